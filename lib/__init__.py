@@ -1,0 +1,1 @@
+"""Tranche: slice report data and set up deals, in the browser."""

@@ -1,0 +1,1 @@
+"""Everything about slicers: their definition, their rows, questions and answers."""

@@ -1,0 +1,1 @@
+"""Engines turn a question into sums."""

@@ -1,0 +1,199 @@
+"""The nouns of the reporting API: what a slicer is, and what can be asked of it.
+
+Names and types are those of the reporting specification ("Resources and their fields"). Fields marked
+*extension* are our own (info lists them in `extensions`); a service that knows the specification alone
+neither sends nor expects them. The answer to an AudienceQuery is an Audience (answers.py).
+"""
+
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+Match = Literal["equals", "not equals", "contains", "not contains", "begins with", "ends with"]
+DataMatch = Literal["<", "<=", ">", ">=", "=", "!="]
+Direction = Literal["asc", "desc"]
+ExportFormat = Literal["xls", "csv", "tsv", "tsv2", "xlsx"]
+Granularity = Literal["hour", "day", "week", "month", "quarter", "year"]
+
+GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
+MATCHES: tuple[Match, ...] = get_args(Match)
+EXTENSIONS = (
+    "data_fields", "include_mappings", "order_by", "limit", "offset", "audience_key", "precision", "xlsx", "arrow",
+)  # fmt: skip
+API_ROWS_LIMIT = 1_000_000
+DESK_ROWS_LIMIT = 10_000
+ROWS_LIMITS = (10_000, 10_000_000)
+MAX_SPLIT_ROWS = 1_000_000
+
+
+def time_key_field(granularity: Granularity) -> str:
+    """`granularity_day` and its siblings: the name of the key field that splits by time."""
+    return f"granularity_{granularity}"
+
+
+TIME_KEY_FIELDS: dict[str, Granularity] = {time_key_field(grain): grain for grain in GRANULARITIES}
+
+
+def _flag(value: Any) -> Any:
+    return int(value) if isinstance(value, bool) else value
+
+
+def _text(value: Any) -> Any:
+    """Numbers stand for their text; a whole float for its whole number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return str(int(value)) if float(value).is_integer() else str(value)
+
+
+def _texts(value: Any) -> Any:
+    """One value stands for a list of one (decisions: leniency where the meaning is plain)."""
+    if isinstance(value, list | tuple):
+        return tuple(_text(item) for item in value)
+    return (_text(value),) if isinstance(value, str | int | float) else value
+
+
+Flag = Annotated[Literal[0, 1], BeforeValidator(_flag)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
+
+
+class Value(BaseModel):
+    """Frozen, comparable, hashable: a value, not an object with a life of its own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Descriptor(BaseModel):
+    """Part of an info answer. Fields that we don't know are kept, not refused: a service may send more."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class KeyField(Descriptor):
+    """A key field: what a slicer can be filtered and split by."""
+
+    name: str
+    description: str = ""
+    annotation: str | None = ""
+    type: str = "text"
+    is_segmented: Flag = 0
+    mapping: str | None = None
+    link: str | None = None
+
+
+class DataField(Descriptor):
+    """A data field: what is counted."""
+
+    name: str
+    description: str = ""
+    annotation: str | None = ""
+    display_type: str = "int"
+    display_precision: int = 0
+    display_pattern: str | None = None
+    formula: str | None = None
+    formula_description: str | None = None
+    is_optional: Flag = 0
+    access: str | None = None
+    show_percents: int = 1
+
+
+class AudienceSource(Descriptor):
+    """A source of unique users; gives the data field `unique_<name>`."""
+
+    name: str
+    description: str = ""
+    annotation: str | None = ""
+
+
+class Slicer(Descriptor):
+    """What info tells of a slicer (specification, Info response fields)."""
+
+    status: Literal["success"] = "success"
+    timezone: int = 0
+    supports_timezone: Flag = 1
+    first_date: str | None = None
+    last_date: str | None = None
+    annotation: str | None = None
+    audience_sources: tuple[AudienceSource, ...] = ()
+    key_fields: tuple[KeyField, ...] = ()
+    data_fields: tuple[DataField, ...] = ()
+    extensions: tuple[str, ...] = ()
+
+    def key_field(self, name: str) -> KeyField:
+        """The key field of that name; KeyError without one."""
+        return {field.name: field for field in self.key_fields}[name]
+
+    def data_field(self, name: str) -> DataField:
+        """The data field of that name; KeyError without one."""
+        return {field.name: field for field in self.data_fields}[name]
+
+
+class Filter(Value):
+    """Rows whose key field `name` matches any of `value` (a negative match: none of them)."""
+
+    name: str
+    value: Texts
+    match: Match
+    case_insensitive: Flag = 0
+    search_mappings: Flag = 0
+
+
+class DataFilter(Value):
+    """Result rows whose data field compares so with `value`."""
+
+    name: str
+    match: DataMatch
+    value: float
+
+
+class Order(Value):
+    """Order of the rows, by a key field or a data field. *Extension.*"""
+
+    name: str
+    direction: Direction = "desc"
+
+
+class InfoQuery(Value):
+    """Which slicer."""
+
+    slicer_name: str
+    project_name: str
+
+
+class _Question(InfoQuery):
+    """What audience and export ask alike."""
+
+    start_date: str
+    end_date: str
+    filters: tuple[Filter, ...] = ()
+    split_by: Texts = ()
+    timezone: int | None = Field(default=None, ge=-12, le=12)
+    data_fields: Texts | None = None
+    order_by: tuple[Order, ...] = ()
+    limit: int | None = Field(default=None, ge=0)
+    offset: int = Field(default=0, ge=0)
+    audience_key: str | None = None
+
+
+class AudienceQuery(_Question):
+    """The question. Frozen and hashable: a cache key, a link, a saved view.
+
+    data_fields, include_mappings, order_by, limit, offset, audience_key and precision are *extensions*.
+    """
+
+    audience_rows_limit: int = Field(default=API_ROWS_LIMIT, ge=ROWS_LIMITS[0], le=ROWS_LIMITS[1])
+    include_mappings: Flag = 0
+    precision: Flag = 0
+
+
+class ExportQuery(_Question):
+    """The same question, as a file. data_fields, order_by, limit, offset, audience_key and xlsx are *extensions*."""
+
+    export_format: ExportFormat
+    include_mappings: Flag | None = None
+    include_total: Flag = 0
+    data_filters: tuple[DataFilter, ...] = ()
+
+    @property
+    def with_mappings(self) -> bool:
+        """Whether descriptions are included: by default for one key field, not for several (specification, Export)."""
+        return len(self.split_by) == 1 if self.include_mappings is None else bool(self.include_mappings)

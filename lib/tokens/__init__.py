@@ -1,0 +1,1 @@
+"""Access tokens: issued, verified, revoked."""

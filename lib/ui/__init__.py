@@ -1,0 +1,1 @@
+"""Pickers, charts and tables: the parts that the pages are made of."""

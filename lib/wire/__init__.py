@@ -1,0 +1,1 @@
+"""What both APIs share: the error tree, the deadline, one HTTP call."""
