@@ -8,7 +8,15 @@ from typing import Annotated, Any, Literal, Self
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from lib.reporting.models import EXTENSIONS, GRANULARITIES, AudienceSource, DataField, KeyField, Slicer, time_key_field
+from lib.reporting.models import (
+    EXTENSIONS,
+    GRANULARITIES,
+    AudienceSource,
+    DataField,
+    KeyField,
+    Slicer,
+    time_key_field,
+)
 
 Aggregate = Literal["sum", "mean", "min", "max", "count", "distinct"]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f'\"]+$")]
@@ -153,7 +161,7 @@ class Definition(_Part):
     @model_validator(mode="after")
     def _names_are_unique(self) -> Self:
         names = [TIME, *(time_key_field(grain) for grain in GRANULARITIES)]
-        names += [field.name for field in (*self.key_fields, *self.data_fields)]
+        names += [field.name for field in self.key_fields] + [field.name for field in self.data_fields]
         names += [name for source in self.audience_sources for name in (source.name, source.data_field)]
         doubled = sorted({name for name in names if names.count(name) > 1})
         if doubled:
@@ -165,7 +173,12 @@ class Definition(_Part):
         """The names of the mappings that key fields refer to."""
         return frozenset(field.mapping for field in self.key_fields if field.mapping)
 
-    def schema(self) -> pa.Schema:
+    def differences(self, other: "Definition") -> list[str]:
+        """The fields in which two definitions differ, in words: `timezone`, `key field 'site_id'`."""
+        mine, theirs = _named_parts(self), _named_parts(other)
+        return [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
+
+    def schema(self) -> pa.Schema:  # type: ignore[override]
         """The columns of the stored rows.
 
         `time` is the UTC instant, cut to the hour (granularity hour), or the slicer's own day at 00:00
@@ -199,7 +212,10 @@ class Definition(_Part):
 
     def _time_key_fields(self) -> list[KeyField]:
         coarser = GRANULARITIES[GRANULARITIES.index(self.time.granularity) :]
-        return [KeyField(name=time_key_field(grain), description=grain.capitalize()) for grain in reversed(coarser)]
+        return [
+            KeyField(name=time_key_field(grain), description=grain.capitalize())
+            for grain in reversed(coarser)
+        ]
 
     def _unique_data_fields(self) -> list[DataField]:
         return [
@@ -211,3 +227,13 @@ class Definition(_Part):
             )
             for source in self.audience_sources
         ]
+
+
+def _named_parts(definition: Definition) -> dict[str, Any]:
+    lists: dict[str, tuple[Any, ...]] = {
+        "key field": definition.key_fields,
+        "data field": definition.data_fields,
+        "audience source": definition.audience_sources,
+    }
+    plain = {name: getattr(definition, name) for name in ("annotation", "timezone", "time")}
+    return plain | {f"{kind} '{part.name}'": part for kind, parts in lists.items() for part in parts}

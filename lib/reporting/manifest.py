@@ -1,0 +1,110 @@
+"""The manifest of a slicer: the one file that says which other files count.
+
+A change of a slicer is a new manifest, put in place of the old one by a rename: readers see the old
+slicer or the new one, never something between.
+"""
+
+import datetime as dt
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from lib.reporting.definition import Definition
+
+MANIFEST = "manifest.json"
+
+
+class Source(NamedTuple):
+    """A file that was imported: its name, the SHA-256 digest of its bytes, the rows that came from it."""
+
+    name: str
+    digest: str
+    rows: int
+
+
+class Part(NamedTuple):
+    """A Parquet file of rows: its name in the day's folder, the import that wrote it, its rows."""
+
+    file: str
+    import_id: str
+    rows: int
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Import(_Frozen):
+    """One import, of one or several files, that the slicer still holds rows of."""
+
+    id: str
+    when: dt.datetime
+    sources: tuple[Source, ...]
+
+    @property
+    def rows(self) -> int:
+        """The rows that the import brought."""
+        return sum(source.rows for source in self.sources)
+
+
+class Manifest(_Frozen):
+    """What a slicer consists of: definition, mappings (name → file), imports, and rows by day."""
+
+    format: Literal[1] = 1
+    definition: Definition
+    mappings: dict[str, str] = {}
+    imports: tuple[Import, ...] = ()
+    days: dict[dt.date, tuple[Part, ...]] = {}
+
+    @property
+    def version(self) -> str:
+        """Changes with every change of definition, mappings or rows."""
+        parts = self.model_dump(mode="json", exclude={"imports"})
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+    def files(self) -> set[str]:
+        """Every file that counts, as paths relative to the slicer's folder."""
+        rows = {f"{day_folder(day)}/{part.file}" for day, parts in self.days.items() for part in parts}
+        return rows | set(self.mappings.values())
+
+    def without_empty_imports(self) -> "Manifest":
+        """The same, but for imports none of whose rows are left."""
+        living = {part.import_id for parts in self.days.values() for part in parts}
+        return self.model_copy(update={"imports": tuple(i for i in self.imports if i.id in living)})
+
+
+def day_folder(day: dt.date) -> str:
+    """The folder of a day's rows, named as Parquet tools expect of a partition."""
+    return f"rows/day={day.isoformat()}"
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """The manifest in a slicer's folder; None where there is none."""
+    try:
+        return Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+    except FileNotFoundError:
+        return None
+
+
+def replace_manifest(folder: Path, manifest: Manifest) -> None:
+    """Put `manifest` in place: on disk before it counts, then by one rename."""
+    fresh = folder / f"{MANIFEST}.new"
+    with fresh.open("wb") as file:
+        file.write(manifest.model_dump_json(indent=1).encode())
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(folder / MANIFEST)
+    sync_folder(folder)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make names that were added to a folder survive a power failure."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,70 @@
+"""Mappings: codes and their descriptions, as somebody brings them and as a slicer keeps them."""
+
+import csv
+import hashlib
+import io
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from lib.wire.errors import ImportRefused
+
+FOLDER = "mappings"
+_HEADERS = {"code", "key", "id", "value"}, {"name", "description", "title", "label", "text", "value"}
+
+
+def read_mapping(path: Path) -> dict[str, str]:
+    """Code → description from a CSV file of two columns, UTF-8, with or without a `code,name` header.
+
+    ImportRefused names the file and line of anything that is not two columns.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise ImportRefused(f"There is no mapping file {path}") from None
+    except UnicodeDecodeError as error:
+        raise ImportRefused(f"{path} is not UTF-8 (byte {error.start + 1}); save it as UTF-8") from None
+    mapping: dict[str, str] = {}
+    reader = csv.reader(io.StringIO(text, newline=""))
+    for number, row in enumerate(reader):
+        if row and not (number == 0 and _is_header(row)):
+            _add(mapping, row, f"{path}, line {reader.line_num}")
+    return mapping
+
+
+def _is_header(row: list[str]) -> bool:
+    return len(row) == 2 and all(
+        cell.strip().lower() in names for cell, names in zip(row, _HEADERS, strict=True)
+    )
+
+
+def _add(mapping: dict[str, str], row: list[str], where: str) -> None:
+    if len(row) != 2:
+        raise ImportRefused(f"{where}: a mapping has two columns, code and name; this line has {len(row)}")
+    code, description = (cell.strip() for cell in row)
+    if mapping.get(code, description) != description:
+        raise ImportRefused(f"{where}: code '{code}' stands twice, as '{mapping[code]}' and '{description}'")
+    mapping[code] = description
+
+
+def store_mapping(folder: Path, mapping: Mapping[str, str]) -> str:
+    """Keep a mapping in a slicer's folder; the file's relative path, which names its content."""
+    content = json.dumps(dict(sorted(mapping.items())), ensure_ascii=False).encode()
+    relative = f"{FOLDER}/{hashlib.sha256(content).hexdigest()[:32]}.json"
+    path = folder / relative
+    if not path.exists():
+        path.parent.mkdir(exist_ok=True)
+        fresh = path.with_suffix(".new")
+        with fresh.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    return relative
+
+
+def stored_mapping(path: Path) -> dict[str, str]:
+    """Read back what `store_mapping` kept."""
+    mapping: dict[str, str] = json.loads(path.read_bytes())
+    return mapping
