@@ -1,0 +1,144 @@
+"""One HTTP call, for every client of every API: deadline, bounded answer, retries where they are safe.
+
+Whatever goes wrong on the way comes out as one of the family in errors.py. What the answer *means* is
+the client's business: status codes are not looked at here, but for a retry that was asked for.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from lib.wire.deadline import Deadline
+from lib.wire.errors import DeadlineExceeded, Unreachable, Unreadable
+
+MAX_ANSWER_BYTES = 512 * 1024 * 1024
+_PASSING = frozenset({502, 503})
+_TRANSFER_HEADERS = ("content-encoding", "content-length", "transfer-encoding")
+_FIRST_PAUSE = 0.2
+_LONGEST_PAUSE = 5.0
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request and how patient to be with it.
+
+    `deadline` spans everything, retries included; without one the client's own time-outs hold, per
+    message. `retries` says how often the call may be repeated when the service can't be reached or
+    answers 502 or 503: only for calls that change nothing.
+    """
+
+    method: str
+    path: str
+    json: Any = None
+    headers: Mapping[str, str] | None = None
+    deadline: Deadline = field(default_factory=Deadline)
+    retries: int = 0
+    max_bytes: int = MAX_ANSWER_BYTES
+
+
+def call(http: httpx.Client, request: Call, pause: Callable[[float], None] = time.sleep) -> httpx.Response:
+    """The whole answer, read into memory.
+
+    Raises Unreachable (no connection, or it broke off), Unreadable (more than `max_bytes`, or bytes that
+    are not what their headers say) or DeadlineExceeded.
+    """
+    for attempt in range(request.retries):
+        try:
+            response = _once(http, request)
+        except Unreachable:
+            response = None
+        if response is not None and response.status_code not in _PASSING:
+            return response
+        pause(_pause(attempt, request.deadline))
+    return _once(http, request)
+
+
+def post(
+    http: httpx.Client,
+    path: str,
+    body: Any,
+    accept: str = "application/json",
+    deadline: Deadline | None = None,
+) -> httpx.Response:
+    """POST `body` as JSON; the whole answer. Raises as `call` does."""
+    return call(http, Call("POST", path, body, {"Accept": accept}, deadline or Deadline()))
+
+
+@contextmanager
+def stream(http: httpx.Client, request: Call) -> Iterator[tuple[httpx.Response, Iterator[bytes]]]:
+    """The answer while it arrives, for files: status and headers, and the body piece by piece.
+
+    Raises as `call` does, also while the body is read inside the context. Never repeated.
+    """
+    with _family(request.deadline):
+        response = http.send(_request(http, request), stream=True)
+        try:
+            yield response, _pieces(response, request)
+        finally:
+            response.close()
+
+
+def _once(http: httpx.Client, request: Call) -> httpx.Response:
+    with stream(http, request) as (response, pieces):
+        body = b"".join(pieces)
+    headers = [pair for pair in response.headers.multi_items() if pair[0] not in _TRANSFER_HEADERS]
+    return httpx.Response(response.status_code, headers=headers, content=body, request=response.request)
+
+
+def _request(http: httpx.Client, request: Call) -> httpx.Request:
+    timeout = _timeout(http, request)
+    return http.build_request(
+        request.method, request.path, json=request.json, headers=request.headers, timeout=timeout
+    )
+
+
+def _pieces(response: httpx.Response, request: Call) -> Iterator[bytes]:
+    """The decoded body, within the call's deadline and size."""
+    size = 0
+    for piece in response.iter_bytes():
+        size += len(piece)
+        if size > request.max_bytes:
+            raise Unreadable(f"The answer is larger than the {request.max_bytes:,} bytes allowed")
+        request.deadline.check()
+        yield piece
+
+
+@contextmanager
+def _family(deadline: Deadline) -> Iterator[None]:
+    """The exceptions of httpx, in our own words (without the URL: it is not for everybody's eyes)."""
+    try:
+        yield
+    except (httpx.ReadTimeout, httpx.WriteTimeout, httpx.PoolTimeout) as error:
+        deadline.check()
+        raise DeadlineExceeded("The service did not answer in time") from error
+    except httpx.ConnectTimeout as error:
+        raise Unreachable("The service could not be reached in time") from error
+    except httpx.ConnectError as error:
+        raise Unreachable(f"The service could not be reached: {error}") from error
+    except httpx.DecodingError as error:
+        raise Unreadable("The answer is not encoded as its headers say") from error
+    except (httpx.NetworkError, httpx.ProtocolError) as error:
+        raise Unreachable("The connection to the service broke off") from error
+
+
+def _timeout(http: httpx.Client, request: Call) -> httpx.Timeout:
+    """The client's time-outs, none longer than what is left of the deadline."""
+    request.deadline.check()
+    left = request.deadline.remaining()
+    if left is None:
+        return http.timeout
+    limits = (http.timeout.connect, http.timeout.read, http.timeout.write, http.timeout.pool)
+    connect, read, write, pool = (left if own is None else min(left, own) for own in limits)
+    return httpx.Timeout(connect=connect, read=read, write=write, pool=pool)
+
+
+def _pause(attempt: int, deadline: Deadline) -> float:
+    """Seconds before the next attempt: doubling, with full jitter, never past the deadline."""
+    wait = random.uniform(0, min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt))  # noqa: S311
+    left = deadline.remaining()
+    return wait if left is None else min(wait, left)

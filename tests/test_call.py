@@ -1,0 +1,203 @@
+"""One HTTP call: whatever goes wrong on the way comes out as one of our own family of errors."""
+
+import gzip
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from lib.wire.call import Call, call, post, stream
+from lib.wire.deadline import Deadline
+from lib.wire.errors import DeadlineExceeded, Unreachable, Unreadable
+from lib.wire.transport import InProcess
+
+Answer = tuple[int, dict[str, str], bytes]
+
+
+class Service:
+    """An ASGI application that gives these answers in turn and remembers what it was asked."""
+
+    def __init__(self, *answers: Answer | None) -> None:
+        self.answers, self.asked = list(answers), []
+
+    async def __call__(self, scope: dict[str, Any], receive: Callable, send: Callable) -> None:
+        """None stands for a connection that breaks off."""
+        headers = {name.decode(): value.decode() for name, value in scope["headers"]}
+        self.asked.append((scope["method"], scope["path"], headers, (await receive())["body"]))
+        answer = self.answers.pop(0)
+        if answer is None:
+            return
+        raw = [(name.encode(), value.encode()) for name, value in answer[1].items()]
+        await send({"type": "http.response.start", "status": answer[0], "headers": raw})
+        for byte in (answer[2][:3], answer[2][3:]):
+            await send({"type": "http.response.body", "body": byte, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+    def client(self) -> httpx.Client:
+        """A client of this service."""
+        return httpx.Client(transport=InProcess(self), base_url="http://in-process")
+
+
+OK: Answer = (200, {"content-type": "application/json"}, b'{"status": "success"}')
+BUSY: Answer = (503, {}, b"later")
+ASK = Call("POST", "/API/v2/info", {"a": 1})
+
+
+def _pauses() -> tuple[list[float], Callable[[float], None]]:
+    waited: list[float] = []
+    return waited, waited.append
+
+
+@pytest.fixture
+def deaf() -> Iterator[str]:
+    """The address of a listener that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+def test_post_sends_json():
+    """post sends the body as JSON with the Accept that was asked for, and returns the whole answer."""
+    service = Service(OK)
+    answer = post(service.client(), "/API/v2/info", {"a": "ü"}, accept="application/vnd.apache.arrow.stream")
+    method, path, headers, body = service.asked[0]
+    assert (method, path, body.decode()) == ("POST", "/API/v2/info", '{"a":"ü"}')
+    assert headers["accept"] == "application/vnd.apache.arrow.stream"
+    assert (answer.status_code, answer.json()) == (200, {"status": "success"})
+
+
+@pytest.mark.parametrize("status", [400, 403, 500, 504])
+def test_status_codes_are_not_judged(status: int):
+    """An answer is an answer whatever its code: its meaning is the client's business."""
+    assert call(Service((status, {}, b"x")).client(), ASK).status_code == status
+
+
+def test_compressed_answers_are_read():
+    """A gzipped answer is decoded, and its headers describe what is left."""
+    packed = gzip.compress(b"hello" * 1000)
+    answer = call(Service((200, {"content-encoding": "gzip"}, packed)).client(), ASK)
+    assert answer.content == b"hello" * 1000
+    assert (answer.headers["content-length"], "content-encoding" in answer.headers) == ("5000", False)
+
+
+def test_answers_that_lie_about_their_encoding():
+    """Bytes that are not what their headers say are Unreadable."""
+    with pytest.raises(Unreadable, match="not encoded"):
+        call(Service((200, {"content-encoding": "gzip"}, b"not gzip")).client(), ASK)
+
+
+def test_answers_are_bounded():
+    """An answer beyond the allowed size is Unreadable, counted after decompression."""
+    packed = gzip.compress(b"0" * 100_000)
+    with pytest.raises(Unreadable, match="99,999 bytes"):
+        call(
+            Service((200, {"content-encoding": "gzip"}, packed)).client(),
+            Call("GET", "/", max_bytes=99_999),
+        )
+
+
+def test_nobody_listens():
+    """A port that nobody listens on is Unreachable."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with (
+        httpx.Client(base_url=f"http://127.0.0.1:{port}") as http,
+        pytest.raises(Unreachable, match="reached"),
+    ):
+        call(http, ASK)
+
+
+def test_broken_connection():
+    """A connection that breaks off is Unreachable."""
+    with pytest.raises(Unreachable, match="broke off"):
+        call(Service(None).client(), ASK)
+
+
+@pytest.mark.parametrize(("deadline", "timeout"), [(0.05, 5.0), (None, 0.05)])
+def test_service_that_does_not_answer(deaf: str, deadline: float | None, timeout: float):
+    """Silence is DeadlineExceeded, by the call's deadline or by the client's own time-out."""
+    with httpx.Client(base_url=deaf, timeout=timeout) as http, pytest.raises(DeadlineExceeded):
+        call(http, Call("POST", "/", deadline=Deadline(deadline)))
+
+
+def test_deadline_spans_the_body():
+    """An answer that trickles in stops at the deadline although every piece came in time."""
+    gate = threading.Event()
+
+    async def trickle(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        while not gate.is_set():
+            await send({"type": "http.response.body", "body": b".", "more_body": True})
+
+    http = httpx.Client(transport=InProcess(trickle), base_url="http://in-process")
+    with pytest.raises(DeadlineExceeded):
+        call(http, Call("GET", "/", deadline=Deadline(0.05)))
+    gate.set()
+
+
+def test_no_retry_unless_asked():
+    """Without being told that it is safe, a call is made once."""
+    service = Service(None, OK)
+    with pytest.raises(Unreachable):
+        call(service.client(), ASK)
+    assert len(service.asked) == 1
+
+
+def test_retries_until_an_answer():
+    """A call that may be repeated is, over broken connections and 502 and 503, with growing pauses."""
+    service, (waited, pause) = Service(None, BUSY, OK), _pauses()
+    answer = call(service.client(), Call("POST", "/", retries=3), pause)
+    assert (answer.status_code, len(service.asked)) == (200, 3)
+    assert len(waited) == 2
+    assert 0 <= waited[0] <= 0.2
+    assert 0 <= waited[1] <= 0.4
+
+
+def test_retries_end():
+    """After the last attempt the failure, or the last answer, is what comes out."""
+    _, pause = _pauses()
+    with pytest.raises(Unreachable):
+        call(Service(None, None).client(), Call("POST", "/", retries=1), pause)
+    assert call(Service(BUSY, BUSY).client(), Call("POST", "/", retries=1), pause).status_code == 503
+
+
+def test_no_retry_of_other_answers():
+    """An answer other than 502 and 503 is not asked for again."""
+    service = Service((500, {}, b"x"), OK)
+    assert call(service.client(), Call("POST", "/", retries=3)).status_code == 500
+
+
+def test_no_attempt_after_the_deadline():
+    """Retries never go on past the deadline."""
+    service = Service(OK)
+    with pytest.raises(DeadlineExceeded):
+        call(service.client(), Call("POST", "/", deadline=Deadline(0.0), retries=5))
+    assert service.asked == []
+
+
+def test_files_stream():
+    """stream gives status and headers at once and the body piece by piece."""
+    with stream(Service(OK).client(), ASK) as (response, pieces):
+        assert (response.status_code, next(pieces)) == (200, b'{"s')
+        assert b"".join(pieces) == b'tatus": "success"}'
+
+
+def test_files_that_break_off():
+    """A file that breaks off while it is read is Unreachable too."""
+
+    async def half(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"half", "more_body": True})
+
+    http = httpx.Client(transport=InProcess(half), base_url="http://in-process")
+    with pytest.raises(Unreachable), stream(http, ASK) as (_, pieces):
+        list(pieces)
+
+
+def test_errors_name_no_address():
+    """What went wrong is told without the URL, which is not for everybody's eyes."""
+    with httpx.Client(base_url="http://127.0.0.1:1/secret") as http, pytest.raises(Unreachable) as caught:
+        call(http, ASK)
+    assert "secret" not in str(caught.value)
