@@ -1,126 +1,137 @@
-"""Rows of any order go in, Parquet files per day come out; the manifest makes them count."""
+"""The one way into a slicer: rows are written beside what is there, then made to count at once."""
 
 import datetime as dt
+import fcntl
 import os
-from collections import OrderedDict
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any
+from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from lib.reporting.definition import TIME, Definition
-from lib.reporting.manifest import Part, day_folder, sync_folder
+from lib.reporting.definition import Definition
+from lib.reporting.manifest import Import, Manifest, Source, read_manifest, replace_manifest
+from lib.reporting.mappings import store_mapping
+from lib.reporting.row_files import RowFiles
+from lib.wire.errors import ImportRefused
 
-BATCH_ROWS = 1 << 16
-BUFFER_BYTES = 96 << 20
-OPEN_FILES = 200
-SECONDS_A_DAY = 86_400
+Mode = Literal["create", "append", "replace", "replace-days"]
 
 
-class RowFiles:
-    """Writes the rows of one import into `rows/day=…/<import id>[-n].parquet` below a slicer's folder.
+class Writer:
+    """Rows on their way into a slicer; nothing of them counts before `commit`."""
 
-    Memory is bounded: rows are collected up to BUFFER_BYTES, then appended to their days' files, one row
-    group each. At most OPEN_FILES files are open; a day whose file was closed gets a further one.
-    """
+    def __init__(self, folder: Path, manifest: Manifest, mode: Mode, files: RowFiles, import_id: str) -> None:
+        self._folder, self._manifest, self._mode = folder, manifest, mode
+        self._files, self._import_id = files, import_id
+        self._rows = 0
 
-    def __init__(self, folder: Path, definition: Definition, import_id: str) -> None:
-        self.parts: dict[dt.date, list[Part]] = {}
-        self._folder, self._import_id = folder, import_id
-        self._definition, self._schema = definition, definition.schema()
-        self._buffer: list[pa.RecordBatch] = []
-        self._buffered = 0
-        self._open: OrderedDict[dt.date, _DayFile] = OrderedDict()
-
-    def __enter__(self) -> "RowFiles":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for file in self._open.values():
-            file.abandon()
+    @property
+    def imports(self) -> tuple[Import, ...]:
+        """The imports that the slicer holds rows of, as it is before this one."""
+        return self._manifest.imports
 
     def write(self, table: pa.Table) -> None:
-        """Take rows with the columns of `definition.schema()`, dictionary-encoded or not, of any days."""
-        for batch in table.select(self._schema.names).to_batches(max_chunksize=BATCH_ROWS):
-            plain = batch.cast(self._schema)
-            self._buffer.append(plain)
-            self._buffered += plain.nbytes
-            if self._buffered >= BUFFER_BYTES:
-                self._spill()
+        """Take rows with the columns of `definition.schema()`, in any order and of any days."""
+        self._files.write(table)
+        self._rows += table.num_rows
 
-    def finish(self) -> None:
-        """Write what is left, and see that all of it is on disk."""
-        self._spill()
-        while self._open:
-            self._close_oldest()
-        for day in self.parts:
-            sync_folder(self._folder / day_folder(day))
+    def commit(self, source: str, digest: str) -> None:
+        """Make the rows count, as the import of one file with this SHA-256 digest."""
+        self.commit_all([Source(source, digest, self._rows)])
 
-    def _spill(self) -> None:
-        if not self._buffer:
-            return
-        table = pa.Table.from_batches(self._buffer, self._schema)
-        self._buffer, self._buffered = [], 0
-        days = _days(table.column(TIME), self._definition)
-        if (days[1:] < days[:-1]).any():
-            order = np.argsort(days, kind="stable")
-            table, days = table.take(order), days[order]
-        starts = np.flatnonzero(np.diff(days, prepend=days[0] - 1))
-        for start, end in zip(starts, [*starts[1:], len(days)], strict=True):
-            day = dt.date(1970, 1, 1) + dt.timedelta(days=int(days[start]))
-            self._file(day).write(table.slice(start, end - start))
-
-    def _file(self, day: dt.date) -> "_DayFile":
-        if day not in self._open:
-            if len(self._open) >= OPEN_FILES:
-                self._close_oldest()
-            self._open[day] = _DayFile(self._new_path(day), self._schema)
-        self._open.move_to_end(day)
-        return self._open[day]
-
-    def _new_path(self, day: dt.date) -> Path:
-        folder = self._folder / day_folder(day)
-        folder.mkdir(parents=True, exist_ok=True)
-        earlier = len(self.parts.get(day, ()))
-        return folder / (f"{self._import_id}-{earlier}.parquet" if earlier else f"{self._import_id}.parquet")
-
-    def _close_oldest(self) -> None:
-        day, file = self._open.popitem(last=False)
-        file.close()
-        self.parts.setdefault(day, []).append(Part(file.path.name, self._import_id, file.rows))
+    def commit_all(self, sources: Sequence[Source]) -> None:
+        """Make the rows count, as one import of several files."""
+        self._files.finish()
+        days = {} if self._mode == "replace" else dict(self._manifest.days)
+        for day, parts in self._files.parts.items():
+            kept = () if self._mode == "replace-days" else days.get(day, ())
+            days[day] = (*kept, *parts)
+        made = Import(id=self._import_id, when=dt.datetime.now(dt.UTC), sources=tuple(sources))
+        changes = {"days": dict(sorted(days.items())), "imports": (*self._manifest.imports, made)}
+        manifest = self._manifest.model_copy(update=changes)
+        replace_manifest(self._folder, manifest.without_empty_imports())
 
 
-class _DayFile:
-    """One Parquet file while it is written."""
-
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
-        self.path, self.rows = path, 0
-        self._file: IO[bytes] = path.open("wb")
-        self._writer: Any = pq.ParquetWriter(self._file, schema, compression="zstd", use_dictionary=True)
-
-    def write(self, table: pa.Table) -> None:
-        self._writer.write_table(table)
-        self.rows += table.num_rows
-
-    def close(self) -> None:
-        self._writer.close()
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-
-    def abandon(self) -> None:
-        self._writer.close()
-        self._file.close()
+@contextmanager
+def writing(
+    folder: Path, slicer: str, definition: Definition, mappings: Mapping[str, Mapping[str, str]], mode: Mode
+) -> Iterator[Writer]:
+    """A Writer into the slicer of a folder, under its lock; without a commit everything stays as it was."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with _locked(folder, slicer):
+        before = read_manifest(folder)
+        refuse_mode(mode, before, definition, slicer)
+        _remove_leftovers(folder, before)
+        manifest = _begin(folder, before, definition, mappings)
+        import_id = f"{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
+        try:
+            with RowFiles(folder, definition, import_id) as files:
+                yield Writer(folder, manifest, mode, files, import_id)
+        finally:
+            if read_manifest(folder) == before:
+                _remove_leftovers(folder, before)
 
 
-def _days(times: pa.ChunkedArray, definition: Definition) -> npt.NDArray[np.int64]:
-    """Days since 1970 in the slicer's zone; rows of granularity day carry their own day already."""
-    shift = definition.timezone * 3600 if definition.time.granularity == "hour" else 0
-    seconds: npt.NDArray[np.int64] = times.cast(pa.int64()).to_numpy()
-    return (seconds + shift) // SECONDS_A_DAY
+def refuse_mode(mode: Mode, before: Manifest | None, definition: Definition, slicer: str) -> None:
+    """ImportRefused when rows of `definition` can't go into the slicer this way."""
+    if before is None:
+        if mode in ("append", "replace-days"):
+            raise ImportRefused(f"There is no slicer {slicer} yet; leave out --{mode} to make it")
+        return
+    if mode == "create":
+        raise ImportRefused(
+            f"The slicer {slicer} exists. Use --append to add rows, --replace-days to replace the days that "
+            "are in the file, or --replace to replace everything"
+        )
+    differing = before.definition.differences(definition) if mode != "replace" else []
+    if differing:
+        raise ImportRefused(
+            f"The definition differs from that of {slicer} in {', '.join(differing)}; "
+            f"leave it out with --{mode}, or use --replace"
+        )
+
+
+def _begin(
+    folder: Path, before: Manifest | None, definition: Definition, mappings: Mapping[str, Mapping[str, str]]
+) -> Manifest:
+    """What the slicer will be before the new rows: its new definition and mappings, its old rows."""
+    unknown, files = set(mappings) - definition.mappings, dict(before.mappings) if before else {}
+    if unknown:
+        raise ImportRefused(f"No key field of the definition names the mapping '{min(unknown)}'")
+    missing = sorted(definition.mappings - set(mappings) - set(files))
+    if missing:
+        raise ImportRefused(
+            f"The definition names the mapping '{missing[0]}'; give it with --mapping {missing[0]}=FILE.csv"
+        )
+    files |= {name: store_mapping(folder, mapping) for name, mapping in mappings.items()}
+    wanted = {name: files[name] for name in sorted(definition.mappings)}
+    return (before or Manifest(definition=definition)).model_copy(
+        update={"definition": definition, "mappings": wanted}
+    )
+
+
+@contextmanager
+def _locked(folder: Path, slicer: str) -> Iterator[None]:
+    handle = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ImportRefused(f"Another import into {slicer} is running; wait until it is done") from None
+        yield
+    finally:
+        os.close(handle)
+
+
+def _remove_leftovers(folder: Path, manifest: Manifest | None) -> None:
+    """Remove files of rows and mappings that count no more, or never did."""
+    living = manifest.files() if manifest else set()
+    for path in [*folder.glob("rows/*/*"), *folder.glob("mappings/*")]:
+        if path.relative_to(folder).as_posix() not in living:
+            path.unlink()
+    for day in folder.glob("rows/*"):
+        if not any(day.iterdir()):
+            day.rmdir()

@@ -1,0 +1,93 @@
+"""A slicer as it is on disk at one moment."""
+
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lib.reporting.definition import Definition
+from lib.reporting.manifest import Import, day_folder, read_manifest
+from lib.reporting.mappings import stored_mapping
+from lib.reporting.models import Slicer
+from lib.wire.errors import AccessError
+
+
+@dataclass(frozen=True)
+class StoredSlicer:
+    """A slicer as it is on disk at one moment.
+
+    `version` changes with every change of rows, definition or mappings. `files` and `rows` are by day in
+    the slicer's own zone, ascending. Files that a later import replaced stay until the import after it,
+    so what was opened can be read for a while longer.
+    """
+
+    project: str
+    name: str
+    definition: Definition
+    version: str
+    files: Mapping[dt.date, tuple[Path, ...]] = field(repr=False)
+    rows: Mapping[dt.date, int] = field(repr=False)
+    imports: tuple[Import, ...] = field(repr=False)
+    folder: Path
+    mapping_files: Mapping[str, Path] = field(repr=False)
+
+    @property
+    def layout_folder(self) -> Path:
+        """Where the engine keeps its resident layout of this version."""
+        return self.folder / "layout" / self.version
+
+    @property
+    def row_count(self) -> int:
+        """All rows, of all days."""
+        return sum(self.rows.values())
+
+    def mapping(self, name: str) -> dict[str, str]:
+        """Code → description of the mapping of that name; KeyError without one."""
+        return stored_mapping(self.mapping_files[name])
+
+    def read(self, days: Iterable[dt.date], columns: Sequence[str] | None = None) -> pa.Table:
+        """The rows of some days, typed as `definition.schema()`.
+
+        Use this rather than reading the files: Parquet has no seconds, so `time` comes back in milliseconds.
+        """
+        schema = self.definition.schema()
+        if columns is not None:
+            schema = pa.schema([schema.field(name) for name in columns])
+        parts = [
+            pq.read_table(path, columns=schema.names, partitioning=None).cast(schema)
+            for day in days
+            for path in self.files.get(day, ())
+        ]
+        return pa.concat_tables(parts) if parts else schema.empty_table()
+
+    def info(self) -> Slicer:
+        """The answer to info."""
+        days = list(self.rows)
+        first, last = (days[0].isoformat(), days[-1].isoformat()) if days else (None, None)
+        return self.definition.slicer(first, last)
+
+
+@lru_cache(maxsize=64)
+def stored_slicer(folder: Path, project: str, slicer: str, state: tuple[int, int, int]) -> StoredSlicer:
+    """The slicer in a folder whose manifest's inode, time and size are `state`. AccessError without one."""
+    manifest = read_manifest(folder)
+    if manifest is None:
+        raise AccessError
+    return StoredSlicer(
+        project=project,
+        name=slicer,
+        definition=manifest.definition,
+        version=manifest.version,
+        files={
+            day: tuple(folder / day_folder(day) / part.file for part in parts)
+            for day, parts in manifest.days.items()
+        },
+        rows={day: sum(part.rows for part in parts) for day, parts in manifest.days.items()},
+        imports=manifest.imports,
+        folder=folder,
+        mapping_files={name: folder / path for name, path in manifest.mappings.items()},
+    )
