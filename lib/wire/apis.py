@@ -1,0 +1,112 @@
+"""The APIs as one application, and the place that it has in front of the desk."""
+
+from collections.abc import Iterable
+
+from fastapi import APIRouter, FastAPI
+from fastapi.openapi.docs import get_swagger_ui_html
+from fastapi.responses import HTMLResponse
+from fastapi.staticfiles import StaticFiles
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lib.wire.problems import answer_problems
+
+TITLE = "Tranche"
+PREFIXES = ("/API/", "/api/", "/oauth2/", "/docs", "/openapi.json")
+ASSETS = "/docs/assets"
+SMALLEST_TO_COMPRESS = 16 * 1024
+LOOPBACK = frozenset({"127.0.0.1", "::1"})
+PACKED_TYPES = (
+    "application/vnd.apache.arrow.stream",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+)
+
+
+def api(routers: Iterable[APIRouter], max_body_bytes: int) -> FastAPI:
+    """The APIs of these routers as one application, with `/openapi.json` and `/docs`.
+
+    Errors of the framework come in the words of the API whose path was asked (problems.py); a body over
+    `max_body_bytes` is refused while it arrives. It has no lifespan: what it needs is opened before.
+    """
+    app = FastAPI(title=TITLE, docs_url=None, redoc_url=None, openapi_url="/openapi.json")
+    for router in routers:
+        app.include_router(router)
+    app.add_middleware(BodyLimit, max_bytes=max_body_bytes)
+    answer_problems(app)
+    app.mount(ASSETS, StaticFiles(packages=[("fastapi_swagger", "resources")]))
+    app.add_api_route("/docs", _documentation, include_in_schema=False, response_class=HTMLResponse)
+    return app
+
+
+class Apis:
+    """ASGI middleware: paths of the APIs go to `api`, everything else to the application behind it."""
+
+    def __init__(self, app: ASGIApp, api: ASGIApp) -> None:
+        self._desk, self._api = app, Compressed(api)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, WebSocket or lifespan."""
+        to_api = scope["type"] == "http" and scope["path"].startswith(PREFIXES)
+        await (self._api if to_api else self._desk)(scope, receive, send)
+
+
+class Compressed:
+    """ASGI middleware: gzips larger answers for callers that are not on this machine.
+
+    On loopback compressing costs more than it saves; a proxy there names its caller by X-Forwarded-For.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._plain = app
+        excluded = (*DEFAULT_EXCLUDED_CONTENT_TYPES, *PACKED_TYPES)
+        self._gzip = GZipMiddleware(app, SMALLEST_TO_COMPRESS, 1, exclude_content_types=excluded)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        client = scope.get("client")
+        is_here = client is None or client[0] in LOOPBACK
+        await (self._plain if is_here else self._gzip)(scope, receive, send)
+
+
+class BodyLimit:
+    """ASGI middleware: a request's body over `max_bytes` raises 413, as soon as that is known."""
+
+    def __init__(self, app: ASGIApp, max_bytes: int) -> None:
+        self._app, self._max_bytes = app, max_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request; what arrives is counted, whatever its headers promise."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        promised = Headers(scope=scope).get("content-length", "0")
+        size = 0
+
+        async def counted() -> Message:
+            nonlocal size
+            if promised.isdecimal() and int(promised) > self._max_bytes:
+                raise self._too_large()
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > self._max_bytes:
+                raise self._too_large()
+            return message
+
+        await self._app(scope, counted, send)
+        return None
+
+    def _too_large(self) -> HTTPException:
+        return HTTPException(413, f"The request is larger than the {self._max_bytes:,} bytes allowed")
+
+
+def _documentation() -> HTMLResponse:
+    """The interactive documentation; every asset comes from this service."""
+    return get_swagger_ui_html(
+        openapi_url="/openapi.json",
+        title=f"{TITLE} API",
+        swagger_js_url=f"{ASSETS}/swagger-ui-bundle.js",
+        swagger_css_url=f"{ASSETS}/swagger-ui.css",
+        swagger_favicon_url=f"{ASSETS}/favicon-32x32.png",
+        swagger_ui_parameters={"validatorUrl": None, "tryItOutEnabled": True, "displayRequestDuration": True},
+    )
