@@ -190,7 +190,7 @@ def test_sockets_of_the_desk_are_left_alone():
     ],
 )
 def test_compression_where_it_pays(path: str, peer: str, is_packed: bool):
-    """Large answers are gzipped for callers elsewhere; small and packed ones, and those on loopback, are not."""
+    """Large answers are gzipped for far callers; small and packed ones and those on loopback are not."""
 
     async def no_body():
         return {"type": "http.request", "body": b"", "more_body": False}
@@ -210,7 +210,8 @@ def _ask(app, path, receive, headers, method="POST", peer="127.0.0.1") -> list[d
     scope = {
         "type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": b"",
         "headers": [(b"content-type", b"application/json"), *headers], "client": (peer, 1234),
-        "scheme": "http", "server": ("127.0.0.1", 80), "root_path": "", "http_version": "1.1", "asgi": {"version": "3.0"},
+        "scheme": "http", "server": ("127.0.0.1", 80), "root_path": "",
+        "http_version": "1.1", "asgi": {"version": "3.0"},
     }  # fmt: skip
     asyncio.run(app(scope, receive, send))
     return sent
