@@ -7,8 +7,10 @@ Every failure that a person or a script may see is one of these; its text is a s
     │   ├── UnknownName       a name that does not exist, with the nearest one
     │   └── BadDefinition     a slicer definition, with line and field
     ├── AccessError           wrong token, or nothing granted here                403
+    ├── TooManyAttempts       wrong passwords, too often; says how long to wait   429
     ├── DeadlineExceeded      the answer took longer than allowed                 504
     ├── InternalError         a cause that the caller can't mend                  500
+    ├── Misconfigured         a setting or a file of this installation; says which and what would be right
     ├── ImportRefused         a file that can't be imported; nothing was changed
     └── ServiceProblem        (client side) no answer that the specification knows
         ├── Unreachable       no connection, or it broke off
@@ -66,6 +68,17 @@ class AccessError(TrancheError):
         super().__init__(reason)
 
 
+class TooManyAttempts(TrancheError):
+    """Sign-ins of this name or from this address failed too often; `retry_after` is in seconds."""
+
+    status = "access_error"
+    http = 429
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__(f"Too many failed attempts to sign in; try again in {retry_after} seconds")
+        self.retry_after = retry_after
+
+
 class DeadlineExceeded(TrancheError):
     """The query was stopped because it took longer than the service allows."""
 
@@ -76,8 +89,12 @@ class DeadlineExceeded(TrancheError):
 class InternalError(TrancheError):
     """Something failed that the caller did not cause; details are in the log, not here."""
 
-    def __init__(self, reason: str = "The service failed for a reason of its own; it has been logged") -> None:
+    def __init__(self, reason: str = "The service failed for a reason of its own; its log says why") -> None:
         super().__init__(reason)
+
+
+class Misconfigured(TrancheError):
+    """A setting or file of this installation can't be used; says which, where, and what would be right."""
 
 
 class ImportRefused(TrancheError):

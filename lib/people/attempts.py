@@ -1,0 +1,70 @@
+"""Slowing down whoever guesses passwords, without making a thread wait."""
+
+import math
+import threading
+import time
+from collections.abc import Callable
+
+from lib.wire.errors import TooManyAttempts
+
+WINDOW = 300.0
+LIMITS = {"pair": 5, "name": 50, "address": 50}
+REMEMBERED = 20_000
+
+Key = tuple[str, str, str]
+
+
+class Attempts:
+    """Failures of the last five minutes, in memory: by name from one address, by name, and by address.
+
+    Five failures of a name from one address are let through, then one per minute on average; the limits of
+    a name alone and of an address alone are ten times that, for guesses spread over addresses or names.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock` gives seconds that never run backwards."""
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._failures: dict[Key, list[float]] = {}
+
+    def begin(self, username: str, address: str | None) -> None:
+        """Count an attempt as failed, before it is tried, so that many at once don't get past the limit.
+
+        Raises TooManyAttempts, without counting, while the limit is reached.
+        """
+        now = self._clock()
+        keys = _keys(username, address)
+        with self._lock:
+            self._forget(now)
+            recent = {key: [t for t in self._failures.get(key, ()) if t > now - WINDOW] for key in keys}
+            wait = max(_wait(times, LIMITS[key[0]], now) for key, times in recent.items())
+            if wait > 0:
+                raise TooManyAttempts(math.ceil(wait))
+            self._failures |= {key: [*times, now] for key, times in recent.items()}
+
+    def succeeded(self, username: str, address: str | None) -> None:
+        """Take the attempt back, and the earlier failures of this name from this address with it."""
+        pair, *others = _keys(username, address)
+        with self._lock:
+            self._failures.pop(pair, None)
+            for key in others:
+                if times := self._failures.get(key):
+                    times.pop()
+
+    def _forget(self, now: float) -> None:
+        """Keep memory bounded: beyond `REMEMBERED` keys, what is over goes, then the oldest."""
+        if len(self._failures) <= REMEMBERED:
+            return
+        recent = [(key, times) for key, times in self._failures.items() if times and times[-1] > now - WINDOW]
+        self._failures = dict(recent[-REMEMBERED // 2 :])
+
+
+def _wait(times: list[float], limit: int, now: float) -> float:
+    """Seconds until the next attempt is allowed after failures at these times."""
+    return times[-limit] + WINDOW - now if len(times) >= limit else 0.0
+
+
+def _keys(username: str, address: str | None) -> list[Key]:
+    """The pair first. Without an address there is the name alone, at the pair's limit."""
+    pair = ("pair", username, address or "")
+    return [pair] if address is None else [pair, ("name", username, ""), ("address", "", address)]

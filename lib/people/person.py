@@ -1,0 +1,63 @@
+"""The nouns: a person, the role that they have, and the grants that say what they may see."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Self, get_args
+
+from lib.wire.errors import BadRequest, UnknownName
+
+Role = Literal["viewer", "manager", "admin"]
+ROLES: tuple[Role, ...] = get_args(Role)
+EVERYTHING = "*"
+Username = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A project, or one slicer of it: as text `project` or `project/slicer`. The project `*` is all."""
+
+    project: str
+    slicer: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.project or self.slicer == "" or (self.project == EVERYTHING and self.slicer is not None):
+            raise BadRequest(f"'{self}' is not a grant: write project, project/slicer, or * for everything")
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The grant that a text like `project` or `project/slicer` means; BadRequest for another text."""
+        project, slash, slicer = text.strip().partition("/")
+        return cls(project, slicer if slash else None)
+
+    def __str__(self) -> str:
+        return self.project if self.slicer is None else f"{self.project}/{self.slicer}"
+
+    def covers(self, project: str, slicer: str | None = None) -> bool:
+        """Whether the slicer lies within this grant; without a slicer: whether the whole project does."""
+        return self.project == EVERYTHING or (self.project == project and self.slicer in (None, slicer))
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who may sign in. `added` is when; a token older than that belonged to a namesake."""
+
+    username: str
+    name: str
+    email: str | None
+    role: Role
+    grants: tuple[Grant, ...] = ()
+    added: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if not Username.fullmatch(self.username):
+            raise BadRequest(
+                f"'{self.username}' can't be a user name: up to 64 lower-case letters, digits and . _ @ + -, "
+                "beginning with a letter or digit"
+            )
+        if self.role not in ROLES:
+            raise UnknownName("role", self.role, ROLES)
+
+    def may_see(self, project: str, slicer: str | None = None) -> bool:
+        """Whether the slicer (without one: the whole project) is granted; an admin sees everything."""
+        return self.role == "admin" or any(grant.covers(project, slicer) for grant in self.grants)

@@ -1,0 +1,196 @@
+"""Every setting, its default and its sentence.
+
+A setting comes from an option of the command line, else from the environment (`TRANCHE_<NAME>`), else from
+one TOML file (`<home>/tranche.toml`, or the one that `TRANCHE_CONFIG` names), else it has its default.
+"""
+
+import ipaddress
+import os
+import re
+import secrets
+import tomllib
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from lib import private
+from lib.wire.errors import Misconfigured, UnknownName
+
+CONFIG = "TRANCHE_CONFIG"
+PREFIX = "TRANCHE_"
+ServiceName = re.compile(r"[A-Za-z0-9._~:-]{1,100}")
+
+
+class Settings(BaseSettings):
+    """What this installation was told. `load` reads all sources; the constructor leaves the TOML file out."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True, validate_default=True
+    )
+
+    home: Path = Field(
+        default=Path(".tranche"),
+        description="Folder of all that is kept: rows, people, tokens, secrets, `tranche.toml`.",
+    )
+    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    port: int = Field(default=8501, ge=1, le=65535, description="Port to listen on.")
+    demo: bool = Field(
+        default=False,
+        description="Demo mode: people with a known password, so `host` must be a loopback address.",
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="The least grave message that is logged: debug, info, warning or error."
+    )
+    deadline_seconds: float = Field(
+        default=30, gt=0, le=3600, description="Seconds after which a query is stopped and answers `timeout`."
+    )
+    max_body_bytes: int = Field(
+        default=1_048_576, ge=1024, description="Bytes of a request's body above which it is refused."
+    )
+    query_threads: int = Field(default=4, ge=1, le=64, description="Queries worked on at the same time.")
+    engine_threads: int = Field(default=2, ge=1, le=64, description="Threads that one query may use.")
+    database_url: str = Field(
+        default_factory=lambda given: f"sqlite:///{given['home'] / 'tranche.db'}",
+        repr=False,
+        description="SQLAlchemy URL of the database of tokens and deals, on SQLite or PostgreSQL.",
+        json_schema_extra={"shown": "sqlite:///<home>/tranche.db"},
+    )
+    reporting_service: str = Field(
+        default="reporting", description="Service identifier that a token for the reporting API carries."
+    )
+    deals_service: str = Field(
+        default="deals", description="Service identifier that a token for the deals API carries."
+    )
+    token_seconds: int = Field(
+        default=3600, ge=60, le=86_400, description="Seconds for which a temporary token works."
+    )
+    session_hours: float = Field(
+        default=12, gt=0, le=720, description="Hours after which a person has to sign in to the desk again."
+    )
+
+    @classmethod
+    def load(cls, **options: Any) -> Self:
+        """The settings of this process; `options` (of a command line) win over everything else.
+
+        Raises Misconfigured, with one sentence for each wrong setting that names it and its source.
+        """
+        path = _config_file(options)
+        stored = _stored(path, set(cls.model_fields))
+        outranked = {name for name in cls.model_fields if os.environ.get(f"{PREFIX}{name.upper()}")}
+        values = {name: value for name, value in stored.items() if name not in outranked} | options
+        try:
+            return cls(**values)
+        except ValidationError as error:
+            sources = dict.fromkeys(stored, f"in {path}")
+            sources |= {name: f"from {PREFIX}{name.upper()}" for name in outranked}
+            sources |= dict.fromkeys(options, "given as an option")
+            raise Misconfigured(_sentences(error, sources)) from None
+
+    @field_validator("home", mode="after")
+    @classmethod
+    def _absolute(cls, home: Path) -> Path:
+        return home.expanduser().absolute()
+
+    @field_validator("reporting_service", "deals_service", mode="after")
+    @classmethod
+    def _is_service_name(cls, name: str) -> str:
+        if not ServiceName.fullmatch(name):
+            raise ValueError("a service identifier is 1 to 100 letters, digits and . _ ~ : -")
+        return name
+
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        if self.demo and not _is_loopback(self.host):
+            raise ValueError(
+                f"demo mode has people with a known password and listens on a loopback address alone, not on "
+                f"{self.host}: set host to 127.0.0.1, or turn demo off"
+            )
+        if self.reporting_service == self.deals_service:
+            raise ValueError("reporting_service and deals_service must differ, or each token would open both")
+        return self
+
+    @property
+    def warehouse(self) -> Path:
+        """The folder of the slicers."""
+        return self.home / "warehouse"
+
+    @property
+    def people_file(self) -> Path:
+        """The credentials file."""
+        return self.home / "people.yaml"
+
+    @property
+    def services(self) -> dict[str, str]:
+        """The service identifier of each API: `reporting` and `deals` → identifier."""
+        return {"reporting": self.reporting_service, "deals": self.deals_service}
+
+    def secret(self, name: str) -> str:
+        """The installation's secret of that name: 43 characters from 32 random bytes, made on first use.
+
+        Kept in `<home>/secrets/<name>`, 0600; processes that ask for it at the same time get the same one.
+        """
+        if not re.fullmatch(r"[a-z][a-z0-9_-]*", name):
+            raise ValueError(f"a secret's name is lower-case letters, digits, _ and -, not {name!r}")
+        private.folder(self.home)
+        path = private.folder(self.home / "secrets") / name
+        try:
+            return path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return private.write_once(path, secrets.token_urlsafe(32))
+
+
+def settings_table() -> str:
+    """The Markdown table of all settings, as the README has it between its `<!-- settings -->` marks."""
+    rows = [
+        f"| `{name}` | `{PREFIX}{name.upper()}` | `{_shown(field)}` | {field.description} |"
+        for name, field in Settings.model_fields.items()
+    ]
+    return "\n".join(["| Setting | Environment | Default | Meaning |", "|---|---|---|---|", *rows])
+
+
+def _shown(field: FieldInfo) -> str:
+    extra = field.json_schema_extra
+    shown = extra["shown"] if isinstance(extra, dict) else field.default
+    return str(shown).lower() if isinstance(shown, bool) else str(shown)
+
+
+def _config_file(options: dict[str, Any]) -> Path:
+    """Where the TOML file is, or would be."""
+    if named := os.environ.get(CONFIG):
+        if not Path(named).is_file():
+            raise Misconfigured(f"{CONFIG} names the file {named}, which is not there")
+        return Path(named)
+    return Path(options.get("home") or os.environ.get(f"{PREFIX}HOME") or ".tranche") / "tranche.toml"
+
+
+def _stored(path: Path, known: set[str]) -> dict[str, Any]:
+    """The file's settings; none without a file."""
+    try:
+        stored = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise Misconfigured(f"{path} can't be read as TOML: {error}") from None
+    if unknown := sorted(stored.keys() - known):
+        raise Misconfigured("\n".join(f"{path}: {UnknownName('setting', name, known)}" for name in unknown))
+    return stored
+
+
+def _sentences(error: ValidationError, sources: dict[str, str]) -> str:
+    """One line per problem. The value itself is left out: it may be a database's password."""
+    lines = []
+    for problem in error.errors(include_input=False, include_url=False):
+        name = str(problem["loc"][0]) if problem["loc"] else ""
+        where = f"Setting {name} ({sources.get(name, 'default')})" if name else "Settings"
+        lines.append(f"{where}: {problem['msg'].removeprefix('Value error, ')}")
+    return "\n".join(lines)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"

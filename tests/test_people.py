@@ -1,0 +1,343 @@
+"""People: the credentials file, passwords, grants."""
+
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from lib.people import Attempts, Grant, People, Person
+from lib.wire.errors import BadRequest, Misconfigured, TooManyAttempts, UnknownName
+
+ADA = Person("ada", "Ada Example", "ada@example.org", "viewer", (Grant("demo"),))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the credentials file will be."""
+    return tmp_path / "home" / "people.yaml"
+
+
+@pytest.fixture
+def people(path: Path) -> People:
+    """Ada alone, with a cheap hash."""
+    people = People(path, rounds=4)
+    people.add(ADA, "right")
+    return people
+
+
+@pytest.mark.parametrize(
+    ("grant", "slicer", "covered"),
+    [
+        ("demo", ("demo", "delivery"), True),
+        ("demo", ("demo", None), True),
+        ("demo", ("demos", "delivery"), False),
+        ("demo/delivery", ("demo", "delivery"), True),
+        ("demo/delivery", ("demo", "curation"), False),
+        ("demo/delivery", ("demo", None), False),
+        ("*", ("anything", "at all"), True),
+        ("*", ("anything", None), True),
+        ("demo", ("*", None), False),
+    ],
+)
+def test_what_a_grant_covers(grant: str, slicer: tuple[str, str | None], covered: bool) -> None:
+    """A grant covers its project or its slicer, and `*` everything."""
+    assert Grant.parse(grant).covers(*slicer) is covered
+    assert str(Grant.parse(grant)) == grant
+
+
+@pytest.mark.parametrize("text", ["", "/", "demo/", "/delivery", "*/delivery"])
+def test_no_grant(text: str) -> None:
+    """What is neither a project nor a slicer of one is refused."""
+    with pytest.raises(BadRequest, match="is not a grant: write project, project/slicer"):
+        Grant.parse(text)
+
+
+def test_a_slicers_name_may_have_a_slash() -> None:
+    """The first slash ends the project; others belong to the slicer."""
+    assert Grant.parse("demo/a/b") == Grant("demo", "a/b")
+
+
+def test_an_admin_sees_everything() -> None:
+    """An admin needs no grants; a manager sees what is granted."""
+    assert replace(ADA, role="admin", grants=()).may_see("other", "slicer")
+    assert not replace(ADA, role="manager").may_see("other", "slicer")
+    assert ADA.may_see("demo", "delivery")
+
+
+@pytest.mark.parametrize("username", ["", "Ada", "a b", "-a", "ä", "a" * 65, "a\n"])
+def test_no_username(username: str) -> None:
+    """A username is short, lower-case and plain."""
+    with pytest.raises(BadRequest, match="can't be a user name"):
+        replace(ADA, username=username)
+
+
+def test_no_role() -> None:
+    """An unknown role is refused, with the nearest."""
+    with pytest.raises(UnknownName, match="Unknown role 'manger'; did you mean 'manager'"):
+        replace(ADA, role="manger")  # type: ignore[arg-type]
+
+
+def test_add_and_get(people: People, path: Path) -> None:
+    """Who was added is there, for another reader of the file too, and whatever the capitals."""
+    added = people.get("Ada ")
+    assert added is not None
+    assert added.added is not None
+    assert replace(added, added=None) == ADA
+    assert People(path).everyone() == [added]
+    assert people.get("bob") is None
+
+
+def test_a_name_is_taken_once(people: People) -> None:
+    """A second person of the same name is refused."""
+    with pytest.raises(BadRequest, match="There is a person 'ada' already"):
+        people.add(ADA, "other")
+
+
+def test_file_is_private(people: People, path: Path) -> None:
+    """Only its owner may read the credentials file, and it holds no password."""
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert "right" not in path.read_text()
+
+
+def test_remove(people: People) -> None:
+    """A removed person is gone; an unknown one can't be removed."""
+    people.remove("ADA")
+    assert people.everyone() == []
+    with pytest.raises(UnknownName, match="Unknown person 'ada'"):
+        people.remove("ada")
+
+
+def test_grant_and_revoke(people: People) -> None:
+    """Grants are added once each, and taken away in the words in which they were given."""
+    more = [Grant("other", "x"), Grant("demo")]
+    assert people.grant("ada", more).grants == (Grant("demo"), Grant("other", "x"))
+    assert people.revoke("ada", [Grant("demo")]).grants == (Grant("other", "x"),)
+    with pytest.raises(BadRequest, match="does not hold the grant 'other', but other/x"):
+        people.revoke("ada", [Grant("other")])
+
+
+def test_check(people: People) -> None:
+    """The right password gives the person; a wrong one and a wrong name give nobody."""
+    person = people.check("Ada", "right")
+    assert person is not None
+    assert person.username == "ada"
+    assert people.check("ada", "wrong") is None
+    assert people.check("bob", "right") is None
+
+
+def test_unknown_names_cost_a_hash_too(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a name that is not there as much is computed as for one that is: one hash of the same cost."""
+    import bcrypt
+
+    computed: list[bytes] = []
+    checkpw = bcrypt.checkpw
+
+    def counted(password: bytes, hashed: bytes) -> bool:
+        computed.append(hashed[:7])
+        return checkpw(password, hashed)
+
+    monkeypatch.setattr(bcrypt, "checkpw", counted)
+    people.check("ada", "wrong")
+    people.check("bob", "wrong")
+    assert computed == [b"$2b$04$", b"$2b$04$"]
+
+
+def test_another_password(people: People) -> None:
+    """After a change the new password opens and the old one doesn't."""
+    people.set_password("ada", "newer")
+    assert people.check("ada", "newer")
+    assert people.check("ada", "right") is None
+
+
+@pytest.mark.parametrize("password", ["", "x" * 73, "é" * 37])
+def test_passwords_that_bcrypt_would_cut(people: People, password: str) -> None:
+    """No password that bcrypt reads only in part can be set, nor does it open anything."""
+    with pytest.raises(BadRequest, match="1 to 72 bytes"):
+        people.set_password("ada", password)
+    assert people.check("ada", password) is None
+
+
+def test_a_longer_password_is_another(people: People) -> None:
+    """What follows the 72nd byte is not ignored."""
+    people.set_password("ada", "x" * 72)
+    assert people.check("ada", "x" * 73) is None
+    assert people.check("ada", "x" * 72)
+
+
+def test_a_running_desk_sees_changes(people: People, path: Path) -> None:
+    """Changes by another process are seen at once, and so is a removed file."""
+    other = People(path, rounds=4)
+    other.grant("ada", [Grant("new")])
+    assert people.get("ada") == other.get("ada")
+    path.unlink()
+    assert people.everyone() == []
+
+
+def test_writers_at_once_lose_nothing(path: Path) -> None:
+    """People added at the same time over several handles are all there."""
+
+    def add(number: int) -> None:
+        People(path, rounds=4).add(replace(ADA, username=f"p{number:02}"), "pw")
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(add, range(24)))
+    assert [person.username for person in People(path).everyone()] == [f"p{n:02}" for n in range(24)]
+
+
+def test_unknown_fields_are_kept(people: People, path: Path) -> None:
+    """What somebody else wrote into the file is there after a change."""
+    content = yaml.safe_load(path.read_text())
+    content["usernames"]["ada"]["picture"] = "ada.png"
+    path.write_text(yaml.safe_dump(content))
+    people.grant("ada", [Grant("new")])
+    assert yaml.safe_load(path.read_text())["usernames"]["ada"]["picture"] == "ada.png"
+
+
+def test_a_failed_write_keeps_the_old_file(
+    people: People, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When writing fails, the file is as it was and nothing is left beside it."""
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    before = path.read_bytes()
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        people.grant("ada", [Grant("new")])
+    assert path.read_bytes() == before
+    assert {file.name for file in path.parent.iterdir()} == {"people.yaml", "people.yaml.lock"}
+
+
+def test_file_of_streamlit_authenticator(path: Path) -> None:
+    """Entries as streamlit-authenticator writes them are read: two names, capitals, no grants of ours."""
+    path.parent.mkdir()
+    entry = {"email": "b@example.org", "first_name": "Bob", "last_name": "Example", "roles": ["admin"]}
+    path.write_text(yaml.safe_dump({"usernames": {"Bob": entry}}))
+    assert People(path).get("bob") == Person("bob", "Bob Example", "b@example.org", "admin")
+
+
+def test_credentials_open_streamlit_authenticator(people: People) -> None:
+    """streamlit-authenticator's own check takes our credentials, from a dict that is the caller's own."""
+    from streamlit_authenticator.utilities.hasher import Hasher
+
+    credentials = people.credentials()
+    assert Hasher.check_pw("right", credentials["usernames"]["ada"]["password"])
+    assert credentials["usernames"]["ada"]["roles"] == ["viewer"]
+    credentials["usernames"].clear()
+    assert people.get("ada")
+
+
+def test_a_plain_password_in_the_file_opens_nothing(people: People, path: Path) -> None:
+    """A password written in plain by hand lets nobody in, here or on the desk."""
+    content = yaml.safe_load(path.read_text())
+    content["usernames"]["ada"]["password"] = "plain"
+    path.write_text(yaml.safe_dump(content))
+    assert people.check("ada", "plain") is None
+    assert people.credentials() == {"usernames": {}}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("usernames:\n  ada: [}", r"people\.yaml, line 2: not YAML"),
+        ("- ada", r"people\.yaml must have 'usernames'"),
+        ("usernames: {ada: viewer}", r"one mapping of fields per person"),
+        ("usernames: {ada: {roles: [boss]}}", r"entry 'ada' can't be read: Unknown role 'boss'"),
+        ("usernames: {ada: {grants: ['/']}}", r"entry 'ada' can't be read: '/' is not a grant"),
+        ("usernames: {ada: {roles: 7}}", r"entry 'ada' can't be read"),
+    ],
+)
+def test_unreadable_file(path: Path, text: str, reason: str) -> None:
+    """A file that can't be read is named, with the entry or line."""
+    path.parent.mkdir()
+    path.write_text(text)
+    with pytest.raises(Misconfigured, match=reason):
+        People(path).everyone()
+
+
+class Clock:
+    """Seconds that pass when told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        """The time."""
+        return self.now
+
+
+def failing(attempts: Attempts, times: int, username: str = "ada", address: str | None = "192.0.2.1") -> None:
+    """So many attempts that don't succeed."""
+    for _ in range(times):
+        attempts.begin(username, address)
+
+
+def test_repeated_failures_are_slowed_down(people: People, path: Path) -> None:
+    """After five wrong passwords even the right one waits, and then opens."""
+    clock = Clock()
+    slowed = People(path, rounds=4, attempts=Attempts(clock))
+    for _ in range(5):
+        assert slowed.check("ada", "wrong", "192.0.2.1") is None
+    with pytest.raises(TooManyAttempts, match="try again in 300 seconds") as caught:
+        slowed.check("ada", "right", "192.0.2.1")
+    assert caught.value.retry_after == 300
+    assert slowed.check("ada", "right", "192.0.2.2"), "from elsewhere they get in"
+    clock.now += 300
+    assert slowed.check("ada", "right", "192.0.2.1")
+
+
+def test_unknown_names_are_slowed_down_alike() -> None:
+    """Whether a name exists can't be told from the waiting."""
+    attempts = Attempts(Clock())
+    failing(attempts, 5, "nobody", None)
+    with pytest.raises(TooManyAttempts):
+        attempts.begin("nobody", None)
+
+
+def test_success_clears_the_pair() -> None:
+    """A right password forgets the failures of this name from this address."""
+    attempts = Attempts(Clock())
+    for _ in range(10):
+        failing(attempts, 5)
+        attempts.succeeded("ada", "192.0.2.1")
+
+
+def test_guesses_spread_over_names_and_addresses() -> None:
+    """Fifty failures from one address, or of one name, slow that address or name down as a whole."""
+    attempts = Attempts(Clock())
+    for number in range(50):
+        attempts.begin(f"p{number}", "192.0.2.1")
+        attempts.begin("ada", f"198.51.100.{number}")
+    with pytest.raises(TooManyAttempts):
+        attempts.begin("new", "192.0.2.1")
+    with pytest.raises(TooManyAttempts):
+        attempts.begin("ada", "203.0.113.1")
+    attempts.begin("new", "203.0.113.1")
+
+
+def test_attempts_at_once_do_not_pass_the_limit() -> None:
+    """An attempt counts from its beginning, so that many at the same time are slowed down too."""
+    attempts = Attempts(Clock())
+
+    def allowed(_: int) -> bool:
+        try:
+            attempts.begin("ada", "192.0.2.1")
+        except TooManyAttempts:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(allowed, range(40))) == 5
+
+
+def test_memory_is_bounded() -> None:
+    """Guesses under ever new names don't fill the memory."""
+    attempts = Attempts(Clock())
+    for number in range(30_000):
+        attempts.begin(f"p{number}", None)
+    assert len(attempts._failures) <= 20_001
