@@ -23,6 +23,7 @@ _ABSOLUTE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _DAYS_BACK = re.compile(r"-(\d+)d(?:ays?)?", re.ASCII)
 _MONTHS_BACK = re.compile(r"-(\d+)m(?:onths?)?(_first|_last)?", re.ASCII)
 _DAYS_FROM_MONDAY_1970 = 3
+_TEXT_TYPES = {"D": "U10", "M": "U7", "Y": "U4"}
 
 
 def resolve(text: str, today: dt.date) -> dt.date:
@@ -120,7 +121,7 @@ def _weeks(instants: npt.NDArray[np.datetime64]) -> npt.NDArray[np.str_]:
 
 
 def _cut(instants: npt.NDArray[np.datetime64], unit: Literal["D", "M", "Y"]) -> npt.NDArray[np.str_]:
-    return np.datetime_as_string(instants, unit=unit)
+    return np.datetime_as_string(instants, unit=unit).astype(_TEXT_TYPES[unit])
 
 
 def _two_digits(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.str_]:
