@@ -3,152 +3,39 @@
 The stored rows (Parquet) have one column per field, named by the field: `schema()`.
 """
 
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Self
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, ValidationError, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from lib.reporting.models import (
-    EXTENSIONS,
-    GRANULARITIES,
-    AudienceSource,
-    DataField,
-    KeyField,
-    Slicer,
-    time_key_field,
+from lib.reporting.formulas import expand, parse
+from lib.reporting.models import EXTENSIONS, GRANULARITIES, DataField, KeyField, Slicer, time_key_field
+from lib.reporting.parts import (
+    Aggregate,
+    AudienceSourceDefinition,
+    DataFieldDefinition,
+    KeyFieldDefinition,
+    Name,
+    Part,
+    TimeColumn,
 )
+from lib.wire.errors import BadRequest
 
-Aggregate = Literal["sum", "mean", "min", "max", "count", "distinct"]
-Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f'\"]+$")]
+__all__ = [
+    "TIME",
+    "Aggregate",
+    "AudienceSourceDefinition",
+    "DataFieldDefinition",
+    "Definition",
+    "KeyFieldDefinition",
+    "Name",
+    "TimeColumn",
+]
 TIME = "time"
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class TimeColumn(_Part):
-    """Where a row's time stands, how it is written, and how fine it is kept."""
-
-    column: str
-    granularity: Literal["hour", "day"] = "day"
-    format: str | None = None
-    timezone: str | None = None
-
-
-class KeyFieldDefinition(_Part):
-    """A key field and the column that it is read from.
-
-    `segmented` makes it multi-valued: the separator inside a text column, or true for a list column.
-    """
-
-    name: Name
-    column: str | None = None
-    description: str | None = None
-    annotation: str = ""
-    type: Literal["text", "int"] = "text"
-    segmented: str | bool = False
-    mapping: str | None = None
-    link: str | None = None
-
-    @property
-    def source(self) -> str:
-        """The column of the file that the field is read from."""
-        return self.column or self.name
-
-    def descriptor(self) -> KeyField:
-        """The field as info describes it."""
-        return KeyField(
-            name=self.name,
-            description=self.description or self.name,
-            annotation=self.annotation,
-            type=self.type,
-            is_segmented=1 if self.segmented else 0,
-            mapping=self.mapping,
-            link=self.link,
-        )
-
-
-class DataFieldDefinition(_Part):
-    """A data field: an aggregate of a column, or a formula over other data fields."""
-
-    name: Name
-    column: str | None = None
-    description: str | None = None
-    annotation: str = ""
-    aggregate: Aggregate = "sum"
-    formula: str | None = None
-    formula_description: str | None = None
-    display_type: Literal["int", "float"] | None = None
-    display_precision: int | None = Field(default=None, ge=0, le=12)
-    display_pattern: str | None = None
-    is_optional: bool = False
-    access: Literal["shared", "private"] | None = None
-    show_percents: Literal[0, 1, 2] | None = None
-
-    @property
-    def source(self) -> str | None:
-        """The column of the file that is aggregated; None for a formula and for a count of records."""
-        if self.formula is not None or (self.aggregate == "count" and self.column is None):
-            return None
-        return self.column or self.name
-
-    @property
-    def is_additive(self) -> bool:
-        """Whether values of disjoint groups add up: sums and counts of records, nothing else."""
-        return self.formula is None and self.aggregate in ("sum", "count")
-
-    @property
-    def is_float(self) -> bool:
-        """Shown with decimals: as told, else formulas and means."""
-        if self.display_type is not None:
-            return self.display_type == "float"
-        return self.formula is not None or self.aggregate == "mean"
-
-    def descriptor(self) -> DataField:
-        """The field as info describes it."""
-        precision = (2 if self.is_float else 0) if self.display_precision is None else self.display_precision
-        return DataField(
-            name=self.name,
-            description=self.description or self.name,
-            annotation=self.annotation,
-            display_type="float" if self.is_float else "int",
-            display_precision=precision,
-            display_pattern=self.display_pattern,
-            formula=self.formula,
-            formula_description=self.formula_description,
-            is_optional=int(self.is_optional),
-            access=self.access,
-            show_percents=int(self.is_additive) if self.show_percents is None else self.show_percents,
-        )
-
-
-class AudienceSourceDefinition(_Part):
-    """A column that identifies users; gives the data field `unique_<name>`."""
-
-    name: Name
-    column: str | None = None
-    description: str | None = None
-    annotation: str = ""
-
-    @property
-    def source(self) -> str:
-        """The column of the file that identifies users."""
-        return self.column or self.name
-
-    @property
-    def data_field(self) -> str:
-        """The name of the data field that counts this source's users."""
-        return f"unique_{self.name}"
-
-    def descriptor(self) -> AudienceSource:
-        """The source as info describes it."""
-        return AudienceSource(
-            name=self.name, description=self.description or self.name, annotation=self.annotation
-        )
-
-
-class Definition(_Part):
+class Definition(Part):
     """A slicer: its time, key fields, data fields and audience sources."""
 
     annotation: str | None = None
@@ -159,13 +46,10 @@ class Definition(_Part):
     audience_sources: tuple[AudienceSourceDefinition, ...] = ()
 
     @model_validator(mode="after")
-    def _names_are_unique(self) -> Self:
-        names = [TIME, *(time_key_field(grain) for grain in GRANULARITIES)]
-        names += [field.name for field in self.key_fields] + [field.name for field in self.data_fields]
-        names += [name for source in self.audience_sources for name in (source.name, source.data_field)]
-        doubled = sorted({name for name in names if names.count(name) > 1})
-        if doubled:
-            raise ValueError(f"each name may stand once, and these are taken twice: {', '.join(doubled)}")
+    def _fits_together(self) -> Self:
+        problems = _name_problems(self) or _formula_problems(self)
+        if problems:
+            raise ValidationError.from_exception_data("Definition", problems)
         return self
 
     @property
@@ -237,3 +121,40 @@ def _named_parts(definition: Definition) -> dict[str, Any]:
     }
     plain = {name: getattr(definition, name) for name in ("annotation", "timezone", "time")}
     return plain | {f"{kind} '{part.name}'": part for kind, parts in lists.items() for part in parts}
+
+
+def _name_problems(definition: Definition) -> list[InitErrorDetails]:
+    taken = {TIME: "the time", **{time_key_field(grain): "the time key fields" for grain in GRANULARITIES}}
+    problems = []
+    for kind in ("key_fields", "data_fields", "audience_sources"):
+        for position, part in enumerate(getattr(definition, kind)):
+            names = [part.name, part.data_field] if kind == "audience_sources" else [part.name]
+            for name in names:
+                if name in taken:
+                    reason = f"the name '{name}' is taken, by {taken[name]}; each name may stand once"
+                    problems.append(_problem((kind, position, "name"), reason, name))
+                taken[name] = f"{kind}[{position}]"
+    return problems
+
+
+def _formula_problems(definition: Definition) -> list[InitErrorDetails]:
+    fields = {field.name: position for position, field in enumerate(definition.data_fields)}
+    names = [*fields, *(source.data_field for source in definition.audience_sources)]
+    formulas, problems = {}, []
+    for field in definition.data_fields:
+        try:
+            if field.formula is not None:
+                formulas[field.name] = parse(field.formula, names)
+        except BadRequest as error:
+            where = ("data_fields", fields[field.name], "formula")
+            problems.append(_problem(where, error.reason, field.formula))
+    try:
+        expand(formulas)
+    except BadRequest as error:
+        problems.append(_problem(("data_fields",), error.reason, None))
+    return problems
+
+
+def _problem(where: tuple[str | int, ...], reason: str, value: object) -> InitErrorDetails:
+    kind = PydanticCustomError("definition", "{reason}", {"reason": reason})
+    return InitErrorDetails(type=kind, loc=where, input=value)

@@ -1,0 +1,174 @@
+# ruff: noqa: E501
+"""What a definition may say, and how its errors lead to the line that is wrong."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pydantic import ValidationError
+
+from lib.reporting.definition import Definition
+from lib.reporting.definition_file import definition_yaml, parse_definition, read_definition
+from lib.wire.errors import BadDefinition
+
+WHOLE = """
+annotation: Auctions of the supply platform
+timezone: 0                      # of the slicer, whole hours
+time: {column: date, granularity: day, format: "%Y-%m-%d %H:%M:%S", timezone: UTC}
+key_fields:
+  - {name: site_id, description: Site, type: int}
+  - {name: bid_context_wrapper.user.geo.country, column: geo, description: Country, mapping: country}
+  - {name: content_categories, segmented: "|"}
+data_fields:
+  - {name: imps, column: total_impressions, description: Impressions}
+  - {name: revenue, column: total_revenue, display_type: float, display_precision: 2}
+  - {name: cpc, column: value, aggregate: mean}
+  - {name: ecpm, description: eCPM, formula: "1000 * revenue / imps", display_precision: 2}
+audience_sources:
+  - {name: users, description: Unique users, column: user_id}
+"""
+
+
+def test_the_documented_definition_is_read() -> None:
+    """The example that the documentation shows is a definition, and info describes its fields."""
+    info = parse_definition(WHOLE).slicer("2026-01-01", "2026-01-31")
+    assert [field.name for field in info.data_fields] == ["imps", "revenue", "cpc", "ecpm", "unique_users"]
+    assert info.key_field("content_categories").is_segmented == 1
+    assert info.data_field("ecpm").display_type == "float"
+    assert "granularity_hour" not in [field.name for field in info.key_fields]
+    assert info.key_fields[-1].name == "granularity_day"
+
+
+def test_rows_have_a_column_per_field() -> None:
+    """The schema has the time, key fields, aggregated columns and audience sources; no formulas."""
+    schema = parse_definition(WHOLE).schema()
+    assert schema.names == [
+        "time", "site_id", "bid_context_wrapper.user.geo.country", "content_categories",
+        "imps", "revenue", "cpc", "users",
+    ]  # fmt: skip
+    assert schema.field("content_categories").type == pa.list_(pa.string())
+
+
+def test_every_field_of_the_descriptors_has_its_place() -> None:
+    """What a definition says of a field comes out in info, name for name."""
+    text = """
+    time: {column: t}
+    key_fields: [{name: site, annotation: a, link: domain}]
+    data_fields:
+      - {name: d, annotation: b, display_type: float, display_precision: 3, display_pattern: "#", formula_description: f,
+         is_optional: true, access: shared, show_percents: 2}
+    """
+    info = parse_definition(text).slicer(None, None)
+    assert (info.key_fields[0].annotation, info.key_fields[0].link) == ("a", "domain")
+    field = info.data_fields[0].model_dump()
+    assert field == {
+        "name": "d", "description": "d", "annotation": "b", "display_type": "float", "display_precision": 3,
+        "display_pattern": "#", "formula": None, "formula_description": "f", "is_optional": 1,
+        "access": "shared", "show_percents": 2,
+    }  # fmt: skip
+
+
+def test_written_and_read_it_is_the_same() -> None:
+    """A definition survives being written as YAML, with texts that YAML could take for something else."""
+    whole = parse_definition(WHOLE)
+    assert parse_definition(definition_yaml(whole)) == whole
+    odd = whole.model_copy(update={"annotation": "no: [1] # 'x'\n007"})
+    assert parse_definition(definition_yaml(odd)) == odd
+    assert len(definition_yaml(whole).splitlines()) == len(WHOLE.strip().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "problem"),
+    [
+        ("type: int}", "type: integer}", "line 6, key_fields[0].type: should be 'text' or 'int', not 'integer'"),
+        ("segmented:", "segmentd:", "line 8, key_fields[2].segmentd: Unknown field 'segmentd'; did you mean 'segmented'?"),
+        ("timezone: 0", "timezone: 5.5", "line 3, timezone: should be a whole number, not 5.5"),
+        ("timezone: 0", "timezone: 13", "line 3, timezone: should be at most 12, not 13"),
+        ("timezone: UTC", "timezone: Berlin", "line 4, time.timezone: 'Berlin' is no time zone; write Europe/Berlin, UTC or +02:00"),
+        ('"%Y-%m-%d %H:%M:%S"', '"%H:%M"', "line 4, time.format: '%H:%M' does not hold a whole date"),
+        ('"%Y-%m-%d %H:%M:%S"', '"%Q"', "line 4, time.format: %Q means nothing"),
+        ("1000 * revenue / imps", "1000 * revenue / ims", "line 13, data_fields[3].formula: Unknown data field 'ims'; did you mean 'imps'?"),
+        ("1000 * revenue / imps", "1000 * / imps", "line 13, data_fields[3].formula: Formula '1000 * / imps', column 8"),
+        ("1000 * revenue / imps", "2 * ecpm", "line 9, data_fields: Formulas refer to each other in a circle: 'ecpm' → 'ecpm'"),
+        ('formula: "1000', 'column: x, formula: "1000', "line 13, data_fields[3]: a formula has neither column nor aggregate"),
+        ("name: site_id", "name: 17", "line 6, key_fields[0].name: should be text; put 17 in quotes"),
+        ("name: site_id, ", "", "line 6, key_fields[0].name: is missing"),
+        ("name: imps", "name: site_id", "line 10, data_fields[0].name: the name 'site_id' is taken, by key_fields[0]"),
+        ("name: imps", "name: granularity_day", "line 10, data_fields[0].name: the name 'granularity_day' is taken, by the time key fields"),
+        ("name: imps", "name: unique_users", "line 15, audience_sources[0].name: the name 'unique_users' is taken, by data_fields[0]"),
+        ('segmented: "|"', 'segmented: ""', "line 8, key_fields[2].segmented: the separator is empty"),
+        ('segmented: "|"', "segmented: [a]", "line 8, key_fields[2].segmented: should be the separator in quotes, or true"),
+        ("aggregate: mean", "aggregate: avg", "line 12, data_fields[2].aggregate: should be 'sum', 'mean', 'min', 'max', 'count' or 'distinct', not 'avg'"),
+        ('format: "%Y-%m-%d %H:%M:%S"', "format: %Y-%m-%d", "line 4: found character '%' that cannot start any token; put values that begin with % or @ in quotes"),
+        ("timezone: 0 ", "annotation: x", "line 3: 'annotation' stands here twice"),
+        ("time: {column: date,", "time: *x\nother: {column: date,", "line 4: write the value again instead of an *alias"),
+        ("timezone: 0 ", "timezone: !!python/name:os.system 0", "line 3: a value can't have the tag"),
+        ("key_fields:\n", "key_fields: x\nrest:\n", "line 5, key_fields: should be a list, each item with a dash before it"),
+    ],
+)  # fmt: skip
+def test_errors_name_line_and_field(before: str, after: str, problem: str) -> None:
+    """Each kind of mistake is told with file, line, field and what would be right."""
+    assert before in WHOLE
+    with pytest.raises(BadDefinition) as caught:
+        parse_definition(WHOLE.replace(before, after, 1), "s.yaml")
+    assert f"s.yaml, {problem}" in caught.value.reason
+
+
+def test_all_problems_are_told_at_once() -> None:
+    """Two mistakes are two problems, each on a line of its own."""
+    with pytest.raises(BadDefinition) as caught:
+        parse_definition("time: {column: t}\ntimezone: x\nkey_fields: [{name: 1}]\n")
+    assert [problem.split(":")[0] for problem in caught.value.problems] == [
+        "definition, line 2, timezone",
+        "definition, line 3, key_fields[0].name",
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "- a", "x", "time: [", "\tx: y", "&a [*a]", "time: \x00"])
+def test_what_is_no_definition_is_told(text: str) -> None:
+    """Text of another kind is refused in words, never with a traceback."""
+    with pytest.raises(BadDefinition, match="definition"):
+        parse_definition(text)
+
+
+def test_values_are_what_they_look_like() -> None:
+    """`no`, dates and offsets stay text: nobody means a boolean, a date or seconds by them."""
+    text = "time: {column: 2026-01-01, timezone: +10:00}\nkey_fields: [{name: no, mapping: on}]"
+    definition = parse_definition(text)
+    assert (definition.time.column, definition.time.timezone) == ("2026-01-01", "+10:00")
+    assert (definition.key_fields[0].name, definition.mappings) == ("no", {"on"})
+
+
+def test_a_file_is_read_and_a_missing_one_told(tmp_path: Path) -> None:
+    """A definition comes from a UTF-8 file, with or without a byte order mark."""
+    path = tmp_path / "slicer.yaml"
+    with pytest.raises(BadDefinition, match="no definition file"):
+        read_definition(path)
+    path.write_text(WHOLE, encoding="utf-8-sig")
+    assert read_definition(path) == parse_definition(WHOLE)
+    path.write_bytes(b"annotation: \xff")
+    with pytest.raises(BadDefinition, match="UTF-8"):
+        read_definition(path)
+
+
+def test_differences_are_named() -> None:
+    """Two definitions differ in fields that a person can find."""
+    one = parse_definition(WHOLE)
+    other = parse_definition(
+        WHOLE.replace("aggregate: mean", "aggregate: max")
+        .replace("imps, column", "shows, column")
+        .replace("/ imps", "/ shows")
+    )
+    assert one.differences(one) == []
+    assert one.differences(other) == [
+        "data field 'imps'",
+        "data field 'cpc'",
+        "data field 'ecpm'",
+        "data field 'shows'",
+    ]
+
+
+def test_a_definition_made_in_code_is_checked_too() -> None:
+    """A wrong formula is an error wherever the definition comes from."""
+    with pytest.raises(ValidationError, match="Unknown data field 'x'"):
+        Definition.model_validate({"time": {"column": "t"}, "data_fields": [{"name": "f", "formula": "x"}]})
