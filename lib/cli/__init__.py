@@ -1,0 +1,61 @@
+"""The command line: `tranche`. Each command's module is imported when the command is called."""
+
+import importlib
+
+import click
+
+from lib.wire.errors import TrancheError
+
+COMMANDS = {
+    "import": ("slicers", "Bring the rows of files into a slicer."),
+    "slicers": ("slicers", "List the slicers: days, rows, size."),
+    "user": ("people", "People: add, list, remove, grant, password."),
+    "token": ("tokens", "Tokens for the APIs: create, list, revoke."),
+    "demo": ("demo", "Make the demo: two slicers and three people."),
+    "serve": ("serve", "Answer the APIs, without the desk."),
+}
+
+
+class Commands(click.Group):
+    """The commands of `COMMANDS`: of each module, the click command that has the name on the command line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in the order in which a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, from its module; None for a name that is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"lib.cli.{COMMANDS[cmd_name][0]}")
+        commands = (found for found in vars(module).values() if isinstance(found, click.Command))
+        return next(command for command in commands if command.name == cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list in `--help`, without importing what it names."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, sentence) for name, (_, sentence) in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; an error of ours is printed as its sentence, with exit code 1."""
+        try:
+            return super().invoke(ctx)
+        except TrancheError as error:
+            raise click.ClickException(error.reason) from error
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="tranche", message="tranche %(version)s")
+def main() -> None:
+    """Slice report data and set up deals: a desk in the browser, and two APIs.
+
+    Everything is kept in one folder, `.tranche` here or the one that TRANCHE_HOME names.
+
+    \b
+    A first slicer of your own, and somebody who may see it:
+      tranche import auctions.csv --project acme --slicer auctions
+      tranche user add ada --role manager --grant acme
+      tranche token create --person ada --service reporting --name "nightly report"
+
+    Exit codes: 0 done, 1 refused or failed (the sentence on standard error says why), 2 not understood.
+    """
