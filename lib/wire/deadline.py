@@ -20,6 +20,11 @@ class Deadline:
         """Seconds left, never below zero; None without an end."""
         return None if self._end is None else max(0.0, self._end - time.monotonic())
 
+    def half(self) -> "Deadline":
+        """A deadline of its own for a part of the work: half of the time that is left."""
+        left = self.remaining()
+        return Deadline(None if left is None else left / 2)
+
     def check(self) -> None:
         """Raise DeadlineExceeded once the time is over."""
         if self._end is not None and time.monotonic() > self._end:

@@ -1,0 +1,187 @@
+"""From a slicer's Parquet rows to its resident layout, a day at a time.
+
+Memory: the rows of the largest day, the dictionaries, and four bytes a record.
+"""
+
+import shutil
+import uuid
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lib.reporting.definition import TIME
+from lib.reporting.engines.resident import sampling
+from lib.reporting.engines.resident.dictionaries import IdentityWriter, KeyWriter, SegmentedKeyWriter
+from lib.reporting.engines.resident.layout import LANES, Contents, Floats, narrowest
+from lib.reporting.measures import RECORDS, additive_atoms
+from lib.reporting.warehouse import StoredSlicer
+
+Progress = Callable[[float], None]
+CHUNK = 1 << 17
+EPOCH = date(1970, 1, 1)
+SEED = 20_151
+
+
+def build(stored: StoredSlicer, progress: Progress | None = None, seed: int = SEED) -> Path:
+    """Make the layout of the slicer's version if it is not there, and return its folder.
+
+    It is put together beside its place and renamed into it: a layout is whole or absent, and two processes
+    that build the same one don't meet. `progress` is told the share done, 0 to 1.
+    """
+    target = stored.layout_folder
+    if (target / "layout.json").exists():
+        return target
+    draft = target.with_name(f"{target.name}.{uuid.uuid4().hex}.draft")
+    draft.mkdir(parents=True)
+    try:
+        _Builder(stored, draft, seed).build(progress or (lambda share: None))
+        draft.rename(target)
+    except OSError:
+        if not (target / "layout.json").exists():
+            raise
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    _forget_others(target)
+    return target
+
+
+def _forget_others(target: Path) -> None:
+    """Remove the layouts of earlier versions; whoever has one open keeps its maps."""
+    for other in target.parent.iterdir():
+        if other != target and not other.name.endswith(".draft"):
+            shutil.rmtree(other, ignore_errors=True)
+
+
+class _Builder:
+    """One build: what is written, and what is gathered on the way for the table of contents."""
+
+    def __init__(self, stored: StoredSlicer, folder: Path, seed: int) -> None:
+        self.stored, self.folder, self.seed = stored, folder, seed
+        definition = stored.definition
+        self.lanes = additive_atoms(definition)
+        self.measured = [f.name for f in definition.data_fields if f.source and f.aggregate != "distinct"]
+        self.additive = [f.name for f in definition.data_fields if f.source and f.is_additive]
+        extremes = [
+            f.name for f in definition.data_fields if f.formula is None and f.aggregate in ("min", "max")
+        ]
+        self.values = {name: number for number, name in enumerate(extremes)}
+        self.keys: dict[str, KeyWriter] = {
+            f.name: (SegmentedKeyWriter if f.segmented else KeyWriter)(folder / f"key_{number}", number)
+            for number, f in enumerate(definition.key_fields)
+        }
+        sources = [source.name for source in definition.audience_sources]
+        counted = [f.name for f in definition.data_fields if f.source and f.aggregate == "distinct"]
+        self.identities = {
+            name: IdentityWriter(folder / f"distinct_{number}", number, name in sources)
+            for number, name in enumerate([*sources, *counted])
+        }
+        self.hours: list[npt.NDArray[np.int32]] = []
+        self.hour_sums: dict[int, Floats] = {}
+        self.size_sums = np.zeros(len(self.lanes))
+        self.negative = np.zeros(len(self.lanes), dtype=bool)
+        self.smallest = np.inf
+        self.sorted_q: list[Floats] = []
+
+    def build(self, progress: Progress) -> None:
+        """Write everything; the table of contents last."""
+        days = list(self.stored.files.items())
+        scale = self._scale()
+        for place, (day, files) in enumerate(days):
+            self._add_day((day - EPOCH).days, self._read(files), scale)
+            progress(0.8 * (place + 1) / len(days))
+        hours = np.array(sorted(self.hour_sums), dtype=np.int64)
+        with (self.folder / "time.codes").open("wb") as file:
+            for part in self.hours:
+                np.searchsorted(hours, part).astype(narrowest(len(hours))).tofile(file)
+        self._contents(hours).save(self.folder)
+        progress(1.0)
+
+    def _scale(self) -> dict[str, float]:
+        """Mean |y| of the additive fields over all records (one pass over those columns alone)."""
+        sums = dict.fromkeys(self.additive, 0.0)
+        for files in self.stored.files.values():
+            for path in files:
+                table = pq.ParquetFile(path).read(columns=self.additive)
+                for name in self.additive:
+                    sums[name] += float(np.nansum(np.abs(_floats(table[name]))))
+        return sampling.scales(sums, sum(self.stored.rows.values()))
+
+    def _read(self, files: tuple[Path, ...]) -> pa.Table:
+        schema = self.stored.definition.schema()
+        texts = [field.name for field in schema if pa.types.is_string(field.type)]
+        tables = [pq.ParquetFile(path, read_dictionary=texts).read(columns=schema.names) for path in files]
+        return pa.concat_tables(tables, promote_options="permissive")
+
+    def _add_day(self, day: int, table: pa.Table, scale: dict[str, float]) -> None:
+        columns = {name: _floats(table[name]) for name in self.measured}
+        size = sampling.sizes(columns, scale, table.num_rows)
+        q = sampling.uniform(self.seed, day, table.num_rows) / size
+        order = np.argsort(q, kind="stable")
+        self.sorted_q.append(q[order])
+        self.smallest = min(self.smallest, float(size.min(initial=np.inf)))
+        self._append("size.lane", size[order])
+        for name, number in self.values.items():
+            self._append(f"value_{number}.lane", columns[name][order])
+        for name, writer in (self.keys | self.identities).items():
+            writer.add(table[name], order)
+        hours = np.asarray(table[TIME].cast(pa.timestamp("s", tz="UTC")).cast(pa.int64())) // 3600
+        self.hours.append(hours[order].astype(np.int32))
+        self._add_lanes({name: column[order] for name, column in columns.items()}, hours[order])
+
+    def _add_lanes(self, columns: dict[str, Floats], hours: npt.NDArray[np.int64]) -> None:
+        present, places = np.unique(hours, return_inverse=True)
+        sums = np.zeros((len(present), len(self.lanes)))
+        for first in range(0, len(self.lanes), LANES):
+            block = np.zeros((len(hours), LANES))
+            for place, atom in enumerate(self.lanes[first : first + LANES]):
+                lane = _lane(atom, columns, len(hours))
+                block[:, place] = lane
+                sums[:, first + place] = np.bincount(places, lane, len(present))
+                self.size_sums[first + place] += float(np.abs(lane).sum())
+                self.negative[first + place] |= bool((lane < 0).any())
+            self._append(f"block_{first // LANES}.lanes", block)
+        for hour, row in zip(present.tolist(), sums, strict=True):
+            self.hour_sums[hour] = self.hour_sums.get(hour, 0.0) + row
+
+    def _append(self, file: str, array: npt.NDArray[np.float64] | npt.NDArray[np.float32]) -> None:
+        with (self.folder / file).open("ab") as target:
+            array.tofile(target)
+
+    def _contents(self, hours: npt.NDArray[np.int64]) -> Contents:
+        rows = [len(day) for day in self.sorted_q]
+        grid, drawn = sampling.thresholds(self.sorted_q)
+        records = sum(rows)
+        return Contents(
+            records=records,
+            days=[(day - EPOCH).days for day in self.stored.files],
+            starts=[0, *np.cumsum(rows, dtype=int).tolist()],
+            hours=hours.tolist(),
+            lanes=self.lanes,
+            hour_sums=[self.hour_sums[hour].tolist() for hour in hours.tolist()],
+            typical=(self.size_sums / max(records, 1)).tolist(),
+            signed=[atom for atom, negative in zip(self.lanes, self.negative, strict=True) if negative],
+            smallest_size=self.smallest if records else 1.0,
+            grid=grid.tolist(),
+            drawn=drawn.tolist(),
+            keys={name: writer.finish() for name, writer in self.keys.items()},
+            values=self.values,
+            distinct={name: writer.finish() for name, writer in self.identities.items()},
+        )
+
+
+def _floats(column: pa.ChunkedArray) -> Floats:
+    """A number column as float64, NaN where missing."""
+    return np.asarray(column.to_numpy(), dtype=np.float64)
+
+
+def _lane(atom: str, columns: dict[str, Floats], records: int) -> Floats:
+    """The column of an additive atom; see measures.py."""
+    if atom == RECORDS:
+        return np.ones(records)
+    kind, _, name = atom.partition(":")
+    return np.nan_to_num(columns[name]) if kind == "sum" else (~np.isnan(columns[name])).astype(np.float64)

@@ -1,0 +1,100 @@
+"""What can't be added up: how many different values or users, the least and the greatest value."""
+
+import bisect
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from lib.reporting.engines.resident.layout import Floats, Ints
+from lib.wire.deadline import Deadline
+
+LARGEST_BITMAP = 1 << 26
+PENDING = 1 << 22
+
+
+@dataclass(frozen=True)
+class Membership:
+    """A chunk: the record numbers that count, and for each element the group's place and its record's place.
+
+    `place` is -1 where the group is not among those of the answer; `owner` points into `records`.
+    """
+
+    records: Ints
+    place: Ints
+    owner: Ints
+
+
+def count_distinct(
+    chunks: Iterable[Membership], codes: npt.NDArray[np.uint32], values: int, groups: int, deadline: Deadline
+) -> tuple[Floats, float]:
+    """How many different codes below `values` each group has, and all records together."""
+    everything = np.zeros(values, dtype=bool)
+    pairs = _Bitmap(groups, values) if groups * values <= LARGEST_BITMAP else _PairSet(groups, values)
+    for chunk in chunks:
+        deadline.check()
+        found = codes[chunk.records].astype(np.int64)
+        known = found < values
+        everything[found[known]] = True
+        inside = known[chunk.owner] & (chunk.place >= 0)
+        pairs.add(chunk.place[inside] * values + found[chunk.owner[inside]])
+    return pairs.counts(), float(everything.sum())
+
+
+class _Bitmap:
+    """Pairs of group and value as flags."""
+
+    def __init__(self, groups: int, values: int) -> None:
+        self.shape = (groups, values)
+        self.flags = np.zeros(groups * values, dtype=bool)
+
+    def add(self, pairs: Ints) -> None:
+        self.flags[pairs] = True
+
+    def counts(self) -> Floats:
+        return self.flags.reshape(self.shape).sum(axis=1).astype(np.float64)
+
+
+class _PairSet:
+    """Pairs of group and value as a set, where flags would be too many."""
+
+    def __init__(self, groups: int, values: int) -> None:
+        self.groups, self.values = groups, values
+        self.parts: list[Ints] = []
+
+    def add(self, pairs: Ints) -> None:
+        self.parts.append(pd.unique(pairs))
+        if sum(len(part) for part in self.parts[1:]) > PENDING:
+            self._compact()
+
+    def counts(self) -> Floats:
+        self._compact()
+        return np.bincount(self.parts[0] // self.values, minlength=self.groups).astype(np.float64)
+
+    def _compact(self) -> None:
+        self.parts = [pd.unique(np.concatenate([np.zeros(0, np.int64), *self.parts]))]
+
+
+def extreme(
+    chunks: Iterable[Membership], column: Floats, greatest: bool, groups: int, deadline: Deadline
+) -> tuple[Floats, float]:
+    """The least or greatest value in each group, and of all records; NaN where there is none."""
+    better, empty = (np.fmax, -np.inf) if greatest else (np.fmin, np.inf)
+    best, total = np.full(groups, empty), empty
+    for chunk in chunks:
+        deadline.check()
+        values = column[chunk.records]
+        inside = (chunk.place >= 0) & ~np.isnan(values)[chunk.owner]
+        better.at(best, chunk.place[inside], values[chunk.owner[inside]])
+        total = float(better.reduce(values, initial=total))
+    return np.where(best == empty, np.nan, best), float("nan") if total == empty else total
+
+
+def users_below(order: npt.NDArray[np.uint32], codes: npt.NDArray[np.uint32], budget: int) -> tuple[Ints, int]:
+    """The records of as many whole users as fit in `budget` records (one user at least), and how many those are."""
+    users = max(1, int(codes[order[min(budget, len(order) - 1)]]))
+    inside = bisect.bisect_left(order, users, key=codes.__getitem__)
+    return np.sort(order[:inside].astype(np.int64)), users
+

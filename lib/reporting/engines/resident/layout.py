@@ -1,0 +1,170 @@
+"""The resident layout on disk: what it holds, and how it is opened.
+
+One folder per version of a slicer, made from its Parquet rows by build.py, read through memory maps:
+
+    layout.json          the Contents below, as JSON
+    key_N.codes          per record (segmented: per element) the place of its value in the sorted dictionary
+    key_N.arrow          that dictionary
+    key_N.indptr         segmented fields only: where each record's elements begin, one more than records
+    time.codes           per record the place of its hour in `hours`
+    block_N.lanes        eight additive atoms per record, 64 bytes a row; the first of block 0 is 1
+    size.lane            the sampling size of each record
+    value_N.lane         a column of which minimum or maximum is asked, NaN where missing
+    distinct_N.codes     places of values or users in random order; the missing are the last place
+    distinct_N.order     audience sources only: records ordered by user
+
+Records lie by day (of the slicer's own zone), inside a day in sampling order. Everything is a cache.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+LANES = 8
+FORMAT = 1
+
+Codes = npt.NDArray[np.unsignedinteger[Any]]
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+def narrowest(values: int) -> str:
+    """The smallest unsigned type that tells `values` values apart."""
+    return "uint8" if values <= 2**8 else "uint16" if values <= 2**16 else "uint32"
+
+
+@dataclass(frozen=True)
+class KeyColumn:
+    """Where a key field lies: the number in its file names, its values, its type."""
+
+    number: int
+    values: int
+    elements: int
+    segmented: bool
+
+
+@dataclass(frozen=True)
+class DistinctColumn:
+    """Where the identities of a distinct count or of an audience source lie."""
+
+    number: int
+    values: int
+    ordered: bool
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The table of contents of a layout.
+
+    `hours` are hours since 1970 in UTC, ascending; `hour_sums` has a row of `lanes` for each. `starts` are
+    the first records of each of `days` (days since 1970 in the slicer's zone), and the end. `grid` holds
+    the thresholds τ and `drawn` how many records of each day each draws.
+    """
+
+    records: int
+    days: list[int]
+    starts: list[int]
+    hours: list[int]
+    lanes: list[str]
+    hour_sums: list[list[float]]
+    typical: list[float]
+    signed: list[str]
+    smallest_size: float
+    grid: list[float]
+    drawn: list[list[int]]
+    keys: dict[str, KeyColumn]
+    values: dict[str, int]
+    distinct: dict[str, DistinctColumn]
+    format: int = FORMAT
+
+    def save(self, folder: Path) -> None:
+        """Write layout.json."""
+        (folder / "layout.json").write_text(json.dumps(asdict(self)), encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> "Contents":
+        """Read layout.json; raises ValueError when it is of another format."""
+        raw = json.loads((folder / "layout.json").read_text(encoding="utf-8"))
+        if raw.get("format") != FORMAT:
+            raise ValueError(f"layout of format {raw.get('format')}, not {FORMAT}")
+        raw["keys"] = {name: KeyColumn(**column) for name, column in raw["keys"].items()}
+        raw["distinct"] = {name: DistinctColumn(**column) for name, column in raw["distinct"].items()}
+        return cls(**raw)
+
+
+class Layout:
+    """An opened layout. Arrays are memory maps, opened when first asked for and shared by all queries."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.contents = Contents.load(folder)
+        self.hours = np.array(self.contents.hours, dtype=np.int64)
+        self.hour_sums = np.array(self.contents.hour_sums).reshape(len(self.hours), len(self.contents.lanes))
+        self.grid = np.array(self.contents.grid)
+        self.drawn = np.array(self.contents.drawn, dtype=np.int64).reshape(-1, len(self.grid))
+        self.starts = np.array(self.contents.starts, dtype=np.int64)
+        self.days = np.array(self.contents.days, dtype=np.int64)
+        self.lane = {atom: divmod(place, LANES) for place, atom in enumerate(self.contents.lanes)}
+        self._maps: dict[str, npt.NDArray[Any]] = {}
+        self._dictionaries: dict[str, pa.Array] = {}
+
+    def codes(self, name: str) -> Codes:
+        """The codes of a key field: one per record, or per element of a segmented field."""
+        column = self.contents.keys[name]
+        return self._map(f"key_{column.number}.codes", narrowest(column.values), (column.elements,))
+
+    def indptr(self, name: str) -> Ints:
+        """Where the elements of each record of a segmented field begin; shape (records + 1,)."""
+        number = self.contents.keys[name].number
+        return self._map(f"key_{number}.indptr", "int64", (self.contents.records + 1,))
+
+    def dictionary(self, name: str) -> pa.Array:
+        """The values of a key field, sorted; the missing one is the empty string."""
+        if name not in self._dictionaries:
+            path = self.folder / f"key_{self.contents.keys[name].number}.arrow"
+            with pa.memory_map(str(path)) as source:
+                column = pa.ipc.open_file(source).read_all().column(0)
+            self._dictionaries[name] = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+        return self._dictionaries[name]
+
+    @cached_property
+    def time(self) -> Codes:
+        """Per record, the place of its hour in `hours`."""
+        return self._map("time.codes", narrowest(len(self.hours)), (self.contents.records,))
+
+    def block(self, number: int) -> Floats:
+        """Eight additive atoms per record; shape (records, 8)."""
+        return self._map(f"block_{number}.lanes", "float64", (self.contents.records, LANES))
+
+    @cached_property
+    def size(self) -> npt.NDArray[np.float32]:
+        """The sampling size of each record."""
+        return self._map("size.lane", "float32", (self.contents.records,))
+
+    def value(self, name: str) -> Floats:
+        """A column for minimum and maximum, NaN where missing."""
+        return self._map(f"value_{self.contents.values[name]}.lane", "float64", (self.contents.records,))
+
+    def distinct(self, name: str) -> npt.NDArray[np.uint32]:
+        """Per record the place of its value (or user) in random order; the missing are `values`."""
+        number = self.contents.distinct[name].number
+        return self._map(f"distinct_{number}.codes", "uint32", (self.contents.records,))
+
+    def by_user(self, name: str) -> npt.NDArray[np.uint32]:
+        """Records ordered by the place of their user."""
+        number = self.contents.distinct[name].number
+        return self._map(f"distinct_{number}.order", "uint32", (self.contents.records,))
+
+    def _map(self, file: str, dtype: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+        if file not in self._maps:
+            path = self.folder / file
+            empty = 0 in shape
+            opened = np.zeros(shape, dtype) if empty else np.memmap(path, dtype, "r", shape=shape)
+            self._maps[file] = np.asarray(opened)
+        return self._maps[file]

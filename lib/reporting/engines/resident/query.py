@@ -1,0 +1,201 @@
+"""One question on one layout, step by step: which records, which of them count, which group each belongs to."""
+
+import functools
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date, timedelta
+
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from lib.reporting.dates import format_time
+from lib.reporting.engines.resident import accumulate
+from lib.reporting.engines.resident.accumulate import DENSE_GROUPS, Accumulator, DenseSums, HashedSums
+from lib.reporting.engines.resident.conditions import Condition, is_negative, matching
+from lib.reporting.engines.resident.draw import Draw
+from lib.reporting.engines.resident.identities import Membership
+from lib.reporting.engines.resident.layout import LANES, Floats, Ints, Layout
+from lib.reporting.engines.resident.rows import CHUNK, Period, Rows, chunks, count, numbers, parts, threshold
+from lib.reporting.engines.resident.split import Split
+from lib.reporting.engines.sums import Question
+from lib.reporting.measures import RECORDS, is_additive
+from lib.reporting.models import TIME_KEY_FIELDS, Filter
+from lib.reporting.warehouse import StoredSlicer
+from lib.wire.deadline import Deadline
+
+EPOCH = date(1970, 1, 1)
+WORTH_THREADS = 1 << 18
+HASHED_CHUNK = 1 << 20
+
+Columns = Callable[[Rows], list[Floats]]
+Summed = tuple[Ints, Floats, Floats]
+
+
+class Query:
+    """A question on an opened layout. `Summed` is keys, sums per key, and sums of all records together."""
+
+    def __init__(
+        self, layout: Layout, stored: StoredSlicer, question: Question, deadline: Deadline, threads: int
+    ) -> None:
+        self.layout, self.stored, self.question = layout, stored, question
+        self.deadline, self.threads = deadline, threads
+        hourly = stored.definition.time.granularity == "hour"
+        zone, own = (question.timezone, stored.definition.timezone) if hourly else (0, 0)
+        days = ((question.first - EPOCH).days, (question.last - EPOCH).days)
+        self.period = Period.of(layout, days, zone, own)
+        self.split = Split(layout, question.split_by, self.period.local)
+        self.atoms = [RECORDS, *sorted(atom for atom in question.atoms if is_additive(atom) and atom != RECORDS)]
+        self.conditions = self._conditions()
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether time alone decides what counts and which group it belongs to: then sums per hour tell all."""
+        return self.is_unfiltered and all(name in TIME_KEY_FIELDS for name in self.question.split_by)
+
+    @property
+    def is_unfiltered(self) -> bool:
+        """Whether no filter looks at anything but time: then the total is known exactly."""
+        return all(condition.name is None for condition in self.conditions)
+
+    @functools.cached_property
+    def records_in_range(self) -> int:
+        """How many records the period has, whatever the filters."""
+        return int(self.layout.hour_sums[self.period.inside, 0].sum())
+
+    @functools.cached_property
+    def dates(self) -> tuple[date, ...]:
+        """The days of the period that have data, in the question's zone."""
+        days = np.unique(self.period.local[self.period.inside] // 24)
+        return tuple(EPOCH + timedelta(days=int(day)) for day in days)
+
+    @functools.cached_property
+    def grid_place(self) -> int | None:
+        """Where in the grid the sample of this question lies; None when every record is read."""
+        place = None if self.fits else threshold(self.layout, self.period, self.question.rows_limit)
+        if place is None or self.layout.grid[place] * self.layout.contents.smallest_size >= 1:
+            return None
+        return place
+
+    @property
+    def fits(self) -> bool:
+        """Whether the rows limit allows to read every record of the period."""
+        limit = self.question.rows_limit
+        return limit is None or self.records_in_range <= limit
+
+    @property
+    def users_budget(self) -> int:
+        """How many records, in order of users, hold about `rows_limit` of the period's."""
+        span = self.period.span(self.layout)
+        share = self.layout.contents.records / max(1, span.stop - span.start)
+        return int((self.question.rows_limit or 0) * share)
+
+    def in_period(self, records: Ints) -> Ints:
+        """Those of the records that lie in the period's days."""
+        span = self.period.span(self.layout)
+        return records[np.searchsorted(records, span.start) : np.searchsorted(records, span.stop)]
+
+    def records_drawn(self, place: int) -> int:
+        """How many records grid[place] draws from the period's days."""
+        return int(self.layout.drawn[self.period.low : self.period.high, place].sum())
+
+    def total_from_hours(self) -> Floats:
+        """The atoms over the whole period, from the sums per hour kept beside the rows: exact."""
+        return self._counted_hours()[1].sum(axis=0)
+
+    def from_hours(self) -> Summed:
+        """Sums of the atoms for a timed question, from the sums per hour: exact."""
+        hours, columns = self._counted_hours()
+        sums = HashedSums()
+        sums.add(self.split.hour_keys(hours), np.arange(len(hours) + 1, dtype=np.int32), [columns])
+        keys, blocks = sums.finish()
+        return keys, blocks[0], columns.sum(axis=0)
+
+    def from_records(self) -> Summed:
+        """Sums of the atoms over every record of the period."""
+        blocks = sorted({0, *(self.layout.lane[atom][0] for atom in self.atoms)})
+        keys, sums, total = self._add_up(None, lambda rows: [self.layout.block(number)[rows] for number in blocks])
+        lanes = [LANES * blocks.index(block) + lane for block, lane in (self.layout.lane[atom] for atom in self.atoms)]
+        return keys, sums[:, lanes], total[lanes]
+
+    def from_sample(self, draw: Draw, place: int) -> Summed:
+        """Sums of the draw's columns over the records that grid[place] draws."""
+        return self._add_up(place, lambda rows: [draw.columns(numbers(rows))])
+
+    def memberships(self, keys: Ints, records: Ints | None = None) -> Iterator[Membership]:
+        """The records that count (of all in the period, or of `records`), with the place of their groups in `keys`."""
+        places = pd.Index(keys)
+        pieces = chunks(self.layout, self.period, None) if records is None else parts(records, CHUNK)
+        for rows in pieces:
+            picked = self._picked(rows)
+            counting = rows if picked is None else numbers(rows)[picked]
+            found, indptr = self.split.keys(counting, None)
+            owner = np.repeat(np.arange(count(counting)), np.diff(indptr))
+            yield Membership(numbers(counting), places.get_indexer(found), owner)
+
+    def _counted_hours(self) -> tuple[Ints, Floats]:
+        tables = (condition.table ^ condition.negated for condition in self.conditions)
+        hours = np.flatnonzero(functools.reduce(np.logical_and, tables, self.period.inside))
+        lanes = [self.layout.contents.lanes.index(atom) for atom in self.atoms]
+        return hours, self.layout.hour_sums[np.ix_(hours, lanes)]
+
+    def _add_up(self, place: int | None, columns: Columns) -> Summed:
+        dense = self.split.groups <= DENSE_GROUPS
+        size = max(CHUNK, 4 * self.split.groups) if dense else HASHED_CHUNK
+        pieces = chunks(self.layout, self.period, place, size)
+        shares = max(1, min(self.threads, len(pieces))) if sum(map(count, pieces)) > WORTH_THREADS else 1
+        bounds = np.linspace(0, len(pieces), shares + 1).astype(int)
+        with ThreadPoolExecutor(shares) as pool:
+            done = list(pool.map(lambda a, b: self._share(pieces[a:b], columns), bounds[:-1], bounds[1:]))
+        sums, total = done[0]
+        for other, other_total in done[1:]:
+            sums.merge(other)
+            total.merge(other_total)
+        keys, blocks = sums.finish()
+        if not blocks:
+            blocks = [block[:0] for block in columns(slice(0, 0))]
+        accumulate.check_groups(len(keys), self.question.max_groups)
+        stacked = np.hstack(blocks)
+        whole = np.hstack(total.sums)[0] if total.sums else stacked.sum(axis=0)
+        return keys, stacked, whole
+
+    def _share(self, pieces: list[Rows], columns: Columns) -> tuple[Accumulator, DenseSums]:
+        dense = self.split.groups <= DENSE_GROUPS
+        sums: Accumulator = DenseSums(self.split.groups) if dense else HashedSums(self.question.max_groups)
+        total = DenseSums(1)
+        for rows in pieces:
+            self.deadline.check()
+            picked = self._picked(rows)
+            if isinstance(rows, np.ndarray) and picked is not None:
+                rows, picked = rows[picked], None
+            blocks = columns(rows)
+            keys, indptr = self.split.keys(rows, picked)
+            sums.add(keys, indptr, blocks)
+            if self.split.is_segmented:
+                once = np.minimum(np.diff(indptr), 1)
+                total.add(np.zeros(once.sum(), np.int64), np.concatenate([[0], np.cumsum(once)]), blocks)
+        return sums, total
+
+    def _picked(self, rows: Rows) -> Ints | None:
+        """The places among `rows` of the records that count; None where all do."""
+        if not self.conditions:
+            return None
+        masks = (condition.mask(self.layout, rows) for condition in self.conditions)
+        return np.flatnonzero(functools.reduce(np.logical_and, masks))
+
+    def _conditions(self) -> list[Condition]:
+        edges = [] if self.period.whole else [Condition(None, self.period.inside)]
+        return [*edges, *(self._condition(wanted) for wanted in self.question.filters)]
+
+    def _condition(self, wanted: Filter) -> Condition:
+        if wanted.name in TIME_KEY_FIELDS:
+            written = format_time(TIME_KEY_FIELDS[wanted.name], self.period.local)
+            return Condition(None, matching(pa.array(written, pa.string()), wanted, {}), is_negative(wanted))
+        mapping = self._mapping(wanted.name) if wanted.search_mappings else {}
+        table = matching(self.layout.dictionary(wanted.name), wanted, mapping)
+        return Condition(wanted.name, table, is_negative(wanted))
+
+    def _mapping(self, name: str) -> dict[str, str]:
+        fields = {part.name: part.mapping for part in self.stored.definition.key_fields}
+        return self.stored.mapping(fields[name]) if fields[name] else {}
