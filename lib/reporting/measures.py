@@ -1,8 +1,8 @@
 """What a data field is made of: an expression over atoms, the columns that an engine aggregates.
 
-    records             how many records                     sum:<field>       Σ y, a missing y counts as nothing
-    present:<field>     how many records have a y            min: max:<field>  the least and greatest y
-    distinct:<field>    how many different values            unique:<source>   how many users
+    records             how many records             sum:<field>       Σ y, a missing y counts as nothing
+    present:<field>     how many records have a y    min: max:<field>  the least and greatest y
+    distinct:<field>    how many different values    unique:<source>   how many users
 
 A sum is its own atom; a mean is sum / present; a formula is put together from the fields that it names.
 """
@@ -56,7 +56,7 @@ def additive_atoms(definition: Definition) -> list[str]:
 
 
 def measures(definition: Definition) -> dict[str, Measure]:
-    """All data fields of a slicer in its order, by name; raises BadDefinition on a formula that can't be read."""
+    """All data fields of a slicer, in its order, by name; BadDefinition on a formula that can't be read."""
     simple = {part.name: _aggregate(part) for part in definition.data_fields if part.formula is None}
     simple |= {source.data_field: Field(f"unique:{source.name}") for source in definition.audience_sources}
     formulas = {part.name: part.formula for part in definition.data_fields if part.formula is not None}

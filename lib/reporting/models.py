@@ -18,7 +18,8 @@ Granularity = Literal["hour", "day", "week", "month", "quarter", "year"]
 GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 MATCHES: tuple[Match, ...] = get_args(Match)
 EXTENSIONS = (
-    "data_fields", "include_mappings", "order_by", "limit", "offset", "audience_key", "precision", "xlsx", "arrow",
+    "data_fields", "include_mappings", "order_by", "limit", "offset",
+    "audience_key", "precision", "xlsx", "arrow",
 )  # fmt: skip
 API_ROWS_LIMIT = 1_000_000
 DESK_ROWS_LIMIT = 10_000
@@ -186,7 +187,10 @@ class AudienceQuery(_Question):
 
 
 class ExportQuery(_Question):
-    """The same question, as a file. data_fields, order_by, limit, offset, audience_key and xlsx are *extensions*."""
+    """The same question, as a file.
+
+    data_fields, order_by, limit, offset, audience_key and the format xlsx are *extensions*.
+    """
 
     export_format: ExportFormat
     include_mappings: Flag | None = None
@@ -195,5 +199,5 @@ class ExportQuery(_Question):
 
     @property
     def with_mappings(self) -> bool:
-        """Whether descriptions are included: by default for one key field, not for several (specification, Export)."""
+        """Whether descriptions are included: by default for one key field, not for several."""
         return len(self.split_by) == 1 if self.include_mappings is None else bool(self.include_mappings)

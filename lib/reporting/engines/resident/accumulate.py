@@ -1,12 +1,12 @@
 """The kernel: a group-by is a sparse matrix times a dense one.
 
-`csc_array((ones, keys, indptr), shape=(groups, records)) @ columns` has, in row g, the sum of the columns over
-the records of group g. A record of no group (filtered out) or of several (segmented) is an empty or a longer
-column of the sparse matrix, no more.
+`csc_array((ones, keys, indptr), shape=(groups, records)) @ columns` has, in row g, the sum of the columns
+over the records of group g. A record of no group (filtered out) or of several (segmented) is an empty or a
+longer column of the sparse matrix, no more.
 """
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,7 @@ class Accumulator(Protocol):
         """Add a chunk: the keys of its records, and blocks of columns (records × m each)."""
         ...
 
-    def merge(self, other: "Accumulator") -> None:
+    def merge(self, other: Self) -> None:
         """Take in the sums of another accumulator of the same kind."""
         ...
 
@@ -54,7 +54,7 @@ class DenseSums:
         """See Accumulator."""
         self._take([product(keys, indptr, block, self.groups) for block in columns])
 
-    def merge(self, other: "DenseSums") -> None:
+    def merge(self, other: Self) -> None:
         """See Accumulator."""
         if other.sums:
             self._take(other.sums)
@@ -85,7 +85,7 @@ class HashedSums:
         places, unique = pd.factorize(keys)
         self._take(unique, [product(places, indptr, block, len(unique)) for block in columns])
 
-    def merge(self, other: "HashedSums") -> None:
+    def merge(self, other: Self) -> None:
         """See Accumulator."""
         for keys, sums in zip(other.keys, other.sums, strict=True):
             self._take(keys, sums)
@@ -119,5 +119,6 @@ def check_groups(groups: int, most: int | None) -> None:
     """Raise BadRequest when an answer would have more than `most` rows (specification, Errors)."""
     if most is not None and groups > most:
         raise BadRequest(
-            f"This split gives more than {most:,} rows; split by fewer key fields, ask for fewer days or add a filter"
+            f"This split gives more than {most:,} rows; "
+            "split by fewer key fields, ask for fewer days or add a filter"
         )

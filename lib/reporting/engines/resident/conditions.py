@@ -20,7 +20,7 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Condition:
-    """A table of the values that match; `name` is None where the table is over hours; `negated`: none may match."""
+    """A table of the values that match (over hours where `name` is None); `negated`: none may match."""
 
     name: str | None
     table: Mask

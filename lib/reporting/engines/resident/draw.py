@@ -1,4 +1,4 @@
-"""What is added up when records are drawn: per atom its plain, weighted and certain sums, and second moments."""
+"""What is added up of a sample: per atom its plain, weighted and certain sums, and second moments."""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,10 @@ class Draw:
     def aggregate(self, sums: Floats) -> Aggregate:
         """Summed columns (groups × (3a + p)) by their names."""
         width = len(self.atoms)
-        part = {name: sums[:, at * width : (at + 1) * width] for at, name in enumerate(("plain", "weighted", "certain"))}
+        part = {
+            name: sums[:, at * width : (at + 1) * width]
+            for at, name in enumerate(("plain", "weighted", "certain"))
+        }
         named = {name: dict(zip(self.atoms, block.T, strict=True)) for name, block in part.items()}
         return Aggregate(
             estimate=named["weighted"],
@@ -50,7 +53,9 @@ class Draw:
         width = len(self.atoms)
         light = total[:width] - total[2 * width : 3 * width]
         usual = dict(zip(self.layout.contents.lanes, self.layout.contents.typical, strict=True))
-        typical = {atom: abs(light[at]) / light[0] if light[0] else usual[atom] for at, atom in enumerate(self.atoms)}
+        typical = {
+            atom: abs(light[at]) / light[0] if light[0] else usual[atom] for at, atom in enumerate(self.atoms)
+        }
         return Sample(
             max_weight=max(1.0, 1.0 / (self.tau * self.layout.contents.smallest_size)),
             typical=typical,

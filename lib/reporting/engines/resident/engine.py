@@ -11,7 +11,7 @@ from lib.reporting.engines.resident.draw import Draw
 from lib.reporting.engines.resident.identities import count_distinct, extreme, users_below
 from lib.reporting.engines.resident.layout import Floats, Ints, Layout
 from lib.reporting.engines.resident.query import Query
-from lib.reporting.engines.sums import Aggregate, Question, Sample, Sums
+from lib.reporting.engines.sums import Aggregate, Question, Sums
 from lib.reporting.measures import RECORDS, is_additive
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
@@ -44,7 +44,7 @@ class ResidentEngine:
 
 
 def prepare(stored: StoredSlicer, progress: Callable[[float], None] | None = None) -> None:
-    """Build the layout of a slicer's version ahead of the first question; `progress` hears shares from 0 to 1."""
+    """Build a slicer's layout ahead of the first question; `progress` hears shares from 0 to 1."""
     build(stored, progress)
 
 
@@ -106,7 +106,9 @@ def _identity(query: Query, keys: Ints, atom: str, sampled: bool) -> tuple[Float
     kind, _, name = atom.partition(":")
     deadline = query.deadline.half() if sampled else query.deadline
     if kind in ("min", "max"):
-        return *extreme(query.memberships(keys), query.layout.value(name), kind == "max", len(keys), deadline), 1.0
+        return *extreme(
+            query.memberships(keys), query.layout.value(name), kind == "max", len(keys), deadline
+        ), 1.0
     codes, values = query.layout.distinct(name), query.layout.contents.distinct[name].values
     if kind == "distinct" or query.fits:
         return *count_distinct(query.memberships(keys), codes, values, len(keys), deadline), 1.0

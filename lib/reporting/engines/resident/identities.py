@@ -54,7 +54,7 @@ class _Bitmap:
         self.flags[pairs] = True
 
     def counts(self) -> Floats:
-        return self.flags.reshape(self.shape).sum(axis=1).astype(np.float64)
+        return np.asarray(self.flags.reshape(self.shape).sum(axis=1), dtype=np.float64)
 
 
 class _PairSet:
@@ -92,9 +92,10 @@ def extreme(
     return np.where(best == empty, np.nan, best), float("nan") if total == empty else total
 
 
-def users_below(order: npt.NDArray[np.uint32], codes: npt.NDArray[np.uint32], budget: int) -> tuple[Ints, int]:
-    """The records of as many whole users as fit in `budget` records (one user at least), and how many those are."""
+def users_below(
+    order: npt.NDArray[np.uint32], codes: npt.NDArray[np.uint32], budget: int
+) -> tuple[Ints, int]:
+    """The records of as many users as fit whole in `budget` records (one at least), and how many users."""
     users = max(1, int(codes[order[min(budget, len(order) - 1)]]))
     inside = bisect.bisect_left(order, users, key=codes.__getitem__)
     return np.sort(order[:inside].astype(np.int64)), users
-

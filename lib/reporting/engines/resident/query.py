@@ -1,10 +1,9 @@
-"""One question on one layout, step by step: which records, which of them count, which group each belongs to."""
+"""One question on one layout: which records, which of them count, which group each belongs to."""
 
 import functools
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
-
 
 import numpy as np
 import pandas as pd
@@ -46,12 +45,15 @@ class Query:
         days = ((question.first - EPOCH).days, (question.last - EPOCH).days)
         self.period = Period.of(layout, days, zone, own)
         self.split = Split(layout, question.split_by, self.period.local)
-        self.atoms = [RECORDS, *sorted(atom for atom in question.atoms if is_additive(atom) and atom != RECORDS)]
+        self.atoms = [
+            RECORDS,
+            *sorted(atom for atom in question.atoms if is_additive(atom) and atom != RECORDS),
+        ]
         self.conditions = self._conditions()
 
     @property
     def is_timed(self) -> bool:
-        """Whether time alone decides what counts and which group it belongs to: then sums per hour tell all."""
+        """Whether time alone decides what counts, and where: then sums per hour tell all."""
         return self.is_unfiltered and all(name in TIME_KEY_FIELDS for name in self.question.split_by)
 
     @property
@@ -102,7 +104,7 @@ class Query:
 
     def total_from_hours(self) -> Floats:
         """The atoms over the whole period, from the sums per hour kept beside the rows: exact."""
-        return self._counted_hours()[1].sum(axis=0)
+        return np.asarray(self._counted_hours()[1].sum(axis=0))
 
     def from_hours(self) -> Summed:
         """Sums of the atoms for a timed question, from the sums per hour: exact."""
@@ -115,8 +117,13 @@ class Query:
     def from_records(self) -> Summed:
         """Sums of the atoms over every record of the period."""
         blocks = sorted({0, *(self.layout.lane[atom][0] for atom in self.atoms)})
-        keys, sums, total = self._add_up(None, lambda rows: [self.layout.block(number)[rows] for number in blocks])
-        lanes = [LANES * blocks.index(block) + lane for block, lane in (self.layout.lane[atom] for atom in self.atoms)]
+        keys, sums, total = self._add_up(
+            None, lambda rows: [self.layout.block(number)[rows] for number in blocks]
+        )
+        lanes = [
+            LANES * blocks.index(block) + lane
+            for block, lane in (self.layout.lane[atom] for atom in self.atoms)
+        ]
         return keys, sums[:, lanes], total[lanes]
 
     def from_sample(self, draw: Draw, place: int) -> Summed:
@@ -124,7 +131,7 @@ class Query:
         return self._add_up(place, lambda rows: [draw.columns(numbers(rows))])
 
     def memberships(self, keys: Ints, records: Ints | None = None) -> Iterator[Membership]:
-        """The records that count (of all in the period, or of `records`), with the place of their groups in `keys`."""
+        """The records that count, of the period or of `records`, and the places of their groups in `keys`."""
         places = pd.Index(keys)
         pieces = chunks(self.layout, self.period, None) if records is None else parts(records, CHUNK)
         for rows in pieces:
@@ -132,13 +139,13 @@ class Query:
             counting = rows if picked is None else numbers(rows)[picked]
             found, indptr = self.split.keys(counting, None)
             owner = np.repeat(np.arange(count(counting)), np.diff(indptr))
-            yield Membership(numbers(counting), places.get_indexer(found), owner)
+            yield Membership(numbers(counting), places.get_indexer(pd.Index(found)), owner)
 
     def _counted_hours(self) -> tuple[Ints, Floats]:
         tables = (condition.table ^ condition.negated for condition in self.conditions)
         hours = np.flatnonzero(functools.reduce(np.logical_and, tables, self.period.inside))
         lanes = [self.layout.contents.lanes.index(atom) for atom in self.atoms]
-        return hours, self.layout.hour_sums[np.ix_(hours, lanes)]
+        return hours, self.layout.hour_sums[hours][:, lanes]
 
     def _add_up(self, place: int | None, columns: Columns) -> Summed:
         dense = self.split.groups <= DENSE_GROUPS
@@ -198,4 +205,5 @@ class Query:
 
     def _mapping(self, name: str) -> dict[str, str]:
         fields = {part.name: part.mapping for part in self.stored.definition.key_fields}
-        return self.stored.mapping(fields[name]) if fields[name] else {}
+        mapping = fields[name]
+        return self.stored.mapping(mapping) if mapping else {}

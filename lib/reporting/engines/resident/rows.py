@@ -31,7 +31,7 @@ class Period:
 
     @classmethod
     def of(cls, layout: Layout, days: tuple[int, int], zone: int, own_zone: int) -> "Period":
-        """The period of `days` (first and last, days since 1970) in `zone`, in a layout whose days are in `own_zone`.
+        """The period of `days` (first, last; since 1970) in `zone`, in a layout whose days are in `own_zone`.
 
         Zones are hours east of UTC. Daily rows know no hours: both zones are 0 for them.
         """

@@ -1,8 +1,7 @@
 """Which group each record belongs to: the codes of the split's key fields as one number, mixed radix."""
 
-from dataclasses import dataclass
-
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -42,8 +41,8 @@ class SplitField:
 class Split:
     """The key fields of a split in order, and the keys of records under them.
 
-    `Keys` of n records: the group of each element, and an `indptr` of n + 1 that says which elements are whose
-    (one each unless a key field is segmented or a record is filtered out).
+    Keys of n records: the group of each element, and an `indptr` of n + 1 that says which elements are whose
+    (one each, unless a key field is segmented or a record is filtered out).
     """
 
     def __init__(self, layout: Layout, names: tuple[str, ...], local_hours: Ints) -> None:
@@ -71,15 +70,16 @@ class Split:
                 owner = np.arange(count(rows)) if owner is None else owner
                 keys, owner = _product(keys * radix, owner, codes, lengths)
             else:
-                codes = self._codes(field, rows)
-                keys = keys * radix + (codes if owner is None else codes[owner])
+                places = self._places(field, rows)
+                keys = keys * radix + (places if owner is None else places[owner])
         return keys, _indptr(owner, count(rows))
 
     def hour_keys(self, hours: Ints) -> Ints:
         """The groups of these places among the hours, for a split by time alone."""
         keys = np.zeros(len(hours), dtype=np.int64)
         for field, radix in zip(self.fields, self.radices, strict=True):
-            assert field.hours is not None, f"{field.name} is not a time key field"
+            if field.hours is None:
+                raise ValueError(f"{field.name} is not a time key field")
             keys = keys * radix + field.hours[hours]
         return keys
 
@@ -102,12 +102,14 @@ class Split:
     def _segmented(self, field: SplitField) -> bool:
         return field.hours is None and self.layout.contents.keys[field.name].segmented
 
-    def _codes(self, field: SplitField, rows: Rows) -> Ints:
+    def _places(self, field: SplitField, rows: Rows) -> Ints:
         codes = self.layout.time[rows] if field.hours is not None else self.layout.codes(field.name)[rows]
         return field.hours[codes] if field.hours is not None else codes.astype(np.int64)
 
 
-def _product(keys: Ints, owner: Ints, codes: npt.NDArray[np.unsignedinteger], lengths: Ints) -> tuple[Ints, Ints]:
+def _product(
+    keys: Ints, owner: Ints, codes: npt.NDArray[np.unsignedinteger], lengths: Ints
+) -> tuple[Ints, Ints]:
     """Each key joined with each element of its record: the keys and owners of all combinations."""
     starts = np.cumsum(lengths) - lengths
     counts = lengths[owner]

@@ -1,0 +1,66 @@
+"""The answer to an AudienceQuery: one value, by columns, with the totals that belong to it."""
+
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+Values = dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class Total:
+    """The summary of the whole result (specification, Audience / export result fields).
+
+    `low`, `high` and `n_eff` are there when the question asked for precision.
+    """
+
+    values: Values
+    records_found: int
+    dates: tuple[str, ...] = ()
+    confidence_range: str | None = None
+    low: Values = field(default_factory=dict)
+    high: Values = field(default_factory=dict)
+    n_eff: Values = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Precision:
+    """How much was read (*extension*).
+
+    `missing` is, per additive data field, the volume expected in rows that no record of the sample fell in;
+    `unread` names data fields that would have taken longer than the deadline allowed.
+    """
+
+    records_read: int
+    records_in_range: int
+    missing: Values = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether fewer records were read than there are."""
+        return self.records_read < self.records_in_range
+
+
+@dataclass(frozen=True)
+class Audience:
+    """Rows and their total. All frames have one row per result row, in the order of the answer.
+
+    `names` and `descriptions` have a text column per split key field; `values` and `percents` a float
+    column per data field (NaN: nothing there; `percents` has only the additive ones). `low`, `high` and
+    `n_eff` are there when the question asked for precision, `confidence_range` when records were sampled.
+    """
+
+    names: pd.DataFrame
+    values: pd.DataFrame
+    percents: pd.DataFrame
+    total: Total
+    descriptions: pd.DataFrame | None = None
+    confidence_range: pd.Series | None = None
+    low: pd.DataFrame | None = None
+    high: pd.DataFrame | None = None
+    n_eff: pd.DataFrame | None = None
+    precision: Precision | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)

@@ -1,0 +1,196 @@
+"""Sums into an Audience: data fields, totals, percents, order, ranges (specification; engine.md)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from lib.reporting import intervals
+from lib.reporting.answers import Audience, Precision, Total, Values
+from lib.reporting.engines.sums import Aggregate, Numbers, Sums
+from lib.reporting.intervals import Ranges
+from lib.reporting.measures import Measure
+from lib.reporting.models import TIME_KEY_FIELDS, DataFilter, Order
+
+Places = npt.NDArray[np.intp]
+Mappings = Mapping[str, Mapping[str, str]]
+COMPARE = {
+    "<": np.less, "<=": np.less_equal, ">": np.greater,
+    ">=": np.greater_equal, "=": np.equal, "!=": np.not_equal,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How the answer shall look.
+
+    `returned` are the data fields to answer with, `known` all that may be ordered or filtered by;
+    `numeric` the split key fields whose values are whole numbers; `mappings` the code → description of
+    the split key fields to describe (None: no descriptions).
+    """
+
+    returned: tuple[Measure, ...]
+    known: Mapping[str, Measure]
+    numeric: frozenset[str] = frozenset()
+    mappings: Mappings | None = None
+    order_by: tuple[Order, ...] = ()
+    data_filters: tuple[DataFilter, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+    precision: bool = False
+
+
+def compose(sums: Sums, shape: Shape) -> Audience:
+    """The audience in that shape. Without a split there is one row, the total, with an empty name."""
+    if sums.groups.shape[1] == 0:
+        sums = _whole(sums)
+    places = _ordered(sums, shape, _kept(sums, shape))
+    page = places[shape.offset :][: shape.limit]
+    rows = _take(sums.rows, page)
+    values = {m.name: m.expression.evaluate(rows.estimate) for m in shape.returned}
+    totals = {m.name: m.expression.evaluate(sums.total.estimate) for m in shape.returned}
+    ranges = _ranges(shape, values, rows, sums)
+    sampled = sums.sample is not None or any(share < 1 for share in rows.share.values())
+    names = sums.groups.iloc[page].astype("str").reset_index(drop=True)
+    return Audience(
+        names=names,
+        values=_frame(values, len(page)),
+        percents=_percents(shape.returned, values, totals, len(page)),
+        descriptions=None if shape.mappings is None else _described(names, shape.mappings),
+        confidence_range=_texts(_widest(shape.returned, ranges, values)) if sampled else None,
+        total=_total(sums, shape, totals, len(places), sampled),
+        precision=_precision(sums, shape) if shape.precision else None,
+        **(_bounds(ranges, len(page)) if shape.precision else {}),
+    )
+
+
+def _whole(sums: Sums) -> Sums:
+    groups = pd.DataFrame(index=pd.RangeIndex(1))
+    return Sums(**{**vars(sums), "groups": groups, "rows": sums.total})
+
+
+def _kept(sums: Sums, shape: Shape) -> Places:
+    """The rows that pass the data filters."""
+    kept = np.ones(len(sums.groups), dtype=bool)
+    for wanted in shape.data_filters:
+        values = shape.known[wanted.name].expression.evaluate(sums.rows.estimate)
+        kept &= COMPARE[wanted.match](values, wanted.value) & ~np.isnan(values)
+    return np.flatnonzero(kept)
+
+
+def _ordered(sums: Sums, shape: Shape, places: Places) -> Places:
+    """The kept rows in the asked order; what ties is ordered by name. Missing values come last."""
+    columns = [_sort_key(sums, shape, order)[places] for order in shape.order_by or _usual_order(sums, shape)]
+    names = [np.asarray(sums.groups[name].cat.codes)[places] for name in sums.groups]
+    return places[np.lexsort([*reversed(names), *reversed(columns)])] if names else places
+
+
+def _usual_order(sums: Sums, shape: Shape) -> Sequence[Order]:
+    """Our own choice where nothing is asked: time as it runs, anything else from the largest down."""
+    split = list(sums.groups)
+    if split and split[0] in TIME_KEY_FIELDS:
+        return [Order(name=name, direction="asc") for name in split]
+    return [Order(name=shape.returned[0].name)] if shape.returned else []
+
+
+def _sort_key(sums: Sums, shape: Shape, order: Order) -> npt.NDArray[np.float64]:
+    if order.name in sums.groups:
+        column = sums.groups[order.name].cat
+        texts = pd.Series(column.categories)
+        rank = pd.to_numeric(texts, errors="coerce").to_numpy() if order.name in shape.numeric else None
+        key = np.asarray(column.codes, dtype=np.float64) if rank is None else rank[np.asarray(column.codes)]
+    else:
+        key = shape.known[order.name].expression.evaluate(sums.rows.estimate)
+    return key if order.direction == "asc" else -key
+
+
+def _take(aggregate: Aggregate, page: Places) -> Aggregate:
+    return Aggregate(
+        estimate={atom: values[page] for atom, values in aggregate.estimate.items()},
+        drawn=aggregate.drawn[page],
+        exact=aggregate.exact,
+        certain={atom: values[page] for atom, values in aggregate.certain.items()},
+        moments={pair: values[page] for pair, values in aggregate.moments.items()},
+        share=aggregate.share,
+    )
+
+
+def _frame(columns: Mapping[str, Numbers], length: int) -> pd.DataFrame:
+    return pd.DataFrame(columns, index=pd.RangeIndex(length), dtype="float64")
+
+
+def _percents(
+    returned: Sequence[Measure], values: Mapping[str, Numbers], totals: Mapping[str, Numbers], length: int
+) -> pd.DataFrame:
+    """The share of the total, for additive data fields; NaN where the total is zero."""
+    names = [measure.name for measure in returned if measure.additive_atom]
+    whole = {name: totals[name][0] if totals[name][0] else np.nan for name in names}
+    return _frame({name: 100 * values[name] / whole[name] for name in names}, length)
+
+
+def _described(names: pd.DataFrame, mappings: Mappings) -> pd.DataFrame:
+    """The descriptions of mapped key fields; a value that the mapping lacks stands for itself."""
+    described = {name: _describe(names[name], mappings.get(name, {})) for name in map(str, names)}
+    return pd.DataFrame(described, index=names.index, dtype="str")
+
+
+def _describe(codes: pd.Series, mapping: Mapping[str, str]) -> list[str]:
+    return [mapping.get(code, code) for code in codes]
+
+
+def _ranges(
+    shape: Shape, values: Mapping[str, Numbers], aggregate: Aggregate, sums: Sums
+) -> dict[str, Ranges]:
+    return {m.name: intervals.ranges(m, values[m.name], aggregate, sums.sample) for m in shape.returned}
+
+
+def _widest(
+    returned: Sequence[Measure], ranges: Mapping[str, Ranges], values: Mapping[str, Numbers]
+) -> Numbers:
+    """The widest relative range of each row among its additive data fields (among all, if there is none)."""
+    names = [m.name for m in returned if m.additive_atom] or [m.name for m in returned]
+    sides = [np.nan_to_num(intervals.relative(ranges[name], values[name])) for name in names]
+    return np.max(sides, axis=0) if sides else np.zeros(0)
+
+
+def _texts(percents: Numbers) -> pd.Series:
+    return pd.Series([f"{percent:.2f}" for percent in percents.tolist()], dtype="str")
+
+
+def _total(sums: Sums, shape: Shape, totals: Mapping[str, Numbers], found: int, sampled: bool) -> Total:
+    ranges = _ranges(shape, totals, sums.total, sums)
+    wide = _widest(shape.returned, ranges, totals)
+    asked = ranges if shape.precision else {}
+    return Total(
+        values={name: number(values[0]) for name, values in totals.items()},
+        records_found=found,
+        dates=tuple(day.isoformat() for day in sums.dates),
+        confidence_range=f"{wide[0]:.2f}" if sampled and len(wide) else None,
+        low={name: number(found.low[0]) for name, found in asked.items()},
+        high={name: number(found.high[0]) for name, found in asked.items()},
+        n_eff={name: number(found.n_eff[0]) for name, found in asked.items()},
+    )
+
+
+def number(value: float) -> float | None:
+    """A float, or None for what is not a finite number."""
+    return float(value) if np.isfinite(value) else None
+
+
+def _bounds(ranges: Mapping[str, Ranges], length: int) -> dict[str, pd.DataFrame]:
+    sides = ("low", "high", "n_eff")
+    return {
+        side: _frame({name: getattr(found, side) for name, found in ranges.items()}, length) for side in sides
+    }
+
+
+def _precision(sums: Sums, shape: Shape) -> Precision:
+    missing: Values = {
+        measure.name: number(sums.missing[measure.additive_atom])
+        for measure in shape.returned
+        if measure.additive_atom in sums.missing
+    }
+    unread = tuple(measure.name for measure in shape.returned if measure.atoms & sums.unread)
+    return Precision(sums.records_read, sums.records_in_range, missing, unread)

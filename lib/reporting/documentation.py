@@ -1,0 +1,201 @@
+"""What /openapi.json says of the reporting endpoints: their bodies, answers and worked examples."""
+
+from typing import Any
+
+from lib.reporting.answers_arrow import MEDIA_TYPE
+from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer
+from lib.wire.errors import AccessError
+
+Schema = dict[str, Any]
+TEXT: Schema = {"type": "string"}
+NUMBER: Schema = {"type": ["number", "null"]}
+WHERE = {"slicer_name": "delivery", "project_name": "demo", "token": "<TOKEN>"}
+PERIOD = {"start_date": "-7d", "end_date": "yesterday"}
+COUNTRY = "bid_context_wrapper.user.geo.country"
+FILES = {
+    "csv": "text/csv",
+    "tsv": "text/tab-separated-values",
+    "xls": "application/vnd.ms-excel",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+
+
+def _object(required: dict[str, Schema], optional: dict[str, Schema] | None = None) -> Schema:
+    properties = required | (optional or {})
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+def _list(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+def _inlined(part: Any, definitions: dict[str, Schema]) -> Any:
+    """The schema with its references replaced by what they refer to."""
+    if isinstance(part, list):
+        return [_inlined(item, definitions) for item in part]
+    if not isinstance(part, dict):
+        return part
+    if "$ref" in part:
+        return _inlined(definitions[part["$ref"].rpartition("/")[2]], definitions)
+    return {key: _inlined(value, definitions) for key, value in part.items() if key != "$defs"}
+
+
+def _schema(model: type[InfoQuery] | type[Slicer], mode: Any = "validation") -> Schema:
+    whole = model.model_json_schema(mode=mode)
+    inlined: Schema = _inlined(whole, whole.get("$defs", {}))
+    return inlined
+
+
+def _request(model: type[InfoQuery], examples: dict[str, tuple[str, Schema]]) -> Schema:
+    schema = _schema(model)
+    schema["properties"] = {"token": TEXT | {"description": "Access token"}} | schema["properties"]
+    schema["required"] = ["token", *schema["required"]]
+    shown = {name: {"summary": summary, "value": WHERE | body} for name, (summary, body) in examples.items()}
+    return {
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": schema, "examples": shown}},
+        }
+    }
+
+
+def _failure(status: str, description: str, reason: str) -> Schema:
+    schema = _object({"status": {"const": status}, "reason": TEXT})
+    example = {"status": status, "reason": reason}
+    return {
+        "description": description,
+        "content": {"application/json": {"schema": schema, "example": example}},
+    }
+
+
+FAILURES: dict[int | str, Schema] = {
+    400: _failure("bad_request", "The request is wrong; `reason` says how", "start_date is required"),
+    403: _failure("access_error", "Wrong token, or no access", AccessError().reason),
+    413: _failure(
+        "bad_request", "The body is too large", "The request is larger than the 1,048,576 bytes allowed"
+    ),
+    500: _failure("internal_error", "A failure of the service", "The service failed for a reason of its own"),
+    504: _failure("timeout", "The query took too long", "The query took longer than the 30 seconds allowed"),
+}
+PRECISE = {"low": NUMBER, "high": NUMBER, "n_eff": NUMBER}
+CELL = _object({"name": TEXT, "value": NUMBER}, {"percent": NUMBER} | PRECISE)
+ROW = _object(
+    {"data": _list(CELL), "name": _list(TEXT)}, {"description": _list(TEXT), "confidence_range": TEXT}
+)
+TOTAL = _object(
+    {"data": _list(CELL), "records_found": {"type": "integer"}, "dates": _list(TEXT | {"format": "date"})},
+    {"confidence_range": TEXT},
+)
+PRECISION = _object(
+    {
+        "records_read": {"type": "integer"},
+        "records_in_range": {"type": "integer"},
+        "missing": _list(_object({"name": TEXT, "value": NUMBER})),
+        "unread": _list(TEXT),
+    }
+)
+ANSWER = _object(
+    {"status": {"const": "success"}, "total": TOTAL, "rows": _list(ROW)}, {"precision": PRECISION}
+)
+ANSWER_EXAMPLE = {
+    "status": "success",
+    "total": {
+        "data": [{"name": "imps", "value": 41250}, {"name": "ctr", "value": 0.31}],
+        "records_found": 2,
+        "dates": ["2026-01-30", "2026-01-31"],
+    },
+    "rows": [
+        {
+            "data": [{"name": "imps", "value": 33000, "percent": 80}, {"name": "ctr", "value": 0.3}],
+            "name": ["US"],
+        },
+        {
+            "data": [{"name": "imps", "value": 8250, "percent": 20}, {"name": "ctr", "value": 0.35}],
+            "name": ["CA"],
+        },
+    ],
+}
+
+
+def _success(description: str, content: Schema) -> dict[int | str, Schema]:
+    return {200: {"description": description, "content": content}}
+
+
+INFO: dict[str, Any] = {
+    "summary": "What a slicer is",
+    "description": "Time zone, dates, key fields, data fields and audience sources. `extensions` is our own: "
+    "what this service answers beyond the specification.",
+    "openapi_extra": _request(InfoQuery, {"slicer": ("A slicer", {})}),
+    "responses": _success("The slicer", {"application/json": {"schema": _schema(Slicer, "serialization")}})
+    | FAILURES,
+}
+AUDIENCE: dict[str, Any] = {
+    "summary": "Figures, filtered and split",
+    "description": "Sampled when more records are in range than `audience_rows_limit`; `confidence_range` "
+    "then says how far off the figures may be, in percent. Extensions of ours: data_fields, "
+    "include_mappings, order_by, limit, offset, audience_key, precision.",
+    "openapi_extra": _request(
+        AudienceQuery,
+        {
+            "countries": ("A week by country", PERIOD | {"split_by": [COUNTRY]}),
+            "filtered": (
+                "Two countries by day, found by their names",
+                PERIOD
+                | {
+                    "filters": [
+                        {
+                            "name": COUNTRY,
+                            "match": "equals",
+                            "value": ["Germany", "France"],
+                            "search_mappings": 1,
+                        }
+                    ],
+                    "split_by": ["granularity_day", COUNTRY],
+                },
+            ),
+            "top": (
+                "The five largest sites, with ranges (extensions)",
+                PERIOD
+                | {
+                    "split_by": ["bid_context_wrapper.supply.site_id"],
+                    "order_by": [{"name": "imps", "direction": "desc"}],
+                    "limit": 5,
+                    "precision": 1,
+                },
+            ),
+        },
+    ),
+    "responses": _success(
+        "The figures",
+        {
+            "application/json": {"schema": ANSWER, "example": ANSWER_EXAMPLE},
+            MEDIA_TYPE: {"schema": TEXT | {"format": "binary"}},
+        },
+    )
+    | FAILURES,
+}
+EXPORT: dict[str, Any] = {
+    "summary": "The same as a file",
+    "description": "Never sampled. xlsx is an extension of ours, as are data_fields, order_by, limit, "
+    "offset and audience_key; the elements of data_filters are our own choice.",
+    "openapi_extra": _request(
+        ExportQuery,
+        {
+            "csv": ("A week by country", PERIOD | {"split_by": [COUNTRY], "export_format": "csv"}),
+            "total": (
+                "Days with more than 1,000 impressions, and a total",
+                PERIOD
+                | {
+                    "split_by": ["granularity_day"],
+                    "export_format": "xls",
+                    "include_total": 1,
+                    "data_filters": [{"name": "imps", "match": ">", "value": 1000}],
+                },
+            ),
+        },
+    ),
+    "responses": _success(
+        "The file", {media: {"schema": TEXT | {"format": "binary"}} for media in FILES.values()}
+    )
+    | FAILURES,
+}

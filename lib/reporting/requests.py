@@ -1,0 +1,100 @@
+"""From a request's body to a question: lenient where the meaning is plain, strict everywhere else.
+
+Errors say which field, what was wrong with it, and what would be right.
+"""
+
+from typing import Any, TypeVar
+
+import orjson
+from pydantic import ValidationError
+
+from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer
+from lib.wire.errors import AccessError, BadRequest, UnknownName
+
+Question = TypeVar("Question", bound=InfoQuery)
+Fields = dict[str, Any]
+
+
+def read(body: bytes) -> tuple[str, Fields]:
+    """The token, and the other fields, of a JSON body. An optional field that is null counts as absent.
+
+    BadRequest where the body is no JSON object, AccessError where no token is in it.
+    """
+    try:
+        fields = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise BadRequest(f"The body is not JSON: {error}") from None
+    if not isinstance(fields, dict):
+        raise BadRequest('The body must be a JSON object, like {"slicer_name": "…", "project_name": "…"}')
+    token = fields.pop("token", None)
+    if not isinstance(token, str):
+        raise AccessError
+    return token, {name: value for name, value in fields.items() if value is not None}
+
+
+def where(fields: Fields) -> tuple[str, str]:
+    """Project and slicer that are asked for. BadRequest where one is not named."""
+    for name in ("project_name", "slicer_name"):
+        if not isinstance(fields.get(name), str):
+            raise BadRequest(f"{name} is required, as text")
+    return fields["project_name"], fields["slicer_name"]
+
+
+def question(model: type[Question], fields: Fields) -> Question:
+    """The fields as that kind of question; BadRequest names everything that is wrong with them."""
+    for name in fields:
+        if name not in model.model_fields:
+            raise UnknownName("request field", name, model.model_fields)
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        problems = error.errors(include_url=False)
+        raise BadRequest("; ".join(dict.fromkeys(_sentence(problem) for problem in problems))) from None
+
+
+def check(query: AudienceQuery | ExportQuery, slicer: Slicer) -> None:
+    """Raise BadRequest where the question names what the slicer does not have."""
+    keys = [field.name for field in slicer.key_fields]
+    data = [field.name for field in slicer.data_fields]
+    for name in (*query.split_by, *(wanted.name for wanted in query.filters)):
+        _known("key field", name, keys)
+    _once("split_by", query.split_by)
+    for name in query.data_fields or ():
+        _known("data field", name, data)
+    _once("data_fields", query.data_fields or ())
+    for order in query.order_by:
+        _known("field to order by", order.name, [*query.split_by, *data])
+    for wanted in query.data_filters if isinstance(query, ExportQuery) else ():
+        _known("data field", wanted.name, data)
+    if query.audience_key is not None:
+        _known("audience source", query.audience_key, [source.name for source in slicer.audience_sources])
+    if not slicer.supports_timezone and query.timezone not in (None, slicer.timezone):
+        raise BadRequest(
+            f"This slicer has daily data in its own timezone, {slicer.timezone}; leave timezone out"
+        )
+
+
+def _known(kind: str, name: str, known: list[str]) -> None:
+    if name not in known:
+        raise UnknownName(kind, name, known)
+
+
+def _once(field: str, names: tuple[str, ...]) -> None:
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        raise BadRequest(f"{field} names {', '.join(doubled)} more than once")
+
+
+def _sentence(problem: Any) -> str:
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(
+        "."
+    )
+    match problem["type"]:
+        case "missing":
+            return f"{place} is required"
+        case "extra_forbidden":
+            return f"{place} is not a field of the request"
+        case "literal_error":
+            return f"{place} must be {problem['ctx']['expected']}, not {problem['input']!r}"
+        case _:
+            return f"{place}: {problem['msg'][0].lower()}{problem['msg'][1:]}"
