@@ -1,0 +1,82 @@
+"""Opening the database: SQLite in a file of our own, or PostgreSQL by its URL."""
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from lib import private
+from lib.wire.errors import Misconfigured
+
+BUSY_SECONDS = 10
+WRITES = "tranche_writes"
+
+
+def engine(url: str) -> Engine:
+    """An engine for a SQLAlchemy URL; nothing is migrated.
+
+    SQLite: the file is made closed to others (0600), with a write-ahead log, foreign keys and ten seconds'
+    patience for another writer. Transactions that write begin with `writing(engine).begin()`.
+    """
+    parsed = _parsed(url)
+    if parsed.get_backend_name() != "sqlite":
+        return create_engine(parsed, pool_pre_ping=True)
+    if not parsed.database or parsed.database == ":memory:":
+        raise Misconfigured(
+            "database_url: SQLite needs a file here, like sqlite:////var/lib/tranche/tranche.db"
+        )
+    _prepare(Path(parsed.database))
+    opened = create_engine(parsed, connect_args={"timeout": BUSY_SECONDS})
+    event.listen(opened, "connect", _configure)
+    event.listen(opened, "begin", _begin)
+    return opened
+
+
+def writing(opened: Engine) -> Engine:
+    """The same engine for transactions that write.
+
+    On SQLite they take the lock at the start: one that reads first and then finds another writer ahead of it
+    would be refused at once, however patient it is.
+    """
+    return opened.execution_options(**{WRITES: True})
+
+
+def _parsed(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+        parsed.get_dialect().import_dbapi()
+    except (ArgumentError, NoSuchModuleError):
+        raise Misconfigured("database_url is no URL that SQLAlchemy knows, like sqlite:///file.db") from None
+    except ImportError as error:
+        raise Misconfigured(f"database_url: this database needs the Python package {error.name}") from None
+    if parsed.get_backend_name() not in ("sqlite", "postgresql"):
+        raise Misconfigured(f"database_url: SQLite or PostgreSQL, not {parsed.get_backend_name()}")
+    return parsed
+
+
+def _prepare(path: Path) -> None:
+    """Make the file with its mode and its log, once: later processes must not fight over the change."""
+    try:
+        with private.locked(path):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, private.FILE_MODE))
+            with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as connection:
+                connection.execute("PRAGMA journal_mode=WAL")
+    except (OSError, sqlite3.Error) as error:
+        raise Misconfigured(f"database_url: {path} can't be used: {error}") from error
+
+
+def _configure(connection: sqlite3.Connection, entry: ConnectionPoolEntry) -> None:
+    """Per connection; with `isolation_level` None the driver leaves BEGIN to `_begin`."""
+    connection.isolation_level = None
+    connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute("PRAGMA synchronous=NORMAL")
+
+
+def _begin(connection: Connection) -> None:
+    immediate = connection.get_execution_options().get(WRITES)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")

@@ -1,0 +1,49 @@
+"""The nouns: a token as it is kept, and the caller who came with one."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from lib.people import Grant, Person
+
+Kind = Literal["permanent", "temporary"]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What is kept of a token: everything but the token itself. Times are in UTC; `expires` None is never.
+
+    `prefix` is its readable beginning, by which a person recognises it. Without grants it opens all that its
+    owner may see.
+    """
+
+    id: int
+    prefix: str
+    owner: str
+    name: str
+    service: str
+    kind: Kind
+    grants: tuple[Grant, ...]
+    created: datetime
+    expires: datetime | None
+    last_used: datetime | None
+    revoked: datetime | None
+
+    def state(self, now: datetime) -> Literal["active", "expired", "revoked"]:
+        """Whether it still opens anything."""
+        if self.revoked is not None:
+            return "revoked"
+        return "expired" if self.expires is not None and self.expires <= now else "active"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls, and with which token."""
+
+    person: Person
+    token: Token
+
+    def may_see(self, project: str, slicer: str | None = None) -> bool:
+        """Whether the owner may see the slicer now, and the token was granted it too."""
+        granted = not self.token.grants or any(grant.covers(project, slicer) for grant in self.token.grants)
+        return granted and self.person.may_see(project, slicer)

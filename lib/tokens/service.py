@@ -1,0 +1,109 @@
+"""The token service: `POST /oauth2/token/` gives a temporary token for a name and a password.
+
+Fields and answer are those of the deals specification (Authentication, Temporary token), errors those of
+RFC 6749, 5.2; that a wrong password answers 401, and repeated ones 429, is our own choice.
+"""
+
+import asyncio
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from urllib.parse import parse_qsl
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+
+from lib.tokens.access import Access
+from lib.tokens.models import Caller, Token
+from lib.tokens.openapi import DOCUMENTATION
+from lib.wire.errors import TooManyAttempts, TrancheError
+
+__all__ = ["Access", "Caller", "Token", "routes"]
+
+FORM = "application/x-www-form-urlencoded"
+SCOPE = "service_id="
+PASSWORD_THREADS = 2
+NOT_KEPT = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+
+Form = dict[str, str]
+
+
+class Refused(TrancheError):
+    """No token: the word of RFC 6749 for why, the HTTP code, and a sentence."""
+
+    def __init__(
+        self, error: str, reason: str, code: int = 400, headers: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(reason)
+        self.error, self.code, self.headers = error, code, headers or {}
+
+    def answer(self) -> JSONResponse:
+        """As the caller gets it."""
+        body = {"error": self.error, "error_description": self.reason}
+        return JSONResponse(body, self.code, NOT_KEPT | self.headers)
+
+
+def routes(access: Access, services: Collection[str], lifetime: timedelta) -> APIRouter:
+    """The token endpoint, for these service identifiers; its tokens work for `lifetime`.
+
+    Checking a password takes long on purpose, so it has two threads of its own and keeps nobody else waiting.
+    """
+    router = APIRouter(tags=["tokens"])
+    passwords = ThreadPoolExecutor(PASSWORD_THREADS, thread_name_prefix="passwords")
+
+    async def token(request: Request) -> JSONResponse:
+        address = request.client.host if request.client else None
+        try:
+            form = _form(request.headers.get("content-type", ""), await request.body())
+            service = _service(form, services)
+            loop = asyncio.get_running_loop()
+            text = await loop.run_in_executor(passwords, _issued, access, form, service, lifetime, address)
+        except Refused as refused:
+            return refused.answer()
+        seconds = int(lifetime.total_seconds())
+        body = {"token_type": "Bearer", "scope": form["scope"], "access_token": text, "expires_in": seconds}
+        return JSONResponse(body, headers=NOT_KEPT)
+
+    router.add_api_route("/oauth2/token/", token, methods=["POST"], **DOCUMENTATION)
+    router.add_api_route("/oauth2/token", token, methods=["POST"], include_in_schema=False)
+    return router
+
+
+def _form(content_type: str, body: bytes) -> Form:
+    """The fields; one without a value counts as not sent, one sent twice is refused (RFC 6749, 3.2)."""
+    if content_type.partition(";")[0].strip().lower() != FORM:
+        raise Refused("invalid_request", f"The content type must be {FORM}")
+    try:
+        pairs = parse_qsl(body.decode("ascii"), errors="strict", max_num_fields=50)
+    except ValueError:
+        raise Refused("invalid_request", "The body is not a form in UTF-8") from None
+    names = [name for name, _ in pairs]
+    if doubled := sorted({name for name in names if names.count(name) > 1}):
+        raise Refused("invalid_request", f"Sent more than once: {', '.join(doubled)}")
+    return dict(pairs)
+
+
+def _service(form: Form, services: Collection[str]) -> str:
+    """The service identifier that is asked for, once the form is whole."""
+    if form.get("grant_type", "password") != "password":
+        raise Refused("unsupported_grant_type", "The only grant_type here is 'password'")
+    if missing := [name for name in ("grant_type", "username", "password", "scope") if name not in form]:
+        raise Refused("invalid_request", f"Missing: {', '.join(missing)}")
+    service = form["scope"].removeprefix(SCOPE)
+    if not form["scope"].startswith(SCOPE) or service not in services:
+        raise Refused(
+            "invalid_scope", f"The scope must be {SCOPE} and the identifier of a service of this desk"
+        )
+    return service
+
+
+def _issued(access: Access, form: Form, service: str, lifetime: timedelta, address: str | None) -> str:
+    try:
+        person = access.people.check(form["username"], form["password"], address)
+    except TooManyAttempts as error:
+        raise Refused(
+            "slow_down", error.reason, error.http, {"Retry-After": str(error.retry_after)}
+        ) from error
+    if person is None:
+        raise Refused("invalid_grant", "Wrong name or password", 401, {"WWW-Authenticate": "Bearer"})
+    return access.issue(person.username, service, "Temporary token", lifetime, kind="temporary")

@@ -1,0 +1,166 @@
+"""Tokens in the database. A token is shown once, when it is issued; what is kept is its SHA-256 digest."""
+
+import hashlib
+import hmac
+import logging
+import re
+import secrets
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    CheckConstraint,
+    Column,
+    ColumnElement,
+    Delete,
+    Engine,
+    Index,
+    Integer,
+    Row,
+    String,
+    Table,
+    delete,
+    insert,
+    select,
+    update,
+)
+from sqlalchemy.exc import OperationalError
+
+from lib.database import Instant, metadata, writing
+from lib.people import Grant
+from lib.tokens.models import Kind, Token
+from lib.wire.errors import AccessError, BadRequest
+
+log = logging.getLogger(__name__)
+
+SECRET_BYTES = 32
+SHOWN_CHARACTERS = 4
+USE_NOTED_EVERY = timedelta(minutes=1)
+EXPIRED_KEPT_FOR = timedelta(days=1)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("prefix", String(40), nullable=False),
+    Column("digest", String(64), nullable=False, unique=True),
+    Column("owner", String(64), nullable=False, index=True),
+    Column("name", String(200), nullable=False),
+    Column("service", String(100), nullable=False),
+    Column("kind", String(9), nullable=False),
+    Column("grants", JSON, nullable=False),
+    Column("created", Instant, nullable=False),
+    Column("expires", Instant),
+    Column("last_used", Instant),
+    Column("revoked", Instant),
+    CheckConstraint("kind in ('permanent', 'temporary')", name="kind"),
+    Index(None, "kind", "expires"),
+    sqlite_autoincrement=True,
+)
+KEPT = [column for column in tokens.c if column.name != "digest"]
+
+
+class TokenStore:
+    """The tokens of one database, whose tables `database.migrate` has made."""
+
+    def __init__(self, engine: Engine, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        """`now` gives the time, with its zone."""
+        self._engine = engine
+        self._now = now
+
+    def issue(
+        self,
+        owner: str,
+        service: str,
+        name: str,
+        lifetime: timedelta | None,
+        grants: tuple[Grant, ...] = (),
+        kind: Kind = "permanent",
+    ) -> str:
+        """A new token's text, which nothing keeps; `lifetime` None never ends. BadRequest for an odd name."""
+        if not name.strip() or len(name) > 200:
+            raise BadRequest("A token's name has 1 to 200 characters")
+        if lifetime is not None and lifetime <= timedelta(0):
+            raise BadRequest("A token's lifetime must be longer than nothing")
+        now = self._now()
+        prefix, secret = _prefix(service), secrets.token_urlsafe(SECRET_BYTES)
+        row: dict[str, Any] = {
+            "prefix": prefix + secret[:SHOWN_CHARACTERS],
+            "digest": _digest(prefix + secret),
+        }
+        row |= {"owner": owner, "name": name.strip(), "service": service, "kind": kind}
+        row |= {"grants": [str(grant) for grant in grants], "created": now}
+        row |= {"expires": None if lifetime is None else now + lifetime}
+        with writing(self._engine).begin() as connection:
+            connection.execute(_expired_long_ago(now))
+            connection.execute(insert(tokens).values(row))
+        return prefix + secret
+
+    def verify(self, token: str, service: str) -> Token:
+        """What is kept of this token, if it opens this service now; notes its use, at most once a minute.
+
+        AccessError, in the same words, for a token that is wrong, expired, revoked or for another service.
+        """
+        digest = _digest(token)
+        with self._engine.connect() as connection:
+            row = connection.execute(select(tokens).where(tokens.c.digest == digest)).one_or_none()
+        if row is None or not hmac.compare_digest(row.digest, digest):
+            raise AccessError()
+        found, now = _token(row), self._now()
+        if found.service != service or found.state(now) != "active":
+            raise AccessError()
+        if found.last_used is None or now - found.last_used >= USE_NOTED_EVERY:
+            self._note_use(found, now)
+        return found
+
+    def everything(self, owner: str | None = None) -> list[Token]:
+        """All tokens, or those of one owner, oldest first; temporary ones until a day after their end."""
+        question = select(*KEPT).order_by(tokens.c.id)
+        if owner is not None:
+            question = question.where(tokens.c.owner == owner)
+        with self._engine.connect() as connection:
+            return [_token(row) for row in connection.execute(question)]
+
+    def revoke(self, token_id: int) -> None:
+        """Make the token worthless, at once and for good; BadRequest if there is none of this number."""
+        with self._engine.connect() as connection:
+            known = connection.execute(select(tokens.c.id).where(tokens.c.id == token_id)).one_or_none()
+        if known is None:
+            raise BadRequest(f"There is no token {token_id}")
+        self._set(tokens.c.id == token_id, tokens.c.revoked.is_(None), revoked=self._now())
+
+    def revoke_all(self, owner: str) -> int:
+        """Revoke all tokens of an owner; returns how many there were to revoke."""
+        return self._set(tokens.c.owner == owner, tokens.c.revoked.is_(None), revoked=self._now())
+
+    def _note_use(self, token: Token, now: datetime) -> None:
+        """For people's information: what the token opens stays open when the note can't be written."""
+        try:
+            self._set(tokens.c.id == token.id, last_used=now)
+        except OperationalError as error:
+            log.warning("The use of token %d could not be noted: %s", token.id, error.orig)
+
+    def _set(self, *which: ColumnElement[bool], **values: datetime) -> int:
+        with writing(self._engine).begin() as connection:
+            return connection.execute(update(tokens).where(*which).values(values)).rowcount
+
+
+def _prefix(service: str) -> str:
+    """`trn_rep_` for the service `reporting`: people and secret scanners see what it is."""
+    return f"trn_{re.sub('[^a-z0-9]', '', service.lower())[:3]}_"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _expired_long_ago(now: datetime) -> Delete:
+    """Temporary tokens would heap up: a desk gets one for each person and hour."""
+    return delete(tokens).where(tokens.c.kind == "temporary", tokens.c.expires < now - EXPIRED_KEPT_FOR)
+
+
+def _token(row: Row[Any]) -> Token:
+    kept = {column.name: getattr(row, column.name) for column in KEPT}
+    return Token(**kept | {"grants": tuple(Grant.parse(text) for text in row.grants)})
