@@ -1,0 +1,59 @@
+"""The server: the desk and the APIs on one port."""
+
+import gc
+import importlib
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import click
+import streamlit as st
+from starlette.middleware import Middleware
+
+from lib import connect
+from lib.settings import Settings
+from lib.wire import server
+from lib.wire.apis import Apis
+from lib.wire.errors import TrancheError
+
+DESK = Path(__file__).parent / "lib" / "desk.py"
+HEAVY = ("pandas", "pyarrow.parquet", "plotly.graph_objects", "scipy.sparse", "streamlit_authenticator")
+DEMO = "This is a demo: it listens on this machine alone; sign in as viewer, manager or admin, password demo."
+
+
+@asynccontextmanager
+async def preloaded(_: st.App) -> AsyncIterator[None]:
+    """Import what the first visitor would wait for, and keep it out of each rerun's garbage collection."""
+    for module in HEAVY:
+        importlib.import_module(module)
+    gc.collect()
+    gc.freeze()
+    yield
+
+
+settings = Settings.load()
+app = st.App(
+    DESK,
+    middleware=[Middleware(Apis, api=connect.installation(settings).api)],
+    lifespan=preloaded,
+)
+
+
+def main() -> None:
+    """Serve until stopped."""
+    server.log(settings.log_level)
+    try:
+        server.run(app, settings.host, settings.port, _ready, ws="websockets-sansio")
+    except TrancheError as error:
+        sys.exit(error.reason)
+
+
+def _ready(address: str) -> None:
+    if settings.demo:
+        click.echo(DEMO)
+    click.echo(f"Tranche is at {address}  (stop with Ctrl+C)")
+
+
+if __name__ == "__main__":
+    main()

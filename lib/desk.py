@@ -1,0 +1,34 @@
+"""The script that app.py serves: sign in, then the screens that this person may open."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from lib.people import ROLES, Role
+from lib.ui import frame, sign_in
+
+PAGES = Path(__file__).resolve().parent.parent / "pages"
+SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
+    ("slicers", "Slicers", ":material/dataset:", ROLES),
+    ("audience", "Audience", ":material/monitoring:", ROLES),
+    ("export", "Export", ":material/download:", ROLES),
+)
+
+person = sign_in.person()
+screens = [
+    st.Page(PAGES / f"{name}.py", title=title, icon=icon, url_path=name, default=name == "slicers")
+    for name, title, icon, roles in SCREENS
+    if person is None or person.role in roles
+]
+st.set_page_config(page_title="Tranche", page_icon=str(sign_in.MARK), layout="wide")
+st.logo(str(sign_in.MARK), size="small")
+screen = st.navigation(screens, position="top" if person else "hidden")
+frame.style()
+sign_in.keep_cookie()
+if person is None and sign_in.by_cookie():
+    st.rerun()
+if person is None:
+    sign_in.form()
+else:
+    frame.header(person)
+    screen.run()

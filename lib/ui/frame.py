@@ -1,0 +1,126 @@
+"""What surrounds every screen: who is here, and which slicer of which project is looked at."""
+
+from dataclasses import dataclass
+from datetime import date
+from typing import NoReturn
+
+import streamlit as st
+
+from lib import connect
+from lib.people import Person
+from lib.reporting.client import Reporting
+from lib.reporting.models import InfoQuery, Slicer
+from lib.settings import Settings
+from lib.ui import sign_in
+from lib.wire.errors import TrancheError
+
+HERE = "here"
+STYLE = """<style>
+.stApp { font-variant-numeric: tabular-nums; }
+.st-key-cookies { display: none; }
+</style>"""
+
+
+@dataclass(frozen=True)
+class Here:
+    """Who looks at what: the person, the slicer that the frame's pickers say, and the client to ask."""
+
+    person: Person
+    project: str
+    slicer_name: str
+    slicer: Slicer
+    clients: connect.Clients
+
+    @property
+    def reporting(self) -> Reporting:
+        """The client of the reporting API, for as long as the person is signed in.
+
+        A fragment reruns without the rest of the script: somebody who is no longer signed in when it
+        asks is sent back to the sign-in. Take it on the script's thread, not inside a download's callable.
+        """
+        if sign_in.person() is None:
+            st.rerun()
+        return self.clients.reporting
+
+    @property
+    def freshness(self) -> str:
+        """The sentence on how far the data goes and what its days are."""
+        zone = f"UTC{self.slicer.timezone:+d} fixed, no DST"
+        if self.slicer.last_date is None:
+            return f"No data yet · {zone}"
+        return f"Data to {date.fromisoformat(self.slicer.last_date).isoformat()} · {zone}"
+
+
+def signed_in() -> Here:
+    """Every page's first call and only way to data: with nobody signed in it stops at the sign-in."""
+    person = sign_in.person()
+    if person is None:
+        sign_in.form()
+        st.stop()
+    here: Here | None = st.session_state.get(HERE)
+    return here if here is not None and here.person == person else header(person)
+
+
+def header(person: Person) -> Here:
+    """Draw pickers, the sentence on the data and the person's menu; stops where there is nothing to see."""
+    clients = connect.connect(person, Settings.load())
+    with st.container(horizontal=True, vertical_alignment="center", key="frame"):
+        picked = _pick(clients.slicers) if clients.slicers else None
+        sentence = st.container(width="stretch")
+        st.menu_button(
+            person.name,
+            ["Sign out"],
+            icon=":material/person:",
+            type="tertiary",
+            key="person_menu",
+            on_click=sign_in.sign_out,
+        )
+    if picked is None:
+        _nothing_to_see(person)
+    here = _opened(person, clients, *picked)
+    sentence.caption(here.freshness)
+    st.session_state[HERE] = here
+    return here
+
+
+def style() -> None:
+    """The two things that the theme can't say: tabular figures, and no room for the cookie's frame."""
+    st.html(STYLE)
+
+
+def _pick(slicers: tuple[tuple[str, str], ...]) -> tuple[str, str]:
+    """Project and slicer, each tied to the query parameter of its name and kept across the screens."""
+    project = _choice("project", "Project", sorted({project for project, _ in slicers}), width=150)
+    return project, _choice("slicer", "Slicer", [name for at, name in slicers if at == project], width=190)
+
+
+def _choice(key: str, label: str, options: list[str], width: int) -> str:
+    """One picker. It has no default of its own, so that whatever is picked stands in the URL."""
+    if st.session_state.get(key, st.query_params.get(key)) not in options:
+        st.session_state[key] = options[0]
+    picked = st.selectbox(
+        label,
+        options,
+        index=None,
+        key=key,
+        bind="query-params",
+        required=True,
+        label_visibility="collapsed",
+        width=width,
+    )
+    return picked if picked in options else options[0]
+
+
+def _opened(person: Person, clients: connect.Clients, project: str, name: str) -> Here:
+    try:
+        slicer = clients.reporting.info(InfoQuery(project_name=project, slicer_name=name))
+    except TrancheError as error:
+        st.error(f"The slicer {name} of {project} can't be opened. {error.reason}.", icon=":material/error:")
+        st.stop()
+    return Here(person, project, name, slicer, clients)
+
+
+def _nothing_to_see(person: Person) -> NoReturn:
+    granted = "has no slicers yet" if person.role == "admin" else "has none that you may see"
+    st.info(f"This installation {granted}.", title="No slicers", icon=":material/database:")
+    st.stop()

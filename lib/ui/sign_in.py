@@ -1,0 +1,181 @@
+"""Signing in and out: streamlit-authenticator's session and cookie, over our own people and sessions."""
+
+import time
+from datetime import datetime
+from pathlib import Path
+
+import jwt
+import streamlit as st
+from streamlit_authenticator.controllers import AuthenticationController, CookieController
+
+from lib import connect
+from lib.people import Person
+from lib.settings import Settings
+from lib.wire.errors import TrancheError
+
+MARK = Path(__file__).with_name("mark.svg")
+DEMO_PASSWORD = "demo"  # noqa: S105
+DEMO_PEOPLE = {
+    "viewer": "Reads reports",
+    "manager": "Sets up deals too",
+    "admin": "Decides who may see what",
+}
+ENDS, PROBLEM, COOKIE, TOKEN = "session_ends", "sign_in_problem", "cookie_work", "cookie_token"
+NAME, PASSWORD = "sign_in_name", "sign_in_password"
+
+
+def person() -> Person | None:
+    """Who is signed in, as they are now; None when nobody is, or no longer. To be asked on every run."""
+    username, ends = st.session_state.get("username"), st.session_state.get(ENDS)
+    if not username or not ends:
+        return None
+    found = _here().sessions.person(username, ends)
+    if found is None:
+        _forget()
+    return found
+
+
+def by_cookie() -> bool:
+    """Whether the browser's cookie tells of a sign-in that still holds; then `person` knows it too."""
+    settings = _here().settings
+    if _cookie_name(settings) not in st.context.cookies or st.session_state.setdefault("logout", None):
+        return False
+    with st.container(key="cookies"):
+        cookies = _cookies(settings)
+    try:
+        token = cookies.get_cookie()
+    except jwt.PyJWTError:
+        return False
+    if not token or _here().sessions.person(token["username"], token["exp_date"]) is None:
+        return False
+    _remember(token["username"], token["exp_date"])
+    return True
+
+
+def form() -> None:
+    """The sign-in page."""
+    settings = _here().settings
+    with st.container(horizontal_alignment="center"), st.container(width=420):
+        st.space("large")
+        st.image(str(MARK), width=44, alt="")
+        st.title("Tranche", anchor=False)
+        st.markdown("Slice your report data, and set up deals.")
+        if settings.demo:
+            _demo()
+        _name_and_password()
+
+
+def keep_cookie() -> None:
+    """Set or delete the browser's cookie after a sign-in or sign-out, until the browser says that it did."""
+    work = st.session_state.get(COOKIE)
+    if work is None:
+        return
+    if st.session_state.get(f"cookie_{work}"):
+        del st.session_state[COOKIE]
+        return
+    settings = _here().settings
+    with st.container(key="cookies"):
+        manager = _cookies(settings).cookie_model.cookie_manager
+        if work == "set":
+            ends = datetime.fromtimestamp(st.session_state[ENDS])  # noqa: DTZ006
+            secure = (st.context.url or "").startswith("https:")
+            token = st.session_state[TOKEN]
+            manager.set(
+                _cookie_name(settings), token, key="cookie_set", expires_at=ends, secure=secure or None
+            )
+        else:
+            manager.cookies.setdefault(_cookie_name(settings), "")
+            manager.delete(_cookie_name(settings), key="cookie_delete")
+
+
+def sign_out() -> None:
+    """End this sign-in, in every tab that shares it. A callback of a button."""
+    username, ends = st.session_state.get("username"), st.session_state.get(ENDS)
+    if username and ends:
+        _here().sessions.end(username, ends)
+    _forget()
+    st.session_state[COOKIE] = "delete"
+
+
+def _name_and_password() -> None:
+    with st.form("sign_in", border=False):
+        st.text_input("Name", key=NAME, autocomplete="username")
+        st.text_input("Password", key=PASSWORD, type="password", autocomplete="current-password")
+        if problem := st.session_state.pop(PROBLEM, None):
+            st.error(problem, icon=":material/error:")
+        st.form_submit_button("Sign in", type="primary", width="stretch", on_click=_typed)
+
+
+def _demo() -> None:
+    st.info(
+        "This is a demo on made-up data. Sign in as one of three people by a click, or type their name and "
+        f"the password `{DEMO_PASSWORD}`.",
+        icon=":material/science:",
+    )
+    with st.container(horizontal=True):
+        for username, does in DEMO_PEOPLE.items():
+            st.button(
+                username.capitalize(),
+                key=f"demo_{username}",
+                help=does,
+                width="stretch",
+                on_click=_sign_in,
+                args=(username, DEMO_PASSWORD),
+            )
+
+
+def _typed() -> None:
+    username, password = st.session_state[NAME], st.session_state[PASSWORD]
+    st.session_state[PASSWORD] = ""
+    if username and password:
+        _sign_in(username, password)
+    else:
+        st.session_state[PROBLEM] = "Type your name and your password."
+
+
+def _sign_in(username: str, password: str) -> None:
+    here = _here()
+    try:
+        found = here.people.check(username, password, st.context.ip_address)
+    except TrancheError as error:
+        st.session_state[PROBLEM] = error.reason
+        return
+    if found is None:
+        st.session_state[PROBLEM] = "This name and password do not go together."
+        return
+    ends = time.time() + here.settings.session_hours * 3600
+    here.sessions.begin(found.username, ends)
+    _remember(found.username, ends)
+    claims = {"username": found.username, "exp_date": ends}
+    st.session_state[TOKEN] = jwt.encode(claims, here.settings.secret("cookie"), algorithm="HS256")
+    st.session_state[COOKIE] = "set"
+
+
+def _remember(username: str, ends: float) -> None:
+    """Let streamlit-authenticator fill its session, and note which sign-in this is."""
+    _authentication().login(token={"username": username})
+    st.session_state[ENDS] = ends
+
+
+def _forget() -> None:
+    _authentication().logout()
+    for key in (ENDS, TOKEN, COOKIE):
+        st.session_state.pop(key, None)
+
+
+def _authentication() -> AuthenticationController:
+    return AuthenticationController(_here().people.credentials(), auto_hash=False)
+
+
+def _cookies(settings: Settings) -> CookieController:
+    days = settings.session_hours / 24
+    return CookieController(_cookie_name(settings), settings.secret("cookie"), days)
+
+
+def _cookie_name(settings: Settings) -> str:
+    """Cookies know hosts and no ports: two installations on one host must not share a name."""
+    return f"tranche-{settings.port}"
+
+
+def _here() -> connect.Installation:
+    return connect.installation(Settings.load())

@@ -1,0 +1,82 @@
+"""An ASGI application on a port, until somebody stops it."""
+
+import errno
+import logging
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from lib.wire.errors import Misconfigured
+
+BACKLOG = 2048
+SECONDS_TO_FINISH = 5
+
+
+def run(app: ASGIApp, host: str, port: int, ready: Callable[[str], None], **options: Any) -> None:
+    """Serve `app`; `ready` is called with the address once it answers. Port 0 takes a free one.
+
+    Misconfigured when host and port can't be listened on. `options` are those of uvicorn.
+    """
+    with listening(host, port) as listener:
+        address = f"http://{_in_url(host)}:{listener.getsockname()[1]}"
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=SECONDS_TO_FINISH,
+            **options,
+        )
+        _Server(config, lambda: ready(address)).run(sockets=[listener])
+
+
+def log(level: str) -> None:
+    """Write messages of this level and graver ones to standard error."""
+    logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+
+class _Server(uvicorn.Server):
+    """Says when it is ready."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to answer, then say so."""
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A listening socket that says that it is TCP: asyncio sets TCP_NODELAY on connections of such alone."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(BACKLOG)
+    except OSError as error:
+        raise Misconfigured(_cannot_listen(host, port, error)) from error
+    return listener
+
+
+def _cannot_listen(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return (
+            f"Port {port} of {host} is in use: stop what uses it, or choose another (TRANCHE_PORT or --port)"
+        )
+    return f"Can't listen on port {port} of {host}: {error.strerror or error}"
+
+
+def _in_url(host: str) -> str:
+    """The host as a browser on this machine would write it."""
+    if host in ("", "0.0.0.0", "::"):  # noqa: S104
+        return "localhost"
+    return f"[{host}]" if ":" in host else host

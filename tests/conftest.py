@@ -1,0 +1,192 @@
+"""What the tests share: a data directory with a small demo in it, and the three ways to its services."""
+
+import datetime as dt
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import httpx
+import numpy as np
+import pyarrow as pa
+import pytest
+import uvicorn
+
+from lib import connect
+from lib.people import Grant, People, Person
+from lib.reporting.definition import (
+    AudienceSourceDefinition,
+    DataFieldDefinition,
+    Definition,
+    KeyFieldDefinition,
+    TimeColumn,
+)
+from lib.reporting.warehouse import Warehouse
+from lib.settings import Settings
+from lib.wire import server
+from lib.wire.transport import InProcess
+
+ROOT = Path(__file__).parent.parent
+PASSWORD = "demo"
+DAYS, ROWS_PER_DAY = 21, 200
+LAST_DAY = dt.datetime.now(dt.UTC).date() - dt.timedelta(days=1)
+COUNTRIES = {"US": "United States", "DE": "Germany", "FR": "France", "JP": "Japan"}
+CATEGORIES = ("news", "sport", "travel")
+PEOPLE = (
+    Person("viewer", "Vera Viewer", None, "viewer", (Grant("demo", "delivery"),)),
+    Person("manager", "Max Manager", None, "manager", (Grant("demo"),)),
+    Person("admin", "Ada Admin", None, "admin"),
+)
+DEFINITION = Definition(
+    annotation="A small demo for the tests",
+    time=TimeColumn(column="time", granularity="hour"),
+    key_fields=(
+        KeyFieldDefinition(name="geo.country", description="Country", mapping="country"),
+        KeyFieldDefinition(name="campaign_id", description="Campaign", type="int"),
+        KeyFieldDefinition(name="categories", description="Content category", segmented="|"),
+    ),
+    data_fields=(
+        DataFieldDefinition(name="imps", description="Impressions"),
+        DataFieldDefinition(name="clicks", description="Clicks"),
+        DataFieldDefinition(name="revenue", description="Revenue", display_type="float"),
+        DataFieldDefinition(name="ctr", description="CTR", formula="100 * clicks / imps"),
+    ),
+    audience_sources=(AudienceSourceDefinition(name="users", description="Unique users"),),
+)
+
+
+def small_rows(seed: int) -> pa.Table:
+    """Rows of the three weeks up to yesterday, as `DEFINITION.schema()` has them."""
+    draw, size = np.random.default_rng(seed), DAYS * ROWS_PER_DAY
+    first = dt.datetime.combine(LAST_DAY - dt.timedelta(days=DAYS - 1), dt.time(), dt.UTC)
+    hours = np.sort(draw.integers(0, DAYS * 24, size))
+    imps = draw.geometric(0.01, size).astype(float)
+    segments = draw.integers(0, 2, (size, len(CATEGORIES))).astype(bool)
+    columns = {
+        "time": [first + dt.timedelta(hours=int(hour)) for hour in hours],
+        "geo.country": draw.choice([*COUNTRIES, None], size, p=[0.5, 0.25, 0.15, 0.05, 0.05]).tolist(),
+        "campaign_id": draw.integers(1, 9, size).astype(str).tolist(),
+        "categories": [[name for name, has in zip(CATEGORIES, row, strict=True) if has] for row in segments],
+        "imps": imps,
+        "clicks": draw.binomial(imps.astype(int), 0.02).astype(float),
+        "revenue": imps * draw.gamma(2, 0.001, size),
+        "users": draw.integers(1, 2000, size).astype(str).tolist(),
+    }
+    return pa.table(columns, schema=DEFINITION.schema())
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory for tests that change nothing in it, in demo mode.
+
+    Slicers delivery and curation in the project demo. viewer may see delivery, manager all of demo, admin
+    everything; the password is `demo`.
+    """
+    home = tmp_path_factory.mktemp("small-demo")
+    (home / "tranche.toml").write_text("demo = true\n")
+    people = People(home / "people.yaml", rounds=4)
+    for person in PEOPLE:
+        people.add(person, PASSWORD)
+    warehouse = Warehouse(home / "warehouse")
+    for seed, name in enumerate(("delivery", "curation")):
+        with warehouse.writer("demo", name, DEFINITION, {"country": COUNTRIES}) as writer:
+            writer.write(small_rows(seed))
+            writer.commit("made for the tests", f"seed {seed}")
+    return home
+
+
+@pytest.fixture
+def own_home(home: Path, tmp_path: Path) -> Path:
+    """A copy of that data directory for a test that changes something."""
+    return shutil.copytree(home, tmp_path / "home")
+
+
+@pytest.fixture(scope="session")
+def settings(home: Path) -> Settings:
+    """Settings of the shared data directory."""
+    return Settings(home=home, demo=True)
+
+
+@pytest.fixture(scope="session")
+def installation(settings: Settings) -> connect.Installation:
+    """What a process has open over the shared data directory."""
+    return connect.installation(settings)
+
+
+@pytest.fixture(scope="session")
+def token(installation: connect.Installation) -> Callable[[str], str]:
+    """A token for the reporting API of the person of this name."""
+
+    def issued(username: str) -> str:
+        service = installation.settings.reporting_service
+        return installation.access.issue(username, service, "test", dt.timedelta(hours=1))
+
+    return issued
+
+
+@pytest.fixture(scope="session", params=["embedded", "socket", "remote"])
+def http(request: pytest.FixtureRequest) -> httpx.Client:
+    """A client of the APIs: in this process, over a socket, and of a service in another process."""
+    client: httpx.Client = request.getfixturevalue(request.param)
+    return client
+
+
+@pytest.fixture(scope="session")
+def embedded(installation: connect.Installation) -> Iterator[httpx.Client]:
+    """A client of the APIs in this process."""
+    with httpx.Client(
+        transport=InProcess(installation.api), base_url="http://in-process", timeout=60
+    ) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def socket(installation: connect.Installation) -> Iterator[httpx.Client]:
+    """A client of the APIs over a socket of this process."""
+    listener = server.listening("127.0.0.1", 0)
+    serving = uvicorn.Server(uvicorn.Config(installation.api, log_level="warning"))
+    thread = threading.Thread(target=serving.run, kwargs={"sockets": [listener]})
+    thread.start()
+    with httpx.Client(base_url=f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=60) as client:
+        yield client
+    serving.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(scope="session")
+def remote(home: Path) -> Iterator[httpx.Client]:
+    """A client of `tranche serve` in another process."""
+    command = [sys.executable, "-c", "from lib.cli import main; main()", "serve", "--port", "0"]
+    with started(command, home) as address, httpx.Client(base_url=address, timeout=60) as client:
+        yield client
+
+
+@contextmanager
+def started(command: list[str], home: Path, **environment: str) -> Iterator[str]:
+    """The address of a server in a process of its own, once it says that it is ready; stopped afterwards."""
+    variables = {**os.environ, "TRANCHE_HOME": str(home), "PYTHONUNBUFFERED": "1", **environment}
+    with tempfile.TemporaryFile("w+") as log:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, stderr=log, text=True
+        )
+        try:
+            yield _address(process, log)
+        finally:
+            process.terminate()
+            process.communicate(timeout=30)
+
+
+def _address(process: subprocess.Popen, log: IO[str]) -> str:
+    """What the server says: the first address in its output."""
+    for line in process.stdout:
+        if found := re.search(r"http://[\w.\[\]:]+", line):
+            return found[0]
+    log.seek(0)
+    raise AssertionError(f"The server ended before it was ready: {log.read()}")
