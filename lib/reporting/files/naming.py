@@ -1,0 +1,36 @@
+"""What a file is called, and what its answer's headers say."""
+
+import datetime as dt
+import re
+import unicodedata
+from urllib.parse import quote
+
+from lib.reporting.models import ExportFormat
+
+MAX_SLICER_CHARACTERS = 100
+_MEDIA_TYPES: dict[ExportFormat, str] = {
+    "csv": "text/csv; charset=utf-8",
+    "tsv": "text/tab-separated-values; charset=utf-8",
+    "tsv2": "text/tab-separated-values; charset=utf-8",
+    "xls": "application/vnd.ms-excel",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+
+
+def media_type(export_format: ExportFormat) -> str:
+    """The Content-Type of a file."""
+    return _MEDIA_TYPES[export_format]
+
+
+def filename(slicer: str, start: dt.date, end: dt.date, export_format: ExportFormat) -> str:
+    """`<slicer>_<start>_<end>.<format>`, without what some file system can't hold or a reader can't see."""
+    seen = "".join("_" if unicodedata.category(character)[0] in "CZ" else character for character in slicer)
+    name = re.sub(r'[\\/:*?"<>|]', "_", seen)[:MAX_SLICER_CHARACTERS].strip("._") or "report"
+    return f"{name}_{start}_{end}.{export_format}"
+
+
+def content_disposition(slicer: str, start: dt.date, end: dt.date, export_format: ExportFormat) -> str:
+    """The Content-Disposition header of a file (RFC 6266): its name in ASCII, and whole in `filename*`."""
+    name = filename(slicer, start, end, export_format)
+    plain = re.sub(r"[^ -~]|[%;]", "_", name)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

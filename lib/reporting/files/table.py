@@ -1,0 +1,113 @@
+"""What a file is made from: columns of values, and perhaps a row of totals."""
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lib.wire.errors import BadRequest
+
+TOTAL = "Total"
+Kind = Literal["text", "int", "float"]
+Role = Literal["key", "mapping", "data"]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column of a file.
+
+    `values` of a key or a mapping are text (a missing one is the empty string or null) or numbers; those of
+    a data field are numbers (a missing one is NaN or null). `precision` is the decimal places that a float is
+    shown with; an int has none. tsv2 calls a column by its name, every other format by its description.
+    """
+
+    name: str
+    description: str
+    values: "npt.NDArray[Any] | pd.Series[Any]"
+    kind: Kind
+    precision: int = 0
+    role: Role = "data"
+
+    @classmethod
+    def of_mapping(cls, key: "Column", values: "npt.NDArray[Any] | pd.Series[Any]") -> "Column":
+        """The column of descriptions that follows a mapped key: `<key>.description` in tsv2."""
+        name, description = f"{key.name}.description", f"{key.description} (description)"
+        return cls(name, description, values, kind="text", role="mapping")
+
+    @property
+    def decimals(self) -> int:
+        """How many decimal places its numbers are shown with."""
+        return self.precision if self.kind == "float" else 0
+
+    def part(self, start: int, stop: int) -> "Column":
+        """The same column with the rows from `start` to before `stop`."""
+        rows = (
+            self.values[start:stop] if isinstance(self.values, np.ndarray) else self.values.iloc[start:stop]
+        )
+        return dataclasses.replace(self, values=rows)
+
+    def is_number(self) -> bool:
+        """Whether it holds numbers, and not text."""
+        return self.role == "data" or self.values.dtype.kind in "iuf"
+
+    def numbers(self) -> npt.NDArray[np.float64]:
+        """The values of a column of numbers, NaN where one is missing or infinite."""
+        values = pd.Series(self.values).to_numpy(dtype=np.float64, na_value=np.nan)
+        return np.where(np.isfinite(values), values, np.nan)
+
+    def texts(self) -> pa.StringArray:
+        """The values of a column of text, empty where one is missing."""
+        values = pa.array(self.values, from_pandas=True)
+        if isinstance(values, pa.ChunkedArray):
+            values = values.combine_chunks()
+        if pa.types.is_dictionary(values.type):
+            values = values.dictionary_decode()
+        return pc.fill_null(values.cast(pa.string()), "")
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The columns of a file; and, unless None, the values of the data columns in a last row, `Total`."""
+
+    columns: tuple[Column, ...]
+    total: tuple[float | None, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise BadRequest("There is nothing to write: give split_by, data_fields, or both")
+        if len({len(column.values) for column in self.columns}) > 1:
+            raise ValueError("all columns of a table have the same number of rows")
+        if self.total is not None and len(self.total) != len(self._of("data")):
+            raise ValueError("a total has one value for each data column")
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are, without the total."""
+        return len(self.columns[0].values)
+
+    def pieces(self, size: int) -> Iterator["Table"]:
+        """Its rows, `size` at a time, as tables without a total; then the total as a table of one row."""
+        for start in range(0, self.rows, size):
+            yield Table(tuple(column.part(start, start + size) for column in self.columns))
+        if self.total is not None:
+            yield self._total_row(iter(self.total))
+
+    def _total_row(self, totals: Iterator[float | None]) -> "Table":
+        first = next(iter(self._of("key")), None)
+        return Table(tuple(self._total_cell(column, column is first, totals) for column in self.columns))
+
+    @staticmethod
+    def _total_cell(column: Column, is_first: bool, totals: Iterator[float | None]) -> Column:
+        if column.role == "data":
+            return dataclasses.replace(column, values=np.array([next(totals)], dtype=np.float64))
+        values = np.array([TOTAL if is_first else ""], dtype=object)
+        return dataclasses.replace(column, values=values, kind="text" if is_first else column.kind)
+
+    def _of(self, role: Role) -> list[Column]:
+        return [column for column in self.columns if column.role == role]
