@@ -114,6 +114,7 @@ def _take(aggregate: Aggregate, page: Places) -> Aggregate:
         certain={atom: values[page] for atom, values in aggregate.certain.items()},
         moments={pair: values[page] for pair, values in aggregate.moments.items()},
         share=aggregate.share,
+        users=aggregate.users,
     )
 
 

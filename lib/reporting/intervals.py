@@ -91,9 +91,9 @@ def _formula(expression: Expression, value: Numbers, aggregate: Aggregate, sampl
 
 
 def _user_variance(atom: str, aggregate: Aggregate) -> Numbers:
-    """U(1-θ)/θ: each user is seen with probability θ."""
-    share = aggregate.share[atom]
-    return aggregate.estimate[atom] * (1 - share) / share
+    """U(1-θ)/θ · (1 - U/N): a share θ of all N users is drawn, without replacement (Cochran 1977, 3.2)."""
+    share, found = aggregate.share[atom], aggregate.estimate[atom]
+    return found * (1 - share) / share * np.maximum(0, 1 - found / aggregate.users[atom])
 
 
 def _unseen(atom: str, sample: Sample) -> float:

@@ -95,6 +95,7 @@ def _identities(query: Query, keys: Ints, rows: Aggregate, total: Aggregate, sam
         for aggregate, values in ((rows, found), (total, np.array([whole]))):
             aggregate.estimate[atom] = values
             aggregate.share[atom] = share
+            aggregate.users[atom] = query.users(atom)
     return frozenset(unread)
 
 

@@ -86,6 +86,11 @@ class Query:
         limit = self.question.rows_limit
         return limit is None or self.records_in_range <= limit
 
+    def users(self, atom: str) -> int:
+        """How many users the slicer has, for an atom that counts them; 0 for any other."""
+        kind, _, name = atom.partition(":")
+        return self.layout.contents.distinct[name].values if kind == "unique" else 0
+
     @property
     def users_budget(self) -> int:
         """How many records, in order of users, hold about `rows_limit` of the period's."""
