@@ -1,0 +1,135 @@
+"""Raw cells → what is stored: text, numbers, whole numbers, elements. Empty is missing, never wrong."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Flags = npt.NDArray[np.bool_]
+_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_WHOLE = r"^[+-]?[0-9]+(\.0*)?$"
+
+
+class Cells(NamedTuple):
+    """Values in their stored type, and which of them could not be read (None: all could)."""
+
+    values: pa.Array
+    bad: Flags | None = None
+
+
+class NotPlain(ValueError):
+    """The column holds lists or other nested values where one value is needed."""
+
+
+def text(column: pa.Array) -> pa.Array:
+    """Text of any cells: booleans as true and false, whole numbers without a fraction, "" as missing.
+
+    NotPlain for lists and maps.
+    """
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return text(column.dictionary_decode())
+    if pa.types.is_nested(kind):
+        raise NotPlain
+    if pa.types.is_floating(kind):
+        column = _float_text(column.cast(pa.float64()))
+    elif pa.types.is_decimal(kind):
+        column = pc.replace_substring_regex(column.cast(pa.string()), r"\.0+$", "")
+    elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+        column = pa.array(
+            [value and value.decode("utf-8", "replace") for value in column.to_pylist()], pa.string()
+        )
+    plain = column.cast(pa.string())
+    return pc.if_else(pc.equal(plain, ""), pa.scalar(None, pa.string()), plain)
+
+
+def number(column: pa.Array) -> Cells:
+    """Numbers as float64. Not-a-number of a float column is missing; infinite ones can't be read."""
+    kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        values = column.cast(pa.float64(), safe=False)
+        values = pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values)
+    elif pa.types.is_boolean(kind):
+        values = column.cast(pa.uint8()).cast(pa.float64())
+    else:
+        return _parsed(pc.utf8_trim_whitespace(text(column)))
+    return _finite(values)
+
+
+def whole(column: pa.Array) -> Cells:
+    """Whole numbers of any size, as their shortest text: `007`, `+7` and `7.0` are `7`."""
+    if pa.types.is_integer(column.type):
+        return Cells(column.cast(pa.string()))
+    plain = _trimmed(text(column))
+    good = pc.match_substring_regex(plain, _WHOLE)
+    kept = pc.if_else(good, plain, pa.scalar(None, pa.string()))
+    for pattern, replacement in ((r"^\+|\.0*$", ""), (r"^(-?)0+([0-9])", r"\1\2"), (r"^-0$", "0")):
+        kept = pc.replace_substring_regex(kept, pattern, replacement)
+    return Cells(kept, _false(good))
+
+
+def elements(column: pa.Array, separator: str | None) -> pa.Array:
+    """Lists of text: of a list column as it is, of text by its separator. No elements is missing.
+
+    Blanks around elements and empty elements are left out. NotPlain for text without a separator.
+    """
+    kind = column.type
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        lists = column.cast(pa.list_(kind.value_type))
+        return _lists(text(lists.flatten()), pc.list_value_length(lists))
+    if separator is None and not pa.types.is_null(kind):
+        raise NotPlain
+    parts = pc.split_pattern(text(column), separator or "|")
+    return _lists(parts.flatten(), pc.list_value_length(parts))
+
+
+def present(column: pa.Array) -> pa.Array:
+    """1.0 where there is a value, else missing: what a count adds up."""
+    has_value = column.is_valid() if pa.types.is_nested(column.type) else text(column).is_valid()
+    return pc.if_else(has_value, 1.0, pa.scalar(None, pa.float64()))
+
+
+def _lists(items: pa.Array, lengths: pa.Array) -> pa.Array:
+    """Lists of these lengths, with trimmed items and without empty ones."""
+    trimmed = _trimmed(items)
+    kept = trimmed.is_valid().to_numpy(zero_copy_only=False)
+    counts = lengths.fill_null(0).to_numpy()
+    owners = np.repeat(np.arange(len(counts)), counts)
+    left = np.bincount(owners[kept], minlength=len(counts))
+    offsets = np.concatenate([[0], np.cumsum(left)]).astype(np.int32)
+    return pa.ListArray.from_arrays(
+        pa.array(offsets), trimmed.filter(pa.array(kept)), mask=pa.array(left == 0)
+    )
+
+
+def _trimmed(column: pa.Array) -> pa.Array:
+    plain = pc.utf8_trim_whitespace(column)
+    return pc.if_else(pc.equal(plain, ""), pa.scalar(None, pa.string()), plain)
+
+
+def _parsed(plain: pa.Array) -> Cells:
+    plain = _trimmed(plain)
+    good = pc.match_substring_regex(plain, _NUMBER)
+    values = _finite(pc.if_else(good, plain, pa.scalar(None, pa.string())).cast(pa.float64()))
+    wrong = [flags for flags in (_false(good), values.bad) if flags is not None]
+    return Cells(values.values, np.logical_or.reduce(wrong) if wrong else None)
+
+
+def _finite(values: pa.Array) -> Cells:
+    good = pc.is_finite(values)
+    return Cells(pc.if_else(good, values, pa.scalar(None, pa.float64())), _false(good))
+
+
+def _false(flags: pa.Array) -> Flags | None:
+    """Where a flag is false (missing is not); None where none is."""
+    wrong: Flags = ~flags.fill_null(True).to_numpy(zero_copy_only=False)
+    return wrong if wrong.any() else None
+
+
+def _float_text(values: pa.Array) -> pa.Array:
+    values = pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values)
+    is_whole = pc.and_(pc.equal(pc.floor(values), values), pc.less(pc.abs(values), 2.0**63))
+    as_whole = pc.if_else(is_whole, values, pa.scalar(None, pa.float64())).cast(pa.int64())
+    return pc.coalesce(as_whole.cast(pa.string()), values.cast(pa.string()))

@@ -1,0 +1,126 @@
+"""Files + definition → warehouse: all of them as one import, or nothing."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lib.reporting.definition import Definition
+from lib.reporting.ingest.files import Progress
+from lib.reporting.ingest.normalise import Normaliser, source_columns
+from lib.reporting.ingest.rejects import Reject, Rejects
+from lib.reporting.ingest.rows import Reader
+from lib.reporting.manifest import Import, Source
+from lib.reporting.warehouse import Mode, StoredSlicer, Warehouse, Writer
+from lib.wire.errors import ImportRefused, UnknownName
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be imported, where to, and how. `max_rejects` is a share of all rows, 0 to 1."""
+
+    project: str
+    slicer: str
+    readers: Sequence[Reader]
+    definition: Definition
+    mappings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    mode: Mode = "create"
+    max_rejects: float = 0.01
+
+
+def digests(readers: Iterable[Reader], progress: Progress | None = None) -> list[str]:
+    """Each file's digest. ImportRefused when two files are the same."""
+    found: dict[str, str] = {}
+    for reader in readers:
+        digest = reader.file.digest(progress)
+        if digest in found:
+            raise ImportRefused(f"{reader.file.name} and {found[digest]} are the same file")
+        found[digest] = reader.file.name
+    return list(found)
+
+
+def import_files(
+    job: Job, marks: Sequence[str], warehouse: Warehouse, rejects: Rejects, progress: Progress | None = None
+) -> StoredSlicer:
+    """Import the files of a job, whose digests are `marks`; the slicer as it is then.
+
+    Rows that can't be read go to `rejects`; `progress` is told the bytes read. ImportRefused, and nothing
+    changed, when there are too many of those, no rows at all, a missing column, or a file that is in already.
+    """
+    for reader in job.readers:
+        _refuse_missing(reader.file.name, reader.columns, job.definition)
+    with warehouse.writer(job.project, job.slicer, job.definition, job.mappings, job.mode) as writer:
+        if job.mode == "append":
+            _refuse_known(writer.imports, marks)
+        sources = [
+            Source(reader.file.name, mark, _rows(reader, job.definition, writer, rejects, progress))
+            for reader, mark in zip(job.readers, marks, strict=True)
+        ]
+        _refuse_unseen(job)
+        _refuse_rejects(job, sum(source.rows for source in sources), rejects)
+        writer.commit_all(sources)
+    return warehouse.open(job.project, job.slicer)
+
+
+def missing_columns(columns: Collection[str], definition: Definition) -> list[str]:
+    """The columns that a definition reads and a file lacks."""
+    return [name for name in source_columns(definition) if name not in columns]
+
+
+def _rows(
+    reader: Reader, definition: Definition, writer: Writer, rejects: Rejects, progress: Progress | None
+) -> int:
+    normaliser, written = Normaliser(definition), 0
+
+    def refuse(reject: Reject) -> None:
+        rejects.add(reader.file.name, reject)
+
+    for raw in reader.rows(source_columns(definition), refuse, progress):
+        table = normaliser.rows(raw, refuse)
+        writer.write(table)
+        written += table.num_rows
+    return written
+
+
+def _refuse_missing(file: str, columns: Collection[str] | None, definition: Definition) -> None:
+    missing = missing_columns(columns, definition) if columns is not None else []
+    if missing and columns is not None:
+        raise ImportRefused(
+            f"{file}: {UnknownName('column', missing[0], columns)}. It has: {', '.join(columns)}"
+        )
+
+
+def _refuse_unseen(job: Job) -> None:
+    """The same for files whose columns are known only at the end.
+
+    A column that a slicer has already may be missing: JSON often leaves out what is empty.
+    """
+    late = [reader for reader in job.readers if reader.columns is None]
+    seen = dict.fromkeys(name for reader in late for name in reader.seen)
+    optional = set(source_columns(job.definition)) if job.mode in ("append", "replace-days") else set()
+    missing = [name for name in missing_columns(seen, job.definition) if name not in optional]
+    if late and missing:
+        names = ", ".join(reader.file.name for reader in late)
+        raise ImportRefused(
+            f"{names}: {UnknownName('column', missing[0], seen)}. There are: {', '.join(seen)}"
+        )
+
+
+def _refuse_known(imports: Iterable[Import], marks: Collection[str]) -> None:
+    for earlier in imports:
+        for source in earlier.sources:
+            if source.digest in marks:
+                raise ImportRefused(
+                    f"This file is in already: {source.rows:,} rows were imported from it, as {source.name}, "
+                    f"on {earlier.when:%Y-%m-%d at %H:%M} UTC. Nothing was changed"
+                )
+
+
+def _refuse_rejects(job: Job, rows: int, rejects: Rejects) -> None:
+    total = rows + len(rejects)
+    if not total:
+        raise ImportRefused("There are no rows in " + ", ".join(reader.file.name for reader in job.readers))
+    if len(rejects) > job.max_rejects * total:
+        share, allowed = len(rejects) / total, job.max_rejects
+        raise ImportRefused(
+            f"{len(rejects):,} of {total:,} rows ({share:.2%}) can't be read, more than the {allowed:.2%} "
+            "allowed; nothing was imported. Mend the file or the definition, or raise --max-rejects"
+        )

@@ -1,0 +1,137 @@
+"""NDJSON → raw rows: one JSON object per line, objects in objects flattened with dots."""
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from lib.reporting.ingest.encodings import (
+    UTF_8,
+    encoding_named,
+    recognise_encoding,
+    shown_encoding,
+    utf_8_chunks,
+)
+from lib.reporting.ingest.files import DataFile, Progress
+from lib.reporting.ingest.rejects import Reject
+from lib.reporting.ingest.rows import RawRows, Refuse
+from lib.wire.errors import ImportRefused
+
+Row = dict[str, Any]
+_BATCH_ROWS = 20_000
+_MAX_LINE = 64 << 20
+_MAX_DEPTH = 20
+
+
+class Ndjson:
+    """A file of one JSON object per line; see Reader. Its columns are known when it was read: `seen`."""
+
+    columns: tuple[str, ...] | None = None
+
+    def __init__(self, file: DataFile, encoding: str) -> None:
+        self.file, self._encoding = file, encoding
+        self.description = f"NDJSON, {shown_encoding(encoding)}"
+        self.seen: dict[str, None] = {}
+
+    def rows(
+        self, wanted: Collection[str] | None, refuse: Refuse, progress: Progress | None = None
+    ) -> Iterator[RawRows]:
+        """All rows, in batches; lines that are no JSON object go to `refuse`."""
+        lines: list[tuple[int, bytes]] = []
+        parsed: list[Row] = []
+        for number, line in enumerate(_lines(utf_8_chunks(self.file.chunks(progress), self._encoding)), 1):
+            if not line or line.isspace():
+                continue
+            row = self._row(number, line, refuse)
+            if row is not None:
+                lines.append((number, line))
+                parsed.append(row)
+            if len(parsed) >= _BATCH_ROWS:
+                yield self._raw(parsed, lines, wanted)
+                lines, parsed = [], []
+        if parsed:
+            yield self._raw(parsed, lines, wanted)
+
+    def _row(self, number: int, line: bytes, refuse: Refuse) -> Row | None:
+        try:
+            row = orjson.loads(line)
+            if not isinstance(row, dict):
+                raise ValueError("not a JSON object")
+            return flat(row) if any(isinstance(value, dict) for value in row.values()) else row
+        except ValueError as error:
+            text = line.decode(UTF_8, "replace")
+            refuse(Reject(number, self._reason(line, error), "", text))
+            return None
+
+    def _reason(self, line: bytes, error: ValueError) -> str:
+        try:
+            line.decode(UTF_8)
+        except UnicodeDecodeError:
+            return f"bytes that mean nothing in {shown_encoding(self._encoding)}; name another --encoding"
+        return "not JSON" if isinstance(error, orjson.JSONDecodeError) else str(error)
+
+    def _raw(
+        self, parsed: list[Row], lines: list[tuple[int, bytes]], wanted: Collection[str] | None
+    ) -> RawRows:
+        for row in parsed:
+            if not row.keys() <= self.seen.keys():
+                self.seen.update(dict.fromkeys(row))
+        names = self.seen if wanted is None else [name for name in self.seen if name in wanted]
+        columns = {name: column([row.get(name) for row in parsed]) for name in names}
+        numbers = np.array([number for number, _ in lines], np.int64)
+        return RawRows(pa.table(columns), numbers, lambda position: lines[position][1].decode(UTF_8))
+
+
+def ndjson(file: DataFile, encoding: str | None = None) -> Ndjson:
+    """The reader of an NDJSON file; the encoding is recognised where it is not given."""
+    return Ndjson(file, encoding_named(encoding) if encoding else recognise_encoding(file.chunks()))
+
+
+def flat(row: Row, prefix: str = "", depth: int = 0) -> Row:
+    """`{"a": {"b": 1}}` → `{"a.b": 1}`. ValueError for objects nested without reason."""
+    if depth > _MAX_DEPTH:
+        raise ValueError("objects nested too deeply")
+    found: Row = {}
+    for name, value in row.items():
+        if isinstance(value, dict):
+            found |= flat(value, f"{prefix}{name}.", depth + 1)
+        else:
+            found[prefix + name] = value
+    return found
+
+
+def column(values: list[Any]) -> pa.Array:
+    """JSON values as a column: of their own type where they share one, else as text (or lists of text)."""
+    try:
+        found = pa.array(values)
+    except (pa.ArrowException, OverflowError, TypeError):
+        found = None
+    if found is not None and not pa.types.is_nested(found.type):
+        return found
+    if any(isinstance(value, list) for value in values):
+        lists = [value if isinstance(value, list) or value is None else [value] for value in values]
+        return pa.array([value and [_text(item) for item in value] for value in lists], pa.list_(pa.string()))
+    return pa.array([_text(value) for value in values], pa.string())
+
+
+def _text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return orjson.dumps(value).decode() if isinstance(value, dict | list) else str(value)
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of a text, without their newlines."""
+    rest = b""
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from lines
+        if len(rest) > _MAX_LINE:
+            raise ImportRefused(f"A line is longer than {_MAX_LINE >> 20} MiB; is this NDJSON?")
+    yield rest

@@ -1,0 +1,46 @@
+"""Raw rows: what a reader yields, before anything is made of them."""
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from lib.reporting.ingest.files import DataFile, Progress
+from lib.reporting.ingest.rejects import Reject
+
+Ints = npt.NDArray[np.int64]
+Refuse = Callable[[Reject], None]
+
+
+@dataclass(frozen=True)
+class RawRows:
+    """Some rows of a file: columns as they were found (of any Arrow type), and each row's line.
+
+    `text` gives the row at a position as it stands in the file.
+    """
+
+    table: pa.Table
+    lines: Ints
+    text: Callable[[int], str]
+
+
+class Reader(Protocol):
+    """Reads a file of one format.
+
+    `columns` are the file's columns, where they are known before its rows are read; else None, and `seen`
+    fills while they are. `description` says in a few words what was recognised.
+    """
+
+    file: DataFile
+    columns: tuple[str, ...] | None
+    seen: dict[str, None]
+    description: str
+
+    def rows(
+        self, wanted: Collection[str] | None, refuse: Refuse, progress: Progress | None = None
+    ) -> Iterator[RawRows]:
+        """All rows, in batches, with the wanted columns (None: all); what can't be read goes to `refuse`."""
+        ...
