@@ -58,7 +58,8 @@ class Aggregate:
     `estimate` holds Σ w·y for additive atoms, and the value itself for the others (NaN: nothing there). The
     rest is there for atoms that were sampled: `certain` Σ y over records with w = 1; `moments`
     Σ w(w-1)·a·b per pair of atoms; `drawn` how many records fell in a group; `share` the share of users
-    that a `unique:` atom was counted on, of the slicer's `users`. `exact` says that nothing was left out of the additive atoms.
+    that a `unique:` atom was counted on, of the slicer's `users`. `exact` says that nothing was left out
+    of the additive atoms.
     """
 
     estimate: dict[str, Numbers]
