@@ -93,7 +93,7 @@ def drawn(stored: StoredSlicer, limit: int) -> set[int]:
 
 def test_limit_is_kept(stored: StoredSlicer) -> None:
     """A sample has no more records than the limit, and no fewer than nine tenths of it."""
-    assert 0.9 * LIMIT <= ask(stored).records_read <= LIMIT
+    assert 0.9 * LIMIT <= ask(stored, split_by=("site",)).records_read <= LIMIT
 
 
 def test_larger_contains_smaller(stored: StoredSlicer) -> None:
