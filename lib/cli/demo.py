@@ -1,0 +1,116 @@
+"""`tranche demo`: two slicers and three people to try everything on."""
+
+import datetime as dt
+import os
+import sys
+import tomllib
+from pathlib import Path
+
+import click
+
+from lib import private
+from lib.cli.table import table
+from lib.demo.cast import PASSWORD, PEOPLE
+from lib.demo.stage import ACTS, ROWS, build, is_invented, present
+from lib.people import People
+from lib.reporting.stored import StoredSlicer
+from lib.reporting.warehouse import Warehouse
+from lib.settings import CONFIG, Settings
+from lib.wire.errors import ImportRefused, Misconfigured
+
+FEWEST, MOST = 10_000, 3_000_000
+DEMO_MODE = "# Demo mode: people with a known password, so the desk listens on loopback alone.\ndemo = true\n"
+
+
+@click.command()
+@click.option(
+    "--rows",
+    type=click.IntRange(FEWEST, MOST),
+    default=ROWS,
+    show_default=True,
+    help="Rows of both slicers together.",
+)
+@click.option("--force", is_flag=True, help="Make both slicers anew, so that they end today.")
+def demo(rows: int, force: bool) -> None:
+    """Make the demo: two slicers that end today, and three people who may see them.
+
+    Turns on demo mode in tranche.toml. Makes nothing where the demo is already; refuses where it would mix
+    with slicers or people of yours.
+    """
+    settings = Settings.load(demo=True)
+    warehouse, people = Warehouse(settings.warehouse), People(settings.people_file)
+    if not _keeps_demo_mode(settings):
+        _refuse_to_mix(settings, warehouse, people)
+        private.write(settings.home / "tranche.toml", DEMO_MODE)
+    ready = present(warehouse)
+    if force or len(ready) < len(ACTS):
+        _refuse_to_replace(ready)
+        ready = _made(warehouse, people, rows)
+    _report(settings, ready)
+
+
+def _refuse_to_replace(ready: tuple[StoredSlicer, ...]) -> None:
+    for stored in ready:
+        if not is_invented(stored):
+            raise ImportRefused(
+                f"The slicer {stored.project}/{stored.name} holds rows of your own, which the demo would "
+                "replace; import them under another name, or set TRANCHE_HOME to another folder"
+            )
+
+
+def _refuse_to_mix(settings: Settings, warehouse: Warehouse, people: People) -> None:
+    """ImportRefused where the known password would open what is not the demo's."""
+    ours = {(stored.project, stored.name) for stored in present(warehouse) if is_invented(stored)}
+    slicers = [f"the slicer {'/'.join(name)}" for name in warehouse.slicers() if name not in ours]
+    known = {(person.username, person.name) for person in PEOPLE}
+    others = [p.username for p in people.everyone() if (p.username, p.name) not in known]
+    if found := [*slicers, *(f"the person '{username}'" for username in others)]:
+        raise ImportRefused(
+            f"{settings.home} holds {found[0]}; the demo, whose people have a known password, needs a folder "
+            "of its own: set TRANCHE_HOME to another one"
+        )
+    if _config_file(settings).exists():
+        raise Misconfigured(f"The demo needs demo mode: write demo = true into {_config_file(settings)}")
+
+
+def _keeps_demo_mode(settings: Settings) -> bool:
+    """Whether the TOML file says demo mode: the environment alone may say something else tomorrow."""
+    config = _config_file(settings)
+    return config.exists() and tomllib.loads(config.read_text(encoding="utf-8")).get("demo") is True
+
+
+def _config_file(settings: Settings) -> Path:
+    return Path(os.environ.get(CONFIG) or settings.home / "tranche.toml")
+
+
+def _made(warehouse: Warehouse, people: People, rows: int) -> tuple[StoredSlicer, ...]:
+    with click.progressbar(
+        length=1000, label="Making the demo", show_eta=False, item_show_func=_words, file=sys.stderr
+    ) as bar:
+
+        def show(share: float, doing: str) -> None:
+            bar.update(round(1000 * share) - bar.pos, doing)
+
+        return build(warehouse, people, _today(), rows, show)
+
+
+def _words(doing: str | None) -> str:
+    return doing or ""
+
+
+def _report(settings: Settings, ready: tuple[StoredSlicer, ...]) -> None:
+    """Say what there is, how to sign in, and whether it is out of date."""
+    rows = [(f"{s.project}/{s.name}", f"{s.row_count:,}", f"{min(s.rows)} to {max(s.rows)}") for s in ready]
+    click.echo(table(("SLICER", "ROWS", "DAYS"), rows))
+    *names, last_name = [person.username for person in PEOPLE]
+    click.echo(
+        f"\nStart the desk (make run), open http://localhost:{settings.port} and sign in as "
+        f"{', '.join(names)} or {last_name}, password {PASSWORD}."
+    )
+    last = min(max(stored.rows) for stored in ready)
+    if last < _today() - dt.timedelta(days=1):
+        click.echo(f"The rows end on {last}; tranche demo --force makes them anew, to end today.")
+
+
+def _today() -> dt.date:
+    return dt.datetime.now(dt.UTC).date()

@@ -1,0 +1,121 @@
+"""The slicer `curation`: what packages, deals and seats bought, by where it was shown and to whom."""
+
+import datetime as dt
+
+import numpy as np
+import pyarrow as pa
+
+from lib.demo import stories
+from lib.demo.cast import DEALS, DSPS, PACKAGES, SEATS, SupplyPackage
+from lib.demo.columns import lists, numbers, text
+from lib.demo.draw import Floats, Ints, cents, pick_by, thin, zipf
+from lib.demo.facts import countries, mapping, regions
+from lib.demo.funnel import auctions
+from lib.demo.media import MEDIA, MediaType
+from lib.demo.population import PLATFORMS
+from lib.demo.scene import PLATFORM_COUNT, set_scene, time_column, user_columns
+from lib.demo.supply import site_weights, sites
+
+Columns = dict[str, pa.Array]
+TYPICAL_REQUESTS = 60.0
+SIZES: dict[MediaType, tuple[str, ...]] = {
+    "banner": ("300x250", "728x90", "320x50", "300x600", "970x250"),
+    "video": ("1920x1080", "1280x720", "640x360"),
+    "native": ("",),
+    "audio": ("",),
+}
+_OF_USER = {
+    "country": "country",
+    "region": "region",
+    "city": "city",
+    "dma": "dma",
+    "zip": "zip",
+    "device_type": "device_type",
+    "operating_system": "os",
+    "browser": "browser",
+    "users": "users",
+}
+
+
+def curation(rng: np.random.Generator, today: dt.date, rows: int) -> pa.Table:
+    """The rows, in order of time. A package's rows lie in its countries and on its kinds of device."""
+    scene = set_scene(rng, today, rows)
+    deal = pick_by(rng, _deal_weights(rng), scene.market)
+    site = pick_by(rng, site_weights(), scene.market)
+    plain = user_columns(scene)
+    columns = {"time": time_column(scene)} | {name: plain[own] for name, own in _OF_USER.items()}
+    columns |= _deal_columns(rng, deal) | _site_columns(site)
+    return pa.table(columns | {name: numbers(values) for name, values in _results(rng, deal).items()})
+
+
+def curation_mappings() -> dict[str, dict[str, str]]:
+    """Name → code → text of every mapping that curation.yaml refers to."""
+    shared = {name: mapping(name) for name in ("country", "dma", "category")}
+    return shared | {
+        "region": regions(),
+        "supply_package": {str(package.id): package.name for package in PACKAGES},
+        "deal": {str(deal.id): deal.name for deal in DEALS},
+        "seat": {str(seat.id): seat.name for seat in SEATS},
+        "dsp": {str(dsp.id): dsp.name for dsp in DSPS},
+    }
+
+
+def _deal_weights(rng: np.random.Generator) -> Floats:
+    """How much of each market (country × platform) each deal has; shape (markets, deals)."""
+    busy = rng.permutation(zipf(len(DEALS), 0.5))
+    busy[[deal.id == stories.DEAL for deal in DEALS]] = busy.max()
+    markets = [(country.code, platform) for country in countries() for platform in range(PLATFORM_COUNT)]
+    weights: Floats = (
+        np.array([[_fits(deal.package, *market) for deal in DEALS] for market in markets]) * busy
+    )
+    return weights
+
+
+def _fits(package: SupplyPackage, country: str, platform: int) -> float:
+    kinds = {PLATFORMS[kind] for kind in package.device_types or PLATFORMS}
+    there = (not package.countries or country in package.countries) and platform in kinds
+    return MEDIA[package.media_type].platforms[platform] if there else 0.0
+
+
+def _deal_columns(rng: np.random.Generator, deal: Ints) -> Columns:
+    labels: dict[str, list[str]] = {
+        "supply_package": [str(d.package.id) for d in DEALS],
+        "deal": [str(d.id) for d in DEALS],
+        "seat": [str(d.seat.id) for d in DEALS],
+        "dsp": [str(d.seat.dsp.id) for d in DEALS],
+        "media_type": [str(d.package.media_type) for d in DEALS],
+    }
+    most = max(map(len, SIZES.values()))
+    sizes = [size for d in DEALS for size in (SIZES[d.package.media_type] * most)[:most]]
+    which = pick_by(rng, zipf(most)[None, :], np.zeros_like(deal))
+    columns = {name: text(deal, names) for name, names in labels.items()}
+    return columns | {"size": text(deal * most + which, sizes)}
+
+
+def _site_columns(site: Ints) -> Columns:
+    return {
+        "site_domain": text(site, [s.domain for s in sites()]),
+        "app_bundle": text(site, [s.bundle for s in sites()]),
+        "content_categories": lists(site, [s.publisher.categories for s in sites()]),
+    }
+
+
+def _results(rng: np.random.Generator, deal: Ints) -> dict[str, Ints | Floats]:
+    """All data fields as numbers per row."""
+    click, seen = (
+        np.array([getattr(MEDIA[d.package.media_type], name) for d in DEALS]) for name in ("click", "seen")
+    )
+    bid_rate, win_rate = rng.beta(4.0, 6.0, len(DEALS)), rng.beta(5.0, 14.0, len(DEALS))
+    never_wins = np.array([d.id == stories.DEAL for d in DEALS])
+    requests = auctions(rng, np.full(len(deal), TYPICAL_REQUESTS))
+    bids = thin(rng, requests, np.where(never_wins, bid_rate.max(), bid_rate)[deal])
+    imps = thin(rng, bids, np.where(never_wins, 0.0, win_rate)[deal])
+    price = np.array([d.price for d in DEALS])[deal] * rng.uniform(1.0, 1.3, len(deal)) / 1000
+    return {
+        "bid_requests": requests,
+        "bids": bids,
+        "imps": imps,
+        "clicks": thin(rng, imps, click[deal]),
+        "viewable_imps": thin(rng, imps, seen[deal]),
+        "spend": cents(price * imps),
+    }

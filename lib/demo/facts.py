@@ -1,0 +1,109 @@
+"""Public facts that make the demo believable: places, languages, devices and their versions.
+
+The tables lie in `facts/`; the texts that go with codes, in `mappings/`.
+"""
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from lib.reporting.mappings import read_mapping
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Country:
+    """A country: its languages (the first is the main one), what ads earn there, and how common Apple is."""
+
+    code: str
+    languages: tuple[str, str]
+    spending: float
+    apple: float
+
+
+@dataclass(frozen=True)
+class Place:
+    """A city (or a region at large) with its zone (hours east of UTC, standard time) and its traffic."""
+
+    country: str
+    region: str
+    region_name: str
+    city: str
+    dma: str
+    zip: str
+    offset: float
+    weight: float
+
+
+@dataclass(frozen=True)
+class Agent:
+    """A kind of device with a browser. Desktops have no model, televisions often no browser."""
+
+    device_type: str
+    maker: str
+    model: str
+    os: str
+    browser: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version of an operating system or a browser."""
+
+    of: str
+    version: str
+    weight: float
+
+
+def table(name: str) -> list[dict[str, str]]:
+    """The rows of `facts/<name>.csv`."""
+    with (HERE / "facts" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@cache
+def countries() -> tuple[Country, ...]:
+    """All countries, the unknown one (code "") last."""
+    return tuple(
+        Country(row["code"], _pair(row["languages"]), float(row["spending"]), float(row["apple"]))
+        for row in table("countries")
+    )
+
+
+@cache
+def places() -> tuple[Place, ...]:
+    """All places, the unknown one last."""
+    return tuple(
+        Place(**row | {"offset": float(row["offset"]), "weight": float(row["weight"])})  # type: ignore[arg-type]
+        for row in table("places")
+    )
+
+
+@cache
+def agents() -> tuple[Agent, ...]:
+    """All kinds of device and browser."""
+    return tuple(Agent(**row | {"weight": float(row["weight"])}) for row in table("agents"))  # type: ignore[arg-type]
+
+
+@cache
+def versions() -> tuple[Version, ...]:
+    """All versions; the unknown browser has one, without a name."""
+    return tuple(Version(row["of"], row["version"], float(row["weight"])) for row in table("versions"))
+
+
+def mapping(name: str) -> dict[str, str]:
+    """Code → text of `mappings/<name>.csv`."""
+    return read_mapping(HERE / "mappings" / f"{name}.csv")
+
+
+def regions() -> dict[str, str]:
+    """Code → text of the regions."""
+    return {place.region: place.region_name for place in places() if place.region}
+
+
+def _pair(languages: str) -> tuple[str, str]:
+    first, second = languages.split("|")
+    return first, second

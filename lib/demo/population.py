@@ -1,0 +1,108 @@
+"""The invented people who see ads. Each has one place, one device, one browser, languages and interests."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lib.demo.draw import Floats, Ints, pick, pick_by, zipf
+from lib.demo.facts import Agent, Country, Place, Version, agents, countries, mapping, places, versions
+
+ZIPS_A_CITY = 20
+INTERESTS = 400
+KEENNESS = 2.3
+PLATFORMS = {"desktop": 0, "smartphone": 1, "tablet": 1, "connected tv": 2}
+ANOMALIES = ("", "data centre", "click farm", "outdated browser")
+ANOMALY_WEIGHTS = (97.0, 1.2, 0.5, 1.3)
+LANGUAGE_LISTS = [
+    chosen
+    for country in countries()
+    for chosen in (country.languages[:1], country.languages, country.languages[::-1])
+]
+LANGUAGE_WEIGHTS = (0.66, 0.26, 0.08)
+
+
+@dataclass(frozen=True)
+class Population:
+    """Per user: places in the tables of facts.py. Users of a place lie side by side, from `starts[place]`."""
+
+    starts: Ints
+    ids: list[str]
+    place: Ints
+    agent: Ints
+    os_version: Ints
+    browser_version: Ints
+    zip: Ints
+    languages: Ints
+    interests: Ints
+    anomaly: Ints
+    interest_lists: list[list[str]]
+
+    def visitors(self, rng: np.random.Generator, place: Ints) -> Ints:
+        """A user for each row, of that row's place; a few come often, most seldom."""
+        count = (self.starts[1:] - self.starts[:-1])[place]
+        return self.starts[place] + (count * rng.random(len(place)) ** KEENNESS).astype(np.int64)
+
+    @cached_property
+    def country(self) -> Ints:
+        """Per user the place of the country in `countries()`."""
+        return country_of_place()[self.place]
+
+    @cached_property
+    def platform(self) -> Ints:
+        """Per user: 0 desktop, 1 mobile, 2 television."""
+        return np.array([PLATFORMS[agent.device_type] for agent in agents()])[self.agent]
+
+
+def populate(rng: np.random.Generator, users: int) -> Population:
+    """About `users` people, spread over all places (at least a dozen in each)."""
+    weight = np.array([place.weight for place in places()])
+    counts = np.maximum(12, np.round(users * weight / weight.sum())).astype(np.int64)
+    place = np.repeat(np.arange(len(counts)), counts)
+    people, country = len(place), country_of_place()[place]
+    agent = pick_by(rng, _agent_weights(countries(), agents()), country)
+    return Population(
+        starts=np.concatenate([[0], np.cumsum(counts)]),
+        ids=[f"{number:012x}" for number in rng.integers(16**12, size=people).tolist()],
+        place=place,
+        agent=agent,
+        os_version=pick_by(rng, _version_weights([a.os for a in agents()], versions()), agent),
+        browser_version=pick_by(rng, _version_weights([a.browser for a in agents()], versions()), agent),
+        zip=place * ZIPS_A_CITY + pick(rng, zipf(ZIPS_A_CITY, 0.5), people),
+        languages=country * 3 + pick(rng, LANGUAGE_WEIGHTS, people),
+        interests=pick(rng, zipf(INTERESTS, 0.6), people),
+        anomaly=pick(rng, ANOMALY_WEIGHTS, people),
+        interest_lists=_interest_lists(rng),
+    )
+
+
+def country_of_place() -> Ints:
+    """Per place of `places()` its country's place in `countries()`."""
+    number = {country.code: n for n, country in enumerate(countries())}
+    return np.array([number[place.country] for place in places()])
+
+
+def zip_labels() -> list[str]:
+    """The postal codes, ZIPS_A_CITY per place; empty where the place has none."""
+    return [_zip(place, end) for place in places() for end in range(ZIPS_A_CITY)]
+
+
+def _zip(place: Place, end: int) -> str:
+    return f"{place.zip}{end + 1:02d}" if place.zip else ""
+
+
+def _agent_weights(lands: tuple[Country, ...], kinds: tuple[Agent, ...]) -> Floats:
+    apple = np.array([kind.maker == "Apple" for kind in kinds])
+    weight = np.array([kind.weight for kind in kinds])
+    return np.stack([weight * np.where(apple, land.apple, 1.0) for land in lands])
+
+
+def _version_weights(names: list[str], known: tuple[Version, ...]) -> Floats:
+    return np.array([[v.weight if v.of == name else 0.0 for v in known] for name in names])
+
+
+def _interest_lists(rng: np.random.Generator) -> list[list[str]]:
+    """The first, most frequent, is empty: nothing is known of many people."""
+    segments = np.array(list(mapping("segment")))
+    sizes = np.concatenate([[0], rng.integers(1, 7, INTERESTS - 1)])
+    return [sorted(rng.choice(segments, size, replace=False).tolist()) for size in sizes]

@@ -1,0 +1,88 @@
+"""Where and when each row happens, and to whom: what both slicers begin with."""
+
+import datetime as dt
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from lib.demo.columns import instants, text
+from lib.demo.draw import Floats, Ints
+from lib.demo.facts import agents, countries, places, versions
+from lib.demo.population import Population, populate, zip_labels
+from lib.demo.rhythm import first_day, spread, traffic
+
+EPOCH = dt.date(1970, 1, 1)
+ROWS_A_USER = 3
+PLATFORM_COUNT = 3
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Per row, in order of time: the hour since the first midnight (UTC), the user, and what follows."""
+
+    first: dt.date
+    hour: Ints
+    user: Ints
+    population: Population
+
+    @property
+    def rows(self) -> int:
+        """How many rows."""
+        return len(self.hour)
+
+    @property
+    def country(self) -> Ints:
+        """Place in `countries()`."""
+        return self.population.country[self.user]
+
+    @property
+    def spending(self) -> Floats:
+        """What ads earn in the row's country, 1 on the whole."""
+        return np.array([country.spending for country in countries()])[self.country]
+
+    @property
+    def platform(self) -> Ints:
+        """0 desktop, 1 mobile, 2 television."""
+        return self.population.platform[self.user]
+
+    @property
+    def market(self) -> Ints:
+        """Country and platform in one number, for tables of `markets()` rows."""
+        return self.country * PLATFORM_COUNT + self.platform
+
+
+def markets() -> int:
+    """How many markets there are."""
+    return len(countries()) * PLATFORM_COUNT
+
+
+def set_scene(rng: np.random.Generator, today: dt.date, rows: int) -> Scene:
+    """`rows` rows that end today."""
+    population = populate(rng, rows // ROWS_A_USER)
+    hour, place = spread(rng, traffic(rng, today, places()), rows)
+    return Scene(first_day(today), hour, population.visitors(rng, place), population)
+
+
+def time_column(scene: Scene) -> pa.Array:
+    """The column `time`."""
+    return instants((scene.first - EPOCH).days, scene.hour)
+
+
+def user_columns(scene: Scene) -> dict[str, pa.Array]:
+    """Who, where and on what: columns under the plain names of facts.py."""
+    people, user = scene.population, scene.user
+    place, agent = people.place[user], people.agent[user]
+    columns = {name: text(place, [getattr(p, name) for p in places()]) for name in _OF_PLACE}
+    columns |= {name: text(agent, [getattr(a, name) for a in agents()]) for name in _OF_AGENT}
+    known = [version.version for version in versions()]
+    return columns | {
+        "zip": text(people.zip[user], zip_labels()),
+        "os_version": text(people.os_version[user], known),
+        "browser_version": text(people.browser_version[user], known),
+        "users": text(user, people.ids),
+    }
+
+
+_OF_PLACE = ("country", "region", "city", "dma")
+_OF_AGENT = ("device_type", "maker", "model", "os", "browser")

@@ -1,0 +1,38 @@
+"""What an analyst can find in the demo. Nothing else in it is planned; the rest is chance and rhythm.
+
+1. `delivery`: twelve days before the last day, the win rate of the publisher Blue Door News (1007) collapses
+   to about an eighth, for that one day. Bids stay as they were.
+2. Both slicers: Brazil grows by 12 % a week, more than twofold over the sixty days.
+3. `delivery`: in Opera, ads are seen less than half as often as in other browsers, on every site.
+4. `curation`: deal 27 bids as much as the busiest deals, and never wins.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lib.demo.draw import Flags, Floats, Ints
+from lib.demo.facts import Place
+
+DAYS = 61
+PUBLISHER, DAYS_BEFORE_END, WIN_RATE_LEFT = "1007", 12, 0.12
+COUNTRY, WEEKLY_GROWTH = "BR", 1.12
+BROWSER, VIEWABILITY_LEFT = "Opera", 0.45
+DEAL = 27
+
+
+def growth(places: Sequence[Place], hours: Ints) -> Floats:
+    """Story 2, as a factor per hour and place: 1 but for the growing country."""
+    grows = np.array([place.country == COUNTRY for place in places])
+    return np.where(grows[None, :], WEEKLY_GROWTH ** (hours / 168)[:, None], 1.0)
+
+
+def win_rate_left(hour: Ints, of_publisher: Flags) -> Floats:
+    """Story 1, as a factor per row."""
+    collapsed = of_publisher & (hour // 24 == DAYS - 1 - DAYS_BEFORE_END)
+    return np.where(collapsed, WIN_RATE_LEFT, 1.0)
+
+
+def viewability_left(of_browser: Flags) -> Floats:
+    """Story 3, as a factor per row."""
+    return np.where(of_browser, VIEWABILITY_LEFT, 1.0)
