@@ -54,7 +54,7 @@ class Column:
 
     def is_number(self) -> bool:
         """Whether it holds numbers, and not text."""
-        return self.role == "data" or self.values.dtype.kind in "iuf"
+        return self.role == "data" or (self.kind != "text" and self.values.dtype.kind in "iuf")
 
     def numbers(self) -> npt.NDArray[np.float64]:
         """The values of a column of numbers, NaN where one is missing or infinite."""

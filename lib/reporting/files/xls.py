@@ -10,6 +10,8 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 import xlwt
+from xlwt.BIFFRecords import SharedStringTable
+from xlwt.UnicodeUtils import upack2
 
 from lib.reporting.files.sheets import Cells, Limits, cells, number_format
 from lib.reporting.files.table import Column, Table
@@ -26,6 +28,7 @@ _TEXT = np.dtype([*_HEAD, ("column", "<u2"), ("style", "<u2"), ("value", "<u4")]
 _IDS = {_ROW: 0x0208, _NUMBER: 0x0203, _TEXT: 0x00FD}
 _HEIGHT, _ROW_BITS = 0x00FF, 0x000F0100
 _UNITS_PER_CHARACTER = 256
+_MAX_RECORD = 0x2020
 
 
 class XlsBook:
@@ -36,6 +39,7 @@ class XlsBook:
     def __init__(self, file: IO[bytes], columns: Sequence[Column]) -> None:
         self._file = file
         self._book = xlwt.Workbook(encoding="utf-8")
+        self._book._Workbook__sst = _Texts("utf-8")
         self._bold = xlwt.easyxf("font: bold on")
         self._text_style = self._book.add_style(xlwt.XFStyle())
         self._number_styles = [
@@ -82,6 +86,30 @@ class XlsBook:
                 indices = [self._book.add_str(text) if text else 0 for text in texts]
                 fields = {"column": index, "style": self._text_style, "value": indices}
                 yield _records(_TEXT, rows, fields), np.array([text != "" for text in texts])
+
+
+class _Texts(SharedStringTable):  # type: ignore[misc]
+    """xlwt's table of texts, but a full record never ends inside a surrogate pair, which xlrd can't read."""
+
+    _current_piece: bytes
+
+    def _add_to_sst(self, text: str) -> None:
+        packed = upack2(text, self.encoding)
+        is_wide = bool(packed[2])
+        first = 4 if text[:1] > "\uffff" else 1 + is_wide
+        self._save_atom(packed[: 3 + first])
+        self._save_splitted(packed[3 + first :], is_wide)
+
+    def _save_splitted(self, rest: bytes, is_wide: bool) -> None:
+        while len(rest) > (room := _MAX_RECORD - len(self._current_piece)):
+            cut = room - room % 2 if is_wide else room
+            if is_wide and cut and 0xD8 <= rest[cut - 1] < 0xDC:
+                cut -= 2
+            self._current_piece += rest[:cut]
+            self._new_piece()
+            self._current_piece = b"\x01" if is_wide else b"\x00"
+            rest = rest[cut:]
+        self._current_piece += rest
 
 
 def _records(kind: np.dtype[Any], rows: Rows, fields: dict[str, Any]) -> Records:

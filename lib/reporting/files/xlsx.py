@@ -4,6 +4,7 @@ A row is XML as in ECMA-376, part 1, 18.3.1.73; texts stand in their cells. What
 Excel does it (22.9.2.19): _x0001_ for a control character, _x005F_x0001_ for the text "_x0001_".
 """
 
+import re
 from collections.abc import Sequence
 from typing import IO
 
@@ -18,7 +19,8 @@ from lib.reporting.files.numbers import exact
 from lib.reporting.files.sheets import Cells, Limits, cells, number_format
 from lib.reporting.files.table import Column, Table
 
-_UNHOLDABLE = r"[\x00-\x08\x0b-\x1f\x{fffe}\x{ffff}]|_x[0-9A-Fa-f]{4}_"
+_UNHOLDABLE = re.compile("[\0-\b\v-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+_MAYBE_UNHOLDABLE = r"[\x00-\x08\x0b-\x1f\x{fffe}\x{ffff}]|_x"
 _ENTITIES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"))
 
 
@@ -91,8 +93,9 @@ def _cells_as_xml(
 
 
 def _escaped(texts: pa.StringArray) -> pa.StringArray:
-    if pc.any(pc.match_substring_regex(texts, _UNHOLDABLE)).as_py():
-        texts = pa.array(map(Worksheet._escape_control_characters, texts.to_pylist()), pa.string())
+    if pc.any(pc.match_substring_regex(texts, _MAYBE_UNHOLDABLE)).as_py():
+        held = [_UNHOLDABLE.sub(lambda found: f"_x{ord(found[0]):04X}_", text) for text in texts.to_pylist()]
+        texts = pa.array(held, pa.string())
     for character, entity in _ENTITIES:
         texts = pc.replace_substring(texts, character, entity)
     return texts

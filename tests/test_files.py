@@ -1,0 +1,312 @@
+"""Export files in the text formats, and their names; what was written is opened with independent readers."""
+
+import csv
+import datetime as dt
+import io
+import re
+import tracemalloc
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from lib.reporting.files import Column, Table, content_disposition, filename, media_type, write
+from lib.reporting.files.numbers import displayed, exact
+from lib.reporting.files.table import Kind
+from lib.reporting.models import ExportFormat
+from lib.wire.deadline import Deadline
+from lib.wire.errors import BadRequest, DeadlineExceeded
+
+DAY = dt.date(2026, 11, 1)
+Pair = tuple[str, str]
+ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+NASTY = [
+    "=1+1", "+1", "-1", "@x", "\tx", "\rx", 'a"b', '"', "a,b", "a\tb", "a\nb", "a\r\nb",
+    "\\n", "\0", "'=1", " ö€😀 ",
+]  # fmt: skip
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def _text_key(values: Any) -> Column:
+    return Column("site_id", "Site", np.array(values, dtype=object), "text", role="key")
+
+
+def _report(total: tuple[float | None, ...] | None = None) -> Table:
+    campaigns = Column(
+        "campaign_id", "Campaign ID", np.array(["c1", 'Say "hi"', ""], dtype=object), "text", role="key"
+    )
+    names = Column.of_mapping(campaigns, np.array(["First, best", None, "=SUM(A1)"], dtype=object))
+    zips = Column("zip", "Zip", np.array(["501", "K1A", ""], dtype=object), "int", role="key")
+    imps = Column("imps", "Impressions", np.array([1500, 2.5e15, np.nan]), "int")
+    ctr = Column("ctr", "CTR", np.array([0.125, -0.004, np.nan]), "float", precision=2)
+    return Table((campaigns, names, zips, imps, ctr), total)
+
+
+def _written(table: Table, export_format: ExportFormat) -> str:
+    return b"".join(write(table, export_format)).decode()
+
+
+def _read(text: str, delimiter: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+
+
+def _harmless(text: str) -> str:
+    return f"'{text}" if text[:1] in set("=+-@\t\r") else text
+
+
+def test_csv_to_the_letter() -> None:
+    """csv has a quoted header, quoted texts, bare numbers at display precision, CRLF, and the total last."""
+    assert _written(_report(total=(3000, None)), "csv") == (
+        '"Campaign ID","Campaign ID (description)","Zip","Impressions","CTR"\r\n'
+        '"c1","First, best",501,1500,0.12\r\n'
+        '"Say ""hi""","","K1A",2500000000000000,0.00\r\n'
+        '"","\'=SUM(A1)",,,\r\n'
+        '"Total","",,3000,\r\n'
+    )
+
+
+def test_tsv_to_the_letter() -> None:
+    """tsv has the csv's columns and values between tabs, and quotes only where they are needed."""
+    assert _written(_report(total=(3000, None)), "tsv") == (
+        "Campaign ID\tCampaign ID (description)\tZip\tImpressions\tCTR\r\n"
+        "c1\tFirst, best\t501\t1500\t0.12\r\n"
+        '"Say ""hi"""\t\tK1A\t2500000000000000\t0.00\r\n'
+        "\t'=SUM(A1)\t\t\t\r\n"
+        "Total\t\t\t3000\t\r\n"
+    )
+
+
+def test_tsv2_to_the_letter() -> None:
+    """tsv2 has field names, raw values with all their digits, escapes for quotes, and no apostrophes."""
+    assert _written(_report(total=(3000, 1 / 3)), "tsv2") == (
+        "campaign_id\tcampaign_id.description\tzip\timps\tctr\n"
+        "c1\tFirst, best\t501\t1500\t0.125\n"
+        'Say "hi"\t\tK1A\t2500000000000000\t-0.004\n'
+        "\t=SUM(A1)\t\t\t\n"
+        "Total\t\t\t3000\t0.3333333333333333\n"
+    )
+
+
+def test_without_key_fields_the_total_is_only_numbers() -> None:
+    """Without a split there is one row, and the total beside it has no cell to say so."""
+    table = Table((Column("imps", "Impressions", np.array([7.0]), "int"),), total=(7,))
+    assert _written(table, "csv") == '"Impressions"\r\n7\r\n7\r\n'
+
+
+@pytest.mark.parametrize("export_format", ["csv", "tsv"])
+def test_no_line_is_empty(export_format: ExportFormat) -> None:
+    """A single column's missing value is a pair of quotes, since readers skip empty lines."""
+    table = Table((Column("ctr", "CTR", np.array([np.nan, 1.0]), "int"),))
+    assert _read(_written(table, export_format), ",") == [["CTR"], [""], ["1"]]
+    assert len(pd.read_csv(io.StringIO(_written(Table((_text_key(["", "a"]),)), export_format)))) == 2
+
+
+@pytest.mark.parametrize(("export_format", "delimiter"), [("csv", ","), ("tsv", "\t")])
+@given(texts=st.lists(st.tuples(ANY_TEXT, ANY_TEXT), max_size=6))
+@example(texts=list(zip(NASTY, reversed(NASTY), strict=True)))
+def test_any_text_survives(export_format: ExportFormat, delimiter: str, texts: list[Pair]) -> None:
+    """Python's reader finds every text as it was, but for the apostrophe before a would-be formula."""
+    values = [np.array([pair[n] for pair in texts], dtype=object) for n in (0, 1)]
+    keys = tuple(Column(f"={n}", f"={n}", values[n], "text", role="key") for n in (0, 1))
+    found = _read(_written(Table(keys), export_format), delimiter)
+    assert found == [["'=0", "'=1"], *[[_harmless(first), _harmless(second)] for first, second in texts]]
+
+
+@given(texts=st.lists(st.tuples(ANY_TEXT, ANY_TEXT), max_size=6))
+@example(texts=list(zip(NASTY, reversed(NASTY), strict=True)))
+def test_tsv2_survives_splitting(texts: list[Pair]) -> None:
+    """A program that splits at line feeds and tabs and takes the escapes back has the raw values."""
+    escapes = {r"\\": "\\", r"\t": "\t", r"\n": "\n", r"\r": "\r"}
+    table = Table(tuple(_text_key([pair[n] for pair in texts]) for n in (0, 1)))
+    lines = _written(table, "tsv2").split("\n")
+    assert lines[0] == "site_id\tsite_id"
+    assert lines[-1] == ""
+    found = [
+        [re.sub(r"\\.", lambda e: escapes[e[0]], cell) for cell in line.split("\t")] for line in lines[1:-1]
+    ]
+    assert found == [list(pair) for pair in texts]
+
+
+def test_pandas_reads_csv_and_tsv() -> None:
+    """pandas reads both as the frame that was written."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {"Site": rng.choice(["a", "b,c", "d\te", 'f"g'], 50_000), "Imps": rng.integers(0, 10**9, 50_000)}
+    )
+    frame["Cost"] = rng.normal(0, 1000, 50_000).round(4)
+    table = Table((
+        Column("site", "Site", frame["Site"].astype("category"), "text", role="key"),
+        Column("imps", "Imps", frame["Imps"], "int"),
+        Column("cost", "Cost", frame["Cost"], "float", precision=4),
+    ))  # fmt: skip
+    for export_format, separator in (("csv", ","), ("tsv", "\t")):
+        found = pd.read_csv(io.BytesIO(b"".join(write(table, export_format))), sep=separator)  # type: ignore[arg-type]
+        pd.testing.assert_frame_equal(found, frame)
+
+
+@given(value=NUMBERS, decimals=st.integers(0, 8))
+@example(value=0.125, decimals=2)
+@example(value=2.5, decimals=0)
+@example(value=-0.5, decimals=0)
+@example(value=-0.004, decimals=2)
+@example(value=-0.0, decimals=3)
+@example(value=1e300, decimals=2)
+@example(value=2.0**53, decimals=0)
+def test_displayed_numbers_against_decimals(value: float, decimals: int) -> None:
+    """A number is rounded as exact decimals are, half to even, without exponent or minus zero."""
+    with localcontext(prec=400):
+        rounded = Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN)
+        expected = f"{rounded:f}"
+    expected = expected.removeprefix("-") if rounded == 0 else expected
+    assert displayed(np.array([value, np.nan]), decimals).to_pylist() == [expected, ""]
+    assert displayed(np.array([value]), decimals).to_pylist() == [expected]
+
+
+@given(st.lists(NUMBERS | st.integers(-(10**18), 10**18).map(float) | st.just(float("nan"))))
+def test_exact_numbers_read_back(values: list[float]) -> None:
+    """tsv2's numbers read back as the same floats; whole ones have no decimal point."""
+    for text, value in zip(exact(np.array(values, dtype=np.float64)).to_pylist(), values, strict=True):
+        assert (text == "") if np.isnan(value) else (float(text) == value)
+        if value.is_integer() and abs(value) < 2**53:
+            assert "." not in text
+            assert "e" not in text
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.Series(["a", None, "b"]),
+        pd.Series(["a", None, "b"], dtype=object),
+        pd.Series(["a", None, "b"], dtype="category"),
+        pd.Series(["a", None, "b"], dtype=pd.ArrowDtype(pa.string())),
+        pd.Series(["x", "a", None, "b"])[1:],
+        np.array(["a", "", "b"]),
+        np.array(["a", None, "b"], dtype=object),
+    ],
+)
+def test_texts_may_come_in_many_types(values: Any) -> None:
+    """Arrays, Series and categories of text are written alike; null is the empty string."""
+    table = Table((Column("k", "K", values, "text", role="key"), Column("n", "N", np.arange(3), "int")))
+    assert _written(table, "csv") == '"K","N"\r\n"a",0\r\n"",1\r\n"b",2\r\n'
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([1, 2.4, np.nan]),
+        np.array([1, 2.4, np.inf]),
+        np.array([1, 2.4, None], dtype=object),
+        pd.Series([1, 2.4, None], dtype="Float64"),
+        pd.Series([0, 1, 2.4, None])[1:],
+    ],
+)
+def test_numbers_may_come_in_many_types(values: Any) -> None:
+    """Arrays and Series of numbers are written alike; what is missing or infinite is empty."""
+    table = Table((_text_key(["a", "b", "c"]), Column("n", "N", values, "int")))
+    assert _written(table, "csv") == '"Site","N"\r\n"a",1\r\n"b",2\r\n"c",\r\n'
+
+
+@pytest.mark.parametrize("export_format", ["csv", "tsv", "tsv2"])
+def test_key_fields_of_type_int(export_format: ExportFormat) -> None:
+    """Digits of an int key field are bare as they stand, with leading zeros; anything else is text."""
+    values = ["501", "007", "-3", "", "12345678901234567890", "=1", "5.0"]
+    keys = Column("dma", "DMA", np.array(values, dtype=object), "int", role="key")
+    lines = _written(Table((keys, Column("n", "N", np.arange(7), "int"))), export_format).splitlines()[1:]
+    cells = [re.split("[,\t]", line)[0] for line in lines]
+    odd = {"csv": ['"\'=1"', '"5.0"'], "tsv": ["'=1", "5.0"], "tsv2": ["=1", "5.0"]}[export_format]
+    assert cells == [*values[:5], *odd]
+
+
+@pytest.mark.parametrize(("kind", "cell"), [("int", "501"), ("text", '"501"')])
+def test_key_fields_that_come_as_numbers(kind: Kind, cell: str) -> None:
+    """A key column of numbers is bare where its field is an int, and quoted where it is a text."""
+    keys = Column("dma", "DMA", np.array([501]), kind, role="key")
+    assert _written(Table((keys, Column("n", "N", np.arange(1), "int")), (0,)), "csv") == (
+        f'"DMA","N"\r\n{cell},0\r\n"Total",0\r\n'
+    )
+
+
+@pytest.mark.parametrize("export_format", ["csv", "tsv", "tsv2"])
+def test_a_large_file_is_streamed(export_format: ExportFormat) -> None:
+    """A file comes in pieces whose size doesn't grow with the table, and Python holds few of them at once."""
+    rows = 200_000
+    table = Table(
+        (_text_key([f"site {n % 1000}" for n in range(rows)]), Column("n", "N", np.arange(rows), "int"))
+    )
+    tracemalloc.start()
+    lines, largest = 0, 0
+    for chunk in write(table, export_format):
+        lines, largest = lines + chunk.count(b"\n"), max(largest, len(chunk))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert lines == rows + 1
+    assert largest < 2**20
+    assert peak < 16 * 2**20
+
+
+def test_the_deadline_ends_a_file() -> None:
+    """Once the time is over, a text breaks off while it is read, a spreadsheet before there is any of it."""
+    over = Deadline(-1)
+    chunks = write(_report(), "csv", over)
+    assert next(chunks).startswith(b'"Campaign ID"')
+    with pytest.raises(DeadlineExceeded):
+        next(chunks)
+    for export_format in ("xls", "xlsx"):
+        with pytest.raises(DeadlineExceeded):
+            write(_report(), export_format, over)  # type: ignore[arg-type]
+
+
+def test_what_is_no_table() -> None:
+    """No columns is a bad request; columns of different lengths and a total that doesn't fit are mistakes."""
+    with pytest.raises(BadRequest, match="nothing to write"):
+        Table(())
+    with pytest.raises(ValueError, match="same number of rows"):
+        Table((_text_key(["a"]), _text_key(["a", "b"])))
+    with pytest.raises(ValueError, match="one value for each data column"):
+        Table((_text_key(["a"]),), total=(1.0,))
+
+
+@pytest.mark.parametrize("export_format", ["csv", "tsv", "tsv2"])
+def test_no_rows(export_format: ExportFormat) -> None:
+    """A table without rows is a header."""
+    table = Table((_text_key([]), Column("n", "N", np.array([]), "int")))
+    assert len(_written(table, export_format).splitlines()) == 1
+
+
+def test_names_and_media_types() -> None:
+    """A file is named after slicer, dates and format."""
+    assert filename("delivery", DAY, dt.date(2026, 11, 7), "csv") == "delivery_2026-11-01_2026-11-07.csv"
+    assert media_type("csv") == "text/csv; charset=utf-8"
+    assert media_type("tsv2") == media_type("tsv") == "text/tab-separated-values; charset=utf-8"
+    assert media_type("xls") == "application/vnd.ms-excel"
+    assert content_disposition("Größe 1", DAY, DAY, "xlsx") == (
+        'attachment; filename="Gr__e_1_2026-11-01_2026-11-01.xlsx"; '
+        "filename*=UTF-8''Gr%C3%B6%C3%9Fe_1_2026-11-01_2026-11-01.xlsx"
+    )
+
+
+@given(slicer=st.text(max_size=200))
+@example(slicer='../../etc/passwd"; filename="x.exe')
+@example(slicer="a\r\nSet-Cookie: x")
+@example(slicer="evil\u202excod")
+@example(slicer="..")
+@example(slicer="")
+def test_any_slicer_name_is_safe(slicer: str) -> None:
+    """Whatever a slicer is called, its file's name holds no path, and its header is one line of ASCII."""
+    name = filename(slicer, DAY, DAY, "csv")
+    assert re.fullmatch(r'[^\\/:*?"<>|\x00-\x20\x7f\u202e]+_2026-11-01_2026-11-01\.csv', name)
+    assert not name.startswith(".")
+    header = content_disposition(slicer, DAY, DAY, "csv")
+    found = re.fullmatch(
+        r"attachment; filename=\"([^\"\\%;]+)\"; filename\*=UTF-8''([\w.%~-]+)", header, re.ASCII
+    )
+    assert found
+    assert found[1].isprintable()
+    assert found[1].isascii()
+    assert unquote(found[2]) == name
