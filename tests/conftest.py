@@ -33,6 +33,8 @@ from lib.settings import Settings
 from lib.wire import server
 from lib.wire.transport import InProcess
 
+pytest_plugins = ["databases"]
+
 ROOT = Path(__file__).parent.parent
 PASSWORD = "demo"
 DAYS, ROWS_PER_DAY = 21, 200

@@ -1,6 +1,5 @@
 """The database: SQLite as it has to be opened, migrations, and what is said when it can't be used."""
 
-import sqlite3
 import stat
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import insert, select, text
+from sqlalchemy import event, insert, inspect, select, text
 from sqlalchemy.exc import IntegrityError, StatementError
 
 from lib import database
@@ -20,21 +19,21 @@ from lib.wire.errors import Misconfigured
 
 @pytest.fixture
 def url(tmp_path: Path) -> str:
-    """A database that is not there yet, in a folder that is not there yet."""
+    """A SQLite database that is not there yet, in a folder that is not there yet."""
     return f"sqlite:///{tmp_path}/home/tranche.db"
 
 
-def test_migrations_make_the_tables_that_the_program_expects(url: str) -> None:
+def test_migrations_make_the_tables_that_the_program_expects(database_url: str) -> None:
     """After the migrations, the database's tables are those that the program's metadata describe."""
-    engine = database.engine(url)
+    engine = database.engine(database_url)
     database.migrate(engine)
     with engine.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), database.metadata) == []
 
 
-def test_migrating_again_changes_nothing(url: str) -> None:
+def test_migrating_again_changes_nothing(database_url: str) -> None:
     """Migrations run once; rows stay."""
-    engine = database.engine(url)
+    engine = database.engine(database_url)
     database.migrate(engine)
     TokenStore(engine).issue("ada", "reporting", "kept", None)
     database.migrate(engine)
@@ -72,12 +71,12 @@ def test_writers_that_read_first_wait_for_one_another(url: str) -> None:
     assert TokenStore(engine).everything()[0].name == "40"
 
 
-def test_processes_that_start_together(url: str) -> None:
+def test_processes_that_start_together(database_url: str) -> None:
     """Processes that open a new database at the same time all find it migrated."""
     with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as pool:
-        issued = list(pool.map(start, [url] * 8))
-    assert len(set(issued)) == 8
-    assert len(TokenStore(database.engine(url)).everything()) == 8
+        issued = list(pool.map(start, [database_url] * 24))
+    assert len(set(issued)) == 24
+    assert len(TokenStore(database.engine(database_url)).everything()) == 24
 
 
 def start(url: str) -> str:
@@ -87,21 +86,20 @@ def start(url: str) -> str:
     return TokenStore(engine).issue("ada", "reporting", "raced", None)
 
 
-def test_a_failed_migration_leaves_nothing(url: str, tmp_path: Path) -> None:
+def test_a_failed_migration_leaves_nothing(database_url: str) -> None:
     """A migration that fails half-way is taken back as a whole."""
-    engine = database.engine(url)
+    engine = database.engine(database_url)
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE other (owner TEXT)"))
         connection.execute(text("CREATE INDEX ix_tokens_kind_expires ON other (owner)"))
     with pytest.raises(Misconfigured, match="already exists"):
         database.migrate(engine)
-    with sqlite3.connect(tmp_path / "home" / "tranche.db") as plain:
-        assert plain.execute("select name from sqlite_master where type = 'table'").fetchall() == [("other",)]
+    assert inspect(engine).get_table_names() == ["other"]
 
 
-def test_a_later_versions_database(url: str) -> None:
+def test_a_later_versions_database(database_url: str) -> None:
     """A database of a later version is left alone, with a sentence."""
-    engine = database.engine(url)
+    engine = database.engine(database_url)
     database.migrate(engine)
     with engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
@@ -109,9 +107,9 @@ def test_a_later_versions_database(url: str) -> None:
         database.migrate(engine)
 
 
-def test_instants(url: str) -> None:
+def test_instants(database_url: str) -> None:
     """A time goes in with any zone and comes out the same, in UTC; one without a zone is refused."""
-    engine = database.engine(url)
+    engine = database.engine(database_url)
     database.migrate(engine)
     there = datetime.fromisoformat("2026-03-01T01:30:00.123456+05:30")
     row = {
@@ -132,9 +130,9 @@ def test_instants(url: str) -> None:
         connection.execute(select(tokens).where(tokens.c.created > datetime(2026, 3, 1)))  # noqa: DTZ001
 
 
-def test_constraints_hold(url: str) -> None:
+def test_constraints_hold(database_url: str) -> None:
     """The database itself refuses a kind of token that is none."""
-    engine = database.engine(url)
+    engine = database.engine(database_url)
     database.migrate(engine)
     row = {
         "prefix": "",
@@ -166,6 +164,26 @@ def test_unusable_urls(url: str, reason: str) -> None:
     with pytest.raises(Misconfigured, match=reason) as caught:
         database.engine(url)
     assert "hidden" not in caught.value.reason
+
+
+def test_a_postgresql_that_does_not_answer(tmp_path: Path) -> None:
+    """A database that can't be reached is a sentence, without the password."""
+    engine = database.engine(f"postgresql://tranche:hidden@/tranche?host={tmp_path}")
+    with pytest.raises(Misconfigured, match="database_url: the database can't be used") as caught:
+        database.migrate(engine)
+    assert "hidden" not in caught.value.reason
+
+
+def test_a_busy_database_still_opens(url: str) -> None:
+    """When another writer keeps a token's use from being noted, the token opens all the same."""
+    engine = database.engine(url)
+    database.migrate(engine)
+    token = TokenStore(engine).issue("ada", "reporting", "nightly", None)
+    impatient = database.engine(url)
+    event.listen(impatient, "connect", lambda connection, entry: connection.execute("PRAGMA busy_timeout=0"))
+    with database.writing(engine).begin():
+        assert TokenStore(impatient).verify(token, "reporting").last_used is None
+    assert TokenStore(engine).everything()[0].last_used is None
 
 
 def test_unreadable_file(url: str, tmp_path: Path) -> None:

@@ -60,10 +60,15 @@ def _parsed(url: str) -> URL:
 
 
 def _prepare(path: Path) -> None:
-    """Make the file with its mode and its log, once: later processes must not fight over the change."""
+    """Make the file with its mode and its log, once: later processes must not fight over the change.
+
+    A file that is there is never opened but by SQLite: closing it would drop all locks that SQLite holds on
+    it in this process, and lose writes (sqlite.org, How To Corrupt An SQLite Database File, 2.2).
+    """
     try:
         with private.locked(path):
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, private.FILE_MODE))
+            if not path.exists():
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, private.FILE_MODE))
             with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as connection:
                 connection.execute("PRAGMA journal_mode=WAL")
     except (OSError, sqlite3.Error) as error:

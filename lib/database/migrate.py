@@ -7,7 +7,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
 from sqlalchemy import Engine, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError
 
 from lib.database.engine import writing
 from lib.wire.errors import Misconfigured
@@ -30,7 +30,7 @@ def migrate(engine: Engine) -> None:
                 connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": POSTGRES_LOCK})
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
-    except OperationalError as error:
-        raise Misconfigured(f"database_url: the database can't be opened: {error.orig}") from error
+    except DBAPIError as error:
+        raise Misconfigured(f"database_url: the database can't be used: {error.orig}") from error
     except CommandError as error:
         raise Misconfigured(f"The database is of another version of Tranche: {error}") from error
