@@ -26,7 +26,8 @@ def table(query: ExportQuery, slicer: Slicer, audience: Audience) -> Table:
 
 
 def _key(field: KeyField, values: pd.Series) -> Column:
-    return Column(field.name, field.description, values, kind="text", role="key")
+    kind: Kind = "int" if field.type == "int" else "text"
+    return Column(field.name, field.description, values, kind=kind, role="key")
 
 
 def _data(field: DataField, values: pd.Series) -> Column:

@@ -56,7 +56,7 @@ def additive_atoms(definition: Definition) -> list[str]:
 
 
 def measures(definition: Definition) -> dict[str, Measure]:
-    """All data fields of a slicer, in its order, by name; BadDefinition on a formula that can't be read."""
+    """All data fields of a slicer, in its order, by name; BadRequest on a formula that can't be read."""
     simple = {part.name: _aggregate(part) for part in definition.data_fields if part.formula is None}
     simple |= {source.data_field: Field(f"unique:{source.name}") for source in definition.audience_sources}
     formulas = {part.name: part.formula for part in definition.data_fields if part.formula is not None}
