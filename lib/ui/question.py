@@ -1,0 +1,75 @@
+"""The question that Audience, Export and Slicers share. It lives in the URL; the session keeps a copy.
+
+The copy is for the way from one screen to another, on which Streamlit empties the URL. A link opened
+elsewhere, also one that had to pass the sign-in, asks the same; the browser's Back asks the one before.
+"""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from lib.reporting.models import AudienceQuery
+from lib.ui import link
+from lib.ui import view as views
+from lib.ui.frame import Here
+from lib.ui.view import View
+
+KEPT, LEFT_OUT = "question", "question_left_out"
+BOUND = ("project", "slicer")
+
+
+def current(here: Here) -> AudienceQuery:
+    """The question as it stands, about the slicer that the frame's pickers say."""
+    asked = _in_url() or st.session_state.get(KEPT, {})
+    reading = link.from_params(asked, here.slicer, here.project, here.slicer_name)
+    st.session_state[LEFT_OUT] = reading.left_out or st.session_state.get(LEFT_OUT, [])
+    looked = views.from_params(asked, here.slicer)
+    _write(_params(reading.query) | views.to_params(looked))
+    return reading.query
+
+
+def view(here: Here) -> View:
+    """How the question is looked at."""
+    return views.from_params(_in_url(), here.slicer)
+
+
+def ask(query: AudienceQuery) -> None:
+    """Make this the question. From a callback, or followed by `st.rerun`."""
+    _write(_params(query) | {name: text for name, text in _in_url().items() if name in views.PARAMS})
+
+
+def look(view: View) -> None:
+    """Look at the question in this way."""
+    _write({name: text for name, text in _in_url().items() if link.is_question(name)} | views.to_params(view))
+
+
+def left_out() -> list[str]:
+    """What of a link could not be asked, a sentence each; told once."""
+    sentences: list[str] = st.session_state.pop(LEFT_OUT, [])
+    return sentences
+
+
+def _params(query: AudienceQuery) -> dict[str, str]:
+    """The question's parameters without those that belong to the frame's pickers."""
+    return {name: text for name, text in link.to_params(query).items() if name not in BOUND}
+
+
+def _in_url() -> dict[str, str]:
+    """The parameters in the URL that are ours; a removed one stays, without values, until the next run."""
+    return {
+        name: st.query_params[name]
+        for name in st.query_params
+        if _is_ours(name) and st.query_params.get_all(name)
+    }
+
+
+def _write(params: Mapping[str, str]) -> None:
+    """Put the parameters into the URL in one step, so that they are one entry of the browser's history."""
+    st.session_state[KEPT] = dict(params)
+    there = _in_url()
+    if there != params:
+        st.query_params.update({name: params.get(name, ()) for name in {**there, **params}})
+
+
+def _is_ours(name: str) -> bool:
+    return link.is_question(name) or name in views.PARAMS
