@@ -101,11 +101,10 @@ PACKAGES = (
 
 
 def _deal(number: int) -> DemandDeal:
-    package = PACKAGES[(number - 1) % len(PACKAGES)]
-    seat = SEATS[(7 * (number - 1) + (number - 1) // 10) % len(SEATS)]
-    return DemandDeal(
-        number, package, seat, round(MEDIA[package.media_type].price * (0.9 + number % 5 / 10), 2)
-    )
+    lap, place = divmod(number - 1, len(PACKAGES))
+    package, seat = PACKAGES[place], SEATS[(7 * place + 3 * lap) % len(SEATS)]
+    price = MEDIA[package.media_type].price * (0.9 + number % 5 / 10)
+    return DemandDeal(number, package, seat, round(price, 2))
 
 
 DEALS = tuple(_deal(number) for number in range(1, 41))

@@ -1,0 +1,1 @@
+"""The demo: its fields, its rows, its stories, and the command that makes it."""

@@ -1,0 +1,37 @@
+"""A smaller demo, and its rows in a database that is not ours."""
+
+import datetime as dt
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+
+from lib.demo import build
+from lib.demo.stage import ACTS
+from lib.people import People
+from lib.reporting.warehouse import Warehouse
+
+TODAY = dt.date(2026, 3, 4)
+SIZE = 150_000
+
+
+@pytest.fixture(scope="package")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """A smaller demo, made once."""
+    home = tmp_path_factory.mktemp("demo")
+    build(Warehouse(home / "warehouse"), People(home / "people.yaml", rounds=4), TODAY, rows=SIZE)
+    return Warehouse(home / "warehouse")
+
+
+@pytest.fixture(scope="package")
+def rows(warehouse: Warehouse) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Its Parquet rows, as the tables `delivery` and `curation` of a database that is not ours."""
+    with duckdb.connect() as database:
+        database.execute("set timezone = 'UTC'")
+        for act in ACTS:
+            files = [str(path) for day in warehouse.open("demo", act.name).files.values() for path in day]
+            database.execute(
+                f"create table {act.name} as select * from read_parquet($1, hive_partitioning = false)",
+                [files],
+            )
+        yield database

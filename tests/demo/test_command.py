@@ -1,0 +1,160 @@
+"""`tranche demo`: makes the demo once, and never over what is somebody's own."""
+
+import datetime as dt
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner, Result
+
+from lib.cli import main
+from lib.demo.stage import build
+from lib.people import People, Person
+from lib.reporting.definition import DataFieldDefinition, Definition, TimeColumn
+from lib.reporting.warehouse import Warehouse
+from lib.settings import Settings
+
+FEW = ("--rows", "10000")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data directory of its own, not there yet."""
+    monkeypatch.setenv("TRANCHE_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def run(*words: str) -> Result:
+    """What `tranche demo` answers to these words."""
+    return CliRunner().invoke(main, ["demo", *words])
+
+
+def import_own(home: Path, slicer: str) -> None:
+    """Rows of somebody's own in the project demo."""
+    definition = Definition(time=TimeColumn(column="t"), data_fields=(DataFieldDefinition(name="imps"),))
+    rows = {"time": [dt.datetime(2026, 1, 1, tzinfo=dt.UTC)], "imps": [1.0]}
+    with Warehouse(home / "warehouse").writer("demo", slicer, definition) as writer:
+        writer.write(pa.table(rows, definition.schema()))
+        writer.commit("own.csv", "digest")
+
+
+def versions(home: Path) -> list[str]:
+    """What changes with every change of a slicer."""
+    warehouse = Warehouse(home / "warehouse")
+    return [warehouse.open(*name).version for name in warehouse.slicers()]
+
+
+def test_makes_the_demo_in_an_empty_place(home: Path) -> None:
+    """Both slicers and the three people are there, demo mode is on, and the answer says how to sign in."""
+    answer = run(*FEW)
+    assert answer.exit_code == 0
+    assert Warehouse(home / "warehouse").slicers() == [("demo", "curation"), ("demo", "delivery")]
+    people = People(Settings.load().people_file).everyone()
+    assert [person.username for person in people] == ["admin", "manager", "viewer"]
+    assert Settings.load().demo
+    for words in ("demo/delivery", "demo/curation", "viewer, manager or admin", "password demo", "make run"):
+        assert words in answer.stdout
+
+
+def test_is_quick_when_it_is_there(home: Path) -> None:
+    """A second time nothing is made, and the answer is the same."""
+    first, made = run(*FEW), versions(home)
+    again = run(*FEW)
+    assert again.exit_code == 0
+    assert versions(home) == made
+    assert again.stdout == first.stdout
+    assert "Making" not in again.stderr
+
+
+def test_force_makes_it_anew(home: Path) -> None:
+    """--force makes the slicers again, up to today."""
+    run(*FEW)
+    made = versions(home)
+    assert run("--force", *FEW).exit_code == 0
+    assert not set(versions(home)) & set(made)
+
+
+def test_says_when_it_is_out_of_date(home: Path) -> None:
+    """A demo that ends before yesterday is left as it is, with a word on how to refresh it."""
+    home.mkdir()
+    (home / "tranche.toml").write_text("demo = true\n")
+    days_ago = dt.datetime.now(dt.UTC).date() - dt.timedelta(days=3)
+    build(Warehouse(home / "warehouse"), People(home / "people.yaml", rounds=4), days_ago, rows=10_000)
+    answer = run(*FEW)
+    assert f"The rows end on {days_ago}; tranche demo --force" in answer.stdout
+    assert "The rows end" not in run("--force", *FEW).stdout
+
+
+def test_finishes_a_demo_that_was_broken_off(home: Path) -> None:
+    """With one slicer missing, both are made."""
+    run(*FEW)
+    (home / "warehouse" / "demo" / "curation" / "manifest.json").unlink()
+    assert run(*FEW).exit_code == 0
+    assert len(Warehouse(home / "warehouse").slicers()) == 2
+
+
+def test_refuses_beside_people_of_ones_own(home: Path) -> None:
+    """Where somebody else signs in, nobody with a known password is added."""
+    ada = Person("ada", "Ada Example", None, "viewer")
+    People(home / "people.yaml", rounds=4).add(ada, "a secret of hers")
+    answer = run(*FEW)
+    assert answer.exit_code == 1
+    assert "the person 'ada'" in answer.stderr
+    assert "TRANCHE_HOME" in answer.stderr
+    assert not (home / "tranche.toml").exists()
+    assert [person.username for person in People(home / "people.yaml").everyone()] == ["ada"]
+
+
+def test_refuses_beside_slicers_of_ones_own(home: Path) -> None:
+    """Where there are rows of somebody's own, the known password would open them."""
+    import_own(home, "auctions")
+    answer = run(*FEW)
+    assert answer.exit_code == 1
+    assert "the slicer demo/auctions" in answer.stderr
+    assert not (home / "tranche.toml").exists()
+
+
+def test_own_slicers_may_join_the_demo(home: Path) -> None:
+    """What was imported into a demo later is no obstacle, and stays."""
+    run(*FEW)
+    import_own(home, "auctions")
+    assert run("--force", *FEW).exit_code == 0
+    assert ("demo", "auctions") in Warehouse(home / "warehouse").slicers()
+
+
+def test_never_replaces_rows_of_ones_own(home: Path) -> None:
+    """A slicer of the demo's name that holds other rows is left alone, with --force too."""
+    home.mkdir()
+    (home / "tranche.toml").write_text("demo = true\n")
+    import_own(home, "delivery")
+    before = versions(home)
+    answer = run("--force", *FEW)
+    assert answer.exit_code == 1
+    assert "demo/delivery holds rows of your own" in answer.stderr
+    assert versions(home) == before
+
+
+def test_refuses_where_settings_are_not_for_a_demo(home: Path) -> None:
+    """A TOML file without demo mode is left alone; the answer says what to write into it."""
+    home.mkdir()
+    (home / "tranche.toml").write_text("port = 9000\n")
+    answer = run(*FEW)
+    assert answer.exit_code == 1
+    assert "demo = true" in answer.stderr
+    assert (home / "tranche.toml").read_text() == "port = 9000\n"
+
+
+def test_refuses_to_be_open_to_the_network(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """People with a known password and an address that others can reach don't go together."""
+    monkeypatch.setenv("TRANCHE_HOST", "0.0.0.0")  # noqa: S104
+    answer = run(*FEW)
+    assert answer.exit_code == 1
+    assert "loopback" in answer.stderr
+    assert not home.exists()
+
+
+@pytest.mark.parametrize("rows", ["9999", "3000001", "many"])
+def test_rows_have_limits(home: Path, rows: str) -> None:
+    """A number of rows that makes no demo, or fills the memory, is not understood."""
+    assert run("--rows", rows).exit_code == 2
+    assert not home.exists()
