@@ -18,7 +18,7 @@ from lib.wire.apis import Apis
 from lib.wire.errors import TrancheError
 
 DESK = Path(__file__).parent / "lib" / "desk.py"
-HEAVY = ("pandas", "pyarrow.parquet", "plotly.graph_objects", "scipy.sparse", "streamlit_authenticator")
+HEAVY = ("pandas", "pyarrow.parquet", "plotly.graph_objects", "scipy.sparse", "captcha.image", "jwt")
 DEMO = "This is a demo: it listens on this machine alone; sign in as viewer, manager or admin, password demo."
 
 

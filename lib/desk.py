@@ -21,7 +21,8 @@ screens = [
     if person is None or person.role in roles
 ]
 st.set_page_config(page_title="Tranche", page_icon=str(sign_in.MARK), layout="wide")
-st.logo(str(sign_in.MARK), size="small")
+if person:
+    st.logo(str(sign_in.MARK), size="small")
 screen = st.navigation(screens, position="top" if person else "hidden")
 frame.style()
 sign_in.keep_cookie()

@@ -14,7 +14,7 @@ from lib.settings import Settings
 from lib.ui import sign_in
 from lib.wire.errors import TrancheError
 
-HERE = "here"
+HERE, MISSING = "here", "missing_from_link"
 STYLE = """<style>
 .stApp { font-variant-numeric: tabular-nums; }
 .st-key-cookies { display: none; }
@@ -63,10 +63,13 @@ def signed_in() -> Here:
 
 def header(person: Person) -> Here:
     """Draw pickers, the sentence on the data and the person's menu; stops where there is nothing to see."""
-    clients = connect.connect(person, Settings.load())
+    settings = Settings.load()
+    clients = connect.connect(person, settings)
     with st.container(horizontal=True, vertical_alignment="center", key="frame"):
         picked = _pick(clients.slicers) if clients.slicers else None
         sentence = st.container(width="stretch")
+        if settings.demo:
+            st.badge("Demo", icon=":material/science:", color="orange")
         st.menu_button(
             person.name,
             ["Sign out"],
@@ -77,6 +80,8 @@ def header(person: Person) -> Here:
         )
     if picked is None:
         _nothing_to_see(person)
+    if missing := st.session_state.pop(MISSING, None):
+        st.warning(missing, icon=":material/link_off:")
     here = _opened(person, clients, *picked)
     sentence.caption(here.freshness)
     st.session_state[HERE] = here
@@ -95,8 +100,16 @@ def _pick(slicers: tuple[tuple[str, str], ...]) -> tuple[str, str]:
 
 
 def _choice(key: str, label: str, options: list[str], width: int) -> str:
-    """One picker. It has no default of its own, so that whatever is picked stands in the URL."""
-    if st.session_state.get(key, st.query_params.get(key)) not in options:
+    """One picker, whose value always stands in the URL, so that a link shows the same to somebody else."""
+    if key not in st.session_state:
+        asked = st.query_params.get(key)
+        if asked not in options:
+            st.query_params[key] = st.session_state[key] = options[0]
+        if asked not in (None, *options):
+            st.session_state[MISSING] = (
+                f"The link asks for the {label.lower()} {asked}, which is not there for you."
+            )
+    elif st.session_state[key] not in options:
         st.session_state[key] = options[0]
     picked = st.selectbox(
         label,
@@ -108,7 +121,9 @@ def _choice(key: str, label: str, options: list[str], width: int) -> str:
         label_visibility="collapsed",
         width=width,
     )
-    return picked if picked in options else options[0]
+    if picked not in options:
+        st.rerun()
+    return picked
 
 
 def _opened(person: Person, clients: connect.Clients, project: str, name: str) -> Here:

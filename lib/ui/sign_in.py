@@ -56,9 +56,10 @@ def form() -> None:
     """The sign-in page."""
     settings = _here().settings
     with st.container(horizontal_alignment="center"), st.container(width=420):
-        st.space("large")
-        st.image(str(MARK), width=44, alt="")
-        st.title("Tranche", anchor=False)
+        st.space(80)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.image(str(MARK), width=36, alt="")
+            st.title("Tranche", anchor=False)
         st.markdown("Slice your report data, and set up deals.")
         if settings.demo:
             _demo()

@@ -35,6 +35,7 @@ def run(app: ASGIApp, host: str, port: int, ready: Callable[[str], None], **opti
 
 def log(level: str) -> None:
     """Write messages of this level and graver ones to standard error."""
+    logging.getLogger("httpx").setLevel("WARNING")
     logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
 
 
