@@ -1,0 +1,148 @@
+"""The desk's script: who gets in, what they see around the screens, and when they are out again."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from lib.people import Grant, People
+
+DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
+PASSWORD = "demo"
+Desk = Callable[[], AppTest]
+
+
+@pytest.fixture
+def desk(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """A fresh visit to the desk over a data directory of one's own."""
+    monkeypatch.setenv("TRANCHE_HOME", str(own_home))
+    return lambda: AppTest.from_file(DESK, default_timeout=60).run()
+
+
+@pytest.fixture
+def people(own_home: Path) -> People:
+    """Those who may sign in."""
+    return People(own_home / "people.yaml", rounds=4)
+
+
+def sign_in(visit: AppTest, name: str, password: str = PASSWORD) -> AppTest:
+    """Type name and password, and submit."""
+    visit.text_input(key="sign_in_name").set_value(name)
+    visit.text_input(key="sign_in_password").set_value(password)
+    return next(button for button in visit.button if button.label == "Sign in").click().run()
+
+
+def is_signed_in(visit: AppTest) -> bool:
+    """Whether the frame is there, and not the sign-in."""
+    assert not visit.exception
+    return bool(visit.selectbox) and not visit.text_input
+
+
+def test_nobody_sees_anything(desk: Desk) -> None:
+    """Without signing in there is a form and nothing of the data."""
+    visit = desk()
+    assert not is_signed_in(visit)
+    assert "delivery" not in str(visit)
+
+
+def test_signing_in(desk: Desk) -> None:
+    """With name and password the frame shows project, slicer, and how far the data goes."""
+    visit = sign_in(desk(), "Manager ")
+    assert is_signed_in(visit)
+    assert [box.value for box in visit.selectbox] == ["demo", "curation"]
+    assert any("UTC+0 fixed, no DST" in caption.value for caption in visit.caption)
+
+
+@pytest.mark.parametrize(("name", "password"), [("manager", "wrong"), ("nobody", "demo")])
+def test_wrong_password(desk: Desk, name: str, password: str) -> None:
+    """A wrong password and an unknown name get the same words; the typed name stays, the password not."""
+    visit = sign_in(desk(), name, password)
+    assert [error.value for error in visit.error] == ["This name and password do not go together."]
+    assert (visit.text_input(key="sign_in_name").value, visit.text_input(key="sign_in_password").value) == (
+        name,
+        "",
+    )
+
+
+def test_nothing_typed(desk: Desk) -> None:
+    """An empty form says what is missing."""
+    assert sign_in(desk(), "", "").error[0].value == "Type your name and your password."
+
+
+def test_guessing_is_slowed_down(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After some failures the form says how long to wait, even to the right password."""
+    monkeypatch.setattr(type(st.context), "ip_address", property(lambda _: "203.0.113.7"))
+    visit = desk()
+    for _ in range(5):
+        sign_in(visit, "manager", "wrong")
+    assert "try again in" in sign_in(visit, "manager").error[0].value
+
+
+@pytest.mark.parametrize("name", ["viewer", "manager", "admin"])
+def test_demo_people_by_a_click(desk: Desk, name: str) -> None:
+    """In demo mode each of the three people is one click away, and the page says that it is a demo."""
+    visit = desk()
+    assert "demo" in visit.info[0].value
+    assert is_signed_in(visit.button(key=f"demo_{name}").click().run())
+
+
+def test_no_demo_people_elsewhere(desk: Desk, own_home: Path) -> None:
+    """Outside demo mode nobody is offered."""
+    (own_home / "tranche.toml").unlink()
+    visit = desk()
+    assert (len(visit.info), [button.label for button in visit.button]) == (0, ["Sign in"])
+
+
+def test_only_granted_slicers(desk: Desk) -> None:
+    """A person is offered the slicers that they may see, no others."""
+    visit = sign_in(desk(), "viewer")
+    assert visit.selectbox(key="slicer").options == ["delivery"]
+
+
+def test_nothing_granted(desk: Desk, people: People) -> None:
+    """Who may see nothing is told so, and can sign out."""
+    people.revoke("viewer", [Grant("demo", "delivery")])
+    visit = sign_in(desk(), "viewer")
+    assert not visit.exception
+    assert "none that you may see" in visit.info[0].value
+
+
+def test_a_grant_taken_away(desk: Desk, people: People) -> None:
+    """A grant that is taken away is gone with the next rerun."""
+    visit = sign_in(desk(), "manager")
+    people.revoke("manager", [Grant("demo")])
+    people.grant("manager", [Grant("demo", "delivery")])
+    assert visit.run().selectbox(key="slicer").options == ["delivery"]
+
+
+def test_a_removed_person_is_out(desk: Desk, people: People) -> None:
+    """A person who is removed is out with the next rerun."""
+    visit = sign_in(desk(), "manager")
+    people.remove("manager")
+    assert not is_signed_in(visit.run())
+
+
+def test_a_changed_password_signs_out(desk: Desk, people: People) -> None:
+    """A changed password ends the sessions that the old one opened, and the new one opens another."""
+    visit = sign_in(desk(), "manager")
+    people.set_password("manager", "another")
+    assert not is_signed_in(visit.run())
+    assert is_signed_in(sign_in(visit, "manager", "another"))
+
+
+def test_a_broken_slicer_is_a_sentence(desk: Desk, own_home: Path) -> None:
+    """A slicer that vanishes under a signed-in person is a sentence, not a traceback."""
+    visit = sign_in(desk(), "viewer")
+    (own_home / "warehouse" / "demo" / "delivery" / "manifest.json").write_text("{}")
+    visit.run()
+    assert not visit.exception
+
+
+def test_a_page_alone_shows_nothing(desk: Desk) -> None:
+    """A page's file that is run by itself shows the sign-in."""
+    for page in sorted((Path(DESK).parent.parent / "pages").glob("*.py")):
+        alone = AppTest.from_file(str(page), default_timeout=60).run()
+        assert [field.label for field in alone.text_input] == ["Name", "Password"], page.name
+        assert not alone.selectbox
