@@ -71,6 +71,7 @@ def parse_definition(text: str, file: str = "definition") -> Definition:
 def definition_yaml(definition: Definition) -> str:
     """The definition as YAML, one line per field, without what is the default anyway."""
     content = definition.model_dump(mode="json", exclude_defaults=True) | {"timezone": definition.timezone}
+    content["time"] = {"column": "", "granularity": definition.time.granularity} | content["time"]
     texts = []
     for name, value in sorted(content.items(), key=lambda item: _ORDER.index(item[0])):
         if isinstance(value, list):

@@ -45,6 +45,10 @@ class StoredSlicer:
         """All rows, of all days."""
         return sum(self.rows.values())
 
+    def size(self) -> int:
+        """Bytes on disk, the engine's layout included."""
+        return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
+
     def mapping(self, name: str) -> dict[str, str]:
         """Code → description of the mapping of that name; KeyError without one."""
         return stored_mapping(self.mapping_files[name])

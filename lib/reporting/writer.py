@@ -63,7 +63,8 @@ def writing(
     folder.mkdir(parents=True, exist_ok=True)
     with _locked(folder, slicer):
         before = read_manifest(folder)
-        refuse_mode(mode, before, definition, slicer)
+        refuse_mode(mode, before is not None, slicer)
+        refuse_definition(mode, before.definition if before else None, definition, slicer)
         _remove_leftovers(folder, before)
         manifest = _begin(folder, before, definition, mappings)
         import_id = f"{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
@@ -75,18 +76,20 @@ def writing(
                 _remove_leftovers(folder, before)
 
 
-def refuse_mode(mode: Mode, before: Manifest | None, definition: Definition, slicer: str) -> None:
-    """ImportRefused when rows of `definition` can't go into the slicer this way."""
-    if before is None:
-        if mode in ("append", "replace-days"):
-            raise ImportRefused(f"There is no slicer {slicer} yet; leave out --{mode} to make it")
-        return
-    if mode == "create":
+def refuse_mode(mode: Mode, exists: bool, slicer: str) -> None:
+    """ImportRefused when a slicer that exists, or does not, can't be written to this way."""
+    if exists and mode == "create":
         raise ImportRefused(
             f"The slicer {slicer} exists. Use --append to add rows, --replace-days to replace the days that "
             "are in the file, or --replace to replace everything"
         )
-    differing = before.definition.differences(definition) if mode != "replace" else []
+    if not exists and mode in ("append", "replace-days"):
+        raise ImportRefused(f"There is no slicer {slicer} yet; leave out --{mode} to make it")
+
+
+def refuse_definition(mode: Mode, before: Definition | None, definition: Definition, slicer: str) -> None:
+    """ImportRefused when rows of `definition` can't join those that are there."""
+    differing = before.differences(definition) if before and mode in ("append", "replace-days") else []
     if differing:
         raise ImportRefused(
             f"The definition differs from that of {slicer} in {', '.join(differing)}; "

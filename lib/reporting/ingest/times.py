@@ -46,7 +46,7 @@ def stored_times(column: pa.Array, time: TimeColumn, zone_hours: int) -> tuple[I
     is that day for granularity day, and its midnight for granularity hour.
     """
     zone = time_zone(time.timezone) if time.timezone else hours_zone(zone_hours)
-    found = _native(column, zone) or _texts(column, time.format, zone)
+    found = native_instants(column, zone) or _texts(column, time.format, zone)
     readable = (found.seconds >= _FIRST) & (found.seconds < _LAST)
     missing = column.is_null().to_numpy(zero_copy_only=False)
     return _cut(found, time.granularity == "day", zone, zone_hours), ~readable & ~missing, missing
@@ -89,8 +89,8 @@ def _formatted(texts: pd.Series, format_: str, zone: dt.tzinfo) -> Instants:
     return Instants(seconds, np.full(len(texts), is_date))
 
 
-def _native(column: pa.Array, zone: dt.tzinfo) -> Instants | None:
-    """Arrow's own dates and timestamps; None for other columns."""
+def native_instants(column: pa.Array, zone: dt.tzinfo) -> Instants | None:
+    """What a column of Arrow's own dates or timestamps says; None for other columns."""
     kind = column.type
     if not (pa.types.is_timestamp(kind) or pa.types.is_date(kind)):
         return None

@@ -1,0 +1,78 @@
+"""What somebody asks of `tranche import`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from lib.reporting.ingest.files import Format
+from lib.reporting.warehouse import Mode
+
+
+class Share(click.ParamType[float]):
+    """A share, as `2%` or `0.02`."""
+
+    name = "share"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The share as a number from 0 to 1; another text is a usage error."""
+        text = str(value).strip()
+        try:
+            share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            share = -1.0
+        if not 0 <= share <= 1:
+            self.fail(f"'{value}' is no share from 0 to 100%; write 2% or 0.02", param, ctx)
+        return share
+
+
+def mapping_option(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, Path]:
+    """`NAME=FILE.csv` of each `--mapping`, as name → file."""
+    mappings: dict[str, Path] = {}
+    for value in values:
+        name, equals, file = value.partition("=")
+        if not (name and equals and file):
+            raise click.BadParameter(f"'{value}' is not NAME=FILE.csv", ctx, param)
+        if name in mappings:
+            raise click.BadParameter(f"'{name}' is given twice", ctx, param)
+        if not Path(file).is_file():
+            raise click.BadParameter(f"there is no file '{file}'", ctx, param)
+        mappings[name] = Path(file)
+    return mappings
+
+
+@dataclass(frozen=True)
+class Request:
+    """The arguments and options of one call, as they were typed."""
+
+    files: tuple[Path, ...]
+    project: str
+    slicer: str
+    definition: Path | None
+    mappings: dict[str, Path]
+    append: bool
+    replace_days: bool
+    replace: bool
+    max_rejects: float
+    rejects: Path | None
+    format: Format | None
+    encoding: str | None
+    delimiter: str | None
+
+    @property
+    def target(self) -> str:
+        """`project/slicer`."""
+        return f"{self.project}/{self.slicer}"
+
+    @property
+    def mode(self) -> Mode:
+        """How the rows go in; a usage error when two ways are named."""
+        named: dict[Mode, bool] = {
+            "append": self.append,
+            "replace-days": self.replace_days,
+            "replace": self.replace,
+        }
+        chosen = [mode for mode, is_chosen in named.items() if is_chosen]
+        if len(chosen) > 1:
+            raise click.UsageError(f"--{chosen[0]} and --{chosen[1]} can't be used together; name one")
+        return chosen[0] if chosen else "create"

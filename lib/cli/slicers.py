@@ -1,0 +1,117 @@
+"""`tranche import` and `tranche slicers`: what is in the warehouse, and how it comes in."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lib.cli.import_request import Request, Share, mapping_option
+from lib.cli.import_run import run
+from lib.cli.table import table
+from lib.reporting.ingest.files import FORMATS
+from lib.reporting.stored import StoredSlicer
+from lib.reporting.warehouse import Warehouse
+from lib.settings import Settings
+
+_UNITS = ["B", "kB", "MB", "GB", "TB"]
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command("import")
+@click.argument("files", nargs=-1, required=True, type=_FILE)
+@click.option("--project", required=True, help="The project that the slicer is in.")
+@click.option("--slicer", required=True, help="The slicer's name in the project.")
+@click.option(
+    "--definition", type=_FILE, help="YAML file that says what the columns are; guessed if not given."
+)
+@click.option(
+    "--mapping",
+    "mappings",
+    multiple=True,
+    metavar="NAME=FILE.csv",
+    callback=mapping_option,
+    help="Descriptions of codes: a CSV of two columns, code and name. Can be given several times.",
+)
+@click.option("--append", is_flag=True, help="Add rows to a slicer that exists.")
+@click.option("--replace-days", is_flag=True, help="Replace the days of the slicer that are in the files.")
+@click.option(
+    "--replace", is_flag=True, help="Replace all rows of the slicer, and its definition if one is given."
+)
+@click.option(
+    "--max-rejects",
+    type=Share(),
+    default="1%",
+    show_default=True,
+    help="The share of rows that may be unreadable, as 2% or 0.02; with more, nothing is imported.",
+)
+@click.option(
+    "--rejects",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where to write the rows that can't be read.  [default: <home>/rejects/<slicer>-<time>.csv]",
+)
+@click.option(
+    "--format", type=click.Choice(FORMATS), help="The files' format, where their names do not tell."
+)
+@click.option("--encoding", help="The files' encoding, such as utf-8 or cp1252; recognised if not given.")
+@click.option("--delimiter", help="comma, tab, semicolon, pipe or a character; recognised if not given.")
+def bring(**given: Any) -> None:
+    """Bring the rows of FILES into a slicer: CSV, TSV, Parquet or NDJSON, each also gzipped.
+
+    All files together are one import: it happens as a whole or not at all.
+
+    \b
+    A new slicer, with a definition that is guessed, shown and written to auctions.yaml:
+      tranche import auctions.csv --project acme --slicer auctions
+    The next day, or the last days once more:
+      tranche import 2026-02-01.csv.gz --project acme --slicer auctions --append
+      tranche import last_week.csv --project acme --slicer auctions --replace-days
+    Once more from the beginning, with a better definition and names for the country codes:
+      tranche import *.csv --project acme --slicer auctions --replace \\
+        --definition auctions.yaml --mapping country=countries.csv
+    """
+    run(Request(**given), Settings.load())
+
+
+@click.command()
+def slicers() -> None:
+    """List the slicers: rows, first and last date, fields, size on disk, last import (UTC)."""
+    warehouse = Warehouse(Settings.load().warehouse)
+    stored = [warehouse.open(project, name) for project, name in warehouse.slicers()]
+    if not stored:
+        click.echo("There are no slicers yet; make one with `tranche import` or `tranche demo`.")
+        return
+    header = (
+        "PROJECT",
+        "SLICER",
+        "ROWS",
+        "FIRST",
+        "LAST",
+        "KEY FIELDS",
+        "DATA FIELDS",
+        "SIZE",
+        "LAST IMPORT",
+    )
+    click.echo(table(header, [_line(slicer) for slicer in stored]))
+
+
+def _line(stored: StoredSlicer) -> tuple[str, ...]:
+    info = stored.info()
+    last = f"{stored.imports[-1].when:%Y-%m-%d %H:%M}" if stored.imports else "–"
+    return (
+        stored.project,
+        stored.name,
+        f"{stored.row_count:,}",
+        info.first_date or "–",
+        info.last_date or "–",
+        str(len(info.key_fields)),
+        str(len(info.data_fields)),
+        _size(stored.size()),
+        last,
+    )
+
+
+def _size(amount: float) -> str:
+    unit = 0
+    while amount >= 1000 and unit < len(_UNITS) - 1:
+        amount, unit = amount / 1000, unit + 1
+    return f"{amount:.{0 if unit == 0 else 1}f} {_UNITS[unit]}"

@@ -1,0 +1,101 @@
+"""What a column's name says about its values."""
+
+import re
+
+_IDS = {
+    "asn", "class", "code", "codes", "day", "dma", "guid", "hash", "hour", "id", "ids", "isbn",
+    "key", "level", "metro", "minute", "month", "no", "nr", "number", "phone", "plz", "port",
+    "postal", "postcode", "quarter", "sku", "status", "uuid", "version", "week", "weekday", "year",
+    "zip",
+}  # fmt: skip
+_THINGS = {
+    "account", "ad", "advertiser", "app", "browser", "bundle", "campaign", "category", "city",
+    "country", "creative", "deal", "device", "domain", "dsp", "exchange", "group", "language",
+    "order", "page", "placement", "platform", "product", "publisher", "region", "seat", "segment",
+    "site", "size", "source", "ssp", "store", "tag", "type", "url", "user", "zone",
+}  # fmt: skip
+_AMOUNTS = {
+    "added", "amount", "bid", "bids", "budget", "bytes", "click", "clicks", "completes",
+    "conversion", "conversions", "convs", "cost", "count", "counts", "deleted", "delta", "duration",
+    "earnings", "edits", "errors", "events", "fee", "hits", "imp", "impression", "impressions",
+    "imps", "installs", "margin", "milliseconds", "minutes", "nobids", "orders", "payout", "profit",
+    "qty", "quantity", "queries", "requests", "revenue", "sales", "seconds", "sessions", "spend",
+    "starts", "sum", "total", "users", "value", "views", "visits", "volume", "wins",
+}  # fmt: skip
+_MEANS = {
+    "average", "avg", "cpa", "cpc", "cpm", "ctr", "cvr", "ecpm", "mean", "median", "pct", "percent",
+    "percentage", "price", "rate", "ratio", "score", "share", "temperature", "vtr",
+}  # fmt: skip
+_EXTREMES = {"min": "min", "minimum": "min", "max": "max", "maximum": "max"}
+_TIMES = [
+    "timestamp",
+    "datetime",
+    "time",
+    "ts",
+    "date",
+    "day",
+    "hour",
+    "at",
+    "when",
+    "created",
+    "occurred",
+    "on",
+]
+_USERS = {"user", "uid", "visitor", "cookie", "idfa", "gaid", "maid", "customer", "subscriber", "email"}
+_SPLIT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+_MADE = re.compile(r"[a-z0-9]+(_[A-Za-z0-9]+)*|[a-z]+([A-Z][a-z]+)+|[A-Z0-9]+(_[A-Z0-9]+)+")
+
+
+def words(name: str) -> list[str]:
+    """`bid.countryIsoCode` → bid, country, iso, code."""
+    return [word.lower() for word in _SPLIT.findall(name)]
+
+
+def is_id(name: str) -> bool:
+    """Whether numbers under this name tell things apart and must not be added: `site_id`, `zip`, `dma`."""
+    found = words(name)
+    if not found:
+        return False
+    return (
+        found[-1] in _IDS or found[0] in ("id", "is", "has") or (found[-1] in _THINGS and not is_amount(name))
+    )
+
+
+def is_amount(name: str) -> bool:
+    """Whether numbers under this name add up: `total_impressions`, `revenue`."""
+    found = words(name)
+    return bool(_AMOUNTS.intersection(found)) and found[-1] not in _IDS
+
+
+def aggregate(name: str) -> str:
+    """How numbers under this name come together: mean for rates and prices, min and max where it says so."""
+    found = words(name)
+    extreme = next((_EXTREMES[word] for word in (*found[:1], *found[-1:]) if word in _EXTREMES), None)
+    if extreme:
+        return extreme
+    return "mean" if _MEANS.intersection(found) else "sum"
+
+
+def time_rank(name: str) -> int:
+    """How little a name sounds like the time of a row: 0 for `timestamp`."""
+    ranks = [_TIMES.index(word) for word in words(name) if word in _TIMES]
+    return min(ranks, default=len(_TIMES))
+
+
+def sounds_like_time(name: str) -> bool:
+    """Whether a name speaks of time at all."""
+    return time_rank(name) < len(_TIMES)
+
+
+def sounds_like_users(name: str) -> bool:
+    """Whether values under this name may be users: `user_id`, `visitor`."""
+    return bool(_USERS.intersection(words(name))) and "agent" not in words(name)
+
+
+def description(name: str) -> str:
+    """A label for people: `user.geo.countryCode` → Country code; a name that people wrote stays as it is."""
+    last = ([part for part in name.split(".") if part] or [name])[-1]
+    if not _MADE.fullmatch(last):
+        return last
+    text = " ".join(word if word.isupper() else word.lower() for word in _SPLIT.findall(last))
+    return text[0].upper() + text[1:]
