@@ -14,6 +14,7 @@ from lib.demo.supply import SEEN, site_weights, sites, visibility_weights
 
 NOTHING_BID = 0.09
 TYPICAL_AUCTIONS = 30.0
+DAILY_NOISE = 0.06
 _VAST = ("video", "audio")
 
 
@@ -70,10 +71,10 @@ def _chances(rng: np.random.Generator, held: Auctions, terms: Rates) -> Chances:
     in_browser = np.array([agent.browser == stories.BROWSER for agent in agents()])
     is_video = np.array([creative.campaign.tag_type in _VAST for creative in creatives()])
     seen = np.where(kind == "tv", 0.96, SEEN[held.visibility]) * rng.normal(1.0, 0.04, scene.rows)
-    win_rate = rng.beta(6.0, 24.0, len(sites()))
+    win_rate = rng.beta(6.0, 24.0, len(sites())) * rng.normal(1.0, DAILY_NOISE, (stories.DAYS, len(sites())))
     handling = np.where(kind == "tv", 0.05, np.where(scene.platform == 1, 1.3, 1.0))
     return Chances(
-        win=win_rate[held.site] * stories.win_rate_left(scene.hour, of_publisher),
+        win=win_rate[scene.hour // 24, held.site] * stories.win_rate_left(scene.hour, of_publisher),
         seen=seen * stories.viewability_left(in_browser[scene.population.agent[user]]),
         click=terms.click[held.creative] * handling,
         is_video=is_video[held.creative],
