@@ -54,7 +54,7 @@ def number(column: pa.Array) -> Cells:
     elif pa.types.is_boolean(kind):
         values = column.cast(pa.uint8()).cast(pa.float64())
     else:
-        return _parsed(pc.utf8_trim_whitespace(text(column)))
+        return _parsed(trimmed(text(column)))
     return _finite(values)
 
 
@@ -62,7 +62,7 @@ def whole(column: pa.Array) -> Cells:
     """Whole numbers of any size, as their shortest text: `007`, `+7` and `7.0` are `7`."""
     if pa.types.is_integer(column.type):
         return Cells(column.cast(pa.string()))
-    plain = _trimmed(text(column))
+    plain = trimmed(text(column))
     good = pc.match_substring_regex(plain, _WHOLE)
     kept = pc.if_else(good, plain, pa.scalar(None, pa.string()))
     for pattern, replacement in ((r"^\+|\.0*$", ""), (r"^(-?)0+([0-9])", r"\1\2"), (r"^-0$", "0")):
@@ -91,9 +91,15 @@ def present(column: pa.Array) -> pa.Array:
     return pc.if_else(has_value, 1.0, pa.scalar(None, pa.float64()))
 
 
+def trimmed(column: pa.Array) -> pa.Array:
+    """Text without blanks around it; nothing but blanks is missing."""
+    plain = pc.utf8_trim_whitespace(column)
+    return pc.if_else(pc.equal(plain, ""), pa.scalar(None, pa.string()), plain)
+
+
 def _lists(items: pa.Array, lengths: pa.Array) -> pa.Array:
     """Lists of these lengths, with trimmed items and without empty ones."""
-    trimmed = _trimmed(items)
+    trimmed = trimmed(items)
     kept = trimmed.is_valid().to_numpy(zero_copy_only=False)
     counts = lengths.fill_null(0).to_numpy()
     owners = np.repeat(np.arange(len(counts)), counts)
@@ -104,13 +110,7 @@ def _lists(items: pa.Array, lengths: pa.Array) -> pa.Array:
     )
 
 
-def _trimmed(column: pa.Array) -> pa.Array:
-    plain = pc.utf8_trim_whitespace(column)
-    return pc.if_else(pc.equal(plain, ""), pa.scalar(None, pa.string()), plain)
-
-
 def _parsed(plain: pa.Array) -> Cells:
-    plain = _trimmed(plain)
     good = pc.match_substring_regex(plain, _NUMBER)
     values = _finite(pc.if_else(good, plain, pa.scalar(None, pa.string())).cast(pa.float64()))
     wrong = [flags for flags in (_false(good), values.bad) if flags is not None]

@@ -36,7 +36,7 @@ class Parquet:
     ) -> Iterator[RawRows]:
         """All rows, in batches. There is nothing that could not be read."""
         with self._opened() as content:
-            first, share = 1, self.file.size / max(content.metadata.num_rows, 1)
+            first, told, total = 1, 0, content.metadata.num_rows
             names = (
                 self.columns if wanted is None else [name for name in self.columns or () if name in wanted]
             )
@@ -44,9 +44,11 @@ class Parquet:
                 table = _flattened(pa.Table.from_batches([batch]))
                 lines = np.arange(first, first + table.num_rows, dtype=np.int64)
                 yield RawRows(table.select(names), lines, _RowText(table))
-                if progress:
-                    progress(int(share * (first + table.num_rows - 1)) - int(share * (first - 1)))
                 first += table.num_rows
+                done = self.file.size * (first - 1) // total
+                if progress:
+                    progress(done - told)
+                told = done
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:

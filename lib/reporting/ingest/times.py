@@ -7,10 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from lib.reporting.definition import TimeColumn
-from lib.reporting.ingest.cells import text
+from lib.reporting.ingest.cells import text, trimmed
 from lib.reporting.zones import hours_zone, time_zone
 
 Ints = npt.NDArray[np.int64]
@@ -20,7 +19,7 @@ MISSING = np.iinfo(np.int64).min
 _ISO_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8}"
 _ISO_TIME = (
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?"
-    r"(?: ?(?:[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?))?"
+    r"(?: ?(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?))?"
 )
 _EPOCHS = {
     1: r"[0-9]{9,10}(?:\.[0-9]+)?",
@@ -46,7 +45,10 @@ def stored_times(column: pa.Array, time: TimeColumn, zone_hours: int) -> tuple[I
     is that day for granularity day, and its midnight for granularity hour.
     """
     zone = time_zone(time.timezone) if time.timezone else hours_zone(zone_hours)
-    found = native_instants(column, zone) or _texts(column, time.format, zone)
+    found = native_instants(column, zone)
+    if found is None:
+        column = trimmed(text(column))
+        found = _texts(column, time.format, zone)
     readable = (found.seconds >= _FIRST) & (found.seconds < _LAST)
     missing = column.is_null().to_numpy(zero_copy_only=False)
     return _cut(found, time.granularity == "day", zone, zone_hours), ~readable & ~missing, missing
@@ -59,12 +61,10 @@ def instants(texts: pd.Series, format_: str | None, zone: dt.tzinfo) -> Instants
     texts = texts.str.replace(",", ".", regex=False)
     is_date = texts.str.fullmatch(_ISO_DATE).to_numpy(bool)
     is_time = texts.str.fullmatch(_ISO_TIME).to_numpy(bool)
-    has_offset = is_time & texts.str.slice(10).str.contains("[Zz+-]").to_numpy(bool)
+    has_offset = is_time & texts.str.slice(10).str.contains("[Z+-]").to_numpy(bool)
     seconds = np.full(len(texts), MISSING)
     for rows, own_zone in ((is_date | has_offset, None), (is_time & ~has_offset, zone)):
-        parsed = pd.to_datetime(
-            texts[rows].str.upper(), format="ISO8601", errors="coerce", utc=own_zone is None
-        )
+        parsed = pd.to_datetime(texts[rows], format="ISO8601", errors="coerce", utc=own_zone is None)
         seconds[rows] = _seconds(parsed, own_zone)
     for unit, pattern in _EPOCHS.items():
         rows = texts.str.fullmatch(pattern).to_numpy(bool)
@@ -74,7 +74,7 @@ def instants(texts: pd.Series, format_: str | None, zone: dt.tzinfo) -> Instants
 
 def _texts(column: pa.Array, format_: str | None, zone: dt.tzinfo) -> Instants:
     """Each different text is read once."""
-    encoded = pc.utf8_trim_whitespace(text(column)).dictionary_encode()
+    encoded = column.dictionary_encode()
     different = pd.Series(encoded.dictionary.to_pandas(), dtype="str")
     found = instants(different, format_, zone)
     codes = encoded.indices.fill_null(len(different)).to_numpy()

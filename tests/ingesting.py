@@ -1,0 +1,84 @@
+"""What the tests of the import share: read a file, import it, see what went in and what was refused."""
+
+import gzip
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lib.reporting.definition import Definition
+from lib.reporting.ingest.importing import Job, digests, import_files
+from lib.reporting.ingest.readers import reader
+from lib.reporting.ingest.rejects import Reject, Rejects
+from lib.reporting.stored import StoredSlicer
+from lib.reporting.warehouse import Mode, Warehouse
+
+
+def definition(**changes: Any) -> Definition:
+    """A slicer by hour, with a site, and impressions; `changes` replace or add parts of it."""
+    parts = {
+        "time": {"column": "time", "granularity": "hour"},
+        "key_fields": [{"name": "site"}],
+        "data_fields": [{"name": "imps"}],
+    }
+    return Definition.model_validate(parts | changes)
+
+
+@dataclass
+class Place:
+    """A folder with files and a warehouse, of one test."""
+
+    folder: Path
+
+    @property
+    def warehouse(self) -> Warehouse:
+        """The warehouse, in a folder of its own."""
+        return Warehouse(self.folder / "warehouse")
+
+    @property
+    def rejects(self) -> Path:
+        """Where the rows that can't be read are written."""
+        return self.folder / "rejects.csv"
+
+    def file(self, name: str, content: str | bytes, encoding: str = "utf-8") -> Path:
+        """A file, gzipped if its name says so."""
+        data = content.encode(encoding) if isinstance(content, str) else content
+        path = self.folder / name
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return path
+
+    def take(
+        self,
+        *paths: Path,
+        definition: Definition,
+        mode: Mode = "create",
+        max_rejects: float = 0.01,
+        mappings: dict[str, dict[str, str]] | None = None,
+        **recognised: Any,
+    ) -> StoredSlicer:
+        """The slicer p/s after an import of these files."""
+        readers = [reader(path, **recognised) for path in paths]
+        job = Job("p", "s", readers, definition, mappings or {}, mode, max_rejects)
+        with Rejects(self.rejects) as rejects:
+            return import_files(job, digests(readers), self.warehouse, rejects)
+
+    def rows(self, *paths: Path, definition: Definition, **options: Any) -> list[dict[str, Any]]:
+        """What went into a new slicer, row by row; up to all rows may be refused."""
+        stored = self.take(*paths, definition=definition, max_rejects=1, **options)
+        return stored.read(stored.files).to_pylist()
+
+
+def refused(path: Path, **recognised: Any) -> list[Reject]:
+    """The rows of a file that its reader itself refuses."""
+    found: list[Reject] = []
+    for _ in reader(path, **recognised).rows(None, found.append):
+        pass
+    return found
+
+
+def cells(path: Path, **recognised: Any) -> dict[str, list[Any]]:
+    """The columns of a file as its reader yields them."""
+    columns: dict[str, list[Any]] = {}
+    for raw in reader(path, **recognised).rows(None, lambda reject: None):
+        for name, values in raw.table.to_pydict().items():
+            columns.setdefault(name, []).extend(values)
+    return columns
