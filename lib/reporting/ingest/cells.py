@@ -99,15 +99,13 @@ def trimmed(column: pa.Array) -> pa.Array:
 
 def _lists(items: pa.Array, lengths: pa.Array) -> pa.Array:
     """Lists of these lengths, with trimmed items and without empty ones."""
-    trimmed = trimmed(items)
-    kept = trimmed.is_valid().to_numpy(zero_copy_only=False)
+    plain = trimmed(items)
+    kept = plain.is_valid().to_numpy(zero_copy_only=False)
     counts = lengths.fill_null(0).to_numpy()
     owners = np.repeat(np.arange(len(counts)), counts)
     left = np.bincount(owners[kept], minlength=len(counts))
     offsets = np.concatenate([[0], np.cumsum(left)]).astype(np.int32)
-    return pa.ListArray.from_arrays(
-        pa.array(offsets), trimmed.filter(pa.array(kept)), mask=pa.array(left == 0)
-    )
+    return pa.ListArray.from_arrays(pa.array(offsets), plain.filter(pa.array(kept)), mask=pa.array(left == 0))
 
 
 def _parsed(plain: pa.Array) -> Cells:
