@@ -143,7 +143,7 @@ class DataFilter(Value):
 
     name: str
     match: DataMatch
-    value: float
+    value: float = Field(allow_inf_nan=False)
 
 
 class Order(Value):

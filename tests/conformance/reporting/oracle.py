@@ -1,0 +1,85 @@
+"""The expected numbers of the slicer `hourly`: plain pandas on its rows, a group at a time."""
+
+import datetime as dt
+from collections.abc import Sequence
+
+import pandas as pd
+
+from conformance.reporting.hourly import ROWS, ZONE
+
+Figures = dict[str, float | None]
+Key = tuple[str, ...]
+TIME_FORMATS = {
+    "granularity_hour": "%Y-%m-%d %H:00",
+    "granularity_day": "%Y-%m-%d",
+    "granularity_week": "%G-W%V",
+    "granularity_month": "%Y-%m",
+    "granularity_year": "%Y",
+}
+
+
+def local(rows: pd.DataFrame, zone: int = ZONE) -> pd.Series:
+    """The time of each row in a zone."""
+    return rows["time"] + pd.Timedelta(hours=zone)
+
+
+def between(first: dt.date, last: dt.date, zone: int = ZONE) -> pd.DataFrame:
+    """The rows of these days, both included, in a zone."""
+    days = local(ROWS, zone).dt.date
+    return ROWS[(days >= first) & (days <= last)]
+
+
+def values(rows: pd.DataFrame, name: str, zone: int = ZONE) -> pd.Series:
+    """The values of a key field: lists of text, one element each unless the field is segmented."""
+    if name == "granularity_quarter":
+        times = local(rows, zone)
+        return (times.dt.year.astype(str) + " Q" + times.dt.quarter.astype(str)).map(lambda text: [text])
+    if name in TIME_FORMATS:
+        return local(rows, zone).dt.strftime(TIME_FORMATS[name]).map(lambda text: [text])
+    column = rows[name].map(lambda value: value if isinstance(value, list) else [value])
+    return column.map(lambda found: list(dict.fromkeys(_text(value) for value in found)) or [""])
+
+
+def split(rows: pd.DataFrame, names: Sequence[str], zone: int = ZONE) -> dict[Key, Figures]:
+    """The figures of every group."""
+    keyed = rows.assign(**{f"key {place}": values(rows, name, zone) for place, name in enumerate(names)})
+    keys = [f"key {place}" for place in range(len(names))]
+    for key in keys:
+        keyed = keyed.explode(key)
+    return {tuple(map(str, key)): figures(group) for key, group in keyed.groupby(keys, sort=False)}
+
+
+def figures(rows: pd.DataFrame) -> Figures:
+    """Every data field over these rows."""
+    imps, clicks = rows["imps"].sum(), rows["clicks"].sum()
+    users = rows["users"].nunique()
+    return {
+        "imps": imps,
+        "clicks": clicks,
+        "revenue": rows["revenue"].sum(),
+        "adjustment": rows["adjustment"].sum(),
+        "price": _number(rows["price"].mean()),
+        "least": _number(rows["least"].min()),
+        "most": _number(rows["most"].max()),
+        "records": len(rows),
+        "priced": rows["price"].count(),
+        "pages": rows["pages"].nunique(),
+        "ctr": _ratio(100 * clicks, imps),
+        "value": _ratio(rows["revenue"].sum() + rows["adjustment"].sum(), len(rows)),
+        "reach": _ratio(imps, users),
+        "bonus": rows["bonus"].sum(),
+        "unique_users": users,
+        "unique_devices": rows["devices"].nunique(),
+    }
+
+
+def _ratio(above: float, below: float) -> float | None:
+    return above / below if below else None
+
+
+def _number(value: float) -> float | None:
+    return None if pd.isna(value) else value
+
+
+def _text(value: object) -> str:
+    return "" if value is None or pd.isna(value) else str(value)

@@ -1,0 +1,68 @@
+"""Specification: the shapes of `name` values of time-related key fields."""
+
+import datetime as dt
+import re
+
+import pytest
+
+from conformance.reporting import hourly as hours
+from conformance.reporting import oracle
+from conformance.reporting.caller import Caller, agree, figures, rows, same
+
+SHAPES = {
+    "granularity_hour": r"\d{4}-\d\d-\d\d ([01]\d|2[0-3]):00",
+    "granularity_day": r"\d{4}-\d\d-\d\d",
+    "granularity_week": r"\d{4}-W(0[1-9]|[1-4]\d|5[0-3])",
+    "granularity_month": r"\d{4}-(0[1-9]|1[0-2])",
+    "granularity_quarter": r"\d{4} Q[1-4]",
+    "granularity_year": r"\d{4}",
+}
+ZONES = [-12, -5, 0, 3, 11, 12]
+WHOLE = {"start_date": "2000-01-01", "end_date": "2999-12-31"}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_shape(hourly: Caller, name: str) -> None:
+    """The values of each time key field have its format."""
+    for row in hourly.audience(split_by=[name])["rows"]:
+        assert re.fullmatch(SHAPES[name], row["name"][0])
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("name", SHAPES)
+def test_split_in_zones(hourly: Caller, name: str, zone: int) -> None:
+    """A split by time puts each record where its time lies in the zone that is asked for."""
+    first, last = hours.FIRST + dt.timedelta(days=25), hours.FIRST + dt.timedelta(days=45)
+    dates = {"start_date": str(first), "end_date": str(last)}
+    found = rows(hourly.audience(split_by=[name], timezone=zone, **dates))
+    same(found, oracle.split(oracle.between(first, last, zone), [name], zone))
+
+
+@pytest.mark.parametrize("zone", [-7, 3, 12])
+@pytest.mark.parametrize("name", SHAPES)
+def test_filter_in_zones(hourly: Caller, name: str, zone: int) -> None:
+    """A filter by time compares the formatted value, in the zone that is asked for."""
+    texts = oracle.values(hours.ROWS, name, zone).str[0]
+    value = str(texts.iloc[len(texts) // 2])
+    wanted = [{"name": name, "match": "equals", "value": [value]}]
+    answer = hourly.audience(filters=wanted, timezone=zone, **WHOLE)
+    agree(figures(answer["total"]), oracle.figures(hours.ROWS[texts == value]))
+
+
+def test_rows_run_with_time(hourly: Caller) -> None:
+    """Where nothing else is asked, rows split by time come in its order."""
+    days = [row["name"][0] for row in hourly.audience(split_by=["granularity_day", "site_id"])["rows"]]
+    assert days == sorted(days)
+
+
+def test_a_day_slicer_has_no_hours(daily: Caller) -> None:
+    """A slicer of days refuses a split by hour; its coarser time key fields work."""
+    assert daily.reason("audience", split_by=["granularity_hour"]).startswith("Unknown key field")
+    answer = daily.audience(
+        start_date="2026-01-01", end_date="2026-12-31", split_by=["granularity_week", "granularity_day"]
+    )
+    assert {name: row["imps"] for name, row in rows(answer).items()} == {
+        ("2026-W05", "2026-01-30"): 3,
+        ("2026-W05", "2026-01-31"): 4,
+        ("2026-W06", "2026-02-03"): 8,
+    }
