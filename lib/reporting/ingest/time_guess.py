@@ -24,8 +24,9 @@ _DATES = [
     "%B %d, %Y",
 ]
 _CLOCKS = ["", " %H:%M:%S", " %H:%M", " %I:%M:%S %p", " %I:%M %p", " %H"]
-_OTHERS = ["%Y-%m-%d %H", "%Y-%m-%dT%H", "%Y%m%d%H", "%Y-%m-%d %H:%M:%S %Z", "%d/%b/%Y:%H:%M:%S %z"]
+_OTHERS = ["%Y-%m-%d %H", "%Y-%m-%dT%H", "%Y-%m-%d %H:%M:%S %Z", "%d/%b/%Y:%H:%M:%S %z"]
 FORMATS = [None, *(date + clock for date in _DATES for clock in _CLOCKS), *_OTHERS]
+_HOURS = "%Y%m%d%H"
 _TESTED = 2_000
 _SHARE = 0.99
 
@@ -60,9 +61,9 @@ def _read(name: str, column: pa.Array) -> TimeGuess | None:
             _guess(name, None, native, "a column of timestamps") if column.null_count < len(column) else None
         )
     texts = _texts(column)
-    if texts.empty or (texts.str.fullmatch(r"[0-9.]+").all() and not sounds_like_time(name)):
+    if texts.empty or (texts.str.fullmatch(r"[0-9]+(?:\.[0-9]+)?").all() and not sounds_like_time(name)):
         return None
-    for format_ in FORMATS:
+    for format_ in [_HOURS, *FORMATS] if texts.str.fullmatch("[0-9]{10}").all() else FORMATS:
         found = instants(texts, format_, dt.UTC)
         if (found.seconds != MISSING).mean() >= _SHARE:
             return _guess(name, format_, found, _reason(texts, format_))
