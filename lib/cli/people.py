@@ -5,11 +5,10 @@ import sys
 import click
 
 from lib.cli.table import table
-from lib.people import ROLES, Grant, People, Person, Role
+from lib.people import ROLES, SHORTEST_PASSWORD, Grant, People, Person, Role
 from lib.settings import Settings
 from lib.wire.errors import BadRequest, UnknownName
 
-SHORTEST_PASSWORD = 8
 GRANT_HELP = "A project, or project/slicer; * is everything. May be repeated."
 
 

@@ -2,6 +2,6 @@
 
 from lib.people.attempts import Attempts
 from lib.people.credentials import People
-from lib.people.person import ROLES, Grant, Person, Role
+from lib.people.person import ROLES, SHORTEST_PASSWORD, Grant, Person, Role
 
-__all__ = ["ROLES", "Attempts", "Grant", "People", "Person", "Role"]
+__all__ = ["ROLES", "SHORTEST_PASSWORD", "Attempts", "Grant", "People", "Person", "Role"]

@@ -17,7 +17,7 @@ import yaml
 
 from lib import private
 from lib.people.attempts import Attempts
-from lib.people.person import Grant, Person
+from lib.people.person import ROLES, Grant, Person, Role
 from lib.people.records import Records, hash_of, key, parsed, person_of, record_of
 from lib.wire.errors import BadRequest, UnknownName
 
@@ -77,6 +77,13 @@ class People:
             return [grant for grant in held if grant not in less]
 
         return self._regrant(username, without)
+
+    def set_role(self, username: str, role: Role) -> Person:
+        """Give a person another role; returns them as they are now. UnknownName without such a person or role."""
+        if role not in ROLES:
+            raise UnknownName("role", role, ROLES)
+        records = self._change(lambda records: records[_known(username, records)].update(roles=[role]))
+        return person_of(key(username), records[key(username)])
 
     def set_password(self, username: str, password: str) -> None:
         """Give a person another password; UnknownName without such a person."""

@@ -10,6 +10,7 @@ from lib.wire.errors import BadRequest, UnknownName
 Role = Literal["viewer", "manager", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
 EVERYTHING = "*"
+SHORTEST_PASSWORD = 8
 Username = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
 
 
