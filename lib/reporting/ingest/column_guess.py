@@ -4,11 +4,13 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.reporting.ingest import cells, column_names
 
+Floats = npt.NDArray[np.float64]
 _SEPARATORS = "|;,"
 _FEW = 20
 _FEW_SHARE = 0.01
@@ -16,6 +18,7 @@ _ENUMERATED_SHARE = 0.5
 _SEPARATED_SHARE = 0.2
 _MAX_ELEMENT = 40
 _MAPPED_SHARE = 0.8
+_STRANGE_SHARE = 0.01
 
 
 class ColumnGuess(NamedTuple):
@@ -39,8 +42,12 @@ class ColumnGuess(NamedTuple):
         for name, codes in mappings.items():
             if different and len(different.intersection(codes)) >= _MAPPED_SHARE * len(different):
                 options = self.options | {"mapping": name}
-                return self._replace(options=options, reason=f"{self.reason}; codes of the mapping {name}")
+                return self._replace(options=options).noted(f"codes of the mapping {name}")
         return self
+
+    def noted(self, note: str) -> "ColumnGuess":
+        """The same, with a note beside the reason."""
+        return self._replace(reason=f"{self.reason}; {note}")
 
     @property
     def kind(self) -> str:
@@ -63,13 +70,20 @@ def guess_column(name: str, values: pa.Array) -> ColumnGuess:
     if pa.types.is_boolean(values.type):
         return ColumnGuess(name, True, {}, "true or false")
     number = cells.number(present)
-    if number.bad is not None or _has_leading_zeros(present):
+    strange = 0.0 if number.bad is None else float(number.bad.mean())
+    if strange > _STRANGE_SHARE or _has_leading_zeros(present):
         return _text(name, present)
-    return _number(name, number.values.to_numpy(zero_copy_only=False), cells.whole(present).bad is None)
+    values = number.values.drop_null().to_numpy(zero_copy_only=False)
+    found = _number(name, values)
+    if not strange:
+        return found
+    return (
+        _text(name, present) if found.is_key else found.noted(f"{strange:.2%} of the values are no numbers")
+    )
 
 
-def _number(name: str, values: "np.ndarray[Any, np.dtype[np.float64]]", is_whole: bool) -> ColumnGuess:
-    if not is_whole:
+def _number(name: str, values: Floats) -> ColumnGuess:
+    if (values % 1 != 0).any():
         return _measure(name, values, "numbers with a fraction")
     if column_names.is_id(name):
         return ColumnGuess(name, True, {"type": "int"}, "whole numbers, named like a code")
@@ -83,7 +97,7 @@ def _number(name: str, values: "np.ndarray[Any, np.dtype[np.float64]]", is_whole
     return _measure(name, values, "whole numbers")
 
 
-def _measure(name: str, values: "np.ndarray[Any, np.dtype[np.float64]]", reason: str) -> ColumnGuess:
+def _measure(name: str, values: Floats, reason: str) -> ColumnGuess:
     aggregate = column_names.aggregate(name)
     options: dict[str, Any] = {} if aggregate == "sum" else {"aggregate": aggregate}
     if aggregate == "mean" or (values % 1 != 0).any():

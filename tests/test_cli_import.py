@@ -1,0 +1,203 @@
+"""`tranche import` and `tranche slicers`, as somebody types them."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from lib.cli import main
+from lib.reporting.definition_file import read_definition
+from lib.reporting.stored import StoredSlicer
+from lib.reporting.warehouse import Warehouse
+from lib.settings import Settings
+
+DAY = "time,site_id,imps,country\n2026-01-01 05:30,7,1,DE\n2026-01-01 06:30,8,2,FR\n"
+NEXT = "time,site_id,imps,country\n2026-01-02 05:30,7,4,DE\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with a home beside it and the files of two days in it."""
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.setenv("TRANCHE_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(here)
+    (here / "day.csv").write_text(DAY)
+    (here / "next.csv").write_text(NEXT)
+    return here
+
+
+def run(*words: str) -> Result:
+    """What `tranche import` answers to these words, for the slicer acme/auctions."""
+    target = ["--project", "acme", "--slicer", "auctions"]
+    return CliRunner().invoke(main, ["import", *words, *target], prog_name="tranche")
+
+
+def slicer() -> StoredSlicer:
+    """The slicer acme/auctions."""
+    return Warehouse(Settings.load().warehouse).open("acme", "auctions")
+
+
+def imps() -> list[float]:
+    """All impressions of the slicer, by day."""
+    column: list[float] = slicer().read(slicer().files)["imps"].to_pylist()
+    return column
+
+
+def test_a_file_alone_makes_a_slicer(folder: Path) -> None:
+    """The definition is guessed, told with reasons, written where it says, and imports the file."""
+    answer = run("day.csv")
+    assert answer.exit_code == 0, answer.output
+    assert "day.csv: UTF-8, comma-separated, 4 columns" in answer.output
+    assert "time (hour)" in answer.output and "whole numbers, named like a code" in answer.output
+    assert f"Written to {folder / 'auctions.yaml'}" in answer.output
+    assert "2 rows imported into acme/auctions; its days are 2026-01-01 to 2026-01-01" in answer.output
+    assert read_definition(folder / "auctions.yaml") == slicer().definition
+    assert imps() == [1, 2]
+
+
+def test_the_layout_is_prepared(folder: Path) -> None:
+    """After the import the first question does not wait."""
+    assert run("day.csv").exit_code == 0
+    assert any(slicer().layout_folder.iterdir())
+
+
+def test_a_written_definition_is_never_overwritten(folder: Path) -> None:
+    """A file of that name that says something else stays; the guess goes beside it."""
+    (folder / "auctions.yaml").write_text("mine")
+    answer = run("day.csv")
+    assert "auctions-2.yaml" in answer.output and (folder / "auctions.yaml").read_text() == "mine"
+    assert read_definition(folder / "auctions-2.yaml") == slicer().definition
+
+
+def test_what_was_guessed_can_be_mended(folder: Path) -> None:
+    """The definition, edited, imports again with --replace, and with a mapping."""
+    run("day.csv")
+    text = (folder / "auctions.yaml").read_text()
+    (folder / "mine.yaml").write_text(text.replace("{name: country,", "{name: country, mapping: land,"))
+    (folder / "land.csv").write_text("code,name\nDE,Germany\n")
+    words = ("day.csv", "--replace", "--definition", "mine.yaml")
+    refused = run(*words)
+    assert refused.exit_code == 1 and "give it with --mapping land=FILE.csv" in refused.output
+    assert run(*words, "--mapping", "land=land.csv").exit_code == 0
+    assert slicer().mapping("land") == {"DE": "Germany"}
+
+
+def test_a_slicer_that_exists_is_not_overwritten() -> None:
+    """Without saying how, nothing is changed, and the ways are told."""
+    run("day.csv")
+    answer = run("next.csv")
+    assert answer.exit_code == 1 and imps() == [1, 2]
+    assert all(way in answer.output for way in ("--append", "--replace-days", "--replace"))
+
+
+def test_append_replace_days_and_replace() -> None:
+    """Each does what it says, with the slicer's own definition."""
+    run("day.csv")
+    assert "1 rows imported into acme/auctions, 3 in all" in run("next.csv", "--append").output
+    assert imps() == [1, 2, 4]
+    refused = run("next.csv", "--append")
+    assert refused.exit_code == 1 and "is in already" in refused.output
+    Path("again.csv").write_text(NEXT.replace(",4,", ",5,"))
+    assert run("again.csv", "--replace-days").exit_code == 0 and imps() == [1, 2, 5]
+    assert run("next.csv", "--replace").exit_code == 0 and imps() == [4]
+
+
+def test_replace_keeps_a_definition_that_fits() -> None:
+    """A definition that somebody mended is not guessed anew, unless the file has other columns."""
+    run("day.csv")
+    definition = read_definition(Path("auctions.yaml")).model_copy(update={"annotation": "mine"})
+    Path("mine.yaml").write_text(f"annotation: mine\n{Path('auctions.yaml').read_text()}")
+    assert run("day.csv", "--replace", "--definition", "mine.yaml").exit_code == 0
+    assert run("next.csv", "--replace").exit_code == 0
+    assert slicer().definition == definition
+    Path("other.csv").write_text("date,clicks\n2026-01-01,1\n")
+    assert run("other.csv", "--replace").exit_code == 0
+    assert [part.name for part in slicer().definition.data_fields] == ["records", "clicks"]
+
+
+def test_another_definition_can_t_be_appended() -> None:
+    """The refusal names the fields that differ."""
+    run("day.csv")
+    Path("mine.yaml").write_text(Path("auctions.yaml").read_text().replace("timezone: 0", "timezone: 1"))
+    answer = run("next.csv", "--append", "--definition", "mine.yaml")
+    assert answer.exit_code == 1 and "differs from that of acme/auctions in timezone" in answer.output
+
+
+def test_rejects_are_counted_shown_and_kept(tmp_path: Path) -> None:
+    """Grouped by reason with examples; all of them in a file beside the data; too many refuse the import."""
+    Path("bad.csv").write_text(DAY + "2026-01-01 07:30,9,many,DE\n" + NEXT.split("\n")[1] + ",5\n")
+    assert run("day.csv").exit_code == 0
+    answer = run("bad.csv", "--replace")
+    assert answer.exit_code == 1 and imps() == [1, 2]
+    assert "2 of 4 rows (50.00%) can't be read, more than the 1.00% allowed" in answer.output
+    assert "not a number in column 'imps'" in answer.output and "bad.csv, line 4: 'many'" in answer.output
+    assert "bad.csv, line 5: '5 instead of 4'" in answer.output
+    (kept,) = (tmp_path / "home" / "rejects").iterdir()
+    assert kept.name.startswith("auctions-") and str(kept) in answer.output
+    allowed = run("bad.csv", "--replace", "--max-rejects", "50%", "--rejects", "mine.csv")
+    assert allowed.exit_code == 0 and "2 rows can't be read" in allowed.output
+    assert len(Path("mine.csv").read_text().splitlines()) == 3 and imps() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], "Missing argument 'FILES...'"),
+        (["none.csv"], "'none.csv' does not exist"),
+        (["day.csv", "--append", "--replace"], "--append and --replace can't be used together"),
+        (["day.csv", "--max-rejects", "5"], "'5' is no share from 0 to 100%; write 2% or 0.02"),
+        (["day.csv", "--max-rejects", "few"], "no share"),
+        (["day.csv", "--mapping", "country"], "'country' is not NAME=FILE.csv"),
+        (["day.csv", "--mapping", "country=none.csv"], "there is no file 'none.csv'"),
+        (["day.csv", "--mapping", "c=day.csv", "--mapping", "c=day.csv"], "'c' is given twice"),
+        (["day.csv", "--delimiter", "ab"], "a delimiter is one character"),
+        (["day.csv", "--format", "xml"], "'xml' is not one of"),
+    ],
+)
+def test_what_is_not_understood_is_a_usage_error(words: list[str], sentence: str) -> None:
+    """Exit code 2, a sentence, and nothing imported."""
+    answer = run(*words)
+    assert answer.exit_code == 2 and sentence in " ".join(answer.output.split())
+    assert not Warehouse(Settings.load().warehouse).slicers()
+
+
+def test_errors_of_a_definition_name_line_and_field() -> None:
+    """A wrong definition is refused with where it is wrong."""
+    Path("mine.yaml").write_text("time: {column: time}\ntimezone: 99\n")
+    answer = run("day.csv", "--definition", "mine.yaml")
+    assert (
+        answer.exit_code == 1 and "mine.yaml, line 2, timezone: should be at most 12, not 99" in answer.output
+    )
+
+
+@pytest.mark.parametrize("name", ["a/b", "*", " a", ""])
+def test_names_that_no_slicer_can_have_are_refused(name: str) -> None:
+    """The refusal says what a name may be."""
+    answer = CliRunner().invoke(main, ["import", "day.csv", "--project", "acme", "--slicer", name])
+    assert answer.exit_code == 1 and "A slicer's name has" in answer.output
+
+
+def test_encoding_and_delimiter_can_be_named() -> None:
+    """What is named is used and told."""
+    Path("a.txt").write_bytes("time^city\n2026-01-01^Çankırı\n".encode("cp1254"))
+    answer = run("a.txt", "--encoding", "cp1254", "--delimiter", "^", "--format", "csv")
+    assert "a.txt: Windows-1254, separated by '^', 2 columns" in answer.output
+    assert slicer().read(slicer().files)["city"].to_pylist() == ["Çankırı"]
+
+
+def test_several_files_are_one_import() -> None:
+    """All files of a call stand in one import."""
+    assert "3 rows imported" in run("day.csv", "next.csv").output
+    assert len(slicer().imports) == 1
+
+
+def test_slicers_are_listed() -> None:
+    """Project, slicer, rows, dates, fields, size and last import; a hint where there are none."""
+    assert "no slicers yet" in CliRunner().invoke(main, ["slicers"]).output
+    run("day.csv")
+    header, line = CliRunner().invoke(main, ["slicers"]).output.splitlines()
+    assert header.split("  ")[0] == "PROJECT"
+    cells = [cell.strip() for cell in line.split("  ") if cell.strip()]
+    assert cells[:5] == ["acme", "auctions", "2", "2026-01-01", "2026-01-01"]
+    assert cells[5:7] == ["8", "2"] and cells[7].endswith("kB")
