@@ -73,7 +73,11 @@ class Reporting:
     def export(self, query: ExportQuery) -> Download:
         """The file, whole."""
         request = call.Call(
-            "POST", f"{PATH}/export", self._body(_sent(query)), {"Accept": "*/*"}, self._deadline()
+            "POST",
+            f"{PATH}/export",
+            json=self._body(_sent(query)),
+            headers={"Accept": "*/*"},
+            deadline=self._deadline(),
         )
         content = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY)  # noqa: SIM115
         with call.stream(self._http, request) as (response, pieces):

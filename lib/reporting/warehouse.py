@@ -23,7 +23,7 @@ from lib.reporting.writer import Mode, Writer, writing
 from lib.wire.errors import AccessError, BadRequest
 
 __all__ = ["Mode", "StoredSlicer", "Warehouse", "Writer"]
-_NAME_LENGTH = 80
+_NAME_LENGTH, _FOLDER_LENGTH = 80, 250
 
 
 class Warehouse:
@@ -81,4 +81,6 @@ def _folder_name(kind: str, name: str) -> str:
     if any(character in "/*\\" or not character.isprintable() for character in name):
         raise BadRequest(f"A {kind}'s name has no slashes, stars and control characters: {name!r}")
     quoted = quote(name, safe=" ")
+    if len(quoted) > _FOLDER_LENGTH:
+        raise BadRequest(f"A {kind}'s name may have fewer letters that are not plain: '{name}'")
     return f"%2E{quoted[1:]}" if quoted.startswith(".") else quoted
