@@ -28,9 +28,12 @@ def api(routers: Iterable[APIRouter], max_body_bytes: int) -> FastAPI:
     """The APIs of these routers as one application, with `/openapi.json` and `/docs`.
 
     Errors of the framework come in the words of the API whose path was asked (problems.py); a body over
-    `max_body_bytes` is refused while it arrives. It has no lifespan: what it needs is opened before.
+    `max_body_bytes` is refused while it arrives. A path with a slash too many is unknown: a redirect has no
+    `status`, and clients drop the body. It has no lifespan: what it needs is opened before.
     """
-    app = FastAPI(title=TITLE, docs_url=None, redoc_url=None, openapi_url="/openapi.json")
+    app = FastAPI(
+        title=TITLE, docs_url=None, redoc_url=None, openapi_url="/openapi.json", redirect_slashes=False
+    )
     for router in routers:
         app.include_router(router)
     app.add_middleware(BodyLimit, max_bytes=max_body_bytes)
