@@ -25,12 +25,24 @@ from lib.reporting.stored import StoredSlicer
 from lib.reporting.warehouse import Warehouse
 from lib.reporting.writer import refuse_mode
 from lib.settings import Settings
+from lib.wire.errors import ImportRefused
 
 Mappings = Mapping[str, Mapping[str, str]]
 
 
 def run(request: Request, settings: Settings) -> None:
     """Do what was asked. ImportRefused or BadDefinition when it can't be done; nothing was changed then."""
+    try:
+        stored, before = _imported(request, settings)
+    except OSError as error:
+        where = f": {error.filename}" if error.filename else ""
+        raise ImportRefused(f"{error.strerror or error}{where}; nothing was changed") from None
+    _report(stored, before)
+    _prepare(stored)
+
+
+def _imported(request: Request, settings: Settings) -> tuple[StoredSlicer, StoredSlicer | None]:
+    """The slicer as it is after the import, and as it was before."""
     mode, warehouse = request.mode, Warehouse(settings.warehouse)
     before = (
         warehouse.open(request.project, request.slicer)
@@ -43,9 +55,7 @@ def run(request: Request, settings: Settings) -> None:
     definition = _definition(request, before, readers, mappings)
     job = Job(request.project, request.slicer, readers, definition, mappings, mode, request.max_rejects)
     private.folder(settings.home)
-    stored = _import(job, warehouse, request.rejects or _rejects_path(settings, request))
-    _report(stored, before)
-    _prepare(stored)
+    return _import(job, warehouse, request.rejects or _rejects_path(settings, request)), before
 
 
 def _readers(request: Request) -> list[Reader]:

@@ -59,7 +59,7 @@ class Ndjson:
             row = orjson.loads(line)
             if not isinstance(row, dict):
                 raise ValueError("not a JSON object")
-            return flat(row) if any(isinstance(value, dict) for value in row.values()) else row
+            return flat(row) if dict in map(type, row.values()) else row
         except ValueError as error:
             text = line.decode(UTF_8, "replace")
             refuse(Reject(number, self._reason(line, error), "", text))
@@ -89,17 +89,21 @@ def ndjson(file: DataFile, encoding: str | None = None) -> Ndjson:
     return Ndjson(file, encoding_named(encoding) if encoding else recognise_encoding(file.chunks()))
 
 
-def flat(row: Row, prefix: str = "", depth: int = 0) -> Row:
+def flat(row: Row) -> Row:
     """`{"a": {"b": 1}}` → `{"a.b": 1}`. ValueError for objects nested without reason."""
+    found: Row = {}
+    _spread(row, "", found, 0)
+    return found
+
+
+def _spread(row: Row, prefix: str, found: Row, depth: int) -> None:
     if depth > _MAX_DEPTH:
         raise ValueError("objects nested too deeply")
-    found: Row = {}
     for name, value in row.items():
-        if isinstance(value, dict):
-            found |= flat(value, f"{prefix}{name}.", depth + 1)
+        if type(value) is dict:
+            _spread(value, f"{prefix}{name}.", found, depth + 1)
         else:
             found[prefix + name] = value
-    return found
 
 
 def column(values: list[Any]) -> pa.Array:
