@@ -140,6 +140,18 @@ def test_rejects_are_counted_shown_and_kept(tmp_path: Path) -> None:
     assert len(Path("mine.csv").read_text().splitlines()) == 3 and imps() == [1, 2]
 
 
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="there is no /dev/full, a disk that is always full"
+)
+def test_a_full_disk_is_told_and_changes_nothing() -> None:
+    """What the disk refuses is a sentence, not a traceback, and the slicer is as it was."""
+    run("day.csv")
+    Path("bad.csv").write_text(NEXT + "2026-01-02 07:30,9,many,DE\n")
+    answer = run("bad.csv", "--append", "--max-rejects", "100%", "--rejects", "/dev/full")
+    assert answer.exit_code == 1 and "No space left on device" in answer.output
+    assert imps() == [1, 2]
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -7,7 +7,7 @@
     ndjson.py        NDJSON → raw rows
     parquet.py       Parquet → raw rows
     readers.py       the reader of a file, by its format
-    inference.py     a sample of raw rows → a definition       (time_guess.py, column_guess.py, column_names.py)
+    inference.py     a sample of raw rows → a definition   (time_guess.py, column_guess.py, column_names.py)
     cells.py         raw cells → text, numbers, elements; times.py: → time
     normalise.py     raw rows + definition → rows as the warehouse stores them
     rejects.py       the rows that can't be read, and why

@@ -56,6 +56,7 @@ def import_files(
         ]
         _refuse_unseen(job)
         _refuse_rejects(job, sum(source.rows for source in sources), rejects)
+        rejects.flush()
         writer.commit_all(sources)
     return warehouse.open(job.project, job.slicer)
 

@@ -56,6 +56,11 @@ class Rejects:
             self._writer.writerow(["file", *Reject._fields])
         self._writer.writerow([file, *reject])
 
+    def flush(self) -> None:
+        """See that the file is written as far as it goes: OSError now rather than when it is closed."""
+        if self._file:
+            self._file.flush()
+
 
 def _example(file: str, reject: Reject) -> str:
     shown = reject.value or reject.text
