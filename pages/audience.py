@@ -1,18 +1,13 @@
-"""The audience question: totals of the last complete week."""
+"""The audience question: filters and split, as headline, time chart and split."""
 
 import streamlit as st
 
-from lib.reporting.models import DESK_ROWS_LIMIT, AudienceQuery
-from lib.ui import frame
+from lib.ui import figures, frame, question, question_bar, split
 
 here = frame.signed_in()
-query = AudienceQuery(
-    project_name=here.project,
-    slicer_name=here.slicer_name,
-    start_date="-7d",
-    end_date="yesterday",
-    audience_rows_limit=DESK_ROWS_LIMIT,
-)
-answer = here.reporting.audience(query, here.slicer)
-st.subheader("Last 7 days", anchor=False)
-st.write(answer)
+question.current(here)
+for sentence in question.left_out():
+    st.warning(sentence, icon=":material/link_off:")
+question_bar.draw(here)
+figures.draw(here)
+split.draw(here)

@@ -9,8 +9,11 @@ from typing import NamedTuple
 
 from lib.reporting import dates
 from lib.reporting.models import Slicer
+from lib.wire.errors import BadRequest
 
+PREVIOUS, WEEKDAYS = "previous", "weekdays"
 DAY = timedelta(days=1)
+Days = tuple[date, date]
 
 
 class Preset(NamedTuple):
@@ -58,6 +61,26 @@ def _fixed(days: int, last: date) -> Preset:
     return Preset(label, (last - (days - 1) * DAY).isoformat(), last.isoformat())
 
 
-def resolved(start: str, end: str, today: date) -> tuple[date, date]:
+def resolved(start: str, end: str, today: date) -> Days:
     """First and last day that the two values mean; BadRequest where they are no range."""
     return dates.date_range(start, end, today)
+
+
+def compared(compare: tuple[str, ...], period: Days, today: date) -> Days | None:
+    """The days that a period is compared with: as many before it, the same weekdays, or two date values.
+
+    None where nothing is compared, or where the two values are no range.
+    """
+    first, last = period
+    length = (last - first) + DAY
+    if compare == (PREVIOUS,):
+        return first - length, last - length
+    if compare == (WEEKDAYS,):
+        weeks = timedelta(weeks=-(-length.days // 7))
+        return first - weeks, last - weeks
+    if len(compare) != 2:
+        return None
+    try:
+        return resolved(*compare, today)
+    except BadRequest:
+        return None

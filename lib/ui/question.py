@@ -5,10 +5,11 @@ elsewhere, also one that had to pass the sign-in, asks the same; the browser's B
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import streamlit as st
 
-from lib.reporting.models import AudienceQuery
+from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Slicer
 from lib.ui import link
 from lib.ui import view as views
 from lib.ui.frame import Here
@@ -19,13 +20,19 @@ BOUND = ("project", "slicer")
 
 
 def current(here: Here) -> AudienceQuery:
-    """The question as it stands, about the slicer that the frame's pickers say."""
+    """The question as it stands, about the slicer that the frame's pickers say.
+
+    Where nothing is asked yet, it is the last complete week by the first key field: a screen opens on an
+    answer, not on an empty form.
+    """
     asked = _in_url() or st.session_state.get(KEPT, {})
     reading = link.from_params(asked, here.slicer, here.project, here.slicer_name)
+    query = (
+        reading.query if asked else reading.query.model_copy(update={"split_by": first_split(here.slicer)})
+    )
     st.session_state[LEFT_OUT] = reading.left_out or st.session_state.get(LEFT_OUT, [])
-    looked = views.from_params(asked, here.slicer)
-    _write(_params(reading.query) | views.to_params(looked))
-    return reading.query
+    _write(_params(query) | views.to_params(views.from_params(asked, here.slicer)))
+    return query
 
 
 def view(here: Here) -> View:
@@ -38,15 +45,23 @@ def ask(query: AudienceQuery) -> None:
     _write(_params(query) | {name: text for name, text in _in_url().items() if name in views.PARAMS})
 
 
-def look(view: View) -> None:
-    """Look at the question in this way."""
-    _write({name: text for name, text in _in_url().items() if link.is_question(name)} | views.to_params(view))
+def look(here: Here, **changes: object) -> None:
+    """Change how the question is looked at: the fields of View that are named."""
+    looked = replace(view(here), **changes)  # type: ignore[arg-type]
+    asked = {name: text for name, text in _in_url().items() if link.is_question(name)}
+    _write(asked | views.to_params(looked))
 
 
 def left_out() -> list[str]:
     """What of a link could not be asked, a sentence each; told once."""
     sentences: list[str] = st.session_state.pop(LEFT_OUT, [])
     return sentences
+
+
+def first_split(slicer: Slicer) -> tuple[str, ...]:
+    """The split of a question that nobody has asked yet: the first plain key field."""
+    plain = [f.name for f in slicer.key_fields if not f.is_segmented and f.name not in TIME_KEY_FIELDS]
+    return tuple(plain[:1])
 
 
 def _params(query: AudienceQuery) -> dict[str, str]:

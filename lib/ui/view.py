@@ -6,46 +6,50 @@ from typing import Literal, get_args
 
 from lib.reporting.models import GRANULARITIES, TIME_KEY_FIELDS, Granularity, Slicer
 from lib.ui import link
+from lib.ui.periods import PREVIOUS, WEEKDAYS
 
 Chart = Literal["table", "bars", "heatmap"]
 CHARTS: tuple[Chart, ...] = get_args(Chart)
-PREVIOUS, WEEKDAYS = "previous", "weekdays"
-PARAMS = ("compare", "field", "grain", "chart")
+NONE = "none"
+PARAMS = ("compare", "field", "grain", "chart", "top")
+TOP, MOST = 20, 1000
 
 
 @dataclass(frozen=True)
 class View:
-    """What is compared with, the data field shown, the granularity (None: by the range), the split's chart.
+    """What is compared with, the data field shown, the granularity (None: by the range), the split.
 
-    `compare` is `previous`, `weekdays`, a range of two dates, or empty.
+    `compare` is `previous`, `weekdays`, a range of two dates, or empty; `rows` is how many of the split.
     """
 
-    compare: tuple[str, ...] = ()
+    compare: tuple[str, ...] = (PREVIOUS,)
     field: str | None = None
     grain: Granularity | None = None
     chart: Chart = "table"
+    rows: int = TOP
 
 
 def to_params(view: View) -> dict[str, str]:
     """The view as URL parameters; what is at its default is left out."""
     params = {
-        "compare": link.joined(view.compare),
+        "compare": "" if view.compare == (PREVIOUS,) else link.joined(view.compare) or NONE,
         "field": view.field or "",
         "grain": view.grain or "",
         "chart": "" if view.chart == "table" else view.chart,
+        "top": "" if view.rows == TOP else str(view.rows),
     }
     return {name: text for name, text in params.items() if text}
 
 
 def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
     """The view that parameters ask for; what can't be shown is at its default."""
-    compare = link.parted(params.get("compare", ""))
-    field, chart, grain = params.get("field"), params.get("chart"), params.get("grain")
+    field, chart, grain, rows = (params.get(name, "") for name in ("field", "chart", "grain", "top"))
     return View(
-        compare=compare if compare in ((PREVIOUS,), (WEEKDAYS,)) or len(compare) == 2 else (),
+        compare=_compare(params.get("compare", PREVIOUS)),
         field=field if field in {known.name for known in slicer.data_fields} else None,
         grain=next((known for known in granularities(slicer) if known == grain), None),
         chart=next((known for known in CHARTS if known == chart), "table"),
+        rows=min(max(int(rows), 1), MOST) if rows.isascii() and rows.isdigit() else TOP,
     )
 
 
@@ -53,3 +57,10 @@ def granularities(slicer: Slicer) -> list[Granularity]:
     """The granularities that a slicer's rows allow, the finest first."""
     there = {TIME_KEY_FIELDS.get(field.name) for field in slicer.key_fields}
     return [grain for grain in GRANULARITIES if grain in there]
+
+
+def _compare(text: str) -> tuple[str, ...]:
+    parts = link.parted(text)
+    if text == NONE:
+        return ()
+    return parts if len(parts) == 2 or parts == (WEEKDAYS,) else (PREVIOUS,)

@@ -1,0 +1,25 @@
+"""Headline and time chart: one question, shown twice."""
+
+import streamlit as st
+
+from lib.ui import ask, focus, headline, nothing, over_time, problems
+from lib.ui.frame import Here
+
+HEIGHT = 420
+
+
+@st.fragment(parallel=True)
+def draw(here: Here) -> None:
+    """Ask, then draw what came; while it is awaited, its place is kept."""
+    seen = focus.of(here)
+    with problems.told("The figures"):
+        with st.skeleton(height=HEIGHT):
+            asked = seen.over_time()
+            now, earlier = ask.audience(here, asked), seen.before(asked)
+            before = ask.audience(here, earlier) if earlier is not None else None
+        if nothing.is_there(now):
+            headline.draw(seen, now, before)
+            over_time.draw_controls(seen, now)
+            over_time.draw_chart(seen, now, before)
+        else:
+            nothing.draw(seen)

@@ -1,0 +1,82 @@
+"""One filter's form: match, values, case, descriptions. While it is edited, it is the widgets' state."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from lib.reporting.models import MATCHES, AudienceQuery, Filter
+from lib.ui import filter_words, values
+from lib.ui.filter_words import WHOLE, WORDS
+from lib.ui.frame import Here
+from lib.ui.numbers import NOT_SET
+
+WIDTH = 340
+Changed = Callable[[], None] | None
+
+
+def fill(prefix: str, wanted: Filter) -> None:
+    """Let the form show this filter."""
+    st.session_state[f"{prefix}_match"] = wanted.match
+    st.session_state[f"{prefix}_values"] = list(wanted.value)
+    st.session_state[f"{prefix}_any_case"] = bool(wanted.case_insensitive)
+    st.session_state[f"{prefix}_descriptions"] = bool(wanted.search_mappings)
+
+
+def read(prefix: str, name: str) -> Filter:
+    """The filter that the form shows; without values it is not to be asked."""
+    state = st.session_state
+    return Filter(
+        name=name,
+        value=tuple(state.get(f"{prefix}_values", ())),
+        match=state.get(f"{prefix}_match", "equals"),
+        case_insensitive=bool(state.get(f"{prefix}_any_case")),
+        search_mappings=bool(state.get(f"{prefix}_descriptions")),
+    )
+
+
+def draw(here: Here, query: AudienceQuery, prefix: str, name: str, changed: Changed) -> None:
+    """Draw the form of a filter on the key field `name`; `changed` is what its widgets do on a change."""
+    field = here.slicer.key_field(name)
+    st.selectbox(
+        "Match",
+        MATCHES,
+        format_func=lambda match: WORDS[match],
+        key=f"{prefix}_match",
+        width=WIDTH,
+        on_change=changed,
+    )
+    if st.session_state[f"{prefix}_match"] in WHOLE:
+        _whole_values(here, query, prefix, name, changed)
+    else:
+        st.multiselect(
+            "Text", [], accept_new_options=True, placeholder="Type and press Enter", on_change=changed,
+            format_func=lambda code: code or NOT_SET, key=f"{prefix}_values", width=WIDTH,
+        )  # fmt: skip
+    with st.container(horizontal=True):
+        st.checkbox("Any case", key=f"{prefix}_any_case", on_change=changed)
+        if field.mapping:
+            st.checkbox("Descriptions too", key=f"{prefix}_descriptions", on_change=changed)
+
+
+def _whole_values(here: Here, query: AudienceQuery, prefix: str, name: str, changed: Changed) -> None:
+    found = values.offered(here, query, name)
+    if found.found > len(found.described):
+        text = st.text_input(
+            "Search", type="search", live=True, key=f"{prefix}_search", width=WIDTH,
+            placeholder=f"Search among {found.found:,} values", label_visibility="collapsed",
+        )  # fmt: skip
+        found = values.offered(here, query, name, text or "")
+    chosen = st.session_state.get(f"{prefix}_values", [])
+    described = values.words(here, query, name, chosen) | found.described
+    st.multiselect(
+        "Values",
+        list(dict.fromkeys([*chosen, *found.described])),
+        format_func=lambda code: filter_words.both(code, described.get(code)),
+        key=f"{prefix}_values",
+        filter_mode="contains",
+        accept_new_options=True,
+        select_all=False,
+        placeholder="Most frequent first; type to find",
+        width=WIDTH,
+        on_change=changed,
+    )

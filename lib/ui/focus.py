@@ -1,0 +1,116 @@
+"""What the Audience page looks at: the question and the view, put together with what the slicer has."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from lib.reporting.models import (
+    TIME_KEY_FIELDS,
+    AudienceQuery,
+    DataField,
+    Granularity,
+    Order,
+    Slicer,
+    time_key_field,
+)
+from lib.ui import ask, periods, question, series
+from lib.ui.frame import Here
+from lib.ui.numbers import Numbers
+from lib.ui.periods import Days
+from lib.ui.view import View, granularities
+
+USUAL_METRICS = 6
+LESS_IS_BETTER = {"nobids", "error", "errors", "cpc", "ecpc", "cpa", "ecpa", "anomaly", "timeouts", "latency"}
+
+
+@dataclass(frozen=True)
+class Focus:
+    """A question as the page shows it. `period` and `compared` are days, `field` the data field shown."""
+
+    here: Here
+    query: AudienceQuery
+    view: View
+    period: Days
+    compared: Days | None
+    grain: Granularity | None
+    metrics: tuple[str, ...]
+    field: DataField
+    numbers: Numbers
+
+    @property
+    def slicer(self) -> Slicer:
+        """The slicer that is asked."""
+        return self.here.slicer
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The data fields to ask for: the one shown, and the headline's."""
+        return tuple(dict.fromkeys((self.field.name, *self.metrics)))
+
+    def over_time(self) -> AudienceQuery:
+        """The question behind headline and time chart."""
+        split = () if self.grain is None else (time_key_field(self.grain),)
+        return self._asked(split_by=split, data_fields=self.fields, order_by=())
+
+    def rows(self) -> AudienceQuery:
+        """The question behind the split's table and bars: its top rows."""
+        return self._asked(data_fields=self.fields, order_by=self.order, limit=self.view.rows)
+
+    @property
+    def order(self) -> tuple[Order, ...]:
+        """The order of the split's rows: as asked; time as it runs; else by the field shown, or by volume."""
+        if self.query.order_by:
+            return self.query.order_by
+        times = [name for name in self.query.split_by if name in TIME_KEY_FIELDS]
+        if times and times[0] == self.query.split_by[0]:
+            return tuple(Order(name=name, direction="asc") for name in self.query.split_by)
+        return (Order(name=volume(self.slicer, self.field)),)
+
+    def before(self, query: AudienceQuery) -> AudienceQuery | None:
+        """The same question of the days compared with."""
+        if self.compared is None:
+            return None
+        start, end = (day.isoformat() for day in self.compared)
+        return query.model_copy(update={"start_date": start, "end_date": end})
+
+    def _asked(self, **changes: object) -> AudienceQuery:
+        whole = {"limit": None, "offset": 0, "precision": 1, "include_mappings": 1}
+        return self.query.model_copy(update={**whole, **changes})
+
+
+def of(here: Here) -> Focus:
+    """The focus as the URL has it now."""
+    query, looked = question.current(here), question.view(here)
+    now = ask.today(here, query)
+    period = periods.resolved(query.start_date, query.end_date, now)
+    there = granularities(here.slicer)
+    metrics = query.data_fields or usual_metrics(here.slicer)
+    return Focus(
+        here=here,
+        query=query,
+        view=looked,
+        period=period,
+        compared=periods.compared(looked.compare, period, now),
+        grain=(looked.grain or series.usual_grain(period, there)) if there else None,
+        metrics=metrics,
+        field=here.slicer.data_field(looked.field or metrics[0]),
+        numbers=Numbers.of(st.context.locale),
+    )
+
+
+def usual_metrics(slicer: Slicer) -> tuple[str, ...]:
+    """The data fields of a headline that names none: the slicer's first six, and its unique users."""
+    unique = {f"unique_{source.name}" for source in slicer.audience_sources[:1]}
+    plain = [field.name for field in slicer.data_fields if not field.is_optional and field.name not in unique]
+    return tuple(plain[:USUAL_METRICS]) + tuple(unique)
+
+
+def volume(slicer: Slicer, field: DataField) -> str:
+    """What rows are ordered by when a field is shown: itself; for a formula the first plain field."""
+    plain = [known.name for known in slicer.data_fields if known.formula is None]
+    return plain[0] if field.formula is not None and plain else field.name
+
+
+def less_is_better(field: DataField) -> bool:
+    """Whether a rise of this field is bad news, judged by the words of its name (the API does not say)."""
+    return not LESS_IS_BETTER.isdisjoint(field.name.lower().replace(".", "_").split("_"))

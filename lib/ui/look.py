@@ -1,0 +1,31 @@
+"""How charts look: colours that hold on light and dark ground, no frames, faint gridlines."""
+
+from typing import Any
+
+import plotly.graph_objects as go
+
+ACCENT, GREY = "#2a7f9e", "#8a95a3"
+BAND, FAINT, CLEAR = "rgba(42,127,158,0.18)", "rgba(138,149,163,0.22)", "rgba(0,0,0,0)"
+SCALE = [[0.0, "rgba(42,127,158,0.04)"], [1.0, "rgba(42,127,158,0.95)"]]
+FONT = 13
+CONFIG = {"displayModeBar": False, "displaylogo": False, "scrollZoom": False, "doubleClick": False}
+
+
+def figure(height: int, separators: str, **layout: Any) -> go.Figure:
+    """An empty chart of that height in pixels; `layout` as Plotly takes it."""
+    plain = go.Layout(
+        height=height,
+        separators=separators,
+        margin={"l": 0, "r": 8, "t": 6, "b": 0},
+        showlegend=False,
+        hoverlabel={"font": {"size": FONT}},
+        xaxis={"showgrid": False, "zeroline": False, "automargin": True, "tickfont": {"size": FONT}},
+        yaxis={
+            "gridcolor": FAINT,
+            "zeroline": False,
+            "automargin": True,
+            "tickfont": {"size": FONT},
+            "nticks": 5,
+        },
+    )
+    return go.Figure(layout=plain.update(layout))

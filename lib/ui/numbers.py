@@ -1,0 +1,118 @@
+"""Numbers and days as a reader sees them: their locale's marks, the field's precision, units where asked."""
+
+import math
+from dataclasses import dataclass
+from datetime import date
+from types import MappingProxyType
+
+from lib.reporting.models import DataField
+
+NOTHING, NOT_SET = "–", "(not set)"
+MINUS, THIN = "\u2212", "\u202f"
+COMMA_POINT, POINT_COMMA, SPACE_COMMA, QUOTE_POINT = (",", "."), (".", ","), (THIN, ","), ("’", ".")
+MARKS = MappingProxyType(
+    dict.fromkeys(("de", "nl", "it", "es", "pt", "da", "tr", "el", "id", "hr", "sl", "ro"), POINT_COMMA)
+    | dict.fromkeys(("fr", "sv", "nb", "no", "fi", "pl", "cs", "sk", "hu", "ru", "uk", "bg"), SPACE_COMMA)
+    | dict.fromkeys(("de-ch", "it-ch", "de-li"), QUOTE_POINT)
+    | dict.fromkeys(("es-mx", "es-us"), COMMA_POINT)
+)
+STEPS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
+LONGEST = 1_000_000
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Formats for one reader: the marks between thousands and before decimals."""
+
+    group: str = ","
+    decimal: str = "."
+
+    @classmethod
+    def of(cls, locale: str | None) -> "Numbers":
+        """The marks of a locale like `de-CH`; those of English where it is unknown."""
+        name = (locale or "").lower().replace("_", "-")
+        return cls(*MARKS.get(name, MARKS.get(name.split("-")[0], COMMA_POINT)))
+
+    @property
+    def separators(self) -> str:
+        """The marks as Plotly takes them (layout.separators)."""
+        return self.decimal + self.group
+
+    def number(self, value: float | None, places: int = 0) -> str:
+        """A number with so many decimals; a dash where there is none."""
+        if value is None or not math.isfinite(value):
+            return NOTHING
+        text = f"{abs(value):,.{places}f}"
+        sign = MINUS if value < 0 and text.strip("0.,") else ""
+        return sign + text.translate({ord(","): self.group, ord("."): self.decimal})
+
+    def plain(self, value: float | None, field: DataField) -> str:
+        """A value of a data field at its display precision, without its unit."""
+        return self.number(value, field.display_precision)
+
+    def full(self, value: float | None, field: DataField) -> str:
+        """A value with its unit: `$3,874.00`."""
+        return _patterned(self.plain(value, field), field)
+
+    def short(self, value: float | None, field: DataField) -> str:
+        """A value with its unit, cut to three figures from a million on: `$12.3 M`."""
+        if value is None or not math.isfinite(value) or abs(value) < LONGEST:
+            places = 0 if value is not None and abs(value) >= 1000 else field.display_precision
+            return _patterned(self.number(value, places), field)
+        return _patterned(self.rough(value), field)
+
+    def rough(self, value: float) -> str:
+        """A number to three figures: `1.20 M`, `83.4 k`; whole below a thousand."""
+        for size, letter in STEPS:
+            if abs(value) >= size * 0.9995:
+                scaled = value / size
+                places = 2 if abs(scaled) < 9.995 else 1 if abs(scaled) < 99.95 else 0
+                return f"{self.number(scaled, places)} {letter}"
+        return self.number(value)
+
+    def percent(self, value: float | None, places: int = 1) -> str:
+        """A share: `12.3 %`."""
+        text = self.number(value, places)
+        return text if text == NOTHING else f"{text} %"
+
+    def change(self, ratio: float | None) -> str:
+        """A relative change, signed: `+12.3 %`."""
+        if ratio is None or not math.isfinite(ratio):
+            return NOTHING
+        text = self.percent(100 * ratio)
+        return f"+{text}" if ratio > 0 and text.strip("0., %") else text
+
+
+def unit(field: DataField) -> str:
+    """The unit that a field's display pattern (`$#`) puts beside the number; empty where it has none."""
+    pattern = field.display_pattern or ""
+    return pattern.replace("#", "").strip() if pattern.count("#") == 1 else ""
+
+
+def title(field: DataField, with_unit: bool = False) -> str:
+    """A data field's name as people know it, with its unit for the header of a column."""
+    name = field.description or field.name
+    return f"{name}, {unit(field)}" if with_unit and unit(field) else name
+
+
+def days(first: date, last: date) -> str:
+    """A range of days in words: `14–20 Nov 2026`."""
+    if first == last:
+        return f"{first.day} {first:%b %Y}"
+    if (first.year, first.month) == (last.year, last.month):
+        return f"{first.day}–{last.day} {last:%b %Y}"
+    start = f"{first.day} {first:%b}" if first.year == last.year else f"{first.day} {first:%b %Y}"
+    return f"{start} – {last.day} {last:%b %Y}"
+
+
+def span(first: date, last: date) -> str:
+    """A range of days in short, for a label: `14–20 Nov`."""
+    return days(first, last).removesuffix(f" {last.year}")
+
+
+def _patterned(text: str, field: DataField) -> str:
+    pattern = field.display_pattern or ""
+    if text == NOTHING or pattern.count("#") != 1:
+        return text
+    whole = pattern.replace("#%", "# %").replace("#", text.removeprefix(MINUS))
+    return MINUS + whole if text.startswith(MINUS) else whole

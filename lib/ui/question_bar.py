@@ -1,0 +1,16 @@
+"""The question in one row: days, what they are compared with, filters."""
+
+import streamlit as st
+
+from lib.ui import dates_picker, filter_picker
+from lib.ui.frame import Here
+
+
+@st.fragment
+def draw(here: Here, with_comparison: bool = True) -> None:
+    """The row of pickers. What is only opened or typed in redraws this row alone, a choice all."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        dates_picker.draw(here)
+        if with_comparison:
+            dates_picker.draw_comparison(here)
+        filter_picker.draw(here)

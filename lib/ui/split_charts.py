@@ -1,0 +1,132 @@
+"""A split as table, bars or heatmap on the screen, and what a click on each means."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lib.ui import charts, drill, filter_words, look, numbers, split_rows, split_table
+from lib.ui.charts import Bars
+from lib.ui.focus import Focus
+from lib.ui.split_rows import Split
+from lib.ui.split_table import Table
+
+ROW, MOST_TABLE = 35, 21
+
+
+def table(seen: Focus, split: Split) -> None:
+    """The table. A click on a value of a key field drills into it, one on a figure into its whole row."""
+    more = [seen.slicer.data_field(name) for name in seen.metrics if name != seen.field.name]
+    shown = split_table.table(split, more, seen.numbers)
+    key = drill.key("split_table")
+    st.dataframe(
+        shown.styled,
+        key=key,
+        hide_index=True,
+        height=min(len(shown.frame) + 1, MOST_TABLE) * ROW + 3,
+        column_config={
+            c.title: st.column_config.Column(help=c.about or None, pinned=place < 1)
+            for place, c in enumerate(shown.columns)
+        },
+        selection_mode="single-cell",
+        on_select=lambda: _cell(seen, split, shown, key),
+        alt=_alt(seen, split),
+    )
+
+
+def bars(seen: Focus, split: Split) -> None:
+    """The bars. A click drills into the bar's row."""
+    answer, name = split.answer, seen.field.name
+    sampled = answer.low is not None and answer.high is not None and name in answer.low
+    rows = Bars(
+        split_rows.row_labels(split),
+        answer.values[name].tolist(),
+        answer.low[name].tolist() if sampled and answer.low is not None else None,
+        answer.high[name].tolist() if sampled and answer.high is not None else None,
+    )
+    key = drill.key("split_bars")
+    st.plotly_chart(
+        charts.bars(rows, seen.field, seen.numbers),
+        key=key,
+        on_select=lambda: _bar(seen, split, key),
+        selection_mode="points",
+        config=look.CONFIG,
+        alt=_alt(seen, split),
+    )
+
+
+def heatmap(seen: Focus, split: Split) -> None:
+    """The heatmap of two key fields. A click drills into both values of the cell."""
+    grid = cells(split)
+    described = {
+        key: dict(zip(split.answer.names[key], split_rows.labels(split)[key], strict=True))
+        for key in split.keys
+    }
+    down, across = split.keys
+    figure = charts.heatmap(
+        [filter_words.named(code, described[across]) for code in grid.columns],
+        [filter_words.named(code, described[down]) for code in grid.index],
+        grid.to_numpy(),
+        seen.field,
+        seen.numbers,
+    )
+    key = drill.key("split_heatmap")
+    st.plotly_chart(
+        figure,
+        key=key,
+        on_select=lambda: _square(seen, split, grid, key),
+        selection_mode="points",
+        config=look.CONFIG,
+        alt=_alt(seen, split),
+    )
+
+
+def cells(split: Split) -> pd.DataFrame:
+    """The field's values with the first key field's codes down and the second's across, largest first."""
+    down, across = split.keys
+    frame = split.answer.names.assign(value=split.answer.values[split.field.name])
+    grid = frame.pivot(index=down, columns=across, values="value")
+    order = np.nan_to_num(grid.to_numpy())
+    rows, columns = (
+        np.argsort(-order.sum(axis=1), kind="stable"),
+        np.argsort(-order.sum(axis=0), kind="stable"),
+    )
+    return grid.iloc[rows, columns]
+
+
+def _alt(seen: Focus, split: Split) -> str:
+    fields = ", ".join(seen.slicer.key_field(key).description or key for key in split.keys)
+    return f"{numbers.title(seen.field)} by {fields}, {numbers.days(*seen.period)}"
+
+
+def _cell(seen: Focus, split: Split, shown: Table, key: str) -> None:
+    found = st.session_state[key].selection.cells
+    if not found or not 0 < found[0][0] <= len(split.answer):
+        return
+    row, title = found[0]
+    wanted = shown.key_of(str(title))
+    _drill(seen, split, row - 1, [wanted] if wanted else split.keys)
+
+
+def _bar(seen: Focus, split: Split, key: str) -> None:
+    points = _points(key)
+    if points:
+        _drill(seen, split, round(points[0]["y"]), split.keys)
+
+
+def _square(seen: Focus, split: Split, grid: pd.DataFrame, key: str) -> None:
+    points = _points(key)
+    if points:
+        down, across = split.keys
+        row, column = round(points[0]["y"]), round(points[0]["x"])
+        drill.into(seen.here, [(down, str(grid.index[row])), (across, str(grid.columns[column]))])
+
+
+def _points(key: str) -> list[Any]:
+    points: list[Any] = st.session_state[key].selection.points
+    return points
+
+
+def _drill(seen: Focus, split: Split, row: int, keys: list[str]) -> None:
+    drill.into(seen.here, [(key, str(split.answer.names[key].iloc[row])) for key in keys])

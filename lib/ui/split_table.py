@@ -1,0 +1,128 @@
+"""The split as a table: total first, then the rows, then the rest; read as text, sorted as numbers."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from pandas.io.formats.style import Styler
+
+from lib.reporting.models import DataField
+from lib.ui import look, numbers, precision, split_rows
+from lib.ui.change import Change
+from lib.ui.numbers import Numbers
+from lib.ui.split_rows import Split
+
+TOTAL, OTHERS, SHARE, OFF, CHANGE = "Total", "Others", "Share, %", "±, %", "Change, %"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its title, its cells for the total, the rows and the rest, and how a figure is written."""
+
+    title: str
+    total: Any
+    rows: Sequence[Any]
+    rest: Any = None
+    write: Callable[[Any], str] = str
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns, those of the `keys` first. Row 0 is the total; the rest, where there is one, comes last."""
+
+    columns: Sequence[Column]
+    keys: Sequence[str]
+    has_rest: bool
+    changes: Sequence[Change]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The cells as numbers and texts, under their titles."""
+        return pd.DataFrame(
+            {c.title: [c.total, *c.rows, *([c.rest] if self.has_rest else [])] for c in self.columns}
+        )
+
+    @property
+    def styled(self) -> Styler:
+        """The cells as they are to be read."""
+        writes: dict[Any, Any] = {column.title: column.write for column in self.columns}
+        return self.frame.style.format(writes).apply(self._emphasis, axis=None)
+
+    def key_of(self, title: str) -> str | None:
+        """The key field that the column of this title shows."""
+        titles = [column.title for column in self.columns[: len(self.keys)]]
+        return self.keys[titles.index(title)] if title in titles else None
+
+    def _emphasis(self, frame: pd.DataFrame) -> pd.DataFrame:
+        styles = pd.DataFrame("", index=frame.index, columns=frame.columns)
+        styles.iloc[0] = "font-weight: 600"
+        if self.has_rest:
+            styles.iloc[-1] = f"color: {look.GREY}"
+        if CHANGE in styles:
+            vague = [place for place, changed in enumerate(self.changes, 1) if not changed.is_certain]
+            styles.loc[styles.index[vague], CHANGE] = f"color: {look.GREY}"
+        return styles
+
+
+def table(split: Split, more: Sequence[DataField], figures: Numbers) -> Table:
+    """The split's table: key fields, the field in front with share, range and change, then `more` fields."""
+    changes = split_rows.changes(split) if split.before is not None else []
+    columns = [*_keys(split), *_front(split, changes, figures)]
+    columns += [_figures(split, known, figures) for known in more]
+    return Table(_distinct(columns), split.keys, split_rows.others(split) is not None, changes)
+
+
+def _keys(split: Split) -> Iterator[Column]:
+    for place, (key, texts) in enumerate(split_rows.labels(split).items()):
+        title = split.slicer.key_field(str(key)).description or str(key)
+        yield Column(title, "" if place else TOTAL, texts.tolist(), "" if place else OTHERS)
+
+
+def _front(split: Split, changes: Sequence[Change], figures: Numbers) -> Iterator[Column]:
+    """The field in front: its values, and as far as they mean something their share, range and change."""
+    name, rest = split.field.name, split_rows.others(split)
+    whole = split.answer.total.values.get(name)
+    yield _figures(split, split.field, figures, rest)
+    if split.has_share and whole:
+        share = None if rest is None else 100 * rest / whole
+        yield Column(SHARE, 100.0, split.answer.percents[name].tolist(), share, _one_place(figures))
+    off = split_rows.off(split)
+    if (off >= precision.LEAST_SHOWN).any():
+        total = precision.total_range(split.answer, name)
+        yield Column(OFF, total, off.tolist(), None, _one_place(figures), "How far off, with 95 % confidence")
+    if changes:
+        ratios = [None if changed.ratio is None else 100 * changed.ratio for changed in changes]
+        yield Column(CHANGE, None, ratios, None, _signed(figures), "Grey: smaller than its uncertainty")
+
+
+def _figures(split: Split, known: DataField, figures: Numbers, rest: float | None = None) -> Column:
+    return Column(
+        title=numbers.title(known, with_unit=True),
+        total=split.answer.total.values.get(known.name),
+        rows=split.answer.values[known.name].tolist(),
+        rest=rest,
+        write=lambda value: figures.plain(value, known),
+        about=" · ".join(text for text in (known.annotation, known.formula_description) if text),
+    )
+
+
+def _distinct(columns: Sequence[Column]) -> list[Column]:
+    """The columns under titles that differ: a second one of the same title gets a number."""
+    seen: dict[str, int] = {}
+    distinct = []
+    for column in columns:
+        seen[column.title] = seen.get(column.title, 0) + 1
+        count = seen[column.title]
+        title = column.title if count == 1 else f"{column.title} ({count})"
+        distinct.append(Column(title, column.total, column.rows, column.rest, column.write, column.about))
+    return distinct
+
+
+def _one_place(figures: Numbers) -> Callable[[Any], str]:
+    return lambda value: figures.number(value, 1)
+
+
+def _signed(figures: Numbers) -> Callable[[Any], str]:
+    return lambda value: figures.change(None if value is None else value / 100).removesuffix(" %")
