@@ -1,7 +1,19 @@
-"""The one database of tokens and deals: engine, tables' metadata, migrations."""
+"""The one database of tokens and deals: engine, tables' metadata, transactions, migrations."""
 
-from lib.database.columns import Instant, metadata
+from lib.database.columns import Amount, Document, Instant, Key, metadata
 from lib.database.engine import engine, writing
 from lib.database.migrate import migrate
+from lib.database.transaction import reading, transact
 
-__all__ = ["Instant", "engine", "metadata", "migrate", "writing"]
+__all__ = [
+    "Amount",
+    "Document",
+    "Instant",
+    "Key",
+    "engine",
+    "metadata",
+    "migrate",
+    "reading",
+    "transact",
+    "writing",
+]

@@ -1,10 +1,14 @@
-"""What all tables share: one metadata with named constraints, and a column type for instants."""
+"""What all tables share: one metadata with named constraints, and the column types of our own."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
 
-from sqlalchemy import DateTime, MetaData
+from sqlalchemy import BigInteger, DateTime, Integer, MetaData, Text
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
+
+from lib.wire import exact
 
 metadata = MetaData(
     naming_convention={
@@ -15,6 +19,7 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
+Key = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up by itself for INTEGER alone
 
 
 class Instant(TypeDecorator[datetime]):
@@ -34,3 +39,38 @@ class Instant(TypeDecorator[datetime]):
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class Amount(TypeDecorator[Decimal]):
+    """An amount with up to six decimals, kept as millionths: exact, and ordered alike, in every database."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> int | None:
+        """To millionths; more decimals are an error of the program."""
+        if value is None:
+            return None
+        millionths = int(value.scaleb(6))
+        if millionths != value.scaleb(6):
+            raise ValueError(f"more than six decimals: {value}")
+        return millionths
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> Decimal | None:
+        """From millionths."""
+        return None if value is None else Decimal(value).scaleb(-6)
+
+
+class Document(TypeDecorator[Any]):
+    """A value of JSON, kept as its text: decimals stay decimals."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+        """To text; None is no value at all."""
+        return None if value is None else exact.dumps(value).decode()
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        """From text."""
+        return None if value is None else exact.loads(value.encode())

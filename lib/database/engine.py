@@ -11,10 +11,13 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from lib import private
+from lib.wire.deadline import Deadline
 from lib.wire.errors import Misconfigured
 
 BUSY_SECONDS = 10
+CONNECT_SECONDS = 5
 WRITES = "tranche_writes"
+DEADLINE = "tranche_deadline"
 
 
 def engine(url: str) -> Engine:
@@ -25,7 +28,9 @@ def engine(url: str) -> Engine:
     """
     parsed = _parsed(url)
     if parsed.get_backend_name() != "sqlite":
-        return create_engine(parsed, pool_pre_ping=True)
+        server = create_engine(parsed, pool_pre_ping=True, connect_args={"connect_timeout": CONNECT_SECONDS})
+        event.listen(server, "begin", _limit)
+        return server
     if not parsed.database or parsed.database == ":memory:":
         raise Misconfigured(
             "database_url: SQLite needs a file here, like sqlite:////var/lib/tranche/tranche.db"
@@ -83,5 +88,21 @@ def _configure(connection: sqlite3.Connection, entry: ConnectionPoolEntry) -> No
 
 
 def _begin(connection: Connection) -> None:
-    immediate = connection.get_execution_options().get(WRITES)
+    options = connection.get_execution_options()
+    left = _left(options.get(DEADLINE), BUSY_SECONDS)
+    connection.exec_driver_sql(f"PRAGMA busy_timeout={left}")
+    immediate = options.get(WRITES)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+
+
+def _limit(connection: Connection) -> None:
+    """PostgreSQL ends what takes longer than the transaction's deadline, waits for locks included."""
+    deadline = connection.get_execution_options().get(DEADLINE)
+    if deadline is not None and deadline.remaining() is not None:
+        connection.exec_driver_sql(f"SET LOCAL statement_timeout = {_left(deadline, BUSY_SECONDS)}")
+
+
+def _left(deadline: Deadline | None, usual: float) -> int:
+    """Milliseconds until the deadline, at least one; the usual time without a deadline."""
+    left = None if deadline is None else deadline.remaining()
+    return max(1, round(1000 * (usual if left is None else left)))

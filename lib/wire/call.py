@@ -25,7 +25,7 @@ _LONGEST_PAUSE = 5.0
 
 @dataclass(frozen=True)
 class Call:
-    """A request and how patient to be with it.
+    """A request, its body as `json` or as bytes, and how patient to be with it.
 
     `deadline` spans everything, retries included; without one the client's own time-outs hold, per
     message. `retries` says how often the call may be repeated when the service can't be reached or
@@ -39,6 +39,7 @@ class Call:
     deadline: Deadline = field(default_factory=Deadline)
     retries: int = 0
     max_bytes: int = MAX_ANSWER_BYTES
+    content: bytes | None = None
 
 
 def call(http: httpx.Client, request: Call, pause: Callable[[float], None] = time.sleep) -> httpx.Response:
@@ -66,7 +67,8 @@ def post(
     deadline: Deadline | None = None,
 ) -> httpx.Response:
     """POST `body` as JSON; the whole answer. Raises as `call` does."""
-    return call(http, Call("POST", path, body, {"Accept": accept}, deadline or Deadline()))
+    headers = {"Accept": accept}
+    return call(http, Call("POST", path, json=body, headers=headers, deadline=deadline or Deadline()))
 
 
 @contextmanager
@@ -93,7 +95,12 @@ def _once(http: httpx.Client, request: Call) -> httpx.Response:
 def _request(http: httpx.Client, request: Call) -> httpx.Request:
     timeout = _timeout(http, request)
     return http.build_request(
-        request.method, request.path, json=request.json, headers=request.headers, timeout=timeout
+        request.method,
+        request.path,
+        json=request.json,
+        content=request.content,
+        headers=request.headers,
+        timeout=timeout,
     )
 
 

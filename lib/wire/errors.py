@@ -10,6 +10,15 @@ Every failure that a person or a script may see is one of these; its text is a s
     ├── TooManyAttempts       wrong passwords, too often; says how long to wait   429
     ├── DeadlineExceeded      the answer took longer than allowed                 504
     ├── InternalError         a cause that the caller can't mend                  500
+    │   └── StoreUnavailable  the database is lost or full; nothing was changed
+    ├── DealsError            the deals API's codes (its specification, Errors)
+    │   ├── Invalid           what is wrong, per field, nested as the request is  400
+    │   ├── Unauthorised      no token, or none that opens this service           401
+    │   ├── Forbidden         this person may only read                           403
+    │   ├── NotFound          no such entity                                      404
+    │   ├── InUse             others depend on it; names them                     406
+    │   ├── Conflict          a duplicate, a lost race, a stale edit              409
+    │   └── Throttled         too many requests; says how long to wait            429
     ├── Misconfigured         a setting or a file of this installation; says which and what would be right
     ├── ImportRefused         a file that can't be imported; nothing was changed
     └── ServiceProblem        (client side) no answer that the specification knows
@@ -18,8 +27,8 @@ Every failure that a person or a script may see is one of these; its text is a s
 """
 
 import difflib
-from collections.abc import Iterable
-from typing import ClassVar
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar
 
 
 class TrancheError(Exception):
@@ -47,7 +56,7 @@ class UnknownName(BadRequest):
     """A name that is not there; the reason offers the nearest one that is."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"Unknown {kind} '{name}'{_suggestion(name, list(known))}")
+        super().__init__(f"Unknown {kind} '{name}'{suggestion(name, list(known))}")
 
 
 class BadDefinition(BadRequest):
@@ -93,6 +102,100 @@ class InternalError(TrancheError):
         super().__init__(reason)
 
 
+class StoreUnavailable(InternalError):
+    """The database can't be used right now; what was asked did not happen."""
+
+
+class DealsError(TrancheError):
+    """A failure in the words of the deals API: its code in `http`, and `headers` that belong to it."""
+
+    status = "bad_request"
+    http = 400
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What the answer carries beside its body."""
+        return {}
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The body of the answer (decisions: Error body)."""
+        return {"detail": self.reason}
+
+
+class Invalid(DealsError):
+    """The request failed validation. `fields`: what is wrong, nested as the request is.
+
+    `{"name": ["…"], "geo_targetings": [{}, {"type": ["…"]}], "non_field_errors": ["…"]}`: a list of
+    objects has one element for each of the request's, empty where nothing is wrong.
+    """
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        super().__init__("; ".join(_flat(fields)) or "The request is not valid")
+        self.fields = fields
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The fields alone."""
+        return self.fields
+
+
+class Unauthorised(DealsError):
+    """Nobody in particular asks: no token, an unusable one, or one for another service."""
+
+    status = "access_error"
+    http = 401
+
+    def __init__(self, reason: str = "Wrong token, or none", challenge: str = "Bearer") -> None:
+        super().__init__(reason)
+        self.challenge = challenge
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The challenge (RFC 6750, section 3)."""
+        return {"WWW-Authenticate": self.challenge}
+
+
+class Forbidden(DealsError):
+    """Somebody known, who may not do this."""
+
+    status = "access_error"
+    http = 403
+
+
+class NotFound(DealsError):
+    """There is no such entity."""
+
+    http = 404
+
+
+class InUse(DealsError):
+    """Others depend on it; the reason names them."""
+
+    http = 406
+
+
+class Conflict(DealsError):
+    """The database refused it: a duplicate, a lost race, an edit of something that changed meanwhile."""
+
+    http = 409
+
+
+class Throttled(DealsError):
+    """Too many requests; `retry_after` is in seconds."""
+
+    http = 429
+
+    def __init__(self, retry_after: int, reason: str | None = None) -> None:
+        super().__init__(reason or f"Too many requests; try again in {retry_after} seconds")
+        self.retry_after = retry_after
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """How long to wait (RFC 9110, 10.2.3)."""
+        return {"Retry-After": str(self.retry_after)}
+
+
 class Misconfigured(TrancheError):
     """A setting or file of this installation can't be used; says which, where, and what would be right."""
 
@@ -113,7 +216,20 @@ class Unreadable(ServiceProblem):
     """Something answered, but not in the words of this API."""
 
 
-def _suggestion(name: str, known: list[str]) -> str:
+def _flat(fields: Any, where: str = "") -> Iterator[str]:
+    """`geo_targetings.1.type: …` for each message in a tree of them."""
+    if isinstance(fields, str):
+        yield f"{where}: {fields}" if where and where != "non_field_errors" else fields
+    elif isinstance(fields, list):
+        is_of_objects = any(isinstance(item, dict) for item in fields)
+        for number, item in enumerate(fields):
+            yield from _flat(item, f"{where}.{number}" if is_of_objects else where)
+    elif isinstance(fields, dict):
+        for name, part in fields.items():
+            yield from _flat(part, f"{where}.{name}" if where else str(name))
+
+
+def suggestion(name: str, known: list[str]) -> str:
     """`; did you mean '…'?` for the nearest of `known`, by whole name or by its last dotted parts."""
     tails = {tail: full for full in known for tail in _tails(full)}
     near = difflib.get_close_matches(name, [*known, *tails], n=1, cutoff=0.6)

@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-from lib.wire.errors import BadRequest, InternalError, TrancheError
+from lib.wire.errors import BadRequest, DealsError, InternalError, TrancheError
 
 Body = dict[str, Any]
 
@@ -26,6 +26,8 @@ def _plain(status: str, reason: str) -> Body:
     return {"detail": reason}
 
 
+DEALS = "/api/"
+TOO_LARGE = {413: 504}  # the deals specification, Errors: 504, request too large
 SHAPES: dict[str, Callable[[str, str], Body]] = {"/API/": _reporting}
 
 
@@ -48,6 +50,8 @@ def answer_problems(app: FastAPI) -> None:
 
 
 def _own(request: Request, error: TrancheError) -> Response:
+    if isinstance(error, DealsError):
+        return JSONResponse(error.body, error.http, error.headers)
     return problem(request.url.path, error)
 
 
@@ -58,7 +62,10 @@ def _framework(request: Request, error: HTTPException) -> Response:
         405: f"{path} does not answer {request.method}; see /docs for how it is asked",
     }
     kind = BadRequest if error.status_code < 500 else InternalError
-    answer = problem(path, kind(reasons.get(error.status_code, str(error.detail))), error.status_code)
+    code = (
+        TOO_LARGE.get(error.status_code, error.status_code) if path.startswith(DEALS) else error.status_code
+    )
+    answer = problem(path, kind(reasons.get(error.status_code, str(error.detail))), code)
     answer.headers.update(error.headers or {})
     return answer
 

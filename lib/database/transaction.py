@@ -1,0 +1,111 @@
+"""One transaction: within a deadline, repeated where that is safe, its errors in our words."""
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import TimeoutError as PoolExhausted
+
+from lib.database.engine import DEADLINE, writing
+from lib.database.failures import Failure, failure
+from lib.wire.deadline import Deadline
+from lib.wire.errors import DeadlineExceeded, StoreUnavailable
+
+Result = TypeVar("Result")
+Work = Callable[[Connection], Result]
+
+ATTEMPTS = 6
+FIRST_PAUSE = 0.01
+STEPS_BETWEEN_LOOKS = 20_000
+TOO_LATE = "The database did not answer in time; nothing was changed"
+LOST_WHILE_SAVING = (
+    "The database was lost while it was saving: see whether the change is there before you repeat it"
+)
+REASONS = {
+    Failure.FULL: "The database's disk is full; nothing was changed. It works again once there is room",
+    Failure.LOST: "The database can't be reached right now; nothing was changed. Try again later",
+    Failure.LOCKED: "The database is busy; nothing was changed. Try again",
+    Failure.OTHER: "The database failed for a reason of its own; nothing was changed. The log says why",
+}
+
+
+def transact(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
+    """What `work` returns, once what it wrote is committed; all of it or nothing.
+
+    It is run again, on a fresh transaction, when the database undid it because of another one: so it must
+    do nothing but through its connection. DeadlineExceeded or StoreUnavailable, in which case nothing was
+    written; IntegrityError is the caller's to explain.
+    """
+    return _repeated(lambda: _written(writing(engine), work, deadline), deadline, _PASSING)
+
+
+def reading(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
+    """What `work` returns, which writes nothing; also run again when the connection broke off."""
+    return _repeated(lambda: _read(engine, work, deadline), deadline, _PASSING | {Failure.LOST})
+
+
+_PASSING = frozenset({Failure.UNDONE, Failure.LOCKED})
+
+
+def _repeated(attempt: Callable[[], Result], deadline: Deadline, again: frozenset[Failure]) -> Result:
+    for number in range(ATTEMPTS):
+        try:
+            return attempt()
+        except (DBAPIError, PoolExhausted) as error:
+            kind = failure(error)
+            if isinstance(error, IntegrityError):
+                raise
+            if deadline.remaining() == 0 or kind is Failure.STOPPED:
+                raise DeadlineExceeded(TOO_LATE) from error
+            if kind not in again or number == ATTEMPTS - 1:
+                raise StoreUnavailable(REASONS.get(kind, REASONS[Failure.LOCKED])) from error
+            time.sleep(random.uniform(0, FIRST_PAUSE * 2**number))  # noqa: S311
+    raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def _written(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
+    with _connected(engine, deadline) as connection:
+        transaction = connection.begin()
+        try:
+            result = work(connection)
+            _check(deadline)
+        except BaseException:
+            transaction.rollback()
+            raise
+        try:
+            transaction.commit()
+        except DBAPIError as error:
+            if failure(error) is Failure.LOST:
+                raise StoreUnavailable(LOST_WHILE_SAVING) from error
+            raise
+        return result
+
+
+def _read(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
+    with _connected(engine, deadline) as connection, connection.begin():
+        return work(connection)
+
+
+@contextmanager
+def _connected(engine: Engine, deadline: Deadline) -> Iterator[Connection]:
+    """A connection whose statements, and waits for others, end with the deadline."""
+    _check(deadline)
+    with engine.connect().execution_options(**{DEADLINE: deadline}) as connection:
+        if engine.dialect.name != "sqlite":
+            yield connection
+            return
+        driver: Any = connection.connection.dbapi_connection
+        driver.set_progress_handler(lambda: deadline.remaining() == 0, STEPS_BETWEEN_LOOKS)
+        try:
+            yield connection
+        finally:
+            driver.set_progress_handler(None, 0)
+
+
+def _check(deadline: Deadline) -> None:
+    if deadline.remaining() == 0:
+        raise DeadlineExceeded(TOO_LATE)

@@ -1,0 +1,1 @@
+"""Everything about deals: supply packages, demand deals, and the seats and lists that they refer to."""

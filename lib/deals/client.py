@@ -1,0 +1,202 @@
+"""The deals API from the caller's side: the same verbs for every entity, over any transport."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, TypeVar, overload
+from urllib.parse import urlencode
+
+import httpx
+from pydantic import ValidationError
+
+from lib.deals import moments
+from lib.deals.models import ENTITIES, Change, Part, Resource
+from lib.deals.refusals import refusal
+from lib.wire import call, exact
+from lib.wire.deadline import Deadline
+from lib.wire.errors import Unreadable
+
+PATH = "/api"
+READ_RETRIES = 2
+LARGEST_PAGE = 500
+
+Answer = TypeVar("Answer", bound=Part)
+Model = TypeVar("Model", bound=Resource)
+Entity = type[Model] | str
+Changes = list[Change]
+
+
+@dataclass(frozen=True)
+class Page(Generic[Answer]):
+    """Some of a list: how many there are altogether, and those asked for."""
+
+    count: int
+    results: tuple[Answer, ...]
+
+
+class Deals:
+    """A caller with a token. Raises the service's own errors, or ServiceProblem where there is no answer.
+
+    An entity is named by its model (`SupplyPackage`) or its path name (`"supply_deals"`, see ENTITIES).
+    """
+
+    def __init__(
+        self,
+        http: httpx.Client,
+        token: str,
+        seconds: float | None = None,
+        header: str = "Authorization",
+        scheme: str = "Bearer",
+    ) -> None:
+        """`seconds` is how long one call may take altogether; the token is sent as `<header>: <scheme> …`."""
+        self._http, self._seconds = http, seconds
+        self._headers = {"Accept": "application/json", header: f"{scheme} {token}".strip()}
+
+    @overload
+    def get(self, entity: type[Model], entity_id: int) -> Model: ...
+    @overload
+    def get(self, entity: str, entity_id: int) -> Any: ...
+    def get(self, entity: type[Model] | str, entity_id: int) -> Any:
+        """The entity, with the ETag of its state. NotFound without one of this id."""
+        return _resource(_model(entity), self._ask("GET", _path(entity, entity_id)))
+
+    @overload
+    def list(self, entity: type[Model], **params: Any) -> Page[Model]: ...
+    @overload
+    def list(self, entity: str, **params: Any) -> Page[Any]: ...
+    def list(self, entity: type[Model] | str, **params: Any) -> Page[Any]:
+        """One page. `params`: limit (at most 500), offset, search, ordering, and filters on plain fields.
+
+        A filter with several values, as a list, finds any of them.
+        """
+        return _page(_model(entity), self._ask("GET", _path(entity), params))
+
+    @overload
+    def everything(self, entity: type[Model], **params: Any) -> Iterator[Model]: ...
+    @overload
+    def everything(self, entity: str, **params: Any) -> Iterator[Any]: ...
+    def everything(self, entity: type[Model] | str, **params: Any) -> Iterator[Any]:
+        """All that `list` would find, page after page."""
+        seen = 0
+        while True:
+            page = self.list(entity, limit=LARGEST_PAGE, offset=seen, **params)
+            yield from page.results
+            seen += len(page.results)
+            if not page.results or seen >= page.count:
+                return
+
+    @overload
+    def create(self, entity: type[Model], model: Model, idempotency_key: str | None = None) -> Model: ...
+    @overload
+    def create(self, entity: str, model: Resource, idempotency_key: str | None = None) -> Any: ...
+    def create(self, entity: type[Model] | str, model: Resource, idempotency_key: str | None = None) -> Any:
+        """The entity as it was created from what `model` has set.
+
+        With a key it may be repeated: the same key and body answer with the first result. Invalid says
+        everything that is wrong, in `fields`; Conflict for a duplicate.
+        """
+        headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
+        return _resource(_model(entity), self._ask("POST", _path(entity), body=model.sent(), headers=headers))
+
+    def change(
+        self, entity: Entity[Any], entity_id: int, fields: Mapping[str, Any], if_match: str | None = None
+    ) -> None:
+        """Change these fields and no others.
+
+        With the `etag` that was read: Conflict, saying what changed meanwhile, if it is not the latest.
+        """
+        self._ask("PUT", _path(entity, entity_id), body=_sent(fields), headers=_condition(if_match))
+
+    def remove(self, entity: Entity[Any], entity_id: int, if_match: str | None = None) -> None:
+        """Delete it. InUse names what depends on it."""
+        self._ask("DELETE", _path(entity, entity_id), headers=_condition(if_match))
+
+    def history(self, entity: Entity[Any], entity_id: int, **params: Any) -> Changes:
+        """What happened to it, latest first, also once it is removed; the last 500 changes unless told so."""
+        answer = self._ask("GET", f"{_path(entity, entity_id)}history/", {"limit": LARGEST_PAGE} | params)
+        return [*_page(Change, answer).results]
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        params: Mapping[str, Any] | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> httpx.Response:
+        is_read = method == "GET"
+        sent = {**self._headers, **(headers or {})} | (
+            {} if body is None else {"Content-Type": "application/json"}
+        )
+        request = call.Call(
+            method,
+            f"{path}?{_query(params)}" if params else path,
+            headers=sent,
+            deadline=Deadline(self._seconds),
+            retries=READ_RETRIES if is_read else 0,
+            content=None if body is None else exact.dumps(body),
+        )
+        response = call.call(self._http, request)
+        if response.is_success:
+            return response
+        raise refusal(response)
+
+
+def _model(entity: type[Model] | str) -> type[Resource]:
+    return ENTITIES[entity] if isinstance(entity, str) else entity
+
+
+def _path(entity: Entity[Any], entity_id: int | None = None) -> str:
+    path = f"{PATH}/{_model(entity).entity}/"
+    return path if entity_id is None else f"{path}{int(entity_id)}/"
+
+
+def _query(params: Mapping[str, Any]) -> str:
+    """Booleans in JSON's words; None is not sent."""
+    words = {True: "true", False: "false"}
+    known = {name: value for name, value in params.items() if value is not None}
+    plain = {name: words[value] if isinstance(value, bool) else value for name, value in known.items()}
+    return urlencode(plain, doseq=True)
+
+
+def _sent(value: Any) -> Any:
+    """Models and times inside as they travel."""
+    if isinstance(value, Part):
+        return value.sent()
+    if isinstance(value, Mapping):
+        return {name: _sent(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_sent(part) for part in value]
+    return moments.write(value) if isinstance(value, datetime) else value
+
+
+def _condition(if_match: str | None) -> dict[str, str]:
+    return {} if if_match is None else {"If-Match": if_match}
+
+
+def _resource(model: type[Model], response: httpx.Response) -> Model:
+    found = _read(model, _json(response))
+    found._etag = response.headers.get("etag")
+    return found
+
+
+def _page(model: type[Answer], response: httpx.Response) -> Page[Answer]:
+    body = _json(response)
+    try:
+        return Page(int(body["count"]), tuple(_read(model, one) for one in body["results"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise Unreadable("The service's list is not one that the API knows") from error
+
+
+def _json(response: httpx.Response) -> Any:
+    try:
+        return exact.loads(response.content)
+    except ValueError as error:
+        raise Unreadable("The service answered with something that is not of this API") from error
+
+
+def _read(model: type[Answer], fields: Any) -> Answer:
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        raise Unreadable(f"The service's {model.__name__} is not one that the API knows") from error

@@ -1,0 +1,236 @@
+"""The nouns of the deals API, as they travel.
+
+Names and types are those of the deals specification ("Resources and their fields"); what it leaves open
+(targeting elements, seats, lists, prices) is our own choice. An answer may lack any field but its id, and
+may carry others, which are kept: another service is free in both.
+"""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any, ClassVar, Literal, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, PrivateAttr
+
+from lib.deals import moments
+
+MediaType = Literal["banner", "video", "audio", "native"]
+GeoType = Literal["country", "region", "city", "dma", "zip"]
+Status = Literal["pending", "active", "paused", "complete"]
+Action = Literal["created", "changed", "removed"]
+MEDIA_TYPES: tuple[MediaType, ...] = get_args(MediaType)
+GEO_TYPES: tuple[GeoType, ...] = get_args(GeoType)
+STATUSES: tuple[Status, ...] = get_args(Status)
+ACTIONS: tuple[Action, ...] = get_args(Action)
+FEE_TYPES = {0: "undisclosed", 1: "percent of spend", 2: "flat", 3: "CPM", 4: "none"}
+
+
+def _moment(value: Any) -> Any:
+    return moments.read(value) if isinstance(value, str) else value
+
+
+Moment = Annotated[datetime, BeforeValidator(_moment), PlainSerializer(moments.write)]
+
+
+class Part(BaseModel):
+    """Something that travels. Frozen; fields that we don't know are kept."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    def sent(self) -> dict[str, Any]:
+        """As a request carries it: what was set, and nothing that has no value."""
+        return {
+            name: value for name, value in self.model_dump(exclude_unset=True).items() if value is not None
+        }
+
+
+class Reference(Part):
+    """Another entity, by its id; an answer tells the name too."""
+
+    id: int
+    name: str | None = None
+
+
+class GeoTarget(Part):
+    """A place that is meant, or excluded."""
+
+    type: str
+    value: str
+    is_excluded: bool = False
+
+
+class ValueTarget(Part):
+    """A browser, a device or an operating system that is meant, or excluded."""
+
+    value: str
+    is_excluded: bool = False
+
+
+class SizeTarget(Part):
+    """A size in pixels that is meant, or excluded."""
+
+    width: int
+    height: int
+    is_excluded: bool = False
+
+
+class ListTarget(Part):
+    """A list of domains or apps that is meant, or excluded."""
+
+    id: int
+    name: str | None = None
+    is_excluded: bool = False
+
+
+class Targeting(Part):
+    """What a supply package is restricted to: any of a kind, all of the kinds; an exclusion wins.
+
+    Empty means everything. Values are those of the report's key fields.
+    """
+
+    app_list_targetings: tuple[ListTarget, ...] = ()
+    browser_targetings: tuple[ValueTarget, ...] = ()
+    device_targetings: tuple[ValueTarget, ...] = ()
+    domain_list_targetings: tuple[ListTarget, ...] = ()
+    geo_targetings: tuple[GeoTarget, ...] = ()
+    operating_system_targetings: tuple[ValueTarget, ...] = ()
+    size_targetings: tuple[SizeTarget, ...] = ()
+
+
+class Resource(Part):
+    """An entity with an address of its own, `/api/<entity>/<id>/`."""
+
+    entity: ClassVar[str]
+
+    id: int | None = None
+    name: str | None = None
+    created_at: Moment | None = None
+    updated_at: Moment | None = None
+    _etag: str | None = PrivateAttr(None)
+
+    @property
+    def etag(self) -> str | None:
+        """Names this state in If-Match; None when it came in a list, or from a service without ETags."""
+        return self._etag
+
+
+class Dsp(Resource):
+    """A demand-side platform."""
+
+    entity: ClassVar[str] = "dsps"
+
+    supports_deal_sync: bool | None = None
+
+
+class Seat(Resource):
+    """A buyer's seat at a DSP; `external_id` is how the DSP calls it."""
+
+    entity: ClassVar[str] = "seats"
+
+    external_id: str | None = None
+    dsp: Dsp | None = None
+
+
+class DomainList(Resource):
+    """Site domains under one name."""
+
+    entity: ClassVar[str] = "domain_lists"
+
+    domains: tuple[str, ...] = ()
+
+
+class AppList(Resource):
+    """App bundles under one name."""
+
+    entity: ClassVar[str] = "app_lists"
+
+    apps: tuple[str, ...] = ()
+
+
+class DemandDealOption(Part):
+    """One demand deal to create: for which seat, and at which price."""
+
+    seat: Reference
+    price: Decimal
+    deal_sync: bool = False
+
+
+class CreateDemandDeals(Part):
+    """Demand deals to create with a supply package, one for each option; the fee is that of them all."""
+
+    demand_deals_options: tuple[DemandDealOption, ...]
+    agency_curation_fee: Decimal | None = None
+    agency_curation_fee_type: int | None = None
+    contact_email: str | None = None
+
+
+class SupplyPackage(Resource, Targeting):
+    """A supply package (path name `supply_deals`): what is sold, from when to when."""
+
+    entity: ClassVar[str] = "supply_deals"
+
+    is_active: bool | None = None
+    is_dynamic_bidding: bool | None = None
+    is_true_price_opt_enable: bool | None = None
+    media_type: str | None = None
+    start_date: Moment | None = None
+    end_date: Moment | None = None
+    create_demand_deals: CreateDemandDeals | None = None
+    demand_deals: tuple[Reference, ...] = ()
+    packages: tuple[Reference, ...] = ()
+    status: str | None = None
+
+
+class DemandDeal(Resource):
+    """A demand deal: one seat's access to supply packages, at a price."""
+
+    entity: ClassVar[str] = "demand_deals"
+
+    deal_id: str | None = None
+    seat: Seat | None = None
+    dsp: Dsp | None = None
+    supply_deals: tuple[SupplyPackage, ...] = ()
+    package: Reference | None = None
+    price: Decimal | None = None
+    deal_sync: bool | None = None
+    is_active: bool | None = None
+    agency_curation_fee: Decimal | None = None
+    agency_curation_fee_type: int | None = None
+    contact_email: str | None = None
+    status: str | None = None
+
+
+class SeatChoice(Part):
+    """A seat of a legacy package; only those whose `value` is true get a demand deal."""
+
+    value: bool
+    seat: Seat
+    dsp: Dsp | None = None
+
+
+class Package(Resource):
+    """The deprecated middle layer, which generates one demand deal for each selected seat."""
+
+    entity: ClassVar[str] = "packages"
+
+    seats: tuple[SeatChoice, ...] = ()
+    supply_deals: tuple[SupplyPackage, ...] = ()
+    demand_deals: tuple[DemandDeal, ...] = ()
+
+
+class Change(Part):
+    """One change of one entity: who, when, and the fields that it touched, before and after.
+
+    Nothing was before a creation, and nothing is after a removal. *Extension of ours.*
+    """
+
+    id: int
+    at: Moment
+    who: str
+    action: str
+    before: dict[str, Any] | None = None
+    after: dict[str, Any] | None = None
+
+
+ENTITIES: dict[str, type[Resource]] = {
+    model.entity: model for model in (SupplyPackage, DemandDeal, Package, Seat, Dsp, DomainList, AppList)
+}

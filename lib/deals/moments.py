@@ -1,0 +1,54 @@
+"""Points in time as the deals API writes them: an instant, and the offset from UTC in which it was said."""
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+
+SHAPE = "YYYY-MM-DD HH:MM:SS+ZZZZ"
+PATTERN = r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}[+-]\d{4}$"
+FIRST, LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo=UTC)
+_EXAMPLE = "2026-11-20 09:00:00+0100"
+
+
+def parse(text: str) -> datetime:
+    """The time with its offset. ValueError, saying what is expected, for any other shape.
+
+    The years are those from 2000 to 2999: others are slips of the keyboard.
+    """
+    if not re.fullmatch(PATTERN, text, re.ASCII):
+        raise ValueError(f"must be a time like '{_EXAMPLE}' ({SHAPE})")
+    try:
+        moment = datetime.strptime(text, "%Y-%m-%d %H:%M:%S%z")
+        return within_reach(moment)
+    except (ValueError, OverflowError):
+        raise ValueError(f"is no time of the years 2000 to 2999; '{_EXAMPLE}' would be one") from None
+
+
+def within_reach(moment: datetime) -> datetime:
+    """The same; ValueError outside of the years that are kept."""
+    if not FIRST <= moment < LAST:
+        raise ValueError("outside of the years 2000 to 2999")
+    return moment
+
+
+def read(text: str) -> datetime:
+    """A time in an answer, which another service may write in any of ISO 8601's ways, offset included."""
+    moment = datetime.fromisoformat(text.strip())
+    if moment.tzinfo is None:
+        raise ValueError(f"a time without its offset from UTC: {text}")
+    return moment
+
+
+def write(moment: datetime) -> str:
+    """`2026-11-20 09:00:00+0100`."""
+    return moment.strftime("%Y-%m-%d %H:%M:%S%z")
+
+
+def offset_minutes(moment: datetime) -> int:
+    """Minutes east of UTC."""
+    offset = moment.utcoffset() or timedelta(0)
+    return int(offset.total_seconds() // 60)
+
+
+def at_offset(moment: datetime, minutes: int) -> datetime:
+    """The same instant, said so many minutes east of UTC."""
+    return moment.astimezone(timezone(timedelta(minutes=minutes)))

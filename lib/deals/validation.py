@@ -1,0 +1,158 @@
+"""Everything that is wrong with a request at once, each message where the request has the fault."""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from types import NoneType
+from typing import Annotated, Any, get_args
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from lib.wire.errors import Invalid, suggestion
+
+WHOLE = "non_field_errors"
+Path = tuple[str | int, ...]
+Fields = dict[str, Any]
+
+_SENTENCES = {
+    "string_type": "This must be text.",
+    "string_too_short": "This may not be empty.",
+    "string_too_long": "This may have at most {max_length} characters.",
+    "bool_type": "This must be true or false.",
+    "int_type": "This must be a whole number.",
+    "greater_than_equal": "This must be at least {ge}.",
+    "less_than_equal": "This may be at most {le}.",
+    "literal_error": "This must be {expected}.",
+    "list_type": "This must be a list.",
+    "too_short": "This needs at least {min_length}.",
+    "too_long": "This may have at most {max_length} elements.",
+    "value_error": "This {error}.",
+}
+
+
+class Problems:
+    """What is wrong, collected while a request is read and its rules are checked."""
+
+    def __init__(self) -> None:
+        self._found: dict[Path, list[str]] = {}
+
+    def add(self, where: Path, message: str) -> None:
+        """Something is wrong at this place of the request; the empty place is the whole."""
+        self._found.setdefault(where or (WHOLE,), []).append(message)
+
+    def at(self, *where: str | int) -> bool:
+        """Whether something is wrong there, or inside of it."""
+        return any(path[: len(where)] == where for path in self._found)
+
+    def check(self) -> None:
+        """Raise Invalid with everything, if there is anything."""
+        if self._found:
+            raise Invalid(_nested(self._found))
+
+
+def read(
+    model: type[BaseModel], body: Any, problems: Problems, *, where: Path = (), whole: bool = True
+) -> Fields:
+    """The fields of `body` that are as `model` wants them; what is wrong with the others goes to `problems`.
+
+    `whole` demands the fields that the model requires, and gives the others their defaults. Nested models
+    are read alike, so that one fault hides no other: they come out as dicts, which lack what was wrong.
+    """
+    if not isinstance(body, Mapping):
+        problems.add(where, "This must be an object.")
+        return {}
+    _name_unknown(model, body, problems, where)
+    good: Fields = {}
+    for name, field in model.model_fields.items():
+        if name in body:
+            good |= _field(model, name, body[name], problems, (*where, name))
+        elif whole and field.is_required():
+            problems.add((*where, name), "This field is required.")
+        elif whole:
+            good[name] = field.get_default(call_default_factory=True)
+    return good
+
+
+def _name_unknown(model: type[BaseModel], body: Iterable[str], problems: Problems, where: Path) -> None:
+    given: frozenset[str] = getattr(model, "GIVEN", frozenset())
+    for name in body:
+        if name in given:
+            problems.add((*where, name), "This is given by the service and can't be set.")
+        elif name not in model.model_fields:
+            near = suggestion(name, list(model.model_fields))
+            problems.add((*where, name), f"There is no such field{near or '.'}")
+
+
+def _field(model: type[BaseModel], name: str, value: Any, problems: Problems, where: Path) -> Fields:
+    """`{name: value}` as the model wants it, or nothing where there is nothing good about it."""
+    annotation = model.model_fields[name].annotation
+    nested = _model_in(annotation)
+    if nested is None or (value is None and NoneType in get_args(annotation)):
+        return _leaf(_adapter(model, name), name, value, problems, where)
+    if nested is annotation or NoneType in get_args(annotation):
+        return {name: read(nested, value, problems, where=where)}
+    if not _leaf(_adapter(model, name, of_anything=True), name, value, problems, where):
+        return {}
+    return {name: [read(nested, one, problems, where=(*where, number)) for number, one in enumerate(value)]}
+
+
+def _leaf(adapter: TypeAdapter[Any], name: str, value: Any, problems: Problems, where: Path) -> Fields:
+    try:
+        return {name: adapter.validate_python(value, strict=True)}
+    except ValidationError as error:
+        for one in error.errors(include_url=False, include_input=False):
+            place = (*where, *(part for part in one["loc"] if isinstance(part, int)))
+            problems.add(place, _sentence(one["type"], one["msg"], one.get("ctx", {})))
+    return {}
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """The model that the field holds: itself, or null, or a list of it."""
+    for found in (annotation, *get_args(annotation)):
+        if isinstance(found, type) and issubclass(found, BaseModel):
+            return found
+    return None
+
+
+@cache
+def _adapter(model: type[BaseModel], name: str, of_anything: bool = False) -> TypeAdapter[Any]:
+    """Checks one field; `of_anything` looks at a list's length and not into it."""
+    field = model.model_fields[name]
+    if of_anything:
+        return TypeAdapter(Annotated[list[Any], *field.metadata] if field.metadata else list[Any])
+    return TypeAdapter(field.rebuild_annotation())
+
+
+def _sentence(kind: str, message: str, context: Mapping[str, Any]) -> str:
+    return _SENTENCES[kind].format(**context) if kind in _SENTENCES else f"{message}."
+
+
+def _nested(found: Mapping[Path, list[str]]) -> dict[str, Any]:
+    """Paths → a tree as the request is; a list has an empty object where nothing is wrong."""
+    tree: dict[str, Any] = {}
+    for name in dict.fromkeys(path[0] for path in found):
+        below = {path[1:]: messages for path, messages in found.items() if path[0] == name}
+        tree[str(name)] = _branch(below)
+    return tree
+
+
+def _branch(found: Mapping[Path, list[str]]) -> Any:
+    """A field's own messages win over those inside of it: both can't stand in one place."""
+    if () in found:
+        return found[()]
+    if all(isinstance(path[0], int) for path in found):
+        return _elements(found)
+    return _nested(found)
+
+
+def _elements(found: Mapping[Path, list[str]]) -> list[Any]:
+    last = max(int(path[0]) for path in found)
+    parts = [
+        {path[1:]: messages for path, messages in found.items() if path[0] == n} for n in range(last + 1)
+    ]
+    if all(path.keys() <= {()} for path in parts):
+        return [f"Element {n + 1}: {text}" for n, part in enumerate(parts) for text in part.get((), [])]
+    return [{} if not part else _element(part) for part in parts]
+
+
+def _element(found: Mapping[Path, list[str]]) -> Any:
+    return {WHOLE: found[()]} if () in found else _branch(found)

@@ -1,0 +1,36 @@
+"""JSON whose numbers stay what they are: decimals in, decimals out, never by way of a float."""
+
+import json
+from decimal import Decimal
+from typing import Any, NoReturn
+
+import orjson
+
+
+def loads(text: bytes) -> Any:
+    """What the JSON says; numbers with a point or an exponent are Decimals. ValueError when it is no JSON."""
+    try:
+        return json.loads(text, parse_float=Decimal, parse_constant=_no_number)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def dumps(value: Any) -> bytes:
+    """The value as JSON; a Decimal is written digit by digit, as a number without trailing zeros."""
+    return orjson.dumps(value, default=_number)
+
+
+def plain(number: Decimal) -> str:
+    """`2.50` → `2.5`, `1E+2` → `100`."""
+    text = format(number, "f")
+    return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
+
+
+def _number(value: Any) -> orjson.Fragment:
+    if not isinstance(value, Decimal) or not value.is_finite():
+        raise TypeError(f"{type(value).__name__} has no place in JSON")
+    return orjson.Fragment(plain(value))
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")
