@@ -1,0 +1,139 @@
+"""What our service answers beyond the specification: the extensions that its info lists."""
+
+import datetime as dt
+import math
+
+import pandas as pd
+import pytest
+
+from conformance.reporting import oracle
+from conformance.reporting.caller import Answer, Caller, agree, figures, rows, same
+from conformance.reporting.files import read
+from conformance.reporting.hourly import CATEGORIES, COUNTRIES, FIRST, ROWS, USUAL
+
+EXTENSIONS = [
+    "data_fields", "include_mappings", "order_by", "limit", "offset", "audience_key", "precision", "xlsx",
+    "arrow",
+]  # fmt: skip
+
+
+def names(answer: Answer) -> list[str]:
+    """The first name of each row."""
+    return [row["name"][0] for row in answer["rows"]]
+
+
+def test_info_lists_them(hourly: Caller) -> None:
+    """info lists every extension in `extensions`."""
+    assert sorted(hourly.info()["extensions"]) == sorted(EXTENSIONS)
+
+
+@pytest.mark.parametrize(
+    "asked", [["ctr", "imps"], ["bonus"], "clicks", ["unique_devices", "bonus"]], ids=str
+)
+def test_data_fields(hourly: Caller, asked: list[str]) -> None:
+    """data_fields says which data fields come back, in which order; an optional one only so."""
+    answer = hourly.audience(split_by=["site_id"], data_fields=asked)
+    assert [list(figures(row)) for row in (*answer["rows"], answer["total"])] == [
+        [asked] if isinstance(asked, str) else asked
+    ] * (len(answer["rows"]) + 1)
+    same(rows(answer), oracle.split(ROWS, ["site_id"]))
+
+
+def test_data_fields_of_an_export(hourly: Caller) -> None:
+    """An export takes data_fields too."""
+    file = read(hourly.export(split_by=["site_id"], data_fields=["bonus", "imps"]), "csv")
+    assert file.titles == ["Site", "bonus", "Impressions"]
+
+
+def test_include_mappings(hourly: Caller) -> None:
+    """include_mappings adds each row's descriptions, aligned with its name; a code without one stays."""
+    answer = hourly.audience(split_by=["site_id", "geo.country", "categories"], include_mappings=1)
+    for row in answer["rows"]:
+        site, country, category = row["name"]
+        assert row["description"] == [
+            site,
+            COUNTRIES.get(country, country),
+            CATEGORIES.get(category, category),
+        ]
+    assert "description" not in hourly.audience(split_by=["geo.country"])["rows"][0]
+
+
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+@pytest.mark.parametrize("name", ["imps", "adjustment", "ctr", "unique_users", "least", "bonus"])
+def test_order_by_a_data_field(hourly: Caller, name: str, direction: str) -> None:
+    """order_by orders rows by a data field, returned or not; missing values come last either way."""
+    order = [{"name": name, "direction": direction}]
+    last = FIRST + dt.timedelta(days=4)
+    found = names(hourly.audience(split_by=["granularity_hour"], order_by=order, end_date=str(last)))
+    expected = oracle.split(oracle.between(FIRST, last), ["granularity_hour"])
+    values = pd.Series([expected[name_,][name] for name_ in found], dtype=float)
+    assert values.sort_values(ascending=direction == "asc", kind="stable").index.tolist() == [
+        *range(len(values))
+    ]
+
+
+def test_order_by_key_fields(hourly: Caller) -> None:
+    """order_by orders by text, or by number where the type is int, missing numbers last; then by the next."""
+    by_text = [{"name": "domain", "direction": "asc"}]
+    assert names(hourly.audience(split_by=["domain"], order_by=by_text)) == sorted(
+        {*ROWS["domain"].fillna("")}
+    )
+    by_number = [{"name": "site_id", "direction": "desc"}, {"name": "segments", "direction": "asc"}]
+    answer = hourly.audience(split_by=["site_id", "segments"], order_by=by_number)
+    segments = ["", "a", "b", "c", "d"]
+    assert [row["name"] for row in answer["rows"]] == [
+        [site, segment] for site in ("10", "2", "1", "-3", "") for segment in segments
+    ]
+
+
+def test_the_usual_order(hourly: Caller) -> None:
+    """Where nothing is asked, rows come from the largest down by the first data field; direction is desc."""
+    usual = hourly.audience(split_by=["domain"])
+    assert usual == hourly.audience(split_by=["domain"], order_by=[{"name": "imps"}])
+    values = [figures(row)["imps"] for row in usual["rows"]]
+    assert values == sorted(values, reverse=True)
+
+
+@pytest.mark.parametrize(("limit", "offset"), [(3, 0), (3, 4), (0, 0), (1000, 5), (None, 6), (5, 10_000)])
+def test_limit_and_offset(hourly: Caller, limit: int | None, offset: int) -> None:
+    """limit and offset cut after ordering; totals and records_found stay those of the whole."""
+    whole = hourly.audience(split_by=["domain"])
+    part = hourly.audience(split_by=["domain"], limit=limit, offset=offset)
+    assert part["rows"] == whole["rows"][offset:][:limit]
+    assert part["total"] == whole["total"]
+
+
+def test_limit_of_an_export(hourly: Caller) -> None:
+    """An export takes order_by, limit and offset too; its total is that of the whole."""
+    fields = {"split_by": ["domain"], "order_by": [{"name": "clicks"}], "limit": 2, "offset": 1}
+    lines = read(hourly.export(**fields, include_total=1, export_format="tsv2"), "tsv2").rows(1)
+    assert list(lines) == [tuple(row["name"]) for row in hourly.audience(**fields)["rows"]] + [("Total",)]
+    assert lines["Total",][0] == ROWS["imps"].sum()
+
+
+@pytest.mark.parametrize("wrong", [-1, 1.5, "all"])
+@pytest.mark.parametrize("field", ["limit", "offset"])
+def test_wrong_limits(hourly: Caller, field: str, wrong: object) -> None:
+    """limit and offset are whole numbers from 0."""
+    assert hourly.reason("audience", **{field: wrong}).startswith(f"{field}: ")
+
+
+@pytest.mark.parametrize(("source", "other"), [("users", "unique_devices"), ("devices", "unique_users")])
+@pytest.mark.parametrize("verb", ["audience", "export"])
+def test_audience_key(hourly: Caller, verb: str, source: str, other: str) -> None:
+    """audience_key chooses the audience source: users of the others are not returned."""
+    if verb == "audience":
+        found = list(figures(hourly.audience(audience_key=source)["total"]))
+    else:
+        found = read(hourly.export(audience_key=source, export_format="tsv2"), "tsv2").titles
+    assert found == [name for name in USUAL if name != other]
+
+
+def test_shares_add_up(hourly: Caller) -> None:
+    """Without segmented fields the shares of all rows add up to a hundred percent, also beyond a limit."""
+    answer = hourly.audience(split_by=["domain"])
+    shares = [cell["percent"] for row in answer["rows"] for cell in row["data"] if cell["name"] == "imps"]
+    assert math.isclose(sum(shares), 100)
+    limited = hourly.audience(split_by=["domain"], limit=1)["rows"][0]
+    agree(figures(limited), figures(answer["rows"][0]))
+    assert limited["data"][0]["percent"] == answer["rows"][0]["data"][0]["percent"]
