@@ -12,6 +12,7 @@ SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
     ("slicers", "Slicers", ":material/dataset:", ROLES),
     ("audience", "Audience", ":material/monitoring:", ROLES),
     ("export", "Export", ":material/download:", ROLES),
+    ("access", "Access", ":material/key:", ROLES),
 )
 
 person = sign_in.person()

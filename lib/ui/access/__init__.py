@@ -1,0 +1,1 @@
+"""Access: tokens for scripts, and people."""

@@ -1,0 +1,72 @@
+"""People, for an administrator: who may sign in, what they are and what they may see."""
+
+from collections.abc import Iterable
+
+import pandas as pd
+import streamlit as st
+
+from lib.people import Person
+from lib.tokens.access import Access
+from lib.ui.access import person_drawer
+from lib.ui.frame import Here
+
+OPEN, CLICKED, SEARCH = "person_open", "person_clicked", "people_search"
+
+
+def matching(people: Iterable[Person], text: str) -> list[Person]:
+    """The people in whom every word of `text` is found, whatever its case."""
+    words = text.casefold().split()
+    return [person for person in people if all(word in _searched(person) for word in words)]
+
+
+def table(people: Iterable[Person]) -> pd.DataFrame:
+    """A row per person."""
+    rows = [
+        (p.name, p.username, p.role.capitalize(), person_drawer.sees(p), p.email or "", p.added)
+        for p in people
+    ]
+    frame = pd.DataFrame(rows, columns=["Name", "User name", "Role", "May see", "E-mail", "Since"])
+    return frame.assign(Since=pd.to_datetime(frame["Since"], utc=True))
+
+
+def draw(here: Here, access: Access) -> None:
+    """The list; a click on a name opens the person, a button adds one."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        text = st.text_input(
+            "Search people", type="search", live=True, key=SEARCH, placeholder="Search", width=260,
+            label_visibility="collapsed",
+        )  # fmt: skip
+        st.space("stretch")
+        adds = st.button("Add a person", icon=":material/person_add:", key="people_add")
+    listed = matching(access.people.everyone(), text or "")
+    st.dataframe(
+        table(listed),
+        key="people",
+        hide_index=True,
+        column_config={
+            "Name": st.column_config.ButtonColumn(
+                type="tertiary", alignment="left", key=CLICKED, on_click=_open, args=(listed,)
+            ),
+            "May see": st.column_config.TextColumn(width="large"),
+            "Since": st.column_config.DatetimeColumn(format="D MMM YYYY"),
+        },
+        alt="People who may sign in",
+    )
+    found = access.people.get(st.session_state.get(OPEN, ""))
+    if adds:
+        person_drawer.add(here, access)
+    elif found is not None:
+        person_drawer.change(here, access, found, close)
+
+
+def close() -> None:
+    """No person is open any more."""
+    st.session_state.pop(OPEN, None)
+
+
+def _open(listed: list[Person]) -> None:
+    st.session_state[OPEN] = listed[st.session_state[CLICKED]["row"]].username
+
+
+def _searched(person: Person) -> str:
+    return "\n".join((person.username, person.name, person.role, person.email or "")).casefold()

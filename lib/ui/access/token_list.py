@@ -1,0 +1,119 @@
+"""The tokens that somebody may revoke: a row each, and what is asked before they stop working."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+import pandas as pd
+import streamlit as st
+
+from lib.people import Person
+from lib.tokens.access import Access
+from lib.tokens.models import Token
+from lib.ui import sign_in
+
+CHOSEN, ALL, ASKED = "tokens_chosen", "tokens_all", "tokens_to_revoke"
+OPENS_ALL, NEVER = "all of theirs", "never"
+COLUMNS = {
+    "Name": st.column_config.TextColumn(width="medium"),
+    "Begins": st.column_config.TextColumn(help="The first characters, by which to recognise it"),
+    "Opens": st.column_config.TextColumn(help="Projects and slicers"),
+    "Created": st.column_config.DatetimeColumn(format="D MMM YYYY"),
+    "Expires": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
+    "Last used": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
+}
+
+
+def of(access: Access, person: Person) -> list[Token]:
+    """The tokens that this person may revoke, the latest first: their own, an administrator everybody's."""
+    owner = None if person.role == "admin" else person.username
+    return access.store.everything(owner)[::-1]
+
+
+def shown(tokens: Iterable[Token], now: datetime, with_ended: bool) -> list[Token]:
+    """The permanent ones that still open something; with the ended and the temporary ones all of them."""
+    return [t for t in tokens if with_ended or (t.kind == "permanent" and t.state(now) == "active")]
+
+
+def table(tokens: Iterable[Token], now: datetime, with_owner: bool) -> pd.DataFrame:
+    """A row per token, times in UTC; a missing time is one that never comes, or never came."""
+    rows = [
+        {
+            "Name": token.name,
+            "Owner": token.owner,
+            "Service": token.service,
+            "Begins": f"{token.prefix}…",
+            "Opens": ", ".join(map(str, token.grants)) or OPENS_ALL,
+            "State": token.state(now),
+            "Last used": token.last_used,
+            "Expires": token.expires,
+            "Created": token.created,
+        }
+        for token in tokens
+    ]
+    columns = ["Name", "Owner", "Service", "Begins", "Opens", "State", "Last used", "Expires", "Created"]
+    frame = pd.DataFrame(rows, columns=columns)
+    times = {name: pd.to_datetime(frame[name], utc=True) for name in ("Last used", "Expires", "Created")}
+    return frame.assign(**times).drop(columns=[] if with_owner else ["Owner"])
+
+
+def draw(access: Access, person: Person) -> None:
+    """The list, the control that shows the ended ones too, and the button that revokes what is chosen."""
+    now = datetime.now(UTC)
+    everything = of(access, person)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.toggle("Ended and temporary ones too", key=ALL, on_change=_choose_nothing)
+        listed = shown(everything, now, st.session_state[ALL])
+        revoke = st.container(horizontal=True, horizontal_alignment="right")
+    if not listed:
+        st.info("No tokens yet. A script needs one to call the APIs.", icon=":material/key:")
+        return
+    chosen = _chosen(listed, now, person.role == "admin")
+    active = [token for token in chosen if token.state(now) == "active"]
+    if revoke.button("Revoke", icon=":material/block:", key="tokens_revoke", disabled=not active):
+        _ask(access, active)
+
+
+def _chosen(listed: Sequence[Token], now: datetime, with_owner: bool) -> list[Token]:
+    event = st.dataframe(
+        table(listed, now, with_owner),
+        key=CHOSEN,
+        on_select="rerun",
+        selection_mode="multi-row",
+        hide_index=True,
+        column_config=COLUMNS,
+        placeholder=NEVER,
+        alt="Access tokens",
+    )
+    return [listed[row] for row in event["selection"]["rows"] if row < len(listed)]
+
+
+@st.dialog("Revoke", icon=":material/block:")
+def _ask(access: Access, tokens: list[Token]) -> None:
+    st.markdown(f"{_counted(tokens)} will stop working at once, and for good:")
+    st.markdown("\n".join(f"- **{token.name}** ({token.service}), `{token.prefix}…`" for token in tokens))
+    with st.container(horizontal=True):
+        if st.button("Revoke", type="primary", key="tokens_revoke_sure"):
+            revoke(access, tokens)
+            _choose_nothing()
+            st.toast(f"{_counted(tokens)} revoked")
+            st.rerun()
+        if st.button("Keep", key="tokens_keep"):
+            st.rerun()
+
+
+def revoke(access: Access, tokens: Iterable[Token]) -> None:
+    """Revoke those of the tokens that whoever is signed in now may revoke."""
+    person = sign_in.person()
+    if person is not None:
+        theirs = {token.id for token in of(access, person)}
+        for token in tokens:
+            if token.id in theirs:
+                access.store.revoke(token.id)
+
+
+def _counted(tokens: Sequence[Token]) -> str:
+    return "This token" if len(tokens) == 1 else f"These {len(tokens)} tokens"
+
+
+def _choose_nothing() -> None:
+    st.session_state.pop(CHOSEN, None)

@@ -1,0 +1,107 @@
+"""A package's targeting as filters of the report: what joins the two APIs, which do not know each other.
+
+Rules of a targeting (decisions, Targeting elements): any of a kind, all of the kinds; an exclusion wins;
+empty is everything. Filters are joined by AND, so two key fields of one kind ("Germany or the city of
+Lyon") can't be said by them. What can't be said is left out and named: the figures are then those of more.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+
+from lib.deals.models import AppList, DomainList, GeoTarget, ListTarget, SizeTarget, Targeting, ValueTarget
+from lib.reporting.models import Filter, KeyField, Slicer
+from lib.ui.targeting.kinds import KINDS, Kind, key_field
+
+Lists = Mapping[tuple[str, int], tuple[str, ...]]
+Target = GeoTarget | ValueTarget | SizeTarget | ListTarget
+
+
+@dataclass(frozen=True)
+class Translation:
+    """The filters, and a sentence for each part of the targeting that they leave out."""
+
+    filters: tuple[Filter, ...]
+    left_out: tuple[str, ...]
+
+
+def report_filters(
+    targeting: Targeting, slicer: Slicer, lists: Lists, media_type: str | None = None
+) -> Translation:
+    """The filters that select what the targeting selects, in the words of this slicer.
+
+    `lists` are the entries of domain and app lists, by kind (`domain_list`, `app_list`) and id.
+    """
+    filters: list[Filter] = []
+    left_out: list[str] = []
+    for name, kinds in groupby(KINDS, lambda kind: kind.group):
+        parts = [part for kind in kinds for part in _parts(kind, targeting, slicer, lists, left_out)]
+        positive = [part for part in parts if part.match == "equals"]
+        filters += [part for part in parts if part.match != "equals"]
+        if len({part.name for part in positive}) > 1:
+            fields = " or ".join(_title(part.name, slicer) for part in positive)
+            left_out.append(f"{name}: a filter can't say {fields}.")
+        else:
+            filters += positive
+    if media_type is not None:
+        filters += _media_type(media_type, slicer, left_out)
+    return Translation(tuple(filters), tuple(left_out))
+
+
+def entries(lists: Iterable[DomainList | AppList]) -> dict[tuple[str, int], tuple[str, ...]]:
+    """The entries of lists as `report_filters` takes them."""
+    return {
+        ("domain_list", found.id) if isinstance(found, DomainList) else ("app_list", found.id): (
+            found.domains if isinstance(found, DomainList) else found.apps
+        )
+        for found in lists
+        if found.id is not None
+    }
+
+
+def _parts(
+    kind: Kind, targeting: Targeting, slicer: Slicer, lists: Lists, left_out: list[str]
+) -> Iterator[Filter]:
+    """At most one filter for what is meant, and one for what is excluded."""
+    targets = kind.of(targeting)
+    field = key_field(kind, slicer)
+    if not targets:
+        return
+    if field is None:
+        left_out.append(f"{kind.title}: this slicer has no key field for it.")
+        return
+    for is_excluded in (False, True):
+        asked = [target for target in targets if target.is_excluded == is_excluded]
+        values = _values(kind, asked, lists, left_out)
+        if values:
+            yield _filter(field, values, is_excluded)
+
+
+def _values(kind: Kind, targets: Iterable[Target], lists: Lists, left_out: list[str]) -> tuple[str, ...]:
+    """The values of the key field; none at all where a list is not known, as nobody can tell its entries."""
+    values: list[str] = []
+    for target in targets:
+        if not isinstance(target, ListTarget):
+            values.append(kind.value(target))
+        elif found := lists.get((kind.name, target.id)):
+            values += found
+        else:
+            left_out.append(f"{kind.title}: {kind.value(target)} is empty, or its entries are not known.")
+            return ()
+    return tuple(dict.fromkeys(values))
+
+
+def _filter(field: KeyField, values: tuple[str, ...], is_excluded: bool) -> Filter:
+    return Filter(name=field.name, value=values, match="not equals" if is_excluded else "equals")
+
+
+def _media_type(media_type: str, slicer: Slicer, left_out: list[str]) -> list[Filter]:
+    field = next((found for found in slicer.key_fields if found.name == "media_type"), None)
+    if field is None:
+        left_out.append("Media type: this slicer has no key field for it.")
+        return []
+    return [_filter(field, (media_type,), False)]
+
+
+def _title(name: str, slicer: Slicer) -> str:
+    return slicer.key_field(name).description or name

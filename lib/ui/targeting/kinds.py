@@ -1,0 +1,85 @@
+"""What a package can be restricted to: the kinds of targeting, and the key fields that they are about."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from lib.deals.models import GeoTarget, ListTarget, SizeTarget, Targeting, ValueTarget
+from lib.reporting.models import KeyField, Slicer
+
+Target = GeoTarget | ValueTarget | SizeTarget | ListTarget
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of targeting. `group` is what is joined by OR: all places are one group, whatever their type.
+
+    `field` is where a package has it, `key_fields` how reports may call it: a whole name, or the last dotted
+    parts of one.
+    """
+
+    name: str
+    title: str
+    group: str
+    field: str
+    key_fields: tuple[str, ...]
+
+    def of(self, targeting: Targeting) -> tuple[Target, ...]:
+        """What a targeting says of this kind."""
+        targets: tuple[Target, ...] = getattr(targeting, self.field)
+        return tuple(
+            target for target in targets if not isinstance(target, GeoTarget) or target.type == self.name
+        )
+
+    def value(self, target: Target) -> str:
+        """A target as the report's value: `US`, `Safari`, `300x250`; a list by its name."""
+        match target:
+            case SizeTarget():
+                return f"{target.width}x{target.height}"
+            case ListTarget():
+                return target.name or f"list {target.id}"
+            case _:
+                return target.value
+
+    def element(self, value: str, is_excluded: bool) -> dict[str, Any]:
+        """The element of a request that means this value; of a list kind, `value` is its id."""
+        if self.field == "geo_targetings":
+            return {"type": self.name, "value": value, "is_excluded": is_excluded}
+        if self.field == "size_targetings":
+            width, _, height = value.partition("x")
+            return {"width": int(width), "height": int(height), "is_excluded": is_excluded}
+        if self.is_list:
+            return {"id": int(value), "is_excluded": is_excluded}
+        return {"value": value, "is_excluded": is_excluded}
+
+    @property
+    def is_list(self) -> bool:
+        """Whether lists are meant, and not values of a report."""
+        return self.name in ("domain_list", "app_list")
+
+
+PLACES = "Places"
+KINDS = (
+    Kind("country", "Country", PLACES, "geo_targetings", ("country",)),
+    Kind("region", "Region", PLACES, "geo_targetings", ("region", "country_region")),
+    Kind("city", "City", PLACES, "geo_targetings", ("city",)),
+    Kind("dma", "DMA", PLACES, "geo_targetings", ("dma",)),
+    Kind("zip", "Postal code", PLACES, "geo_targetings", ("zip",)),
+    Kind("device", "Device", "Device", "device_targetings", ("device_type", "device.type")),
+    Kind(
+        "operating_system", "Operating system", "Operating system", "operating_system_targetings",
+        ("operating_system", "os.name"),
+    ),
+    Kind("browser", "Browser", "Browser", "browser_targetings", ("browser", "browser.name")),
+    Kind("size", "Size", "Size", "size_targetings", ("size", "requested_sizes")),
+    Kind("domain_list", "Domain list", "Domain list", "domain_list_targetings", ("site_domain",)),
+    Kind("app_list", "App list", "App list", "app_list_targetings", ("app_bundle",)),
+)  # fmt: skip
+
+
+def key_field(kind: Kind, slicer: Slicer) -> KeyField | None:
+    """The slicer's key field for this kind, by the best of its names; None without one."""
+    for name in kind.key_fields:
+        for field in slicer.key_fields:
+            if field.name == name or field.name.endswith(f".{name}"):
+                return field
+    return None
