@@ -52,18 +52,21 @@ def decode(body: Mapping[str, Any], split_by: Sequence[str]) -> Audience:
     rows, split = body["rows"], list(split_by)
     names = [[row["name"]] if isinstance(row["name"], str) else row["name"] for row in rows]
     cells = [{cell["name"]: cell for cell in row["data"]} for row in rows]
+    total = decode_total(body["total"])
+    fields = list(cells[0] if cells else total.values)
+    shared = [field for field in fields if any("percent" in row[field] for row in cells)]
     extras = EXTRAS if body.get("precision") else ()
     confidence = [row.get("confidence_range") for row in rows]
     described = [row["description"] for row in rows] if rows and "description" in rows[0] else None
     return Audience(
         names=pd.DataFrame(names, columns=split, dtype="str"),
-        values=_column_frame(cells, "value"),
-        percents=_column_frame(cells, "percent").dropna(axis=1, how="all"),
-        total=decode_total(body["total"]),
+        values=_column_frame(cells, fields, "value"),
+        percents=_column_frame(cells, shared, "percent"),
+        total=total,
         descriptions=None if described is None else pd.DataFrame(described, columns=split, dtype="str"),
         confidence_range=pd.Series(confidence, dtype="str") if any(confidence) else None,
         precision=decode_precision(body["precision"]) if body.get("precision") else None,
-        **{extra: _column_frame(cells, extra) for extra in extras},
+        **{extra: _column_frame(cells, fields, extra) for extra in extras},
     )
 
 
@@ -137,7 +140,8 @@ def _by_name(cells: Sequence[Mapping[str, Any]], key: str) -> Values:
     return {cell["name"]: None if cell[key] is None else float(cell[key]) for cell in cells}
 
 
-def _column_frame(cells: Sequence[Mapping[str, Mapping[str, Any]]], key: str) -> pd.DataFrame:
-    names = list(cells[0]) if cells else []
+def _column_frame(
+    cells: Sequence[Mapping[str, Mapping[str, Any]]], names: Sequence[str], key: str
+) -> pd.DataFrame:
     columns = {name: [row[name].get(key) for row in cells] for name in names}
     return pd.DataFrame(columns, index=pd.RangeIndex(len(cells))).astype("float64")

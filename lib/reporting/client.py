@@ -22,6 +22,7 @@ from lib.wire.errors import AccessError, BadRequest, DeadlineExceeded, InternalE
 
 PATH = "/API/v2"
 KEPT_IN_MEMORY = 32 * 1024 * 1024
+PAGE_HEAD = 100
 ERRORS: dict[str, type[TrancheError]] = {
     error.status: error for error in (BadRequest, AccessError, DeadlineExceeded, InternalError)
 }
@@ -55,11 +56,9 @@ class Reporting:
 
     def audience(self, query: AudienceQuery, slicer: Slicer | None = None) -> Audience:
         """The figures. `slicer` (its info) saves asking which extensions the service knows."""
-        known = (
-            slicer or self.info(InfoQuery(**query.model_dump(include={"project_name", "slicer_name"})))
-        ).extensions
-        sent = fallback.known(query, known)
-        accept = answers_arrow.MEDIA_TYPE if "arrow" in known else "application/json"
+        slicer = slicer or self.info(InfoQuery(**query.model_dump(include={"project_name", "slicer_name"})))
+        sent = fallback.known(query, slicer.extensions)
+        accept = answers_arrow.MEDIA_TYPE if "arrow" in slicer.extensions else "application/json"
         response = self._post("audience", sent, accept)
         try:
             if answers_arrow.MEDIA_TYPE in response.headers.get("content-type", ""):
@@ -68,7 +67,7 @@ class Reporting:
                 audience = answers_json.decode(_success(response.content), query.split_by)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Unreadable("The service's answer is not one that the API knows") from error
-        return fallback.complete(audience, query, known)
+        return fallback.complete(audience, query, slicer)
 
     def export(self, query: ExportQuery) -> Download:
         """The file, whole."""
@@ -87,6 +86,9 @@ class Reporting:
                 raise Unreadable("The service sent no file")
             for piece in pieces:
                 content.write(piece)
+        content.seek(0)
+        if media_type.startswith("text/html") and content.read(PAGE_HEAD).lstrip().startswith(b"<"):
+            raise Unreadable("The service sent a page for people, not a file")
         content.seek(0)
         return Download(_filename(response, query), media_type.partition(";")[0], content)
 

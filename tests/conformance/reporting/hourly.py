@@ -26,7 +26,7 @@ CATEGORIES = {"news": "News & politics", "sport": "Sport", "travel": "Travel and
 DOMAINS = (
     "shop.example", "Shop.Example", "news.example", "NEWS.example", "münchen.example", "100%_sure\\",
     'the "quoted", one', "=SUM(A1:A9)", "+1", "-cmd", "@there", "\ttabbed", "\rreturned", "two\r\nlines",
-    "'tis", None,
+    "'tis", "ΟΔΟΣ", "İzmir", None,
 )  # fmt: skip
 
 DEFINITION = Definition.model_validate(

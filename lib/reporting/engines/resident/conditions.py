@@ -59,13 +59,14 @@ def is_negative(wanted: Filter) -> bool:
 
 
 def _any(texts: pa.Array, wanted: Filter) -> Mask:
-    values = [value.lower() for value in wanted.value] if wanted.case_insensitive else list(wanted.value)
-    texts = pc.utf8_lower(texts) if wanted.case_insensitive else texts
+    values = pa.array(wanted.value, pa.string())
+    if wanted.case_insensitive:
+        texts, values = pc.utf8_lower(texts), pc.utf8_lower(values)
     if wanted.match.endswith("equals"):
-        return _mask(pc.is_in(texts, value_set=pa.array(values, pa.string()), skip_nulls=True))
+        return _mask(pc.is_in(texts, value_set=values, skip_nulls=True))
     compare = {"begins with": pc.starts_with, "ends with": pc.ends_with}.get(wanted.match, pc.match_substring)
     found = np.zeros(len(texts), dtype=bool)
-    for value in values:
+    for value in values.to_pylist():
         found |= _mask(compare(texts, value))
     return found
 
