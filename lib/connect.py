@@ -6,8 +6,12 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 import httpx
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 
+from lib.deals import routes as deals_service
+from lib.deals.admission import Admission
+from lib.deals.client import Deals
+from lib.deals.service import DealsService
 from lib.people import People, Person
 from lib.people.sessions import Sessions
 from lib.reporting import routes as service
@@ -18,6 +22,7 @@ from lib.settings import Settings
 from lib.tokens import service as token_service
 from lib.tokens.access import Access
 from lib.wire.apis import api
+from lib.wire.throttle import Throttle
 from lib.wire.transport import InProcess
 
 GRACE_SECONDS = 10
@@ -29,6 +34,7 @@ class Clients:
     """What one person may ask: a client per API, and the slicers (project, name) that they may see."""
 
     reporting: Reporting
+    deals: Deals
     slicers: tuple[tuple[str, str], ...]
 
 
@@ -50,7 +56,8 @@ def connect(person: Person, settings: Settings) -> Clients:
     """The clients of this person: over the services in this process, with a token of their own."""
     here = installation(settings)
     slicers = tuple(pair for pair in here.warehouse.slicers() if person.may_see(*pair))
-    return Clients(Reporting(here.http, here.passes.token(person)), slicers)
+    reporting, deals = (here.passes.token(person, service) for service in ("reporting", "deals"))
+    return Clients(Reporting(here.http, reporting), Deals(here.http, deals), slicers)
 
 
 def installation(settings: Settings) -> Installation:
@@ -63,10 +70,11 @@ def installation(settings: Settings) -> Installation:
 def _opened(settings: Settings) -> Installation:
     access = Access.of(settings)
     warehouse = Warehouse(settings.warehouse)
+    passes = Passes(access, settings)
     lifetime = timedelta(seconds=settings.token_seconds)
     reporting = service.routes(ReportingService(warehouse, access, settings))
     tokens = token_service.routes(access, settings.services.values(), lifetime)
-    app = api([reporting, tokens], settings.max_body_bytes)
+    app = api([reporting, _deals(access, passes, settings), tokens], settings.max_body_bytes)
     return Installation(
         settings=settings,
         people=access.people,
@@ -79,7 +87,17 @@ def _opened(settings: Settings) -> Installation:
             base_url="http://in-process",
             timeout=settings.deadline_seconds + GRACE_SECONDS,
         ),
-        passes=Passes(access, settings),
+        passes=passes,
+    )
+
+
+def _deals(access: Access, passes: "Passes", settings: Settings) -> APIRouter:
+    reads, writes = Throttle(settings.throttle_reads), Throttle(settings.throttle_writes)
+    return deals_service.routes(
+        DealsService(access.store.engine),
+        Admission(access, settings.deals_service, reads, writes, is_exempt=passes.made),
+        settings.deadline_seconds,
+        with_packages=settings.legacy_packages,
     )
 
 
@@ -87,19 +105,26 @@ class Passes:
     """Short-lived tokens for those who are signed in, so that the desk calls the APIs as they would."""
 
     def __init__(self, access: Access, settings: Settings) -> None:
-        self._access, self._service = access, settings.reporting_service
+        self._access, self._services = access, settings.services
         self._lifetime = timedelta(seconds=settings.token_seconds)
         self._lock = threading.Lock()
-        self._issued: dict[tuple[str, datetime | None], tuple[str, datetime]] = {}
+        self._issued: dict[tuple[str, datetime | None, str], tuple[str, datetime]] = {}
+        self._made: dict[str, datetime] = {}
 
-    def token(self, person: Person) -> str:
-        """A token of this person with at least half of its life before it."""
-        key, now = (person.username, person.added), datetime.now(UTC)
+    def token(self, person: Person, api: str) -> str:
+        """A token of this person for `reporting` or `deals`, with at least half of its life before it."""
+        key, now = (person.username, person.added, api), datetime.now(UTC)
         with self._lock:
             token, renew_at = self._issued.get(key, ("", now))
             if now >= renew_at:
                 token = self._access.store.issue(
-                    person.username, self._service, "desk", self._lifetime, kind="temporary"
+                    person.username, self._services[api], "desk", self._lifetime, kind="temporary"
                 )
                 self._issued[key] = (token, now + self._lifetime / 2)
+                self._made = {one: ends for one, ends in self._made.items() if ends > now}
+                self._made[token] = now + self._lifetime
             return token
+
+    def made(self, token: str) -> bool:
+        """Whether the desk of this process made the token: its own calls are one person's clicks."""
+        return token in self._made

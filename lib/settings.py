@@ -64,6 +64,15 @@ class Settings(BaseSettings):
     deals_service: str = Field(
         default="deals", description="Service identifier that a token for the deals API carries."
     )
+    throttle_reads: int = Field(
+        default=100, ge=1, description="Requests to the deals API that read, per token and minute."
+    )
+    throttle_writes: int = Field(
+        default=60, ge=1, description="Requests to the deals API that write, per token and minute."
+    )
+    legacy_packages: bool = Field(
+        default=True, description="Whether the deals API still answers for the deprecated packages."
+    )
     token_seconds: int = Field(
         default=3600, ge=60, le=86_400, description="Seconds for which a temporary token works."
     )

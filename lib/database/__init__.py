@@ -3,7 +3,7 @@
 from lib.database.columns import Amount, Document, Instant, Key, metadata
 from lib.database.engine import engine, writing
 from lib.database.migrate import migrate
-from lib.database.transaction import reading, transact
+from lib.database.transaction import explained, reading, transact
 
 __all__ = [
     "Amount",
@@ -11,6 +11,7 @@ __all__ = [
     "Instant",
     "Key",
     "engine",
+    "explained",
     "metadata",
     "migrate",
     "reading",

@@ -48,6 +48,19 @@ def reading(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
     return _repeated(lambda: _read(engine, work, deadline), deadline, _PASSING | {Failure.LOST})
 
 
+@contextmanager
+def explained() -> Iterator[None]:
+    """For a short look into the database outside of `reading`: its failure as StoreUnavailable."""
+    try:
+        yield
+    except (DBAPIError, PoolExhausted) as error:
+        raise _unavailable(error) from error
+
+
+def _unavailable(error: DBAPIError | PoolExhausted) -> StoreUnavailable:
+    return StoreUnavailable(REASONS.get(failure(error), REASONS[Failure.LOCKED]))
+
+
 _PASSING = frozenset({Failure.UNDONE, Failure.LOCKED})
 
 
@@ -62,7 +75,7 @@ def _repeated(attempt: Callable[[], Result], deadline: Deadline, again: frozense
             if deadline.remaining() == 0 or kind is Failure.STOPPED:
                 raise DeadlineExceeded(TOO_LATE) from error
             if kind not in again or number == ATTEMPTS - 1:
-                raise StoreUnavailable(REASONS.get(kind, REASONS[Failure.LOCKED])) from error
+                raise _unavailable(error) from error
             time.sleep(random.uniform(0, FIRST_PAUSE * 2**number))  # noqa: S311
     raise AssertionError("unreachable: the last attempt returns or raises")
 

@@ -67,7 +67,7 @@ class TokenStore:
 
     def __init__(self, engine: Engine, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         """`now` gives the time, with its zone."""
-        self._engine = engine
+        self.engine = engine
         self._now = now
 
     def issue(
@@ -93,7 +93,7 @@ class TokenStore:
         row |= {"owner": owner, "name": name.strip(), "service": service, "kind": kind}
         row |= {"grants": [str(grant) for grant in grants], "created": now}
         row |= {"expires": None if lifetime is None else now + lifetime}
-        with writing(self._engine).begin() as connection:
+        with writing(self.engine).begin() as connection:
             connection.execute(_expired_long_ago(now))
             connection.execute(insert(tokens).values(row))
         return prefix + secret
@@ -104,7 +104,7 @@ class TokenStore:
         AccessError, in the same words, for a token that is wrong, expired, revoked or for another service.
         """
         digest = _digest(token)
-        with self._engine.connect() as connection:
+        with self.engine.connect() as connection:
             row = connection.execute(select(tokens).where(tokens.c.digest == digest)).one_or_none()
         if row is None or not hmac.compare_digest(row.digest, digest):
             raise AccessError()
@@ -120,12 +120,12 @@ class TokenStore:
         question = select(*KEPT).order_by(tokens.c.id)
         if owner is not None:
             question = question.where(tokens.c.owner == owner)
-        with self._engine.connect() as connection:
+        with self.engine.connect() as connection:
             return [_token(row) for row in connection.execute(question)]
 
     def revoke(self, token_id: int) -> None:
         """Make the token worthless, at once and for good; BadRequest if there is none of this number."""
-        with self._engine.connect() as connection:
+        with self.engine.connect() as connection:
             known = connection.execute(select(tokens.c.id).where(tokens.c.id == token_id)).one_or_none()
         if known is None:
             raise BadRequest(f"There is no token {token_id}")
@@ -143,7 +143,7 @@ class TokenStore:
             log.warning("The use of token %d could not be noted: %s", token.id, error.orig)
 
     def _set(self, *which: ColumnElement[bool], **values: datetime) -> int:
-        with writing(self._engine).begin() as connection:
+        with writing(self.engine).begin() as connection:
             return connection.execute(update(tokens).where(*which).values(values)).rowcount
 
 

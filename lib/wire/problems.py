@@ -33,6 +33,8 @@ SHAPES: dict[str, Callable[[str, str], Body]] = {"/API/": _reporting}
 
 def problem(path: str, error: TrancheError, http: int | None = None) -> JSONResponse:
     """The answer to a failed request for `path`; the HTTP code is the error's own unless given."""
+    if isinstance(error, DealsError):
+        return JSONResponse(error.body, error.http, error.headers)
     shape = next((shape for prefix, shape in SHAPES.items() if path.startswith(prefix)), _plain)
     return JSONResponse(shape(error.status, error.reason), http or error.http)
 
@@ -50,8 +52,6 @@ def answer_problems(app: FastAPI) -> None:
 
 
 def _own(request: Request, error: TrancheError) -> Response:
-    if isinstance(error, DealsError):
-        return JSONResponse(error.body, error.http, error.headers)
     return problem(request.url.path, error)
 
 

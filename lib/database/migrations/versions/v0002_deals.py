@@ -1,0 +1,176 @@
+"""The tables of the deals half: entities, their links, history, and what a repeated request is known by."""
+
+from typing import Any
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+
+INSTANT, TEXT = sa.DateTime(timezone=True), sa.Text()
+KEY = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+KEEP, FOLLOW = "RESTRICT", "CASCADE"
+LINKS = {
+    "supply_package_deals": (
+        ("supply_package_id", "supply_packages", KEEP),
+        ("demand_deal_id", "demand_deals", FOLLOW),
+    ),
+    "supply_domain_lists": (
+        ("supply_package_id", "supply_packages", FOLLOW),
+        ("list_id", "domain_lists", KEEP),
+    ),
+    "supply_app_lists": (("supply_package_id", "supply_packages", FOLLOW), ("list_id", "app_lists", KEEP)),
+    "package_seats": (("package_id", "packages", FOLLOW), ("seat_id", "seats", KEEP)),
+    "package_supply_packages": (
+        ("package_id", "packages", FOLLOW),
+        ("supply_package_id", "supply_packages", KEEP),
+    ),
+}
+FLAGS = {"supply_domain_lists": "is_excluded", "supply_app_lists": "is_excluded", "package_seats": "value"}
+
+
+def upgrade() -> None:
+    """Make the tables, each after those that it refers to."""
+    _entity("dsps", _given("supports_deal_sync", sa.Boolean), _unique("dsps", "name"))
+    _entity(
+        "seats",
+        sa.Column("external_id", sa.String(200)),
+        _given("dsp_id", KEY),
+        _refers("seats", "dsp_id", "dsps", KEEP),
+        _unique("seats", "dsp_id", "name"),
+        _unique("seats", "dsp_id", "external_id"),
+    )
+    _entity("domain_lists", _given("domains", TEXT), _unique("domain_lists", "name"))
+    _entity("app_lists", _given("apps", TEXT), _unique("app_lists", "name"))
+    _supply_packages()
+    _entity("packages")
+    _demand_deals()
+    for name, (left, right) in LINKS.items():
+        _link(name, left, right)
+    _records()
+
+
+def downgrade() -> None:
+    """Take the tables away."""
+    tables = [*LINKS, "demand_deals", "deal_ids", "packages", "supply_packages", "app_lists", "domain_lists"]
+    for name in [*tables, "seats", "dsps", "changes", "idempotency_keys"]:
+        op.drop_table(name)
+
+
+def _supply_packages() -> None:
+    flags = ("is_active", "is_dynamic_bidding", "is_true_price_opt_enable")
+    kinds = ("browser", "device", "geo", "operating_system", "size")
+    _entity(
+        "supply_packages",
+        *(_given(name, sa.Boolean) for name in flags),
+        _given("media_type", sa.String(20)),
+        _given("start_date", INSTANT),
+        _given("start_date_offset", sa.Integer),
+        sa.Column("end_date", INSTANT),
+        sa.Column("end_date_offset", sa.Integer),
+        *(_given(f"{kind}_targetings", TEXT) for kind in kinds),
+        sa.CheckConstraint("end_date > start_date", name="ck_supply_packages_dates"),
+    )
+    op.create_index("ix_supply_packages_start_date", "supply_packages", ["start_date"])
+
+
+def _demand_deals() -> None:
+    op.create_table(
+        "deal_ids",
+        _given("deal_id", sa.String(40)),
+        _given("given", INSTANT),
+        sa.PrimaryKeyConstraint("deal_id", name="pk_deal_ids"),
+    )
+    _entity(
+        "demand_deals",
+        _given("deal_id", sa.String(40)),
+        _given("seat_id", KEY),
+        sa.Column("package_id", KEY),
+        sa.Column("price", sa.BigInteger),
+        _given("deal_sync", sa.Boolean),
+        _given("is_active", sa.Boolean),
+        sa.Column("agency_curation_fee", sa.BigInteger),
+        sa.Column("agency_curation_fee_type", sa.Integer),
+        sa.Column("contact_email", sa.String(254)),
+        sa.ForeignKeyConstraint(["deal_id"], ["deal_ids.deal_id"], name="fk_demand_deals_deal_id_deal_ids"),
+        _refers("demand_deals", "seat_id", "seats", KEEP),
+        _refers("demand_deals", "package_id", "packages", KEEP),
+        _unique("demand_deals", "deal_id"),
+    )
+    for column in ("seat_id", "package_id"):
+        op.create_index(f"ix_demand_deals_{column}", "demand_deals", [column])
+
+
+def _link(name: str, left: tuple[str, str, str], right: tuple[str, str, str]) -> None:
+    flags = [_given(FLAGS[name], sa.Boolean)] if name in FLAGS else []
+    op.create_table(
+        name,
+        _given(left[0], KEY),
+        _given(right[0], KEY),
+        *flags,
+        _refers(name, *left),
+        _refers(name, *right),
+        sa.PrimaryKeyConstraint(left[0], right[0], name=f"pk_{name}"),
+    )
+    op.create_index(f"ix_{name}_{right[0]}", name, [right[0]])
+
+
+def _records() -> None:
+    op.create_table(
+        "changes",
+        _given("id", KEY),
+        _given("entity", sa.String(20)),
+        _given("entity_id", KEY),
+        _given("version", sa.Integer),
+        _given("at", INSTANT),
+        _given("who", sa.String(64)),
+        _given("action", sa.String(10)),
+        sa.Column("before", TEXT),
+        sa.Column("after", TEXT),
+        sa.PrimaryKeyConstraint("id", name="pk_changes"),
+        sqlite_autoincrement=True,
+    )
+    op.create_index("ix_changes_entity_entity_id_id", "changes", ["entity", "entity_id", "id"])
+    op.create_table(
+        "idempotency_keys",
+        _given("owner", sa.String(64)),
+        _given("key", sa.String(255)),
+        _given("entity", sa.String(20)),
+        _given("body", TEXT),
+        _given("answer", TEXT),
+        _given("etag", sa.String(40)),
+        _given("at", INSTANT),
+        sa.PrimaryKeyConstraint("owner", "key", name="pk_idempotency_keys"),
+    )
+    op.create_index("ix_idempotency_keys_at", "idempotency_keys", ["at"])
+
+
+def _entity(name: str, *parts: Any) -> None:
+    op.create_table(
+        name,
+        _given("id", KEY),
+        _given("name", sa.String(500)),
+        _given("folded", TEXT),
+        *(part for part in parts if isinstance(part, sa.Column)),
+        _given("version", sa.Integer),
+        _given("created_at", INSTANT),
+        _given("updated_at", INSTANT),
+        sa.PrimaryKeyConstraint("id", name=f"pk_{name}"),
+        *(part for part in parts if not isinstance(part, sa.Column)),
+        sqlite_autoincrement=True,
+    )
+
+
+def _given(name: str, kind: Any) -> sa.Column[Any]:
+    return sa.Column(name, kind, nullable=False)
+
+
+def _unique(table: str, *columns: str) -> sa.UniqueConstraint:
+    return sa.UniqueConstraint(*columns, name=f"uq_{table}_{'_'.join(columns)}")
+
+
+def _refers(table: str, column: str, other: str, ondelete: str) -> sa.ForeignKeyConstraint:
+    return sa.ForeignKeyConstraint(
+        [column], [f"{other}.id"], name=f"fk_{table}_{column}_{other}", ondelete=ondelete
+    )

@@ -1,0 +1,220 @@
+"""The deals service over HTTP: `/api/<entity>/`, `/api/<entity>/<id>/` and its history, for every entity.
+
+Requests are worked on in a pool of their own: the threads of the desk are not theirs to use up.
+"""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from lib.deals import documentation
+from lib.deals.admission import Admission
+from lib.deals.requests import LARGEST_ID
+from lib.deals.service import Asked, DealsService, Found, Part
+from lib.deals.store.nouns import NOUNS
+from lib.deals.store.work import EntityKey, Fields
+from lib.tokens.models import Caller
+from lib.wire import exact
+from lib.wire.deadline import Deadline
+from lib.wire.errors import DeadlineExceeded, Invalid, NotFound, TrancheError
+from lib.wire.problems import problem
+
+Result = TypeVar("Result")
+Handler = Callable[[Request], Awaitable[Response]]
+
+JSON = "application/json"
+THREADS = 8
+DEPRECATED = "packages"
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
+TOO_SLOW = "The request's body did not arrive in time; nothing was changed"
+
+
+@dataclass(frozen=True)
+class Endpoints:
+    """What the endpoints of all entities share. `seconds` is how long one answer may take."""
+
+    deals: DealsService
+    admission: Admission
+    seconds: float
+    pool: ThreadPoolExecutor
+
+    async def run(self, work: Callable[[], Result]) -> Result:
+        """The result of work in the pool."""
+        return await asyncio.get_running_loop().run_in_executor(self.pool, work)
+
+    async def admit(self, request: Request, *, writes: bool) -> Caller:
+        """Who asks."""
+        authorization = request.headers.get("authorization")
+        return await self.run(lambda: self.admission.caller(authorization, writes))
+
+
+def routes(
+    deals: DealsService, admission: Admission, seconds: float, *, with_packages: bool = True
+) -> APIRouter:
+    """The endpoints; those of the deprecated packages too, unless told otherwise."""
+    router = APIRouter(prefix="/api", tags=["deals"])
+    shared = Endpoints(deals, admission, seconds, ThreadPoolExecutor(THREADS, thread_name_prefix="deals"))
+    for entity in NOUNS:
+        if with_packages or entity != DEPRECATED:
+            _add(router, _Entity(entity, shared))
+    return router
+
+
+def _add(router: APIRouter, entity: "_Entity") -> None:
+    name = entity.name
+    paths: dict[str, dict[str, tuple[str, Handler]]] = {
+        f"/{name}": {"GET": ("list", entity.list), "POST": ("create", entity.create)},
+        f"/{name}/{{id}}": {
+            "GET": ("get", entity.get),
+            "PUT": ("change", entity.change),
+            "DELETE": ("remove", entity.remove),
+        },
+        f"/{name}/{{id}}/history": {"GET": ("history", entity.history)},
+    }
+    for path, verbs in paths.items():
+        for method, (verb, handler) in verbs.items():
+            answer, described = entity.answered(handler), documentation.operation(name, verb)
+            router.add_api_route(f"{path}/", answer, methods=[method], **described)
+            router.add_api_route(path, answer, methods=[method], include_in_schema=False)
+        refuse = _refusing(sorted(verbs))
+        for either in (path, f"{path}/"):
+            router.add_api_route(either, refuse, methods=[*METHODS - verbs.keys()], include_in_schema=False)
+
+
+class _Entity:
+    """The six endpoints of one entity."""
+
+    def __init__(self, name: str, shared: Endpoints) -> None:
+        self.name, self._shared, self._deals = name, shared, shared.deals
+
+    async def list(self, request: Request) -> Response:
+        """A page of all of them."""
+        return await self._page(
+            request, lambda deadline: self._deals.list(self.name, _parameters(request), deadline)
+        )
+
+    async def history(self, request: Request) -> Response:
+        """A page of the changes of one of them."""
+        key = self._key(request)
+        return await self._page(
+            request, lambda deadline: self._deals.history(key, _parameters(request), deadline)
+        )
+
+    async def get(self, request: Request) -> Response:
+        """One of them."""
+        deadline = self._deadline()
+        await self._shared.admit(request, writes=False)
+        key = self._key(request)
+        found = await self._shared.run(lambda: self._deals.get(key, _parameters(request), deadline))
+        return _shown(found)
+
+    async def create(self, request: Request) -> Response:
+        """A new one."""
+        deadline = self._deadline()
+        asked = await self._asked(request, deadline)
+        found = await self._shared.run(lambda: self._deals.create(self.name, asked, deadline))
+        answer = _shown(found, 201)
+        answer.headers["Location"] = f"/api/{self.name}/{found.body['id']}/"
+        return answer
+
+    async def change(self, request: Request) -> Response:
+        """Some of its fields."""
+        deadline = self._deadline()
+        asked, key = await self._asked(request, deadline), self._key(request)
+        etag = await self._shared.run(lambda: self._deals.change(key, asked, deadline))
+        return Response(status_code=204, headers={"ETag": etag})
+
+    async def remove(self, request: Request) -> Response:
+        """The whole of it."""
+        deadline = self._deadline()
+        asked, key = await self._asked(request, deadline, has_body=False), self._key(request)
+        await self._shared.run(lambda: self._deals.remove(key, asked, deadline))
+        return Response(status_code=204)
+
+    def answered(self, handler: Handler) -> Handler:
+        """The handler, its errors put in words, and deprecation said where there is any."""
+        marks = {"Deprecation": "true"} if self.name == DEPRECATED else {}
+
+        async def answer(request: Request) -> Response:
+            try:
+                response = await handler(request)
+            except TrancheError as error:
+                response = problem(request.url.path, error)
+            response.headers.update(marks)
+            return response
+
+        return answer
+
+    def _deadline(self) -> Deadline:
+        return Deadline(self._shared.seconds)
+
+    def _key(self, request: Request) -> EntityKey:
+        text = request.path_params["id"]
+        if not re.fullmatch(r"[0-9]{1,16}", text, re.ASCII) or int(text) > LARGEST_ID:
+            raise NotFound(f"There is no {NOUNS[self.name].called} '{text}'")
+        return self.name, int(text)
+
+    async def _page(self, request: Request, work: Callable[[Deadline], Part]) -> Response:
+        deadline = self._deadline()
+        await self._shared.admit(request, writes=False)
+        part = await self._shared.run(lambda: work(deadline))
+        return Response(exact.dumps(_listed(request, part)), media_type=JSON)
+
+    async def _asked(self, request: Request, deadline: Deadline, *, has_body: bool = True) -> Asked:
+        caller = await self._shared.admit(request, writes=True)
+        return Asked(
+            who=caller.person.username,
+            body=await _body(request, deadline) if has_body else None,
+            parameters=_parameters(request),
+            if_match=request.headers.get("if-match"),
+            idempotency_key=request.headers.get("idempotency-key"),
+        )
+
+
+def _refusing(methods: list[str]) -> Handler:
+    async def refuse(request: Request) -> Response:
+        raise HTTPException(405, headers={"Allow": ", ".join(methods)})
+
+    return refuse
+
+
+def _parameters(request: Request) -> list[tuple[str, str]]:
+    return request.query_params.multi_items()
+
+
+async def _body(request: Request, deadline: Deadline) -> Any:
+    """The request's JSON, whatever its content type says."""
+    try:
+        async with asyncio.timeout(deadline.remaining()):
+            text = await request.body()
+    except TimeoutError:
+        raise DeadlineExceeded(TOO_SLOW) from None
+    try:
+        return exact.loads(text)
+    except ValueError as error:
+        raise Invalid({"non_field_errors": [f"The body is no JSON: {error}"]}) from None
+
+
+def _shown(found: Found, code: int = 200) -> Response:
+    headers = {"ETag": found.etag} | ({"Idempotency-Replayed": "true"} if found.is_replay else {})
+    return Response(exact.dumps(found.body), code, headers, JSON)
+
+
+def _listed(request: Request, part: Part) -> Fields:
+    """`count`, `next`, `previous`, `results`; the links are whole addresses, or null."""
+
+    def link(offset: int) -> str:
+        return str(request.url.include_query_params(limit=part.limit, offset=offset))
+
+    after = part.offset + part.limit
+    return {
+        "count": part.count,
+        "next": link(after) if after < part.count else None,
+        "previous": link(max(0, part.offset - part.limit)) if part.offset else None,
+        "results": part.results,
+    }

@@ -1,0 +1,35 @@
+"""Why the database refused, in a sentence: the constraint that it names → a Conflict."""
+
+import re
+import sqlite3
+
+from sqlalchemy.exc import IntegrityError
+
+from lib.wire.errors import Conflict
+
+LOST_RACE = (
+    "Somebody else changed what this request refers to at the same moment; read it again and repeat it"
+)
+_SQLITE_UNIQUE = re.compile(r"UNIQUE constraint failed: (.+)")
+DUPLICATES = {
+    "uq_dsps_name": "There is a DSP of this name already",
+    "uq_seats_dsp_id_name": "This DSP has a seat of this name already",
+    "uq_seats_dsp_id_external_id": "This DSP has a seat of this external_id already",
+    "uq_domain_lists_name": "There is a domain list of this name already",
+    "uq_app_lists_name": "There is an app list of this name already",
+}
+
+
+def conflict(error: IntegrityError) -> Conflict:
+    """The duplicate that the constraint forbids, or a race that was lost."""
+    return Conflict(DUPLICATES.get(_constraint(error), LOST_RACE))
+
+
+def _constraint(error: IntegrityError) -> str:
+    """The constraint's name; SQLite tells the columns, from which the name is made alike."""
+    if isinstance(error.orig, sqlite3.Error):
+        found = _SQLITE_UNIQUE.search(str(error.orig))
+        columns = [name.split(".") for name in found[1].split(", ")] if found else []
+        return "_".join(["uq", columns[0][0], *(column for _, column in columns)]) if columns else ""
+    diagnostics = getattr(error.orig, "diag", None)
+    return getattr(diagnostics, "constraint_name", None) or ""

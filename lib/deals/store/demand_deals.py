@@ -1,0 +1,159 @@
+"""Demand deals, made by themselves or with a package."""
+
+import secrets
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, ClassVar
+
+from sqlalchemy import Row, insert, select
+
+from lib.deals import moments
+from lib.deals.store import status
+from lib.deals.store.noun import Noun, refer
+from lib.deals.store.tables import (
+    deal_ids,
+    dsps,
+    packages,
+    seats,
+    supply_package_deals,
+    supply_packages,
+)
+from lib.deals.store.work import EntityKey, Fields, Work
+from lib.deals.validation import Path, Problems
+
+NO_FEE, PERCENT, UNDISCLOSED = 4, 1, 0
+LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+TERMS = ("agency_curation_fee", "agency_curation_fee_type", "contact_email")
+
+
+class DemandDeals(Noun):
+    """One seat's access to supply packages."""
+
+    links: ClassVar[Mapping[str, str]] = {"supply_deals": "supply_deals"}
+
+    def question(self, work: Work) -> Any:
+        """With what the status is derived from."""
+        return select(self.table, status.of_deal(work.now).label("status"), packages.c.name.label("of")).join(
+            packages, packages.c.id == self.table.c.package_id, isouter=True
+        )
+
+    def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
+        """Each with its seat, its DSP and its packages."""
+        buyers = seats_shown(work, {row.seat_id for row in rows})
+        supply = supply_shown(work, [row.id for row in rows])
+        return [
+            {
+                "id": row.id,
+                **self.own(row),
+                "deal_id": row.deal_id,
+                "seat": buyers[row.seat_id],
+                "dsp": buyers[row.seat_id]["dsp"],
+                "supply_deals": supply[row.id],
+                "package": row.package_id and {"id": row.package_id, "name": row.of},
+                "status": row.status,
+            }
+            for row in rows
+        ]
+
+    def check(self, work: Work, given: Fields, before: Fields | None, problems: Problems) -> None:
+        """Seat and packages are there; deal sync is possible; the fee is whole."""
+        refer(work, supply_packages, "supply package", given.get("supply_deals"), ("supply_deals",), problems)
+        whole = {**(before or {}), **given}
+        seat = (whole.get("seat") or {}).get("id")
+        buyers = {} if seat is None else seats_shown(work, {seat}, held=True)
+        if seat is not None and seat not in buyers:
+            problems.add(("seat", "id"), f"There is no seat {seat}.")
+        if whole.get("deal_sync") and seat in buyers:
+            check_sync(buyers[seat], ("deal_sync",), problems)
+        check_terms(whole, bool(whole.get("deal_sync")), (), problems)
+
+    def create(self, work: Work, given: Fields) -> list[EntityKey]:
+        """With a deal id that was never given before."""
+        return super().create(work, given | {"deal_id": _new_deal_id(work)})
+
+    def link(self, work: Work, entity_id: int, given: Fields) -> list[EntityKey]:
+        """To its supply packages."""
+        if "supply_deals" in given:
+            others = [{"supply_package_id": one["id"]} for one in given["supply_deals"]]
+            work.relink(supply_package_deals, ("demand_deal_id", entity_id), others)
+        return []
+
+
+def check_sync(seat: Fields, where: Path, problems: Problems) -> None:
+    """Deals are synchronised only to a DSP that supports it."""
+    if not seat["dsp"]["supports_deal_sync"]:
+        problems.add(
+            where, f"The DSP '{seat['dsp']['name']}' of the seat '{seat['name']}' does not support deal sync."
+        )
+
+
+def check_terms(given: Fields, is_synced: bool, where: Path, problems: Problems) -> None:
+    """A synchronised deal needs a contact; a fee needs its type, and a type its fee."""
+    fee, kind = given.get("agency_curation_fee"), given.get("agency_curation_fee_type")
+    at_fee, at_kind = (*where, "agency_curation_fee"), (*where, "agency_curation_fee_type")
+    email = (*where, "contact_email")
+    if is_synced and given.get("contact_email") is None and not problems.at(*email):
+        problems.add(email, "Deal sync needs a contact e-mail address.")
+    if problems.at(*at_fee) or problems.at(*at_kind):
+        return
+    if fee is not None and kind is None:
+        problems.add(at_kind, "A fee needs its type: 0 undisclosed, 1 percent of spend, 2 flat, 3 CPM.")
+    if fee and kind == NO_FEE:
+        problems.add(at_fee, "There is a fee, but its type is 4: none.")
+    if fee is None and kind not in (None, NO_FEE, UNDISCLOSED):
+        problems.add(at_fee, "This type of fee needs an amount.")
+    if fee is not None and kind == PERCENT and fee > 100:
+        problems.add(at_fee, "A percentage may be at most 100.")
+
+
+def seats_shown(work: Work, ids: Collection[int], *, held: bool = False) -> dict[int, Fields]:
+    """Id → seat with its DSP, of those that are there; `held` keeps them so until the transaction ends."""
+    question = (
+        select(seats, dsps.c.name.label("dsp"), dsps.c.supports_deal_sync)
+        .join(dsps, dsps.c.id == seats.c.dsp_id)
+        .where(seats.c.id.in_(ids))
+    )
+    if held:
+        question = question.with_for_update(read=True)
+    found: dict[int, Fields] = {}
+    for row in work.rows(question) if ids else ():
+        dsp = {"id": row.dsp_id, "name": row.dsp, "supports_deal_sync": row.supports_deal_sync}
+        found[row.id] = {"id": row.id, "name": row.name, "external_id": row.external_id, "dsp": dsp}
+    return found
+
+
+def supply_shown(work: Work, deal_ids: Sequence[int]) -> dict[int, list[Fields]]:
+    """Id of a demand deal → its supply packages, in brief."""
+    package, link = supply_packages.c, supply_package_deals.c
+    question = (
+        select(supply_packages, link.demand_deal_id, status.of_package(work.now).label("status"))
+        .join(supply_package_deals, link.supply_package_id == package.id)
+        .where(link.demand_deal_id.in_(deal_ids))
+        .order_by(package.id)
+    )
+    found: dict[int, list[Fields]] = defaultdict(list)
+    for row in work.rows(question):
+        found[row.demand_deal_id].append(in_brief(row))
+    return found
+
+
+def in_brief(row: Row[Any]) -> Fields:
+    """A supply package as others show it."""
+    end = row.end_date and moments.write(moments.at_offset(row.end_date, row.end_date_offset))
+    return {
+        "id": row.id,
+        "name": row.name,
+        "media_type": row.media_type,
+        "is_active": row.is_active,
+        "start_date": moments.write(moments.at_offset(row.start_date, row.start_date_offset)),
+        "end_date": end,
+        "status": row.status,
+    }
+
+
+def _new_deal_id(work: Work) -> str:
+    """`TR-7K2Q-9FXA-4M1D`: 60 random bits in digits and letters, without I, L, O and U."""
+    drawn = "".join(secrets.choice(LETTERS) for _ in range(12))
+    deal_id = f"TR-{drawn[:4]}-{drawn[4:8]}-{drawn[8:]}"
+    work.connection.execute(insert(deal_ids).values(deal_id=deal_id, given=work.now))
+    return deal_id

@@ -1,0 +1,60 @@
+"""ETags: which version of an entity somebody has read, and what changed since."""
+
+import re
+from typing import Any
+
+from sqlalchemy import select
+
+from lib.deals.store import history
+from lib.deals.store.nouns import NOUNS
+from lib.deals.store.work import EntityKey, Fields, Work
+from lib.wire import exact
+from lib.wire.errors import Conflict
+
+LONGEST_VALUE = 80
+_TAG = re.compile(r'"([^"]*)"')
+
+
+def of(work: Work, key: EntityKey) -> str:
+    """`"supply_deals-12-3"`: the entity, its id, its version.
+
+    It stands for the fields that can be set; the status, and the names of others, may change under it.
+    """
+    table = NOUNS[key[0]].table
+    version = work.connection.execute(select(table.c.version).where(table.c.id == key[1])).scalar_one()
+    return f'"{_tag(key, version)}"'
+
+
+def check(work: Work, key: EntityKey, version: int, if_match: str | None) -> None:
+    """Conflict, saying what changed meanwhile, unless If-Match names this version, or any, or is absent.
+
+    Weak tags count too: what compresses an answer on its way makes its tag weak.
+    """
+    if if_match is None or if_match.strip() == "*":
+        return
+    tags = _TAG.findall(if_match)
+    if _tag(key, version) in tags:
+        return
+    known = [read for read in range(version) if _tag(key, read) in tags]
+    if not known:
+        raise Conflict(
+            f"If-Match is no ETag of this {NOUNS[key[0]].called}; nothing was changed. Read it again"
+        )
+    meanwhile = [text for change in history.since(work, key, max(known)) for text in _told(change)]
+    raise Conflict(f"Changed since it was read, so nothing was saved: {'; '.join(meanwhile)}")
+
+
+def _tag(key: EntityKey, version: int) -> str:
+    return f"{key[0]}-{key[1]}-{version}"
+
+
+def _told(change: Fields) -> list[str]:
+    """`price from 2.5 to 3, by ada at 2026-11-20 09:00:00+0000`, for each field."""
+    by = f"by {change['who']} at {change['at']}"
+    before, after = change["before"] or {}, change["after"] or {}
+    return [f"{name} from {_short(before.get(name))} to {_short(after[name])}, {by}" for name in after]
+
+
+def _short(value: Any) -> str:
+    text = exact.dumps(value).decode()
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"

@@ -1,0 +1,101 @@
+"""Every change of every entity: who, when, and the fields that changed, before and after."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from lib.deals import moments
+from lib.deals.store.nouns import NOUNS
+from lib.deals.store.tables import changes
+from lib.deals.store.work import EntityKey, Fields, Work
+
+
+class Recording:
+    """Watches entities during one transaction, and writes down what became of them.
+
+    Watched rows are locked: nobody else changes them until the transaction ends.
+    """
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._before: dict[EntityKey, Fields | None] = {}
+        self._versions: dict[EntityKey, int] = {}
+
+    def watch(self, keys: Iterable[EntityKey]) -> None:
+        """Remember what these are now. Those that are not there are left out."""
+        for entity, ids in _by_entity(set(keys) - self._before.keys()).items():
+            table = NOUNS[entity].table
+            question = select(table.c.id, table.c.version).where(table.c.id.in_(ids)).order_by(table.c.id)
+            for row in self._work.rows(question.with_for_update()):
+                self._versions[entity, row.id] = row.version
+            self._before |= self._states(entity, ids)
+
+    def version(self, key: EntityKey) -> int:
+        """The version of a watched entity before this transaction."""
+        return self._versions[key]
+
+    def created(self, keys: Iterable[EntityKey]) -> None:
+        """These were made by this transaction."""
+        for key in keys:
+            self._before[key], self._versions[key] = None, 0
+
+    def write(self) -> None:
+        """Record what has changed, and count it in the entities' versions."""
+        for entity, ids in _by_entity(self._before).items():
+            after = self._states(entity, ids)
+            for entity_id in ids:
+                self._compare((entity, entity_id), after.get((entity, entity_id)))
+
+    def _states(self, entity: str, ids: list[int]) -> dict[EntityKey, Fields]:
+        noun = NOUNS[entity]
+        return {(entity, body["id"]): noun.state(body) for body in noun.show(self._work, ids)}
+
+    def _compare(self, key: EntityKey, after: Fields | None) -> None:
+        before = self._before[key]
+        if before is None:
+            self._record(key, "created", None, after)
+        elif after is None:
+            self._record(key, "removed", before, None)
+        elif names := [name for name in after if after[name] != before[name]]:
+            self._record(
+                key, "changed", *({name: state[name] for name in names} for state in (before, after))
+            )
+            self._count(key)
+
+    def _record(self, key: EntityKey, action: str, before: Fields | None, after: Fields | None) -> None:
+        values: dict[str, Any] = {"entity": key[0], "entity_id": key[1], "version": self._versions[key] + 1}
+        values |= {"at": self._work.now, "who": self._work.who, "action": action}
+        self._work.connection.execute(insert(changes).values(values | {"before": before, "after": after}))
+
+    def _count(self, key: EntityKey) -> None:
+        table = NOUNS[key[0]].table
+        values = {"version": self._versions[key] + 1, "updated_at": self._work.now}
+        self._work.connection.execute(update(table).where(table.c.id == key[1]).values(values))
+
+
+def page(connection: Connection, key: EntityKey, limit: int, offset: int) -> tuple[int, list[Fields]]:
+    """How many changes there are of this entity, and some of them, latest first."""
+    mine = (changes.c.entity == key[0], changes.c.entity_id == key[1])
+    count = connection.execute(select(func.count()).select_from(changes).where(*mine)).scalar_one()
+    question = select(changes).where(*mine).order_by(changes.c.id.desc()).limit(limit).offset(offset)
+    return count, [_shown(row._mapping) for row in connection.execute(question)]
+
+
+def since(work: Work, key: EntityKey, version: int) -> list[Fields]:
+    """What changed in an entity after this version of it, oldest first."""
+    mine = (changes.c.entity == key[0], changes.c.entity_id == key[1], changes.c.version > version)
+    return [_shown(row._mapping) for row in work.rows(select(changes).where(*mine).order_by(changes.c.id))]
+
+
+def _shown(row: Any) -> Fields:
+    fields = {name: row[name] for name in ("id", "who", "action", "before", "after")}
+    return fields | {"at": moments.write(row["at"])}
+
+
+def _by_entity(keys: Iterable[EntityKey]) -> dict[str, list[int]]:
+    """In an order that is the same for everybody, so that locks are taken in it."""
+    found: dict[str, list[int]] = {}
+    for entity, entity_id in sorted(keys):
+        found.setdefault(entity, []).append(entity_id)
+    return found

@@ -1,0 +1,57 @@
+"""Requests that may be repeated: a key, the body that came with it, and the first answer."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import delete, insert, select
+
+from lib.deals.store.tables import idempotency_keys
+from lib.deals.store.work import Fields, Work
+from lib.deals.validation import Problems
+from lib.wire.errors import Conflict
+
+KEPT_FOR = timedelta(days=1)
+LONGEST = 255
+
+
+@dataclass(frozen=True)
+class Once:
+    """A request that is to happen once: whose key, and what it asks."""
+
+    key: str
+    entity: str
+    body: Any
+
+    def check(self, problems: Problems) -> None:
+        """A key is 1 to 255 visible characters of ASCII."""
+        if not 0 < len(self.key) <= LONGEST or not self.key.isascii() or not self.key.isprintable():
+            problems.add((), f"An Idempotency-Key is 1 to {LONGEST} visible characters of ASCII.")
+
+    def first_answer(self, work: Work) -> tuple[Fields, str] | None:
+        """The answer and the ETag of the first such request; None if this is the first.
+
+        Conflict, saying what differs, if the key came with another request.
+        """
+        mine = (idempotency_keys.c.owner == work.who, idempotency_keys.c.key == self.key)
+        row = work.connection.execute(select(idempotency_keys).where(*mine)).one_or_none()
+        if row is None or row.at <= work.now - KEPT_FOR:
+            return None
+        if row.entity != self.entity or row.body != self.body:
+            raise Conflict(
+                f"This Idempotency-Key was used before, for another request: {self._difference(row)}"
+            )
+        return row.answer, row.etag
+
+    def remember(self, work: Work, answer: Fields, etag: str) -> None:
+        """Keep the answer for a day, and forget those that are older."""
+        work.connection.execute(delete(idempotency_keys).where(idempotency_keys.c.at <= work.now - KEPT_FOR))
+        values = {"owner": work.who, "key": self.key, "entity": self.entity, "body": self.body}
+        values |= {"answer": answer, "etag": etag, "at": work.now}
+        work.connection.execute(insert(idempotency_keys).values(values))
+
+    def _difference(self, row: Any) -> str:
+        if row.entity != self.entity:
+            return f"it created one of {row.entity}"
+        names = [name for name in {**row.body, **self.body} if row.body.get(name) != self.body.get(name)]
+        return f"it differs in {', '.join(names)}"

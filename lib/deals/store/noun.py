@@ -1,0 +1,173 @@
+"""What all entities have in common: fields ↔ rows, rules, and who depends on whom.
+
+A kind of entity that is columns alone is a `Noun`; one with links of its own is a subclass.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+
+from sqlalchemy import ColumnElement, Row, Table, delete, func, select, update
+
+from lib.deals import moments
+from lib.deals.requests import Request
+from lib.deals.store.work import EntityKey, Fields, Work
+from lib.deals.validation import Problems
+from lib.wire.errors import InUse
+
+NAMED_DEPENDANTS = 5
+KEPT_OF_OTHERS = ("id", "name", "is_excluded")
+
+
+@dataclass(frozen=True)
+class Dependants:
+    """Entities that depend on one of a kind: they are in `table`, and their `column` refers to it.
+
+    With `via`, `column` is of a table of links, and `via` says there whose link it is.
+    """
+
+    called: str
+    table: Table
+    column: ColumnElement[Any]
+    via: ColumnElement[Any] | None = None
+
+    def of(self, entity_id: int) -> ColumnElement[bool]:
+        """The condition on `table` for those that depend on this one."""
+        if self.via is None:
+            return self.column == entity_id
+        return self.table.c.id.in_(select(self.via).where(self.column == entity_id))
+
+
+@dataclass(frozen=True)
+class Noun:
+    """One kind of entity: its path name, its word, its table, and what a request may hold."""
+
+    entity: str
+    called: str
+    table: Table
+    request: type[Request]
+    dependants: tuple[Dependants, ...] = ()
+    searched: tuple[str, ...] = ("name",)
+    links: ClassVar[Mapping[str, str]] = {}  # field of links → the entity on the other side, which shows them
+
+    def show(self, work: Work, ids: Sequence[int]) -> list[Fields]:
+        """The entities as answers carry them, in the order of `ids`, without those that are not there."""
+        found = {row.id: row for row in work.rows(self.question(work).where(self.table.c.id.in_(ids)))}
+        rows = [found[one] for one in ids if one in found]
+        return [body | _stamps(found[body["id"]]) for body in self.bodies(work, rows)]
+
+    def question(self, work: Work) -> Any:
+        """The select whose rows `bodies` takes."""
+        return select(self.table)
+
+    def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
+        """What each row is shown as."""
+        return [{"id": row.id, **self.own(row)} for row in rows]
+
+    def own(self, row: Row[Any]) -> Fields:
+        """The request's fields that are columns, as answers carry them."""
+        return {name: _shown(row, name) for name in self.request.model_fields if name in self.table.c}
+
+    def state(self, body: Fields) -> Fields:
+        """What history keeps: the fields that can be set; of other entities their id and name."""
+        return {name: _brief(body[name]) for name in self.request.model_fields if name in body}
+
+    def check(self, work: Work, given: Fields, before: Fields | None, problems: Problems) -> None:
+        """Add what the rules find wrong with `given`. `before` is the entity as it is; None for a new one."""
+
+    def touched(self, given: Fields, before: Fields | None) -> set[EntityKey]:
+        """The other entities, there already, whose links change with this request."""
+        keys: set[EntityKey] = set()
+        for name, entity in self.links.items():
+            if name in given:
+                both = [*(given[name] or ()), *((before or {}).get(name) or ())]
+                keys |= {(entity, one["id"]) for one in both if "id" in one}
+        return keys
+
+    def create(self, work: Work, given: Fields) -> list[EntityKey]:
+        """Write a new entity, and those that come with it; returns their keys, its own first."""
+        values = self.columns(given)
+        entity_id = work.insert(self.table, values | {"folded": self.folded(values)})
+        return [(self.entity, entity_id), *self.link(work, entity_id, given)]
+
+    def change(self, work: Work, entity_id: int, given: Fields) -> list[EntityKey]:
+        """Write the fields given; returns the keys of entities that came with the change."""
+        mine = self.table.c.id == entity_id
+        row = work.connection.execute(select(self.table).where(mine)).one()
+        values = self.columns(given)
+        values |= {"folded": self.folded({**row._mapping, **values})}
+        work.connection.execute(update(self.table).where(mine).values(values))
+        return self.link(work, entity_id, given)
+
+    def link(self, work: Work, entity_id: int, given: Fields) -> list[EntityKey]:
+        """Write the links that are given; returns the keys of entities that were created for them."""
+        return []
+
+    def remove(self, work: Work, entity_id: int) -> None:
+        """Delete the entity. InUse names what depends on it."""
+        name = work.named(self.table, [entity_id])[entity_id]
+        if users := [text for kind in self.dependants if (text := _named(work, kind, entity_id))]:
+            raise InUse(f"The {self.called} {entity_id} '{name}' can't be deleted: {'; '.join(users)}")
+        work.connection.execute(delete(self.table).where(self.table.c.id == entity_id))
+
+    def columns(self, given: Fields) -> Fields:
+        """The values of the row's columns: times with their offsets, other entities by their ids."""
+        values: Fields = {}
+        for name, value in given.items():
+            if name in self.table.c:
+                values[name] = value
+            elif f"{name}_id" in self.table.c:
+                values[f"{name}_id"] = None if value is None else value["id"]
+            if f"{name}_offset" in self.table.c:
+                values[f"{name}_offset"] = None if value is None else moments.offset_minutes(value)
+        return values
+
+    def folded(self, row: Mapping[str, Any]) -> str:
+        """What a search looks in."""
+        return "\n".join(row[name] for name in self.searched if row.get(name)).casefold()
+
+
+def refer(
+    work: Work, table: Table, called: str, given: Any, where: tuple[str | int, ...], problems: Problems
+) -> None:
+    """Add a problem for each of a list of `{"id": …}` that is not there, or is there twice."""
+    ids = [one.get("id") for one in given or ()]
+    known = work.named(table, [one for one in ids if one is not None])
+    for number, one in enumerate(ids):
+        if one is not None and one not in known:
+            problems.add((*where, number, "id"), f"There is no {called} {one}.")
+        elif one is not None and one in ids[:number]:
+            problems.add((*where, number, "id"), f"The {called} {one} is here twice.")
+
+
+def _shown(row: Row[Any], name: str) -> Any:
+    value = row._mapping[name]
+    if isinstance(value, datetime):
+        return moments.write(moments.at_offset(value, row._mapping[f"{name}_offset"]))
+    return value
+
+
+def _stamps(row: Row[Any]) -> Fields:
+    return {"created_at": moments.write(row.created_at), "updated_at": moments.write(row.updated_at)}
+
+
+def _brief(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_brief(one) for one in value]
+    if isinstance(value, dict):
+        kept = KEPT_OF_OTHERS if "id" in value else value
+        return {name: _brief(value[name]) for name in kept if name in value}
+    return value
+
+
+def _named(work: Work, kind: Dependants, entity_id: int) -> str:
+    """`the demand deals 4 'A', 5 'B' and 7 more depend on it`; empty without any."""
+    table, condition = kind.table, kind.of(entity_id)
+    count = work.connection.execute(select(func.count()).select_from(table).where(condition)).scalar_one()
+    question = select(table.c.id, table.c.name).where(condition).order_by(table.c.id)
+    names = ", ".join(f"{row.id} '{row.name}'" for row in work.rows(question.limit(NAMED_DEPENDANTS)))
+    if count == 1:
+        return f"the {kind.called} {names} depends on it"
+    more = f" and {count - NAMED_DEPENDANTS} more" if count > NAMED_DEPENDANTS else ""
+    return f"the {kind.called}s {names}{more} depend on it" if count else ""

@@ -1,0 +1,168 @@
+"""Supply packages, with the demand deals that they are created with or linked to."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+
+from sqlalchemy import Row, Table, select
+
+from lib.deals import moments
+from lib.deals.store import status
+from lib.deals.store.demand_deals import TERMS, check_sync, check_terms, seats_shown
+from lib.deals.store.noun import Noun, refer
+from lib.deals.store.tables import (
+    app_lists,
+    demand_deals,
+    domain_lists,
+    package_supply_packages,
+    packages,
+    supply_app_lists,
+    supply_domain_lists,
+    supply_package_deals,
+)
+from lib.deals.store.work import EntityKey, Fields, Work
+from lib.deals.validation import Path, Problems
+
+EITHER = "Give either create_demand_deals or demand_deals, not both."
+AT_CREATION = (
+    "Deals are created with the package; later, create them by POST /api/demand_deals/ with supply_deals."
+)
+OPTIONS: Path = ("create_demand_deals", "demand_deals_options")
+LISTS: dict[str, tuple[str, Table, Table]] = {
+    "app_list_targetings": ("app list", app_lists, supply_app_lists),
+    "domain_list_targetings": ("domain list", domain_lists, supply_domain_lists),
+}
+
+
+@dataclass(frozen=True)
+class SupplyPackages(Noun):
+    """What is sold. `deals` makes the demand deals that come with a package."""
+
+    deals: Noun | None = None
+    links: ClassVar[Mapping[str, str]] = {"demand_deals": "demand_deals"}
+
+    def question(self, work: Work) -> Any:
+        """With the status."""
+        return select(self.table, status.of_package(work.now).label("status"))
+
+    def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
+        """Each with its lists, its deals and its (deprecated) packages."""
+        ids = [row.id for row in rows]
+        targets = {name: _listed(work, name, ids) for name in LISTS}
+        deals = _linked(work, demand_deals, supply_package_deals, "demand_deal_id", ids)
+        legacy = _linked(work, packages, package_supply_packages, "package_id", ids)
+        return [
+            {
+                "id": row.id,
+                **self.own(row),
+                **{name: found[row.id] for name, found in targets.items()},
+                "demand_deals": deals[row.id],
+                "packages": legacy[row.id],
+                "status": row.status,
+            }
+            for row in rows
+        ]
+
+    def check(self, work: Work, given: Fields, before: Fields | None, problems: Problems) -> None:
+        """It ends after it starts; what it refers to is there; one way to get its deals."""
+        _check_dates({**(before or {}), **given}, given, problems)
+        for name, (called, table, _) in LISTS.items():
+            refer(work, table, called, given.get(name), (name,), problems)
+        refer(work, demand_deals, "demand deal", given.get("demand_deals"), ("demand_deals",), problems)
+        created = given.get("create_demand_deals")
+        if created is not None and before is not None:
+            problems.add(("create_demand_deals",), AT_CREATION)
+        elif created is not None:
+            if given.get("demand_deals"):
+                problems.add((), EITHER)
+            _check_options(work, created, problems)
+
+    def link(self, work: Work, entity_id: int, given: Fields) -> list[EntityKey]:
+        """To lists and deals; creates the deals that are asked for."""
+        mine = ("supply_package_id", entity_id)
+        for name, (_, _, links) in LISTS.items():
+            if name in given:
+                listed = [{"list_id": one["id"], "is_excluded": one["is_excluded"]} for one in given[name]]
+                work.relink(links, mine, listed)
+        if "demand_deals" in given:
+            work.relink(
+                supply_package_deals, mine, [{"demand_deal_id": one["id"]} for one in given["demand_deals"]]
+            )
+        created = given.get("create_demand_deals")
+        return self._generate(work, entity_id, given["name"], created) if created else []
+
+    def _generate(self, work: Work, package_id: int, name: str, created: Fields) -> list[EntityKey]:
+        """One deal for each option, all with the same fee and contact."""
+        assert self.deals is not None  # noqa: S101
+        options = created["demand_deals_options"]
+        buyers = seats_shown(work, {option["seat"]["id"] for option in options})
+        shared = {"is_active": True, "supply_deals": [{"id": package_id}]} | {
+            term: created[term] for term in TERMS
+        }
+        keys: list[EntityKey] = []
+        for option in options:
+            seat = buyers[option["seat"]["id"]]
+            own = {"name": f"{name} - {seat['name']}", "seat": option["seat"], "price": option["price"]}
+            keys += self.deals.create(work, shared | own | {"deal_sync": option["deal_sync"]})
+        return keys
+
+
+def _check_dates(whole: Fields, given: Fields, problems: Problems) -> None:
+    if problems.at("start_date") or problems.at("end_date"):
+        return
+    start, end = _moment(whole.get("start_date")), _moment(whole.get("end_date"))
+    if start is not None and end is not None and end <= start:
+        where = "end_date" if given.get("end_date") else "start_date"
+        problems.add((where,), "The end must be after the start.")
+
+
+def _moment(value: Any) -> datetime | None:
+    return moments.parse(value) if isinstance(value, str) else value
+
+
+def _check_options(work: Work, created: Fields, problems: Problems) -> None:
+    options = created.get("demand_deals_options", [])
+    chosen = [option.get("seat", {}) for option in options]
+    buyers = seats_shown(work, {seat["id"] for seat in chosen if "id" in seat}, held=True)
+    for number, (seat, option) in enumerate(zip(chosen, options, strict=True)):
+        if "id" not in seat:
+            continue
+        if seat["id"] not in buyers:
+            problems.add((*OPTIONS, number, "seat", "id"), f"There is no seat {seat['id']}.")
+        elif seat["id"] in [one.get("id") for one in chosen[:number]]:
+            problems.add((*OPTIONS, number, "seat", "id"), f"The seat {seat['id']} is here twice.")
+        elif option.get("deal_sync"):
+            check_sync(buyers[seat["id"]], (*OPTIONS, number, "deal_sync"), problems)
+    is_synced = any(option.get("deal_sync") for option in options)
+    check_terms(created, is_synced, ("create_demand_deals",), problems)
+
+
+def _listed(work: Work, name: str, ids: Sequence[int]) -> dict[int, list[Fields]]:
+    _, table, links = LISTS[name]
+    question = (
+        select(links.c.supply_package_id, table.c.id, table.c.name, links.c.is_excluded)
+        .join(table, table.c.id == links.c.list_id)
+        .where(links.c.supply_package_id.in_(ids))
+        .order_by(table.c.id)
+    )
+    found: dict[int, list[Fields]] = defaultdict(list)
+    for row in work.rows(question):
+        found[row.supply_package_id].append({"id": row.id, "name": row.name, "is_excluded": row.is_excluded})
+    return found
+
+
+def _linked(
+    work: Work, table: Table, links: Table, column: str, ids: Sequence[int]
+) -> dict[int, list[Fields]]:
+    question = (
+        select(links.c.supply_package_id, table.c.id, table.c.name)
+        .join(table, table.c.id == links.c[column])
+        .where(links.c.supply_package_id.in_(ids))
+        .order_by(table.c.id)
+    )
+    found: dict[int, list[Fields]] = defaultdict(list)
+    for row in work.rows(question):
+        found[row.supply_package_id].append({"id": row.id, "name": row.name})
+    return found

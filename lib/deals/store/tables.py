@@ -1,0 +1,152 @@
+"""The tables of the deals half.
+
+Every entity counts its own changes (`version`). A deal id is written down for good when it is given, so
+that none is given twice. What others depend on can't be deleted: the database itself refuses it. A search
+looks in `folded`: SQLite folds no case beyond ASCII.
+"""
+
+from typing import Any
+
+from sqlalchemy import (
+    Boolean,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from lib.database import Amount, Document, Instant, Key, metadata
+
+KEEP, FOLLOW = "RESTRICT", "CASCADE"
+
+
+def _entity(name: str, *parts: Any) -> Table:
+    """A table of entities: id, name, `parts`, and what is kept of all of them."""
+    return Table(
+        name,
+        metadata,
+        Column("id", Key, primary_key=True),
+        Column("name", String(500), nullable=False),
+        Column("folded", Text, nullable=False),
+        *parts,
+        Column("version", Integer, nullable=False),
+        Column("created_at", Instant, nullable=False),
+        Column("updated_at", Instant, nullable=False),
+        sqlite_autoincrement=True,
+    )
+
+
+def _to(table: str, ondelete: str) -> ForeignKey:
+    return ForeignKey(f"{table}.id", ondelete=ondelete)
+
+
+def _link(name: str, left: tuple[str, str, str], right: tuple[str, str, str], *parts: Any) -> Table:
+    """A table of links; each side is (column, table, what happens to the link when that side is deleted)."""
+    return Table(
+        name,
+        metadata,
+        Column(left[0], Key, _to(*left[1:]), primary_key=True),
+        Column(right[0], Key, _to(*right[1:]), primary_key=True),
+        *parts,
+        Index(None, right[0]),
+    )
+
+
+dsps = _entity("dsps", Column("supports_deal_sync", Boolean, nullable=False), UniqueConstraint("name"))
+seats = _entity(
+    "seats",
+    Column("external_id", String(200)),
+    Column("dsp_id", Key, _to("dsps", KEEP), nullable=False),
+    UniqueConstraint("dsp_id", "name"),
+    UniqueConstraint("dsp_id", "external_id"),
+)
+domain_lists = _entity("domain_lists", Column("domains", Document, nullable=False), UniqueConstraint("name"))
+app_lists = _entity("app_lists", Column("apps", Document, nullable=False), UniqueConstraint("name"))
+supply_packages = _entity(
+    "supply_packages",
+    Column("is_active", Boolean, nullable=False),
+    Column("is_dynamic_bidding", Boolean, nullable=False),
+    Column("is_true_price_opt_enable", Boolean, nullable=False),
+    Column("media_type", String(20), nullable=False),
+    Column("start_date", Instant, nullable=False, index=True),
+    Column("start_date_offset", Integer, nullable=False),
+    Column("end_date", Instant),
+    Column("end_date_offset", Integer),
+    *(
+        Column(f"{kind}_targetings", Document, nullable=False)
+        for kind in ("browser", "device", "geo", "operating_system", "size")
+    ),
+    CheckConstraint("end_date > start_date", name="dates"),
+)
+packages = _entity("packages")
+deal_ids = Table(
+    "deal_ids",
+    metadata,
+    Column("deal_id", String(40), primary_key=True),
+    Column("given", Instant, nullable=False),
+)
+demand_deals = _entity(
+    "demand_deals",
+    Column("deal_id", String(40), ForeignKey("deal_ids.deal_id"), nullable=False, unique=True),
+    Column("seat_id", Key, _to("seats", KEEP), nullable=False, index=True),
+    Column("package_id", Key, _to("packages", KEEP), index=True),
+    Column("price", Amount),
+    Column("deal_sync", Boolean, nullable=False),
+    Column("is_active", Boolean, nullable=False),
+    Column("agency_curation_fee", Amount),
+    Column("agency_curation_fee_type", Integer),
+    Column("contact_email", String(254)),
+)
+_SUPPLY = ("supply_package_id", "supply_packages")
+_OF_PACKAGE = ("package_id", "packages", FOLLOW)
+supply_package_deals = _link(
+    "supply_package_deals", (*_SUPPLY, KEEP), ("demand_deal_id", "demand_deals", FOLLOW)
+)
+supply_domain_lists = _link(
+    "supply_domain_lists",
+    (*_SUPPLY, FOLLOW),
+    ("list_id", "domain_lists", KEEP),
+    Column("is_excluded", Boolean, nullable=False),
+)
+supply_app_lists = _link(
+    "supply_app_lists",
+    (*_SUPPLY, FOLLOW),
+    ("list_id", "app_lists", KEEP),
+    Column("is_excluded", Boolean, nullable=False),
+)
+package_seats = _link(
+    "package_seats", _OF_PACKAGE, ("seat_id", "seats", KEEP), Column("value", Boolean, nullable=False)
+)
+package_supply_packages = _link("package_supply_packages", _OF_PACKAGE, (*_SUPPLY, KEEP))
+
+changes = Table(
+    "changes",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("entity", String(20), nullable=False),
+    Column("entity_id", Key, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("who", String(64), nullable=False),
+    Column("action", String(10), nullable=False),
+    Column("before", Document),
+    Column("after", Document),
+    Index(None, "entity", "entity_id", "id"),
+    sqlite_autoincrement=True,
+)
+idempotency_keys = Table(
+    "idempotency_keys",
+    metadata,
+    Column("owner", String(64), primary_key=True),
+    Column("key", String(255), primary_key=True),
+    Column("entity", String(20), nullable=False),
+    Column("body", Document, nullable=False),
+    Column("answer", Document, nullable=False),
+    Column("etag", String(40), nullable=False),
+    Column("at", Instant, nullable=False, index=True),
+)
