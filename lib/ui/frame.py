@@ -101,14 +101,18 @@ def _pick(slicers: tuple[tuple[str, str], ...]) -> tuple[str, str]:
 
 def _choice(key: str, label: str, options: list[str], width: int) -> str:
     """One picker, whose value always stands in the URL, so that a link shows the same to somebody else."""
+    asked = st.query_params.get(key)
     if key not in st.session_state:
-        asked = st.query_params.get(key)
         if asked not in options:
             st.query_params[key] = st.session_state[key] = options[0]
         if asked not in (None, *options):
             st.session_state[MISSING] = (
                 f"The link asks for the {label.lower()} {asked}, which is not there for you."
             )
+    elif asked in options and asked != st.session_state[key]:
+        st.session_state[key] = asked
+    elif asked is None and st.session_state[key] in options:
+        st.session_state[key] = st.session_state[key]
     elif st.session_state[key] not in options:
         st.session_state[key] = options[0]
     picked = st.selectbox(

@@ -1,0 +1,138 @@
+"""A real Chromium before a real server. Nothing that it loads may come from anywhere but this machine."""
+
+import shutil
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from conftest import started
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, expect, sync_playwright
+
+expect.set_options(timeout=30_000)
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+SYSTEM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+SCREEN = {"width": 1440, "height": 900}
+WAIT_MILLISECONDS = 30_000
+Serve = Callable[[Path], AbstractContextManager[str]]
+Visitor = Callable[[], BrowserContext]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All of them in one worker: they share one Chromium and one server."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """A Chromium: the system's, else Playwright's own; without either, these tests are skipped."""
+    with sync_playwright() as playwright:
+        browser = _launched(playwright)
+        yield browser
+        browser.close()
+
+
+def _launched(playwright: Playwright) -> Browser:
+    found = next((path for name in SYSTEM_NAMES if (path := shutil.which(name))), None)
+    try:
+        return playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+    except Error as error:
+        pytest.skip(f"NO BROWSER TESTS: no Chromium here that starts ({str(error).splitlines()[0]})")
+
+
+@pytest.fixture(scope="session")
+def serve() -> Serve:
+    """Start the desk over a data directory, in a process of its own; gives its address."""
+
+    def served(home: Path) -> AbstractContextManager[str]:
+        return started([sys.executable, "app.py"], home, TRANCHE_PORT=str(_free_port()))
+
+    return served
+
+
+@pytest.fixture(scope="session")
+def address(home: Path, serve: Serve) -> Iterator[str]:
+    """The address of a desk over the shared data directory."""
+    with serve(home) as address:
+        yield address
+
+
+@pytest.fixture
+def visitor(chromium: Browser) -> Iterator[Visitor]:
+    """A fresh browser, with no cookies, per call; afterwards: nothing was asked of other machines."""
+    asked: list[str] = []
+    contexts: list[BrowserContext] = []
+
+    def fresh() -> BrowserContext:
+        context = chromium.new_context(viewport=SCREEN, locale="en-US")
+        context.set_default_timeout(WAIT_MILLISECONDS)
+        context.on("request", lambda request: asked.append(request.url))
+        contexts.append(context)
+        return context
+
+    yield fresh
+    for context in contexts:
+        context.close()
+    elsewhere = {url for url in asked if urlsplit(url).hostname not in ("127.0.0.1", None)}
+    assert not elsewhere, f"asked of other machines: {sorted(elsewhere)}"
+
+
+@pytest.fixture
+def page(visitor: Visitor) -> Page:
+    """One tab of a fresh browser."""
+    return visitor().new_page()
+
+
+def enter(page: Page, address: str, person: str = "Manager") -> None:
+    """Sign in as one of the demo people, and wait until the browser has its cookie and the screen stands still."""
+    page.goto(address)
+    page.get_by_role("button", name=person, exact=True).click()
+    expect(page.get_by_text("Data to")).to_be_visible()
+    wait_for_cookie(page)
+    settled(page)
+
+
+def pick(page: Page, label: str, option: str) -> None:
+    """Pick from one of the frame's pickers, and wait until the screen stands still and the URL says so."""
+    page.get_by_role("combobox", name=label).click()
+    page.get_by_role("option", name=option, exact=True).click()
+    page.wait_for_url(f"**{label.lower()}={option}*")
+    settled(page)
+
+
+def settled(page: Page) -> None:
+    """Wait until the page's script has not run for a moment."""
+    page.wait_for_function(
+        """() => {
+            const running = !document.querySelector('[data-testid=stApp][data-test-script-state=notRunning]')
+            window.since = running ? undefined : window.since ?? performance.now()
+            return window.since !== undefined && performance.now() - window.since > 300
+        }"""
+    )
+    page.evaluate("window.since = undefined")
+
+
+def wait_for_cookie(page: Page, there: bool = True) -> None:
+    """The cookie is set and deleted by a script of its own: wait until the browser has done it."""
+    found = "document.cookie.split('; ').some(cookie => cookie.startsWith('tranche-'))"
+    page.wait_for_function(f"() => {found} === {str(there).lower()}")
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port

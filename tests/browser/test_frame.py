@@ -1,0 +1,66 @@
+"""What surrounds every screen, and the documentation beside the desk."""
+
+from playwright.sync_api import Page, expect
+
+from browser.conftest import Visitor, enter, pick, settled
+
+
+def test_first_visit_names_what_it_shows(address: str, page: Page) -> None:
+    """Project and slicer stand in the URL from the first screen on, picked or not."""
+    enter(page, address)
+    page.wait_for_url("**/?project=demo&slicer=curation")
+
+
+def test_picked_once(address: str, page: Page) -> None:
+    """A slicer that was picked stays picked on the other screens, and through a reload."""
+    enter(page, address)
+    pick(page, "Slicer", "delivery")
+    for screen in ("Audience", "Export", "Slicers"):
+        page.get_by_role("link", name=screen).click()
+        page.wait_for_url("**project=demo&slicer=delivery")
+        settled(page)
+        expect(page.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
+    page.reload()
+    expect(page.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
+
+
+def test_back(address: str, page: Page) -> None:
+    """The browser's back button brings back the screen and the slicer that was looked at there."""
+    enter(page, address)
+    pick(page, "Slicer", "delivery")
+    page.get_by_role("link", name="Export").click()
+    page.wait_for_url("**/export?**")
+    settled(page)
+    pick(page, "Slicer", "curation")
+    page.go_back()
+    page.wait_for_url("**/?project=demo&slicer=delivery")
+    expect(page.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
+
+
+def test_link_for_somebody_else(address: str, visitor: Visitor) -> None:
+    """A link opens the same slicer in another person's browser."""
+    mine, theirs = visitor().new_page(), visitor().new_page()
+    enter(mine, address)
+    pick(mine, "Slicer", "delivery")
+    enter(theirs, mine.url, "Admin")
+    expect(theirs.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
+
+
+def test_link_to_what_is_not_there(address: str, page: Page) -> None:
+    """A link to a slicer that the person may not see says so, and shows one that they may."""
+    enter(page, f"{address}/audience?project=demo&slicer=curation", "Viewer")
+    expect(page.get_by_text("asks for the slicer curation, which is not there for you")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
+
+
+def test_figures_are_tabular(address: str, page: Page) -> None:
+    """Figures have the same width each, so that columns of them can be compared."""
+    enter(page, address)
+    style = "getComputedStyle(document.querySelector('[data-testid=stCaptionContainer]')).fontVariantNumeric"
+    assert page.evaluate(style) == "tabular-nums"
+
+
+def test_documentation(address: str, page: Page) -> None:
+    """/docs opens without signing in and shows the endpoints, with nothing from outside."""
+    page.goto(f"{address}/docs")
+    expect(page.get_by_text("/API/v2/audience", exact=True)).to_be_visible()

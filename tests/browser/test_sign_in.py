@@ -1,0 +1,125 @@
+"""Signing in and out, in a real browser."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser.conftest import Serve, Visitor, wait_for_cookie
+
+PASSWORD = "demo"
+SCREENS = sorted(path.stem for path in (Path(__file__).parents[2] / "pages").glob("*.py"))
+
+
+def sign_in(page: Page, name: str = "manager", password: str = PASSWORD) -> None:
+    """Type name and password, and press Enter."""
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password", exact=True).fill(password)
+    page.get_by_label("Password", exact=True).press("Enter")
+
+
+def expect_signed_in(page: Page) -> None:
+    """The frame is there, which only somebody who is signed in sees."""
+    expect(page.get_by_text("Data to")).to_be_visible()
+
+
+def expect_signed_out(page: Page) -> None:
+    """The sign-in is there, and nothing of the desk."""
+    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+    expect(page.get_by_text("Data to")).not_to_be_visible()
+    expect(page.get_by_role("link", name="Audience")).to_have_count(0)
+
+
+def sign_out(page: Page) -> None:
+    """Choose Sign out from the person's menu."""
+    page.get_by_role("button", name="Max Manager").click()
+    page.get_by_text("Sign out").click()
+
+
+@pytest.mark.parametrize("screen", ["", *SCREENS])
+def test_cold_start(home: Path, serve: Serve, page: Page, screen: str) -> None:
+    """The very first visit to a fresh server, whichever page it is for, leads to the sign-in."""
+    with serve(home) as address:
+        page.goto(f"{address}/{screen}")
+        expect_signed_out(page)
+        assert "delivery" not in page.content()
+
+
+def test_deep_link(address: str, page: Page) -> None:
+    """A link to a screen and a slicer leads there after the sign-in."""
+    page.goto(f"{address}/export?project=demo&slicer=delivery")
+    sign_in(page)
+    expect_signed_in(page)
+    expect(page.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
+    assert page.url == f"{address}/export?project=demo&slicer=delivery"
+
+
+@pytest.mark.parametrize("name", ["Viewer", "Manager", "Admin"])
+def test_demo_people(address: str, page: Page, name: str) -> None:
+    """Each of the demo people signs in with one click."""
+    page.goto(address)
+    page.get_by_role("button", name=name, exact=True).click()
+    expect_signed_in(page)
+    expect(page.get_by_test_id("stMain")).to_contain_text("Demo")
+
+
+def test_wrong_password(address: str, page: Page) -> None:
+    """After a wrong password the name still stands there, the password does not, and the next try works."""
+    page.goto(address)
+    sign_in(page, password="wrong")
+    expect(page.get_by_text("do not go together")).to_be_visible()
+    expect(page.get_by_label("Name")).to_have_value("manager")
+    expect(page.get_by_label("Password", exact=True)).to_have_value("")
+    page.get_by_label("Password", exact=True).fill("demo")
+    page.get_by_role("button", name="Sign in").click()
+    expect_signed_in(page)
+
+
+def test_cookie(address: str, page: Page) -> None:
+    """A reload and a second tab stay signed in."""
+    page.goto(address)
+    sign_in(page)
+    expect_signed_in(page)
+    wait_for_cookie(page)
+    page.reload()
+    expect_signed_in(page)
+    second = page.context.new_page()
+    second.goto(f"{address}/audience")
+    expect_signed_in(second)
+
+
+def test_sign_out(address: str, visitor: Visitor) -> None:
+    """Signing out ends it in a second tab too, and for a copy of the cookie in another browser."""
+    first = visitor().new_page()
+    first.goto(address)
+    sign_in(first)
+    expect_signed_in(first)
+    wait_for_cookie(first)
+    second = first.context.new_page()
+    second.goto(f"{address}/export")
+    expect_signed_in(second)
+    copied = first.context.cookies()
+
+    sign_out(first)
+    expect_signed_out(first)
+    second.get_by_role("link", name="Audience").click()
+    expect_signed_out(second)
+    wait_for_cookie(first, there=False)
+    first.reload()
+    expect_signed_out(first)
+    other = visitor()
+    other.add_cookies(copied)
+    thief = other.new_page()
+    thief.goto(address)
+    expect_signed_out(thief)
+
+
+def test_signing_in_as_somebody_else(address: str, page: Page) -> None:
+    """After signing out another person can sign in, and sees what is theirs."""
+    page.goto(address)
+    sign_in(page)
+    sign_out(page)
+    expect_signed_out(page)
+    sign_in(page, "viewer")
+    expect(page.get_by_role("button", name="Vera Viewer")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
