@@ -1,23 +1,16 @@
-"""The same question as a file: the totals of the last complete week as csv."""
+"""The same question as a file: what it will hold, how to make it, and how a script asks for it."""
 
 import streamlit as st
 
-from lib.reporting.models import ExportQuery
-from lib.ui import frame
+from lib.ui import export_form, export_result, frame, question, question_bar
 
 here = frame.signed_in()
-reporting = here.reporting
-query = ExportQuery(
-    project_name=here.project,
-    slicer_name=here.slicer_name,
-    start_date="-7d",
-    end_date="yesterday",
-    export_format="csv",
-)
-st.subheader("Last 7 days", anchor=False)
-st.download_button(
-    "Download csv",
-    data=lambda: reporting.export(query).content.read(),
-    file_name=f"{here.slicer_name}.csv",
-    on_click="ignore",
-)
+asked = question.current(here)
+for sentence in question.left_out():
+    st.warning(sentence, icon=":material/link_off:")
+question_bar.draw(here, with_comparison=False)
+form, result = st.columns([9, 20], gap="medium")
+with form:
+    wish = export_form.draw(here, asked)
+with result:
+    export_result.draw(here, asked, wish)

@@ -1,0 +1,153 @@
+"""A file before it is made: its first rows, how many rows and sheets, and what speaks against it.
+
+Asked through `audience` with the largest rows limit, so that the first rows are those of the file wherever
+that limit covers the records.
+"""
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lib.reporting.answers import Audience
+from lib.reporting.exports import table
+from lib.reporting.files import TOTAL, Table
+from lib.reporting.files.sheets import Limits
+from lib.reporting.files.xls import XlsBook
+from lib.reporting.files.xlsx import XlsxBook
+from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataMatch, ExportFormat, ExportQuery, Slicer
+from lib.ui.numbers import NOT_SET, Numbers
+
+Ask = Callable[[AudienceQuery], Audience]
+FIRST_ROWS = 10
+READ_TO_FILTER = 100_000
+SHEETS: dict[ExportFormat, Limits] = {"xls": XlsBook.limits, "xlsx": XlsxBook.limits}
+
+COMPARE: dict[DataMatch, Callable[[Any, float], Any]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt,
+    ">=": operator.ge, "=": operator.eq, "!=": operator.ne,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A file before it is made.
+
+    `rows` are its first rows, with the totals of the whole question; it will have `found` rows beside the
+    Total, or at least so many where `is_counted` is false. `is_exact` is false where the question has more
+    records than an audience answer reads: then the rows are estimates, and the file's are not.
+    """
+
+    query: ExportQuery
+    rows: Audience
+    found: int
+    is_counted: bool
+    is_exact: bool
+
+
+def preview(ask: Ask, query: ExportQuery, slicer: Slicer) -> Preview:
+    """The preview of the file that `query` makes. Raises what `ask` raises, the 1,000,000 rule too."""
+    shown = query.data_fields or tuple(f.name for f in slicer.data_fields if not f.is_optional)
+    if not query.data_filters:
+        answer = ask(_question(query, shown, FIRST_ROWS))
+        found = answer.total.records_found
+        return Preview(query, answer, found, True, answer.confidence_range is None)
+    needed = dict.fromkeys([*shown, *(wanted.name for wanted in query.data_filters)])
+    answer = ask(_question(query, tuple(needed), READ_TO_FILTER))
+    passing = _passing(answer, query)
+    return Preview(
+        query,
+        rows=_taken(answer, passing[:FIRST_ROWS], shown),
+        found=len(passing),
+        is_counted=len(answer) >= answer.total.records_found,
+        is_exact=answer.confidence_range is None,
+    )
+
+
+def sheets(file: Preview) -> int | None:
+    """On how many sheets the rows go; None for a format without sheets."""
+    limits = SHEETS.get(file.query.export_format)
+    rows = file.found + file.query.include_total
+    return None if limits is None else max(1, -(-rows // limits.rows))
+
+
+def first_rows(file: Preview, slicer: Slicer) -> Table:
+    """The columns of the file with its first rows, and its total where one is wanted."""
+    return table(file.query, slicer, file.rows)
+
+
+def hindrance(file: Preview, columns: int) -> str | None:
+    """Why the format can't hold the file, in a sentence with what would be right; None where it can."""
+    limits = SHEETS.get(file.query.export_format)
+    if limits is None or columns <= limits.columns:
+        return None
+    return (
+        f"A sheet of {limits.name} holds {limits.columns} columns and this file has {columns}: "
+        "choose fewer data fields, or csv."
+    )
+
+
+def frame(shown: Table) -> pd.DataFrame:
+    """The table to look at, columns by their place: texts with "(not set)" for missing ones, and numbers."""
+    columns = {str(place): _cells(shown, place) for place in range(len(shown.columns))}
+    return pd.DataFrame(columns)
+
+
+def summary(file: Preview, numbers: Numbers) -> str:
+    """How many rows the file will have, and on how many sheets."""
+    text = f"{numbers.number(file.found)} row{'' if file.found == 1 else 's'}"
+    text = text if file.is_counted else f"At least {text}"
+    text += " and a Total row" if file.query.include_total else ""
+    limits, number = SHEETS.get(file.query.export_format), sheets(file)
+    if limits is not None and number is not None and number > 1:
+        text += f" on {number} sheets: one of {limits.name} holds {numbers.number(limits.rows)}"
+    return text
+
+
+def _question(query: ExportQuery, data_fields: tuple[str, ...], limit: int) -> AudienceQuery:
+    same = query.model_dump(include=set(AudienceQuery.model_fields) & set(ExportQuery.model_fields))
+    return AudienceQuery.model_validate(
+        same
+        | {
+            "data_fields": data_fields,
+            "include_mappings": int(query.with_mappings),
+            "limit": limit,
+            "audience_rows_limit": ROWS_LIMITS[1],
+        }
+    )
+
+
+def _passing(answer: Audience, query: ExportQuery) -> "np.ndarray[Any, np.dtype[np.intp]]":
+    """The places of the rows that pass every data filter; a missing value passes none."""
+    passes = np.ones(len(answer), dtype=bool)
+    for wanted in query.data_filters:
+        values = answer.values[wanted.name].to_numpy()
+        passes &= COMPARE[wanted.match](values, wanted.value) & ~np.isnan(values)
+    return np.flatnonzero(passes)
+
+
+def _taken(
+    answer: Audience, places: "np.ndarray[Any, np.dtype[np.intp]]", shown: tuple[str, ...]
+) -> Audience:
+    def rows(part: pd.DataFrame) -> pd.DataFrame:
+        return part.iloc[places].reset_index(drop=True)
+
+    return replace(
+        answer,
+        names=rows(answer.names),
+        values=rows(answer.values[list(shown)]),
+        descriptions=None if answer.descriptions is None else rows(answer.descriptions),
+    )
+
+
+def _cells(shown: Table, place: int) -> list[str] | list[float | None]:
+    column = shown.columns[place]
+    if column.role != "data":
+        texts = [text or NOT_SET for text in column.texts().to_pylist()]
+        return [*texts, TOTAL if place == 0 else ""] if shown.total is not None else texts
+    numbers: list[float | None] = column.numbers().tolist()
+    before = sum(other.role != "data" for other in shown.columns)
+    return [*numbers, shown.total[place - before]] if shown.total is not None else numbers

@@ -1,0 +1,60 @@
+"""The fields of a slicer as tables that a search narrows, and what is said about one of them."""
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+import pandas as pd
+
+from lib.reporting.models import DataField, KeyField
+
+Field = TypeVar("Field", KeyField, DataField)
+TYPES = {"text": "text", "int": "number"}
+SEGMENTED = "segmented"
+
+
+def matching(fields: Sequence[Field], text: str) -> list[Field]:
+    """The fields in which every word of `text` is found, whatever its case; all without a word."""
+    words = text.casefold().split()
+    return [field for field in fields if all(word in _searched(field) for word in words)]
+
+
+def chosen(matches: Sequence[Field], name: str) -> str:
+    """The field of that name, while the search finds it or finds nothing; else the first that it finds."""
+    names = [field.name for field in matches]
+    return name if name in names or not names else names[0]
+
+
+def key_field_table(fields: Iterable[KeyField]) -> pd.DataFrame:
+    """A row per key field: what it is called, in words and in requests, and what its values are."""
+    rows = [(f.description or f.name, _type(f), f.mapping, f.name) for f in fields]
+    return pd.DataFrame(rows, columns=["Key field", "Type", "Mapping", "Name"])
+
+
+def data_field_table(fields: Iterable[DataField]) -> pd.DataFrame:
+    """A row per data field: what it is called, in words and in requests, and its formula."""
+    rows = [(f.description or f.name, _type(f), f.formula, f.name) for f in fields]
+    return pd.DataFrame(rows, columns=["Data field", "Type", "Formula", "Name"])
+
+
+def about(field: KeyField | DataField) -> list[str]:
+    """What is to be known about a field beyond its row in the table, a short text each."""
+    texts = [field.annotation or ""]
+    if isinstance(field, DataField):
+        texts = [f"= {field.formula}" if field.formula else "", field.formula_description or "", *texts]
+    elif field.is_segmented:
+        texts.append("a record can have several values: shares can add up to more than 100 %")
+    return [text for text in texts if text]
+
+
+def _type(field: KeyField | DataField) -> str:
+    if isinstance(field, DataField):
+        places = field.display_precision
+        return f"{places} decimal{'s' * (places > 1)}" if places else "whole"
+    plain = TYPES.get(field.type, field.type)
+    return f"{plain}, {SEGMENTED}" if field.is_segmented else plain
+
+
+def _searched(field: KeyField | DataField) -> str:
+    more = (field.formula, field.formula_description) if isinstance(field, DataField) else (field.mapping,)
+    texts = (field.name, field.description, field.annotation, _type(field), *more)
+    return "\n".join(text for text in texts if text).casefold()

@@ -1,0 +1,44 @@
+"""A file on its way: what the thread that makes it tells the screen that waits for it."""
+
+import time
+from typing import Literal
+
+from lib.reporting.client import Reporting
+from lib.reporting.models import ExportQuery
+from lib.wire.errors import TrancheError
+
+State = Literal["nothing", "making", "made", "failed"]
+
+
+class Making:
+    """The last file that was asked for. Written by the download's thread, read by the script's."""
+
+    def __init__(self) -> None:
+        self.state: State = "nothing"
+        self.query: ExportQuery | None = None
+        self.filename, self.size, self.reason = "", 0, ""
+        self._began = self._ended = 0.0
+
+    def make(self, reporting: Reporting, query: ExportQuery) -> bytes:
+        """The file's bytes; a failure is kept as a sentence and raised."""
+        self.query, self._began, self.state = query, time.monotonic(), "making"
+        try:
+            download = reporting.export(query)
+            content = download.content.read()
+        except TrancheError as error:
+            self._end("failed", reason=error.reason)
+            raise
+        except Exception:
+            self._end("failed", reason="The file could not be made; the log of the desk says why")
+            raise
+        self._end("made", filename=download.filename, size=len(content))
+        return content
+
+    @property
+    def seconds(self) -> float:
+        """How long it has taken, or took."""
+        return (time.monotonic() if self.state == "making" else self._ended) - self._began
+
+    def _end(self, state: State, filename: str = "", size: int = 0, reason: str = "") -> None:
+        self.filename, self.size, self.reason, self._ended = filename, size, reason, time.monotonic()
+        self.state = state

@@ -1,0 +1,55 @@
+"""The export request for whoever carries on in a script: as JSON, and as a curl line.
+
+The token is never a real one: in JSON it is the specification's `<TOKEN>`, for curl a variable of the shell.
+"""
+
+import re
+import shlex
+
+import orjson
+
+from lib.reporting.client import PATH
+from lib.reporting.models import ExportQuery
+
+TOKEN, VARIABLE = "<TOKEN>", "TRANCHE_TOKEN"
+_ALWAYS = ("slicer_name", "project_name")
+
+
+def as_json(query: ExportQuery) -> str:
+    """The body of the request, indented. Relative dates stay so: a script asks again every day."""
+    return orjson.dumps(_body(query, TOKEN), option=orjson.OPT_INDENT_2).decode()
+
+
+def as_curl(query: ExportQuery, address: str) -> str:
+    """A command for a POSIX shell that writes the file; `address` is where the service is, without a path.
+
+    It fails, and leaves no file, where the service answers an error.
+    """
+    body = shlex.quote(orjson.dumps(_body(query, TOKEN)).decode())
+    with_token = _replaced_last(body, TOKEN, f"'\"${VARIABLE}\"'")
+    return " \\\n  ".join(
+        (
+            f"curl --fail --silent --show-error --output {shlex.quote(_filename(query))}",
+            "--header 'Content-Type: application/json'",
+            f"--data {with_token}",
+            shlex.quote(f"{address.rstrip('/')}{PATH}/export"),
+        )
+    )
+
+
+def _body(query: ExportQuery, token: str) -> dict[str, object]:
+    """What is at its default is left out; the token comes last."""
+    fields = query.model_dump(mode="json", exclude_defaults=True)
+    first = {name: fields.pop(name) for name in _ALWAYS}
+    return {**first, **fields, "token": token}
+
+
+def _replaced_last(text: str, old: str, new: str) -> str:
+    """A value of a filter may be `<TOKEN>` too, and stays."""
+    head, _, tail = text.rpartition(old)
+    return f"{head}{new}{tail}"
+
+
+def _filename(query: ExportQuery) -> str:
+    name = re.sub(r"[^\w.-]", "_", query.slicer_name)
+    return f"{name}.{query.export_format}"
