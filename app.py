@@ -2,7 +2,9 @@
 
 import gc
 import importlib
+import os
 import sys
+import webbrowser
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -47,12 +49,21 @@ def main() -> None:
         server.run(app, settings.host, settings.port, _ready, ws="websockets-sansio")
     except TrancheError as error:
         sys.exit(error.reason)
+    except KeyboardInterrupt:
+        click.echo("Stopped.")
 
 
 def _ready(address: str) -> None:
     if settings.demo:
         click.echo(DEMO)
     click.echo(f"Tranche is at {address}  (stop with Ctrl+C)")
+    if sys.stdout.isatty() and _has_display():
+        webbrowser.open(address)
+
+
+def _has_display() -> bool:
+    """Whether a browser opened here would have a screen to appear on."""
+    return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 if __name__ == "__main__":

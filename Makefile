@@ -1,0 +1,58 @@
+# make run | test | lint | bench | screenshots | lock
+#
+# Everything is installed into .venv, from locks of pins and hashes; PYTHON=… chooses the Python (3.11 or later).
+
+PYTHON ?= $(firstword $(foreach python,python3 python3.14 python3.13 python3.12 python3.11 python,\
+	$(shell $(python) -c 'import sys; sys.version_info >= (3, 11) and print("$(python)")' 2>/dev/null)))
+VENV := .venv
+BIN := $(VENV)/bin
+HOME_FOLDER := $(or $(TRANCHE_HOME),.tranche)
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input install -q --no-deps
+UV ?= uv
+COMPILE := $(UV) pip compile -q --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-header --no-annotate pyproject.toml
+
+.PHONY: run test lint bench screenshots lock
+.DEFAULT_GOAL := run
+
+# The desk on http://localhost:8501. The first time it makes the demo; in a folder of your own it does not.
+run: $(VENV)/installed
+	@if [ ! -d "$(HOME_FOLDER)" ] || grep -qs '^demo = true' "$(HOME_FOLDER)/tranche.toml"; then $(BIN)/tranche demo; fi
+	@exec $(BIN)/python app.py
+
+test: $(VENV)/installed-for-tests
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(TESTS)
+
+lint: $(VENV)/installed-for-tests
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+
+bench: $(VENV)/installed-for-tests
+	@for bench in bench/*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
+
+# The pictures of the README, taken by a browser.
+screenshots: $(VENV)/installed-for-tests
+	@$(BIN)/python docs/screenshots.py
+
+# New pins: needs uv. The locks hold pins and hashes alone.
+lock:
+	$(COMPILE) -o requirements.lock
+	$(COMPILE) --extra test -o requirements-test.lock
+
+$(VENV)/made:
+	@if [ -z "$(PYTHON)" ]; then echo "Tranche needs Python 3.11 or later; name one: make PYTHON=…" >&2; exit 1; fi
+	@echo "Making $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/installed: requirements.lock pyproject.toml $(VENV)/made
+	@echo "Installing what requirements.lock names (the first time takes about a minute)"
+	@$(PIP) --require-hashes -r requirements.lock
+	@$(PIP) --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/installed-for-tests: requirements-test.lock $(VENV)/installed
+	@echo "Installing what requirements-test.lock names"
+	@$(PIP) --require-hashes -r requirements-test.lock
+	@touch $@
