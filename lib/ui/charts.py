@@ -12,7 +12,8 @@ from lib.ui import look
 from lib.ui.numbers import Numbers, title
 from lib.ui.series import Series
 
-TIME_HEIGHT, BAR, LABEL_LENGTH = 230, 26, 34
+TIME_HEIGHT, BAR, LABEL_LENGTH = 220, 26, 34
+WIDEST = 1.5
 
 
 @dataclass(frozen=True)
@@ -23,25 +24,27 @@ class Named:
     series: Series
 
 
-def over_time(now: Named, before: Named | None, field: DataField, numbers: Numbers) -> go.Figure:
-    """The field over time, what it is compared with dotted, the 95 % range as a band where sampled."""
-    axis = {"tickformat": "~s", "rangemode": "tozero" if field.formula is None else "normal"}
+def over_time(
+    lines: Sequence[Named], field: DataField, numbers: Numbers, has_brush: bool = True
+) -> go.Figure:
+    """The field over time: a line, a dotted one that it is compared with, a band for the 95 % range."""
+    now, before = lines[0], lines[1] if len(lines) > 1 else None
     figure = look.figure(
         TIME_HEIGHT,
         numbers.separators,
         margin={"l": 0, "r": 96, "t": 8, "b": 0},
         hovermode="x unified",
-        dragmode="select",
+        dragmode="select" if has_brush else False,
         selectdirection="h",
         newselection={"line": {"color": look.ACCENT, "width": 1, "dash": "solid"}},
     )
-    figure.update_yaxes(axis)
+    figure.update_yaxes(rangemode="tozero" if field.formula is None else "normal")
     _band(figure, now.series)
     if before is not None:
         figure.add_trace(_line(before, now.series, field, numbers, dotted=True))
     figure.add_trace(_line(now, now.series, field, numbers, dotted=False))
     figure.update_xaxes(range=_edges(now.series))
-    _label(figure, [found for found in (now, before) if found is not None], now.series)
+    _label(figure, lines, now.series)
     return figure
 
 
@@ -121,7 +124,9 @@ def bars(rows: Bars, field: DataField, numbers: Numbers) -> go.Figure:
     """Horizontal bars from zero, the first row on top, each with its value and, where sampled, its range."""
     places = list(range(len(rows.labels)))
     values = np.asarray(rows.values, dtype=float)
-    figure = look.figure(len(places) * BAR + 36, numbers.separators, bargap=0.3, clickmode="event+select")
+    figure = look.figure(
+        len(places) * BAR + 30, numbers.separators, bargap=0.35, clickmode="event+select", dragmode=False
+    )
     figure.add_trace(
         go.Bar(
             x=values,
@@ -129,24 +134,38 @@ def bars(rows: Bars, field: DataField, numbers: Numbers) -> go.Figure:
             orientation="h",
             marker={"color": look.ACCENT},
             error_x=_errors(rows, values),
-            text=[f" {numbers.full(value, field)}" for value in values],
-            textposition="outside",
-            cliponaxis=False,
-            customdata=list(rows.labels),
-            hovertemplate="%{customdata}<br>%{text}<extra></extra>",
+            customdata=list(zip(rows.labels, [numbers.full(value, field) for value in values], strict=True)),
+            hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
         )
     )
-    widest = float(np.nanmax(np.abs(values), initial=0)) or 1.0
-    figure.update_xaxes(showgrid=True, gridcolor=look.FAINT, tickformat="~s", nticks=6)
-    figure.update_xaxes(range=[min(0.0, float(np.nanmin(values, initial=0))) * 1.15, widest * 1.15])
+    least, most = float(np.nanmin(values, initial=0)), float(np.nanmax(values, initial=0)) or 1.0
+    ends = np.fmax(values, values if rows.high is None else np.asarray(rows.high, dtype=float))
+    ends = np.fmin(ends, most * WIDEST)
+    figure.add_trace(_texts(ends, [numbers.full(value, field) for value in values], places))
+    figure.update_xaxes(showgrid=True, gridcolor=look.FAINT, nticks=6)
+    figure.update_xaxes(range=[least * 1.1, float(np.nanmax(ends, initial=most)) * 1.1])
     figure.update_yaxes(
         tickmode="array",
         tickvals=places,
         ticktext=[shortened(label) for label in rows.labels],
-        autorange="reversed",
+        range=[len(places) - 0.5, -0.5],
         showgrid=False,
     )
     return figure
+
+
+def _texts(ends: np.ndarray, texts: Sequence[str], places: Sequence[int]) -> go.Scatter:
+    """The values in figures, right of the bars and of their ranges."""
+    return go.Scatter(
+        x=np.fmax(np.nan_to_num(ends), 0),
+        y=places,
+        mode="text",
+        text=[f"  {text}" for text in texts],
+        textposition="middle right",
+        textfont={"size": 12},
+        cliponaxis=False,
+        hoverinfo="skip",
+    )
 
 
 def _errors(rows: Bars, values: np.ndarray) -> dict[str, object] | None:
@@ -164,10 +183,16 @@ def _errors(rows: Bars, values: np.ndarray) -> dict[str, object] | None:
 
 
 def heatmap(
-    across: Sequence[str], down: Sequence[str], values: np.ndarray, field: DataField, numbers: Numbers
+    across: Sequence[str],
+    down: Sequence[str],
+    values: np.ndarray,
+    field: DataField,
+    numbers: Numbers,
+    ink: str = look.GREY,
 ) -> go.Figure:
     """Values (D down × A across; NaN: nothing there) as shades, under clear squares that take clicks."""
-    figure = look.figure(len(down) * BAR + 90, numbers.separators, clickmode="event+select")
+    figure = look.figure(len(down) * BAR + 90, numbers.separators, clickmode="event+select", dragmode=False)
+    figure.update_layout(margin={"r": 56})
     texts = [[numbers.short(value, field) for value in row] for row in values]
     figure.add_trace(
         go.Heatmap(
@@ -179,7 +204,10 @@ def heatmap(
             xgap=2,
             ygap=2,
             text=texts,
-            texttemplate="%{text}" if len(across) <= 14 else None,
+            zmin=0 if field.formula is None else None,
+            zmax=_darkest(values, field),
+            texttemplate="%{text}",
+            textfont={"color": ink},
             hoverinfo="skip",
         )
     )
@@ -204,14 +232,21 @@ def heatmap(
         ticktext=[shortened(t, 18) for t in across],
         tickangle=-35 if len(across) > 8 else 0,
     )
+    figure.update_xaxes(range=[-0.5, len(across) - 0.5])
     figure.update_yaxes(
-        autorange="reversed",
+        range=[len(down) - 0.5, -0.5],
         tickmode="array",
         tickvals=list(range(len(down))),
         ticktext=[shortened(t) for t in down],
         showgrid=False,
     )
     return figure
+
+
+def _darkest(values: np.ndarray, field: DataField) -> float | None:
+    """Where the scale ends: for a ratio before the extremes, which are those of the smallest cells."""
+    known = values[~np.isnan(values)]
+    return float(np.quantile(known, 0.95)) if len(known) and field.formula is not None else None
 
 
 def shortened(text: str, length: int = LABEL_LENGTH) -> str:

@@ -25,7 +25,8 @@ def draw(here: Here) -> None:
         periods.resolved(query.start_date, query.end_date, now),
     )
     chosen = _preset(presets, query)
-    words = numbers.days(*period)
+    zone = "" if query.timezone is None else f" · UTC{query.timezone:+d}"
+    words = numbers.days(*period) + zone
     with st.popover(
         f"{chosen.label} · {words}" if chosen else words, icon=":material/calendar_month:", key="dates"
     ):

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lib.ui import ask, focus, headline, nothing, over_time, problems
+from lib.ui import ask, figure_controls, focus, headline, nothing, over_time, problems
 from lib.ui.frame import Here
 
 HEIGHT = 420
@@ -19,7 +19,9 @@ def draw(here: Here) -> None:
             before = ask.audience(here, earlier) if earlier is not None else None
         if nothing.is_there(now):
             headline.draw(seen, now, before)
-            over_time.draw_controls(seen, now)
-            over_time.draw_chart(seen, now, before)
+            lines = over_time.lines(seen, now, before)
+            figure_controls.draw(seen, now, before, lines)
+            if lines:
+                over_time.draw(seen, lines)
         else:
             nothing.draw(seen)

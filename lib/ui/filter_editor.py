@@ -8,7 +8,7 @@ from lib.reporting.models import MATCHES, AudienceQuery, Filter
 from lib.ui import filter_words, values
 from lib.ui.filter_words import WHOLE, WORDS
 from lib.ui.frame import Here
-from lib.ui.numbers import NOT_SET
+from lib.ui.numbers import NOT_SET, Numbers
 
 WIDTH = 340
 Changed = Callable[[], None] | None
@@ -59,11 +59,11 @@ def draw(here: Here, query: AudienceQuery, prefix: str, name: str, changed: Chan
 
 
 def _whole_values(here: Here, query: AudienceQuery, prefix: str, name: str, changed: Changed) -> None:
-    found = values.offered(here, query, name)
+    found, figures = values.offered(here, query, name), Numbers.of(st.context.locale)
     if found.found > len(found.described):
         text = st.text_input(
             "Search", type="search", live=True, key=f"{prefix}_search", width=WIDTH,
-            placeholder=f"Search among {found.found:,} values", label_visibility="collapsed",
+            placeholder=f"Search among {figures.number(found.found)} values", label_visibility="collapsed",
         )  # fmt: skip
         found = values.offered(here, query, name, text or "")
     chosen = st.session_state.get(f"{prefix}_values", [])

@@ -1,10 +1,11 @@
 """The question's filters as pills, one popover each, and one to add another."""
 
+from collections.abc import Iterable
 from functools import partial
 
 import streamlit as st
 
-from lib.reporting.models import AudienceQuery, Filter
+from lib.reporting.models import AudienceQuery, Filter, Match
 from lib.ui import filter_editor, filter_words, question, values
 from lib.ui.frame import Here
 
@@ -29,22 +30,33 @@ def draw(here: Here) -> None:
 
 
 def include(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
-    """The question with this value alone of the key field: a filter that includes others is replaced."""
-    filters = [f for f in query.filters if not (f.name == name and f.match == "equals")]
+    """The question with this value alone of the key field, which is no longer excluded either."""
+    kept = [f for f in query.filters if not (f.name == name and f.match == "equals")]
     wanted = Filter(name=name, value=(value,), match="equals")
-    return query.model_copy(update={"filters": (*filters, wanted)})
+    return query.model_copy(update={"filters": (*_without(kept, name, value, "not equals"), wanted)})
 
 
 def exclude(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
     """The question without this value of the key field; one filter holds all that are excluded."""
-    filters = list(query.filters)
-    for place, found in enumerate(filters):
+    kept = _without(query.filters, name, value, "equals")
+    for place, found in enumerate(kept):
         if found.name == name and found.match == "not equals":
-            filters[place] = found.model_copy(update={"value": tuple(dict.fromkeys((*found.value, value)))})
-            break
-    else:
-        filters.append(Filter(name=name, value=(value,), match="not equals"))
-    return query.model_copy(update={"filters": tuple(filters)})
+            more = found.model_copy(update={"value": tuple(dict.fromkeys((*found.value, value)))})
+            return query.model_copy(update={"filters": (*kept[:place], more, *kept[place + 1 :])})
+    wanted = Filter(name=name, value=(value,), match="not equals")
+    return query.model_copy(update={"filters": (*kept, wanted)})
+
+
+def _without(filters: Iterable[Filter], name: str, value: str, match: Match) -> list[Filter]:
+    """The filters, those of this match on the key field without the value; what then has none goes."""
+    kept = []
+    for found in filters:
+        if found.name == name and found.match == match and value in found.value:
+            rest = tuple(other for other in found.value if other != value)
+            found = found.model_copy(update={"value": rest})
+        if found.value:
+            kept.append(found)
+    return kept
 
 
 def _pill(here: Here, query: AudienceQuery, place: int, wanted: Filter) -> None:

@@ -19,7 +19,7 @@ from lib.ui.numbers import Numbers
 from lib.ui.periods import Days
 from lib.ui.view import View, granularities
 
-USUAL_METRICS = 6
+USUAL_METRICS, TIMES = 6, 100
 LESS_IS_BETTER = {"nobids", "error", "errors", "cpc", "ecpc", "cpa", "ecpa", "anomaly", "timeouts", "latency"}
 
 
@@ -54,17 +54,20 @@ class Focus:
 
     def rows(self) -> AudienceQuery:
         """The question behind the split's table and bars: its top rows."""
-        return self._asked(data_fields=self.fields, order_by=self.order, limit=self.view.rows)
+        runs_in_time = self.query.split_by[:1] and self.query.split_by[0] in TIME_KEY_FIELDS
+        limit = max(self.view.rows, TIMES) if runs_in_time else self.view.rows
+        return self._asked(data_fields=self.fields, order_by=self.order, limit=limit)
 
     @property
     def order(self) -> tuple[Order, ...]:
         """The order of the split's rows: as asked; time as it runs; else by the field shown, or by volume."""
         if self.query.order_by:
             return self.query.order_by
+        by_volume = Order(name=volume(self.slicer, self.field))
         times = [name for name in self.query.split_by if name in TIME_KEY_FIELDS]
         if times and times[0] == self.query.split_by[0]:
-            return tuple(Order(name=name, direction="asc") for name in self.query.split_by)
-        return (Order(name=volume(self.slicer, self.field)),)
+            return (*(Order(name=name, direction="asc") for name in times), by_volume)
+        return (by_volume,)
 
     def before(self, query: AudienceQuery) -> AudienceQuery | None:
         """The same question of the days compared with."""

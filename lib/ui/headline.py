@@ -18,7 +18,7 @@ SMALLEST = 0.0005
 
 def draw(focus: Focus, now: Audience, before: Audience | None) -> None:
     """One metric per field of the headline; the one that the page shows stands out."""
-    with st.grid(max(len(focus.metrics), 4), min_column_width=NARROWEST, gap="small"):
+    with st.grid(max(len(focus.metrics), 4), min_column_width=NARROWEST, gap="small", wrap=False):
         for name in focus.metrics:
             _metric(focus, focus.slicer.data_field(name), now, before)
 

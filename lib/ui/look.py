@@ -6,9 +6,14 @@ import plotly.graph_objects as go
 
 ACCENT, GREY = "#2a7f9e", "#8a95a3"
 BAND, FAINT, CLEAR = "rgba(42,127,158,0.18)", "rgba(138,149,163,0.22)", "rgba(0,0,0,0)"
-SCALE = [[0.0, "rgba(42,127,158,0.04)"], [1.0, "rgba(42,127,158,0.95)"]]
+SCALE = [[0.0, "rgba(42,127,158,0.04)"], [1.0, "rgba(42,127,158,0.75)"]]
 FONT = 13
 CONFIG = {"displayModeBar": False, "displaylogo": False, "scrollZoom": False, "doubleClick": False}
+
+
+def ink(theme: str | None) -> str:
+    """The colour of text on that ground (`light` or `dark`), where Plotly would choose one of its own."""
+    return "#e4e8ee" if theme == "dark" else "#1b2430"
 
 
 def figure(height: int, separators: str, **layout: Any) -> go.Figure:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import AudienceQuery
+from lib.reporting.models import Filter
 from lib.ui import ask, filter_words, numbers, periods, question, values
 from lib.ui.focus import Focus
 
@@ -16,44 +16,64 @@ def is_there(audience: Audience) -> bool:
 
 
 def draw(seen: Focus) -> None:
-    """One sentence, and one button that leads on."""
+    """One sentence on what was asked and why nothing came, and one button that leads on."""
     days = numbers.days(*seen.period)
-    if not seen.query.filters:
+    if not seen.query.filters or not _has_data(seen):
         first, last = seen.slicer.first_date, seen.slicer.last_date
         there = f"The data go from {first} to {last}." if first and last else "The slicer is empty."
         st.info(f"There are no data for {days}. {there}", icon=":material/event_busy:")
-        st.button("Last days with data", on_click=_usual_days, args=(seen,))
+        st.button("Show the last days with data", icon=":material/event:", on_click=_usual_days, args=(seen,))
         return
-    st.info(f"Nothing matches these filters for {days}. {_way_out(seen)}", icon=":material/filter_alt_off:")
+    said = f"Nothing matches these filters for {days}."
+    place, most = _most_in_the_way(seen)
+    if place is None:
+        st.info(f"{said} Remove filters, or choose other days.", icon=":material/filter_alt_off:")
+        return
+    words = filter_words.sentence(seen.query.filters[place], seen.slicer, _described(seen, place))
+    st.info(f"{said} Without “{words}” there are {most}.", icon=":material/filter_alt_off:")
+    st.button(f"Remove “{words}”", icon=":material/close:", on_click=_remove, args=(seen, place))
 
 
-def _way_out(seen: Focus) -> str:
-    """Which single filter stands most in the way."""
+def _has_data(seen: Focus) -> bool:
+    """Whether any of the days asked for is one that the slicer has."""
+    first, last = seen.slicer.first_date, seen.slicer.last_date
+    if first is None or last is None:
+        return False
+    return seen.period[0].isoformat() <= last and seen.period[1].isoformat() >= first
+
+
+def _most_in_the_way(seen: Focus) -> tuple[int | None, str]:
+    """Which single filter stands most in the way, by place, and the volume that is there without it."""
     by = values.frequent(seen.slicer)
-    found = (
-        [(seen_without(seen, place, by), place) for place in range(len(seen.query.filters[:TRIED]))]
-        if by
-        else []
-    )
-    most, place = max(found, default=(0.0, 0))
-    if by is None or most <= 0:
-        return "Remove filters, or choose other days."
-    wanted = seen.query.filters[place]
-    described = values.words(seen.here, seen.query, wanted.name, wanted.value)
+    if by is None:
+        return None, ""
+    found = [(_volume_without(seen, place, by), place) for place in range(len(seen.query.filters[:TRIED]))]
+    most, place = max(found)
     field = seen.slicer.data_field(by)
-    words = filter_words.sentence(wanted, seen.slicer, described)
-    return f"Without “{words}” there are {seen.numbers.short(most, field)} {numbers.title(field).lower()}."
+    text = f"{seen.numbers.short(most, field)} {numbers.title(field).lower()}"
+    return (place, text) if most > 0 else (None, "")
 
 
-def seen_without(seen: Focus, place: int, by: str) -> float:
-    """The volume that the question finds without one of its filters."""
-    filters = (*seen.query.filters[:place], *seen.query.filters[place + 1 :])
-    plain: dict[str, object] = {"filters": filters, "split_by": (), "data_fields": (by,), "order_by": ()}
-    asked: AudienceQuery = seen.query.model_copy(update=plain)
-    return ask.audience(seen.here, asked).total.values.get(by) or 0.0
+def _volume_without(seen: Focus, place: int, by: str) -> float:
+    changes = {"filters": _without(seen, place), "split_by": (), "data_fields": (by,), "order_by": ()}
+    return ask.audience(seen.here, seen.query.model_copy(update=changes)).total.values.get(by) or 0.0
+
+
+def _without(seen: Focus, place: int) -> tuple[Filter, ...]:
+    return (*seen.query.filters[:place], *seen.query.filters[place + 1 :])
+
+
+def _described(seen: Focus, place: int) -> dict[str, str]:
+    wanted = seen.query.filters[place]
+    return values.words(seen.here, seen.query, wanted.name, wanted.value)
 
 
 def _usual_days(seen: Focus) -> None:
     start, end = periods.usual(seen.slicer, ask.today(seen.here, seen.query))
     question.ask(seen.query.model_copy(update={"start_date": start, "end_date": end}))
+    st.rerun()
+
+
+def _remove(seen: Focus, place: int) -> None:
+    question.ask(seen.query.model_copy(update={"filters": _without(seen, place)}))
     st.rerun()

@@ -1,5 +1,6 @@
-"""The field over time: its controls, its chart, the brush that zooms, and its table."""
+"""The field over time: its chart, whose days can be brushed, and the chart's table."""
 
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -7,152 +8,117 @@ import pandas as pd
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.ui import charts, look, numbers, precision, question, series
+from lib.ui import charts, look, numbers, question, series
 from lib.ui.charts import Named
 from lib.ui.focus import Focus
 from lib.ui.frame import Here
 from lib.ui.series import Series
-from lib.ui.view import granularities
 
-FIELD, GRAIN, CHART, METRICS, ZOOMED = (
-    "shown_field",
-    "shown_grain",
-    "time_chart",
-    "shown_metrics",
-    "before_zoom",
-)
+CHART, TWIN, ZOOMED = "time_chart", "time_table", "before_zoom"
+TABLE_WIDTH = 420
 
 
-def draw_controls(focus: Focus, now: Audience) -> None:
-    """Which data field the page shows, at which granularity; and how precise it is."""
-    names = [field.name for field in focus.slicer.data_fields]
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.session_state[FIELD] = focus.field.name
-        st.selectbox(
-            "Data field",
-            names,
-            format_func=lambda name: numbers.title(focus.slicer.data_field(name), with_unit=True),
-            key=FIELD,
-            label_visibility="collapsed",
-            filter_mode="contains",
-            width=230,
-            on_change=_look_field,
-            args=(focus.here,),
-        )
-        if focus.grain is not None:
-            st.session_state[GRAIN] = focus.grain
-            st.segmented_control(
-                "Granularity",
-                granularities(focus.slicer),
-                format_func=str.capitalize,
-                key=GRAIN,
-                required=True,
-                label_visibility="collapsed",
-                on_change=_look_grain,
-                args=(focus.here,),
-            )
-        _metrics(focus, names)
-        if before := st.session_state.get(ZOOMED):
-            st.button(
-                "Zoom out",
-                icon=":material/zoom_out:",
-                type="tertiary",
-                on_click=_zoom_out,
-                args=(focus.here, before),
-            )
-        st.space("stretch")
-        st.caption(precision.sentence(now, focus.field.name, focus.numbers), width="content")
-
-
-def draw_chart(focus: Focus, now: Audience, before: Audience | None) -> None:
-    """The chart, whose days can be brushed, and its table twin, folded."""
+def lines(focus: Focus, now: Audience, before: Audience | None) -> list[Named]:
+    """The period's line, and the one it is compared with; none where there are no time key fields."""
     if focus.grain is None:
-        return
-    shown = series.over(now, focus.field.name, focus.grain, focus.period)
-    lines = [Named(numbers.span(*focus.period), shown)]
+        return []
+    name = focus.field.name
+    found = [Named(numbers.span(*focus.period), series.over(now, name, focus.grain, focus.period))]
     if before is not None and focus.compared is not None:
-        earlier = numbers.span(*focus.compared)
-        lines.append(Named(earlier, series.over(before, focus.field.name, focus.grain, focus.compared)))
-    figure = charts.over_time(lines[0], lines[1] if len(lines) > 1 else None, focus.field, focus.numbers)
-    title = numbers.title(focus.field)
+        earlier = series.over(before, name, focus.grain, focus.compared)
+        found.append(Named(numbers.span(*focus.compared), earlier))
+    return found
+
+
+def draw(focus: Focus, shown: Sequence[Named]) -> None:
+    """The chart; a range brushed on it becomes the question's days."""
     st.plotly_chart(
-        figure,
+        charts.over_time(shown, focus.field, focus.numbers, has_brush=not _is_touched()),
         key=CHART,
-        on_select=lambda: _zoom(focus, shown),
+        on_select=lambda: _zoom(focus, shown[0].series),
         selection_mode="box",
         config=look.CONFIG,
-        alt=f"{title} by {focus.grain}, {numbers.days(*focus.period)}",
+        alt=f"{_title(focus)}, {numbers.days(*focus.period)}; the table is above the chart",
     )
 
 
-def table(focus: Focus, lines: list[Named]) -> pd.DataFrame:
-    """The chart's numbers: a row per bucket."""
-    first = lines[0].series
-    columns: dict[str, Any] = {str(focus.grain).capitalize(): first.names}
-    for line in lines:
-        padded = [*line.series.values[: len(first)], *[float("nan")] * (len(first) - len(line.series))]
-        columns[line.label] = padded
+def draw_table(focus: Focus, shown: Sequence[Named]) -> None:
+    """The chart's numbers in a popover."""
+    popover = st.popover("Table", icon=":material/table_rows:", type="tertiary", key=TWIN, on_change="rerun")
+    if popover.open:
+        writes: dict[Any, Any] = {line.label: _plain(focus) for line in shown}
+        popover.dataframe(
+            table(str(focus.grain), shown).style.format(writes),
+            hide_index=True,
+            placeholder=numbers.NOTHING,
+            width=TABLE_WIDTH,
+            alt=_title(focus),
+        )
+
+
+def draw_zoom_out(focus: Focus) -> None:
+    """The way back from a brushed range."""
+    if before := _before_zoom(focus):
+        st.button(
+            "Zoom out",
+            icon=":material/zoom_out:",
+            type="tertiary",
+            on_click=_ask_days,
+            args=(focus.here, *before),
+        )
+
+
+def table(grain: str, shown: Sequence[Named]) -> pd.DataFrame:
+    """A row per bucket of the first line, a column per line; the n-th of each stand side by side."""
+    buckets = shown[0].series.names
+    columns: dict[str, Any] = {grain.capitalize(): buckets}
+    for line in shown:
+        columns[line.label] = pd.Series(line.series.values).reindex(range(len(buckets)))
     return pd.DataFrame(columns)
 
 
-def days_of(box: list[Any], grain_starts: Series) -> tuple[date, date] | None:
+def days_of(box: Sequence[Any], shown: Series) -> tuple[date, date] | None:
     """The days that a brushed range of the time axis touches: those of its buckets, at least one."""
     low, high = sorted(datetime.fromisoformat(str(edge)[:19]) for edge in box)
-    starts = grain_starts.starts
-    ends = [*starts[1:], starts[-1] + (starts[-1] - starts[-2] if len(starts) > 1 else timedelta(days=1))]
-    touched = [(a, b) for a, b in zip(starts, ends, strict=True) if a >= low and a <= high]
-    if not touched:
-        touched = [(a, b) for a, b in zip(starts, ends, strict=True) if a <= high and b > low][:1]
+    starts = shown.starts
+    length = starts[-1] - starts[-2] if len(starts) > 1 else timedelta(days=1)
+    buckets = list(zip(starts, [*starts[1:], starts[-1] + length], strict=True))
+    touched = [bucket for bucket in buckets if low <= bucket[0] <= high]
+    touched = touched or [bucket for bucket in buckets if bucket[0] <= high and bucket[1] > low][:1]
     if not touched:
         return None
     return touched[0][0].date(), (touched[-1][1] - timedelta(seconds=1)).date()
 
 
-def _metrics(focus: Focus, names: list[str]) -> None:
-    with st.popover("Metrics", icon=":material/tune:", type="tertiary"):
-        st.session_state[METRICS] = list(focus.metrics)
-        st.multiselect(
-            "Figures in the headline",
-            names,
-            format_func=lambda name: numbers.title(focus.slicer.data_field(name)),
-            key=METRICS,
-            filter_mode="contains",
-            select_all=False,
-            width=380,
-            on_change=_ask_metrics,
-            args=(focus.here,),
-        )
+def _title(focus: Focus) -> str:
+    return f"{numbers.title(focus.field, with_unit=True)} by {focus.grain}"
 
 
-def _look_field(here: Here) -> None:
-    question.look(here, field=st.session_state[FIELD])
-    st.rerun()
+def _plain(focus: Focus) -> Any:
+    return lambda value: focus.numbers.plain(value, focus.field)
 
 
-def _look_grain(here: Here) -> None:
-    question.look(here, grain=st.session_state[GRAIN])
-    st.rerun()
-
-
-def _ask_metrics(here: Here) -> None:
-    question.ask(
-        question.current(here).model_copy(update={"data_fields": tuple(st.session_state[METRICS]) or None})
-    )
-    st.rerun()
+def _is_touched() -> bool:
+    """Whether the reader's device is one on which a drag over a chart means to scroll."""
+    return "Mobi" in st.context.headers.get("User-Agent", "")
 
 
 def _zoom(focus: Focus, shown: Series) -> None:
+    """Ask for the brushed days, and remember where the zooming began."""
     boxes = st.session_state[CHART].selection.box
     found = days_of(boxes[0]["x"], shown) if boxes else None
     if found is None or found == focus.period:
         return
-    st.session_state.setdefault(ZOOMED, (focus.query.start_date, focus.query.end_date))
-    _ask_days(focus.here, found[0].isoformat(), found[1].isoformat())
+    start, end = (day.isoformat() for day in found)
+    began = _before_zoom(focus) or (focus.query.start_date, focus.query.end_date)
+    st.session_state[ZOOMED] = {(start, end): began}
+    _ask_days(focus.here, start, end)
 
 
-def _zoom_out(here: Here, before: tuple[str, str]) -> None:
-    del st.session_state[ZOOMED]
-    _ask_days(here, *before)
+def _before_zoom(focus: Focus) -> tuple[str, str] | None:
+    """The dates to zoom out to, while the question's days are those that were zoomed in to."""
+    zoomed: dict[tuple[str, str], tuple[str, str]] = st.session_state.get(ZOOMED, {})
+    return zoomed.get((focus.query.start_date, focus.query.end_date))
 
 
 def _ask_days(here: Here, start: str, end: str) -> None:

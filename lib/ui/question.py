@@ -15,7 +15,8 @@ from lib.ui import view as views
 from lib.ui.frame import Here
 from lib.ui.view import View
 
-KEPT, LEFT_OUT = "question", "question_left_out"
+KEPT, ABOUT, LEFT_OUT = "question", "question_about", "question_left_out"
+OF_ONE_SLICER = ("split", "fields", "field", "order", "source")
 BOUND = ("project", "slicer")
 
 
@@ -23,14 +24,21 @@ def current(here: Here) -> AudienceQuery:
     """The question as it stands, about the slicer that the frame's pickers say.
 
     Where nothing is asked yet, it is the last complete week by the first key field: a screen opens on an
-    answer, not on an empty form.
+    answer, not on an empty form. On the way to another slicer, days are kept, and those filters that it has.
     """
+    about = (here.project, here.slicer_name)
     asked = _in_url() or st.session_state.get(KEPT, {})
-    reading = link.from_params(asked, here.slicer, here.project, here.slicer_name)
-    query = (
-        reading.query if asked else reading.query.model_copy(update={"split_by": first_split(here.slicer)})
-    )
-    st.session_state[LEFT_OUT] = reading.left_out or st.session_state.get(LEFT_OUT, [])
+    reading = link.from_params(asked, here.slicer, *about)
+    is_moved = st.session_state.get(ABOUT, about) != about
+    if is_moved and reading.left_out:
+        asked = {name: text for name, text in asked.items() if name not in OF_ONE_SLICER}
+        reading = link.from_params(asked, here.slicer, *about)
+    query = reading.query
+    if "split" not in asked and (is_moved or not asked):
+        query = query.model_copy(update={"split_by": first_split(here.slicer)})
+    if is_moved or reading.left_out:
+        st.session_state[LEFT_OUT] = reading.left_out
+    st.session_state[ABOUT] = about
     _write(_params(query) | views.to_params(views.from_params(asked, here.slicer)))
     return query
 
@@ -42,6 +50,7 @@ def view(here: Here) -> View:
 
 def ask(query: AudienceQuery) -> None:
     """Make this the question. From a callback, or followed by `st.rerun`."""
+    st.session_state.pop(LEFT_OUT, None)
     _write(_params(query) | {name: text for name, text in _in_url().items() if name in views.PARAMS})
 
 
@@ -53,8 +62,8 @@ def look(here: Here, **changes: object) -> None:
 
 
 def left_out() -> list[str]:
-    """What of a link could not be asked, a sentence each; told once."""
-    sentences: list[str] = st.session_state.pop(LEFT_OUT, [])
+    """What of a link could not be asked, a sentence each; until another question is asked."""
+    sentences: list[str] = st.session_state.get(LEFT_OUT, [])
     return sentences
 
 

@@ -16,6 +16,7 @@ from lib.ui import (
     split_asks,
     split_charts,
     split_picker,
+    split_rows,
     values,
 )
 from lib.ui.focus import Focus
@@ -68,9 +69,9 @@ def _shown(seen: Focus, split: Split) -> None:
         "bars": split_charts.bars,
         "heatmap": split_charts.heatmap,
     }
+    if notes := _notes(seen, split):
+        st.caption(" ".join(notes))
     draw_as[_chart(seen)](seen, split)
-    for sentence in _notes(seen, split):
-        st.caption(sentence)
     if _chart(seen) != "heatmap":
         _more(seen, split.answer)
 
@@ -103,6 +104,7 @@ def _notes(seen: Focus, split: Split) -> list[str]:
         if count is not None:
             field = seen.slicer.key_field(name).description or name
             notes.append(f"{field}: {seen.numbers.number(count, 1)} values per record: shares exceed 100 %.")
+    notes += split_rows.doubts(split, seen.numbers)
     if seen.view.chart == "heatmap" and len(split.keys) < 2:
         notes.append("A heatmap takes two key fields: add one to the split.")
     if _chart(seen) == "heatmap" and len(seen.query.split_by) > 2:

@@ -24,12 +24,8 @@ def grid(seen: Focus) -> Audience:
     """The first two key fields of the split against each other, the top values of each."""
     down, across = seen.query.split_by[:2]
     filters = (*seen.query.filters, *_top(seen, down, DOWN), *_top(seen, across, ACROSS))
-    changes = {
-        "split_by": (down, across),
-        "filters": filters,
-        "limit": None,
-        "data_fields": (seen.field.name,),
-    }
+    fields = tuple(dict.fromkeys((seen.field.name, focus.volume(seen.slicer, seen.field))))
+    changes = {"split_by": (down, across), "filters": filters, "limit": None, "data_fields": fields}
     return ask.audience(seen.here, seen.rows().model_copy(update={**changes, "order_by": ()}))
 
 

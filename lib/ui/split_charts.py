@@ -2,11 +2,11 @@
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lib.ui import charts, drill, filter_words, look, numbers, split_rows, split_table
+from lib.reporting.models import TIME_KEY_FIELDS
+from lib.ui import charts, drill, filter_words, focus, look, numbers, split_rows, split_table
 from lib.ui.charts import Bars
 from lib.ui.focus import Focus
 from lib.ui.split_rows import Split
@@ -30,6 +30,7 @@ def table(seen: Focus, split: Split) -> None:
             for place, c in enumerate(shown.columns)
         },
         selection_mode="single-cell",
+        placeholder=numbers.NOTHING,
         on_select=lambda: _cell(seen, split, shown, key),
         alt=_alt(seen, split),
     )
@@ -70,6 +71,7 @@ def heatmap(seen: Focus, split: Split) -> None:
         grid.to_numpy(),
         seen.field,
         seen.numbers,
+        look.ink(st.context.theme.type),
     )
     key = drill.key("split_heatmap")
     st.plotly_chart(
@@ -83,16 +85,24 @@ def heatmap(seen: Focus, split: Split) -> None:
 
 
 def cells(split: Split) -> pd.DataFrame:
-    """The field's values with the first key field's codes down and the second's across, largest first."""
+    """The field's values with the first key field's codes down and the second's across.
+
+    Codes are in the order of their volume, those of time key fields as time runs.
+    """
     down, across = split.keys
-    frame = split.answer.names.assign(value=split.answer.values[split.field.name])
-    grid = frame.pivot(index=down, columns=across, values="value")
-    order = np.nan_to_num(grid.to_numpy())
-    rows, columns = (
-        np.argsort(-order.sum(axis=1), kind="stable"),
-        np.argsort(-order.sum(axis=0), kind="stable"),
+    grid = split.answer.names.assign(value=split.answer.values[split.field.name]).pivot(
+        index=down, columns=across, values="value"
     )
-    return grid.iloc[rows, columns]
+    return grid.loc[_order(split, down), _order(split, across)]
+
+
+def _order(split: Split, key: str) -> list[str]:
+    """A key field's codes: the largest first, or as time runs."""
+    codes = split.answer.names[key]
+    if key in TIME_KEY_FIELDS:
+        return sorted(codes.unique())
+    volume = split.answer.values[focus.volume(split.slicer, split.field)]
+    return [str(code) for code in volume.groupby(codes).sum().sort_values(ascending=False).index]
 
 
 def _alt(seen: Focus, split: Split) -> str:

@@ -10,10 +10,10 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import DataField, Slicer
 from lib.ui.change import Change, Estimate, change
 from lib.ui.filter_words import both
-from lib.ui.numbers import NOT_SET
-from lib.ui.precision import half_range
+from lib.ui.numbers import NOT_SET, Numbers, title
+from lib.ui.precision import LEAST_SHOWN, half_range
 
-Numbers = npt.NDArray[np.float64]
+FEW, LEAST_MISSING = 30, 0.001
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def row_labels(split: Split) -> list[str]:
     return [" · ".join(row) for row in labels(split).itertuples(index=False, name=None)]
 
 
-def off(split: Split) -> Numbers:
+def off(split: Split) -> npt.NDArray[np.float64]:
     """How far off each row's value may be, in percent."""
     answer, name = split.answer, split.field.name
     if answer.low is None or answer.high is None or name not in answer.low:
@@ -96,6 +96,21 @@ def others(split: Split) -> float | None:
         return None
     whole = total.values.get(split.field.name)
     return None if whole is None else max(0.0, whole - float(split.answer.values[split.field.name].sum()))
+
+
+def doubts(split: Split, numbers: Numbers) -> list[str]:
+    """Where the sample does not reach: rows that rest on few records, volume in rows that it did not meet."""
+    found = []
+    name, answer = split.field.name, split.answer
+    if answer.n_eff is not None and name in answer.n_eff:
+        few = int((answer.n_eff[name][off(split) >= LEAST_SHOWN] < FEW).sum())
+        rows = "1 row rests" if few == 1 else f"{numbers.number(few)} rows rest"
+        found += [f"{rows} on few records: their figures are rough."] if few else []
+    missing, whole = answer.precision and answer.precision.missing.get(name), answer.total.values.get(name)
+    if missing and whole and missing / whole >= LEAST_MISSING:
+        share = numbers.percent(100 * missing / whole)
+        found.append(f"Rows that the sample did not meet may hold {share} of {title(split.field)}.")
+    return found
 
 
 def _keys(answer: Audience) -> list[tuple[str, ...]]:

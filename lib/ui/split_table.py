@@ -92,7 +92,7 @@ def _front(split: Split, changes: Sequence[Change], figures: Numbers) -> Iterato
     if (off >= precision.LEAST_SHOWN).any():
         total = precision.total_range(split.answer, name)
         yield Column(OFF, total, off.tolist(), None, _one_place(figures), "How far off, with 95 % confidence")
-    if changes:
+    if any(changed.ratio is not None for changed in changes):
         ratios = [None if changed.ratio is None else 100 * changed.ratio for changed in changes]
         yield Column(CHANGE, None, ratios, None, _signed(figures), "Grey: smaller than its uncertainty")
 

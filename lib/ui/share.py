@@ -1,0 +1,36 @@
+"""The link to the question as it stands, with dates that move with the calendar or dates that stay."""
+
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from lib.reporting.models import AudienceQuery
+from lib.ui import ask, link, periods, question
+from lib.ui import view as views
+from lib.ui.frame import Here
+from lib.ui.view import View
+
+WIDTH = 460
+
+
+def draw(here: Here, page: str) -> None:
+    """A popover with the link to copy; with two, where the dates are relative."""
+    popover = st.popover("Link", icon=":material/link:", type="tertiary", key="share", on_change="rerun")
+    if not popover.open:
+        return
+    query, looked = question.current(here), question.view(here)
+    now = ask.today(here, query)
+    start, end = (day.isoformat() for day in periods.resolved(query.start_date, query.end_date, now))
+    fixed = query.model_copy(update={"start_date": start, "end_date": end})
+    with popover, st.container(width=WIDTH):
+        if fixed != query:
+            st.caption("Asks the same of the latest days whenever it is opened")
+            st.code(_address(page, query, looked), language=None, wrap_lines=True)
+        st.caption(f"Asks for {start} to {end}")
+        st.code(_address(page, fixed, looked), language=None, wrap_lines=True)
+
+
+def _address(page: str, query: AudienceQuery, looked: View) -> str:
+    """The whole address of a screen of this desk, as this browser reaches it."""
+    here = urlsplit(st.context.url or "")
+    return f"{here.scheme}://{here.netloc}/{link.href(page, link.to_params(query) | views.to_params(looked))}"
