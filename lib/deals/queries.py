@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from lib.deals.requests import LARGEST_ID
+from lib.deals.fields import LARGEST_ID
 from lib.deals.validation import Problems
 from lib.wire.errors import suggestion
 

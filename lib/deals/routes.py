@@ -14,7 +14,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from lib.deals import documentation
 from lib.deals.admission import Admission
-from lib.deals.requests import LARGEST_ID
+from lib.deals.fields import LARGEST_ID
 from lib.deals.service import Asked, DealsService, Found, Part
 from lib.deals.store.nouns import NOUNS
 from lib.deals.store.work import EntityKey, Fields

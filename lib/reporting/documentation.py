@@ -5,10 +5,8 @@ from typing import Any
 from lib.reporting.answers_arrow import MEDIA_TYPE
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer
 from lib.wire.errors import AccessError
+from lib.wire.schemas import NUMBER, TEXT, Schema, a_list, an_object, of_model
 
-Schema = dict[str, Any]
-TEXT: Schema = {"type": "string"}
-NUMBER: Schema = {"type": ["number", "null"]}
 WHERE = {"slicer_name": "delivery", "project_name": "demo", "token": "<TOKEN>"}
 PERIOD = {"start_date": "-7d", "end_date": "yesterday"}
 COUNTRY = "bid_context_wrapper.user.geo.country"
@@ -20,34 +18,8 @@ FILES = {
 }
 
 
-def _object(required: dict[str, Schema], optional: dict[str, Schema] | None = None) -> Schema:
-    properties = required | (optional or {})
-    return {"type": "object", "properties": properties, "required": list(required)}
-
-
-def _list(items: Schema) -> Schema:
-    return {"type": "array", "items": items}
-
-
-def _inlined(part: Any, definitions: dict[str, Schema]) -> Any:
-    """The schema with its references replaced by what they refer to."""
-    if isinstance(part, list):
-        return [_inlined(item, definitions) for item in part]
-    if not isinstance(part, dict):
-        return part
-    if "$ref" in part:
-        return _inlined(definitions[part["$ref"].rpartition("/")[2]], definitions)
-    return {key: _inlined(value, definitions) for key, value in part.items() if key != "$defs"}
-
-
-def _schema(model: type[InfoQuery] | type[Slicer], mode: Any = "validation") -> Schema:
-    whole = model.model_json_schema(mode=mode)
-    inlined: Schema = _inlined(whole, whole.get("$defs", {}))
-    return inlined
-
-
 def _request(model: type[InfoQuery], examples: dict[str, tuple[str, Schema]]) -> Schema:
-    schema = _schema(model)
+    schema = of_model(model)
     schema["properties"] = {"token": TEXT | {"description": "Access token"}} | schema["properties"]
     schema["required"] = ["token", *schema["required"]]
     shown = {name: {"summary": summary, "value": WHERE | body} for name, (summary, body) in examples.items()}
@@ -60,7 +32,7 @@ def _request(model: type[InfoQuery], examples: dict[str, tuple[str, Schema]]) ->
 
 
 def _failure(status: str, description: str, reason: str) -> Schema:
-    schema = _object({"status": {"const": status}, "reason": TEXT})
+    schema = an_object({"status": {"const": status}, "reason": TEXT})
     example = {"status": status, "reason": reason}
     return {
         "description": description,
@@ -78,24 +50,24 @@ FAILURES: dict[int | str, Schema] = {
     504: _failure("timeout", "The query took too long", "The query took longer than the 30 seconds allowed"),
 }
 PRECISE = {"low": NUMBER, "high": NUMBER, "n_eff": NUMBER}
-CELL = _object({"name": TEXT, "value": NUMBER}, {"percent": NUMBER} | PRECISE)
-ROW = _object(
-    {"data": _list(CELL), "name": _list(TEXT)}, {"description": _list(TEXT), "confidence_range": TEXT}
+CELL = an_object({"name": TEXT, "value": NUMBER}, {"percent": NUMBER} | PRECISE)
+ROW = an_object(
+    {"data": a_list(CELL), "name": a_list(TEXT)}, {"description": a_list(TEXT), "confidence_range": TEXT}
 )
-TOTAL = _object(
-    {"data": _list(CELL), "records_found": {"type": "integer"}, "dates": _list(TEXT | {"format": "date"})},
+TOTAL = an_object(
+    {"data": a_list(CELL), "records_found": {"type": "integer"}, "dates": a_list(TEXT | {"format": "date"})},
     {"confidence_range": TEXT},
 )
-PRECISION = _object(
+PRECISION = an_object(
     {
         "records_read": {"type": "integer"},
         "records_in_range": {"type": "integer"},
-        "missing": _list(_object({"name": TEXT, "value": NUMBER})),
-        "unread": _list(TEXT),
+        "missing": a_list(an_object({"name": TEXT, "value": NUMBER})),
+        "unread": a_list(TEXT),
     }
 )
-ANSWER = _object(
-    {"status": {"const": "success"}, "total": TOTAL, "rows": _list(ROW)}, {"precision": PRECISION}
+ANSWER = an_object(
+    {"status": {"const": "success"}, "total": TOTAL, "rows": a_list(ROW)}, {"precision": PRECISION}
 )
 ANSWER_EXAMPLE = {
     "status": "success",
@@ -126,7 +98,7 @@ INFO: dict[str, Any] = {
     "description": "Time zone, dates, key fields, data fields and audience sources. `extensions` is our own: "
     "what this service answers beyond the specification.",
     "openapi_extra": _request(InfoQuery, {"slicer": ("A slicer", {})}),
-    "responses": _success("The slicer", {"application/json": {"schema": _schema(Slicer, "serialization")}})
+    "responses": _success("The slicer", {"application/json": {"schema": of_model(Slicer, "serialization")}})
     | FAILURES,
 }
 AUDIENCE: dict[str, Any] = {

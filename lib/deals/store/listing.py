@@ -4,8 +4,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, func, or_, select
 
+from lib.deals.fields import LARGEST_ID
 from lib.deals.queries import Query
-from lib.deals.requests import LARGEST_ID
 from lib.deals.store.filters import FILTERS, ordered
 from lib.deals.store.noun import Noun
 from lib.deals.store.work import Fields, Work

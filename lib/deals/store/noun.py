@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from sqlalchemy import ColumnElement, Row, Table, delete, func, select, update
 
 from lib.deals import moments
-from lib.deals.requests import Request
+from lib.deals.fields import Request
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.deals.validation import Problems
 from lib.wire.errors import InUse

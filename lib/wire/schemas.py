@@ -1,0 +1,38 @@
+"""Pieces of OpenAPI that the documentation of both APIs is put together from."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+Schema = dict[str, Any]
+TEXT: Schema = {"type": "string"}
+NUMBER: Schema = {"type": ["number", "null"]}
+
+
+def an_object(required: dict[str, Schema], optional: dict[str, Schema] | None = None) -> Schema:
+    """An object with these properties."""
+    properties = required | (optional or {})
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+def a_list(items: Schema) -> Schema:
+    """An array of these."""
+    return {"type": "array", "items": items}
+
+
+def of_model(model: type[BaseModel], mode: Any = "validation") -> Schema:
+    """The model's schema in one piece, without references."""
+    whole = model.model_json_schema(mode=mode)
+    inlined: Schema = _inlined(whole, whole.get("$defs", {}))
+    return inlined
+
+
+def _inlined(part: Any, definitions: dict[str, Schema]) -> Any:
+    """The schema with its references replaced by what they refer to."""
+    if isinstance(part, list):
+        return [_inlined(item, definitions) for item in part]
+    if not isinstance(part, dict):
+        return part
+    if "$ref" in part:
+        return _inlined(definitions[part["$ref"].rpartition("/")[2]], definitions)
+    return {key: _inlined(value, definitions) for key, value in part.items() if key != "$defs"}
