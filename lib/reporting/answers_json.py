@@ -11,6 +11,7 @@ from lib.reporting.answers import Audience, Precision, Total, Values
 
 CHUNK = 5_000
 EXTRAS = ("low", "high", "n_eff")
+LARGEST_WHOLE = 2**53
 
 
 def encode(audience: Audience) -> Iterator[bytes]:
@@ -121,19 +122,18 @@ def _cells(audience: Audience, part: slice) -> Iterator[tuple[dict[str, Any], ..
     return zip(*columns, strict=True) if columns else iter([()] * len(audience.values.iloc[part]))
 
 
-def _numbers(column: pd.Series) -> Sequence[float | int | None]:
-    """Whole numbers as integers, NaN as None."""
+def _numbers(column: pd.Series) -> list[float | int]:
+    """Numbers for JSON: a column of whole numbers as integers; NaN stays, and is written as null."""
     values = column.to_numpy(dtype=np.float64)
-    whole = np.isfinite(values) & (values == np.floor(values)) & (np.abs(values) < 2**53)
-    if whole.all():
-        return list(values.astype(np.int64).tolist())
-    return [_plain(value) for value in values.tolist()]
+    if (np.abs(values) < LARGEST_WHOLE).all() and (values == np.floor(values)).all():
+        values = values.astype(np.int64)
+    numbers: list[float | int] = values.tolist()
+    return numbers
 
 
 def _plain(value: float | None) -> float | int | None:
-    if value is None or value != value or value in (float("inf"), float("-inf")):
-        return None
-    return int(value) if value.is_integer() and abs(value) < 2**53 else value
+    """A number of a total: an integer where it is whole."""
+    return int(value) if value is not None and value.is_integer() and abs(value) < LARGEST_WHOLE else value
 
 
 def _by_name(cells: Sequence[Mapping[str, Any]], key: str) -> Values:

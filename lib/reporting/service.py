@@ -53,7 +53,9 @@ class ReportingService:
         query = requests.question(AudienceQuery, fields)
         shape = _shape(query, stored, bool(query.include_mappings), precision=bool(query.precision))
         sums = self._sums(stored, query, shape, query.audience_rows_limit, deadline)
-        return _answer(query, sums, shape)
+        audience = _answer(query, sums, shape)
+        deadline.check()
+        return audience
 
     def export(self, body: bytes, deadline: Deadline) -> ExportFile:
         """The same as a file, never sampled (specification, Export)."""
