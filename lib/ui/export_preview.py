@@ -25,7 +25,6 @@ Ask = Callable[[AudienceQuery], Audience]
 FIRST_ROWS = 10
 READ_TO_FILTER = 100_000
 SHEETS: dict[ExportFormat, Limits] = {"xls": XlsBook.limits, "xlsx": XlsxBook.limits}
-
 COMPARE: dict[DataMatch, Callable[[Any, float], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt,
     ">=": operator.ge, "=": operator.eq, "!=": operator.ne,
@@ -50,20 +49,18 @@ class Preview:
 
 def preview(ask: Ask, query: ExportQuery, slicer: Slicer) -> Preview:
     """The preview of the file that `query` makes. Raises what `ask` raises, the 1,000,000 rule too."""
-    shown = query.data_fields or tuple(f.name for f in slicer.data_fields if not f.is_optional)
-    if not query.data_filters:
-        answer = ask(_question(query, shown, FIRST_ROWS))
-        found = answer.total.records_found
-        return Preview(query, answer, found, True, answer.confidence_range is None)
+    shown = query.data_fields or _usual_fields(query, slicer)
     needed = dict.fromkeys([*shown, *(wanted.name for wanted in query.data_filters)])
-    answer = ask(_question(query, tuple(needed), READ_TO_FILTER))
+    limit = READ_TO_FILTER if query.data_filters else FIRST_ROWS
+    answer = ask(_question(query, tuple(needed), limit))
     passing = _passing(answer, query)
+    is_exact, found = answer.confidence_range is None, answer.total.records_found
     return Preview(
         query,
         rows=_taken(answer, passing[:FIRST_ROWS], shown),
-        found=len(passing),
-        is_counted=len(answer) >= answer.total.records_found,
-        is_exact=answer.confidence_range is None,
+        found=len(passing) if query.data_filters else found,
+        is_counted=is_exact and (not query.data_filters or len(answer) >= found),
+        is_exact=is_exact,
     )
 
 
@@ -105,6 +102,13 @@ def summary(file: Preview, numbers: Numbers) -> str:
     if limits is not None and number is not None and number > 1:
         text += f" on {number} sheets: one of {limits.name} holds {numbers.number(limits.rows)}"
     return text
+
+
+def _usual_fields(query: ExportQuery, slicer: Slicer) -> tuple[str, ...]:
+    """What a file has that names no data fields; of several audience sources the one asked for, if one is."""
+    key, sources = query.audience_key, slicer.audience_sources
+    others = {f"unique_{source.name}" for source in sources if key and source.name != key}
+    return tuple(f.name for f in slicer.data_fields if not f.is_optional and f.name not in others)
 
 
 def _question(query: ExportQuery, data_fields: tuple[str, ...], limit: int) -> AudienceQuery:
