@@ -81,10 +81,11 @@ def _text(longest: int) -> Any:
 
 
 Name = Annotated[str, _text(200), AfterValidator(_readable)]
+Unread = Annotated[str, StringConstraints(max_length=500), AfterValidator(_readable)]
 Value = Annotated[str, _text(200), AfterValidator(_readable)]
-Id = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=LARGEST_ID)]
-Pixels = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=20_000)]
-FeeType = Annotated[int, BeforeValidator(_whole), Field(ge=0, le=max(FEE_TYPES))]
+Id = Annotated[int, Field(ge=1, le=LARGEST_ID), BeforeValidator(_whole)]
+Pixels = Annotated[int, Field(ge=1, le=20_000), BeforeValidator(_whole)]
+FeeType = Annotated[int, Field(ge=0, le=max(FEE_TYPES)), BeforeValidator(_whole)]
 Amount = Annotated[
     Decimal,
     PlainValidator(_amount),
@@ -120,4 +121,4 @@ class ById(Request):
     """Another entity, by its id; a name beside it is not read."""
 
     id: Id
-    name: str | None = None
+    name: Unread | None = None

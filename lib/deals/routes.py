@@ -10,7 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
+from fastapi.security import HTTPBearer
 
 from lib.deals import documentation
 from lib.deals.admission import Admission
@@ -31,6 +32,9 @@ JSON = "application/json"
 THREADS = 8
 DEPRECATED = "packages"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
+BEARER = HTTPBearer(
+    auto_error=False, description="A token for the deals API"
+)  # for /docs; admission.py reads it
 TOO_SLOW = "The request's body did not arrive in time; nothing was changed"
 
 
@@ -57,7 +61,7 @@ def routes(
     deals: DealsService, admission: Admission, seconds: float, *, with_packages: bool = True
 ) -> APIRouter:
     """The endpoints; those of the deprecated packages too, unless told otherwise."""
-    router = APIRouter(prefix="/api", tags=["deals"])
+    router = APIRouter(prefix="/api", tags=["deals"], dependencies=[Depends(BEARER)])
     shared = Endpoints(deals, admission, seconds, ThreadPoolExecutor(THREADS, thread_name_prefix="deals"))
     for entity in NOUNS:
         if with_packages or entity != DEPRECATED:

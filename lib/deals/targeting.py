@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from lib.deals.fields import Id, Pixels, Request, Value
+from lib.deals.fields import Id, Pixels, Request, Unread, Value
 from lib.deals.models import GeoType
 
 MOST_TARGETS = 1_000
@@ -37,7 +37,7 @@ class ListTarget(Request):
     """A list of domains or apps, by its id."""
 
     id: Id
-    name: str | None = None
+    name: Unread | None = None
     is_excluded: bool = False
 
 

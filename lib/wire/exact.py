@@ -6,13 +6,20 @@ from typing import Any, NoReturn
 
 import orjson
 
+MOST_DIGITS = 40
+
 
 def loads(text: bytes) -> Any:
     """What the JSON says; numbers with a point or an exponent are Decimals. ValueError when it is no JSON."""
     try:
-        return json.loads(text, parse_float=Decimal, parse_constant=_no_number)
+        value = json.loads(text.decode("utf-8-sig"), **_READING)
+        if b"\\ud" in text or b"\\uD" in text:
+            json.dumps(value, ensure_ascii=False, default=str).encode()
+    except UnicodeError:
+        raise ValueError("its text is not Unicode") from None
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    return value
 
 
 def dumps(value: Any) -> bytes:
@@ -32,5 +39,14 @@ def _number(value: Any) -> orjson.Fragment:
     return orjson.Fragment(plain(value))
 
 
+def _whole(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"it has a number of more than {MOST_DIGITS} digits")
+    return int(text)
+
+
 def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number of JSON")
+
+
+_READING: dict[str, Any] = {"parse_float": Decimal, "parse_int": _whole, "parse_constant": _no_number}
