@@ -76,10 +76,12 @@ def _some(draw: np.random.Generator, values: tuple[str | None, ...], size: int) 
     return [values[place] for place in draw.integers(0, len(values), size)]
 
 
-def _sets(draw: np.random.Generator, values: tuple[str, ...], size: int) -> list[list[str] | None]:
+def _sets(
+    draw: np.random.Generator, values: tuple[str | None, ...], size: int
+) -> list[list[str | None] | None]:
     """Up to three elements, in any order, some of them twice; sometimes none, sometimes null."""
     counts = draw.integers(-1, 4, size)
-    return [None if count < 0 else list(map(str, draw.choice(values, count))) for count in counts]
+    return [None if count < 0 else _some(draw, values, count) for count in counts]
 
 
 def _holed(draw: np.random.Generator, values: np.ndarray, share: float = 0.15) -> np.ndarray:
@@ -101,7 +103,7 @@ def _rows() -> pd.DataFrame:
             "site_id": _some(draw, ("1", "2", "10", "-3", None), size),
             "domain": _some(draw, DOMAINS, size),
             "categories": _sets(draw, (*CATEGORIES, "unmapped"), size),
-            "segments": _sets(draw, ("a", "b", "c", "d"), size),
+            "segments": _sets(draw, ("a", "b", "c", "d", "", None), size),
             "imps": imps,
             "clicks": _holed(draw, draw.binomial(imps.astype(int), 0.1).astype(float)),
             "revenue": _holed(draw, imps * draw.gamma(2, 0.01, size)),

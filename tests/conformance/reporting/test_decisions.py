@@ -21,7 +21,7 @@ def total(caller: Caller, *filters: Answer) -> oracle.Figures:
 
 def holds(field: str, *elements: str) -> pd.Series:
     """Whether a record has any of these elements in a segmented field."""
-    return ROWS[field].map(lambda found: bool(set(elements) & set(found or [""])))
+    return oracle.values(ROWS, field).map(lambda found: bool(set(elements) & set(found)))
 
 
 @pytest.mark.parametrize("verb", ["audience", "export"])

@@ -31,8 +31,17 @@ def encode(column: pa.Array | pa.ChunkedArray) -> tuple[Local, pa.Array]:
     coded = chunked.unify_dictionaries().combine_chunks()
     coded = coded.chunk(0) if isinstance(coded, pa.ChunkedArray) else coded
     values = coded.dictionary.cast(pa.string()).fill_null("")
-    indices = coded.indices.cast(pa.int32()).fill_null(len(values))
-    return indices.to_numpy(zero_copy_only=False), pa.concat_arrays([values, pa.array([""], pa.string())])
+    codes = coded.indices.cast(pa.int32()).fill_null(len(values)).to_numpy(zero_copy_only=False)
+    values = pa.concat_arrays([values, pa.array([""], pa.string())])
+    return _one_empty(codes, values), values
+
+
+def _one_empty(codes: Local, values: pa.Array) -> Local:
+    """The codes with one place, the last, for the empty string: given as text, as null, or missing."""
+    empty = pc.equal(values, "").to_numpy(zero_copy_only=False)
+    if empty.sum() == 1:
+        return codes
+    return np.where(empty, len(values) - 1, np.arange(len(values))).astype(np.int32)[codes]
 
 
 class KeyWriter:
