@@ -12,6 +12,8 @@ SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
     ("slicers", "Slicers", ":material/dataset:", ROLES),
     ("audience", "Audience", ":material/monitoring:", ROLES),
     ("export", "Export", ":material/download:", ROLES),
+    ("deals", "Deals", ":material/handshake:", ROLES),
+    ("new_package", "New package", ":material/add_box:", ("manager", "admin")),
     ("access", "Access", ":material/key:", ROLES),
 )
 

@@ -1,4 +1,4 @@
-"""`tranche demo`: two slicers and three people to try everything on."""
+"""`tranche demo`: two slicers, three people, and their deals, to try everything on."""
 
 import datetime as dt
 import os
@@ -8,9 +8,10 @@ from pathlib import Path
 
 import click
 
-from lib import private
+from lib import connect, private
 from lib.cli.table import table
 from lib.demo.cast import PASSWORD, PEOPLE
+from lib.demo.deals import seed
 from lib.demo.stage import ACTS, ROWS, build, is_invented, present
 from lib.people import People
 from lib.reporting.stored import StoredSlicer
@@ -32,7 +33,7 @@ DEMO_MODE = "# Demo mode: people with a known password, so the desk listens on l
 )
 @click.option("--force", is_flag=True, help="Make both slicers anew, so that they end today.")
 def demo(rows: int, force: bool) -> None:
-    """Make the demo: two slicers that end today, and three people who may see them.
+    """Make the demo: two slicers that end today, their deals, and three people who may see them.
 
     Turns on demo mode in tranche.toml. Makes nothing where the demo is already; refuses where it would mix
     with slicers or people of yours.
@@ -46,6 +47,7 @@ def demo(rows: int, force: bool) -> None:
     if force or len(ready) < len(ACTS):
         _refuse_to_replace(ready)
         ready = _made(warehouse, people, rows)
+    _seed_deals(settings, people)
     _report(settings, ready)
 
 
@@ -81,6 +83,13 @@ def _keeps_demo_mode(settings: Settings) -> bool:
 
 def _config_file(settings: Settings) -> Path:
     return Path(os.environ.get(CONFIG) or settings.home / "tranche.toml")
+
+
+def _seed_deals(settings: Settings, people: People) -> None:
+    """In the name of whichever demo person may set up deals; nothing where they are gone."""
+    known = (people.get(person.username) for person in PEOPLE if person.role != "viewer")
+    if person := next((person for person in known if person and person.role != "viewer"), None):
+        seed(connect.connect(person, settings).deals, _today())
 
 
 def _made(warehouse: Warehouse, people: People, rows: int) -> tuple[StoredSlicer, ...]:

@@ -1,0 +1,159 @@
+"""The demo's deals: DSPs, seats, lists, packages and deals, asked for through the deals API.
+
+They are those of cast.py, under the same ids: so each of them has delivery in the slicer `curation`, whose
+values these ids are. What is set beside them (countries, devices, sizes) holds for that delivery too.
+"""
+
+import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from lib.deals.client import Deals
+from lib.deals.models import (
+    AppList,
+    DemandDeal,
+    DomainList,
+    Dsp,
+    GeoTarget,
+    ListTarget,
+    Resource,
+    Seat,
+    SizeTarget,
+    SupplyPackage,
+    ValueTarget,
+)
+from lib.demo import cast
+from lib.demo.curation import SIZES
+from lib.demo.supply import sites
+from lib.wire.errors import ImportRefused, NotFound
+
+FIRST_DAY = 62
+ENDED, PAUSED_PACKAGE, PAUSED_DEALS = 3, 7, (14, 33)
+ENDS_IN = {6: 90, 9: 30}
+HOURS_EAST = {3: 1, 5: -3, 8: -5, 10: 9, 11: 1}
+SIZED, GUARDED = (1, 8), (1, 2, 6, 8, 12)
+PARKED, NEWS = 1, 2
+PREVIEW = ("Winter Sports Preview", ("SE", "PL", "DE"), 14)
+
+
+def seed(deals: Deals, today: dt.date) -> int:
+    """Ask for everything that never was there, in the order of its ids; returns how many were created.
+
+    What was removed or changed since stays so. ImportRefused where the database holds others under these ids.
+    """
+    if _was_there(deals, _deal(cast.DEALS[-1])):
+        return 0
+    made = 0
+    for wanted in _everything(today):
+        if not _was_there(deals, wanted):
+            _create(deals, wanted)
+            made += 1
+    for deal in PAUSED_DEALS:
+        deals.change(DemandDeal, deal, {"is_active": False})
+    return made
+
+
+def _everything(today: dt.date) -> Iterator[Resource]:
+    """What is to be there, each with its id."""
+    for dsp in cast.DSPS:
+        yield Dsp(id=dsp.id, name=dsp.name, supports_deal_sync=dsp.supports_deal_sync)
+    for seat in cast.SEATS:
+        yield Seat(id=seat.id, name=seat.name, external_id=seat.external_id, dsp=Dsp(id=seat.dsp.id))
+    news = sorted({site.domain for site in sites() if site.domain and "IAB12" in site.publisher.categories})
+    yield DomainList(id=PARKED, name="Parked domains", domains=("parked.example", "typo-page.example"))
+    yield DomainList(id=NEWS, name="News sites", domains=tuple(news))
+    yield AppList(id=1, name="All apps", apps=tuple(sorted({site.bundle for site in sites() if site.bundle})))
+    for package in cast.PACKAGES:
+        yield _package(package, today)
+    yield _preview(today)
+    for deal in cast.DEALS:
+        yield _deal(deal)
+
+
+def _package(package: cast.SupplyPackage, today: dt.date) -> SupplyPackage:
+    zone = dt.timezone(dt.timedelta(hours=HOURS_EAST.get(package.id, 0)))
+    fields: dict[str, Any] = {
+        "id": package.id,
+        "name": package.name,
+        "media_type": package.media_type,
+        "start_date": _midnight(today - dt.timedelta(days=FIRST_DAY + package.id), zone),
+        "is_active": package.id != PAUSED_PACKAGE,
+        "is_dynamic_bidding": package.id % 3 == 0,
+        "is_true_price_opt_enable": package.id % 4 == 0,
+        "geo_targetings": tuple(GeoTarget(type="country", value=code) for code in package.countries),
+        "device_targetings": tuple(ValueTarget(value=device) for device in package.device_types),
+    }
+    if package.id == ENDED or package.id in ENDS_IN:
+        fields["end_date"] = _midnight(today + dt.timedelta(days=ENDS_IN.get(package.id, 0)), zone)
+    if package.id in SIZED:
+        fields["size_targetings"] = tuple(_size(text) for text in SIZES[package.media_type])
+    if package.id in GUARDED:
+        fields["domain_list_targetings"] = (ListTarget(id=PARKED, is_excluded=True),)
+    return SupplyPackage(**fields)
+
+
+def _preview(today: dt.date) -> SupplyPackage:
+    """A package that has not begun, and nobody can buy yet."""
+    name, countries, days = PREVIEW
+    return SupplyPackage(
+        id=len(cast.PACKAGES) + 1,
+        name=name,
+        media_type="banner",
+        start_date=_midnight(today + dt.timedelta(days=days), dt.UTC),
+        geo_targetings=tuple(GeoTarget(type="country", value=code) for code in countries),
+        browser_targetings=(ValueTarget(value="Safari", is_excluded=True),),
+        domain_list_targetings=(ListTarget(id=NEWS),),
+    )
+
+
+def _deal(deal: cast.DemandDeal) -> DemandDeal:
+    fields: dict[str, Any] = {
+        "id": deal.id,
+        "name": deal.name,
+        "seat": Seat(id=deal.seat.id),
+        "supply_deals": (SupplyPackage(id=deal.package.id),),
+        "price": Decimal(str(deal.price)),
+        "deal_sync": deal.seat.dsp.supports_deal_sync,
+        "contact_email": f"deals@{''.join(filter(str.isalnum, deal.seat.name.lower()))}.example",
+    }
+    fee = {0: (1, Decimal("8")), 1: (3, Decimal("0.25"))}.get(deal.seat.id % 3)
+    if fee is not None:
+        fields["agency_curation_fee_type"], fields["agency_curation_fee"] = fee
+    return DemandDeal(**fields)
+
+
+def _was_there(deals: Deals, wanted: Resource) -> bool:
+    """Whether it was created once, whatever became of it."""
+    try:
+        first = deals.history(type(wanted), wanted.id or 0)[-1]
+    except NotFound:
+        return False
+    if (first.after or {}).get("name") != wanted.name:
+        raise _refusal(wanted)
+    return True
+
+
+def _create(deals: Deals, wanted: Resource) -> None:
+    """Without the id, which the service gives: the next one."""
+    asked = type(wanted).model_validate(wanted.model_dump(exclude_unset=True, exclude={"id"}))
+    made = deals.create(type(wanted), asked)
+    if made.id != wanted.id:
+        deals.remove(type(wanted), made.id or 0)
+        raise _refusal(wanted)
+
+
+def _refusal(wanted: Resource) -> ImportRefused:
+    return ImportRefused(
+        f"The database holds {wanted.entity.replace('_', ' ')} of its own, under the numbers of the demo's: "
+        "the demo needs a database of its own; set TRANCHE_HOME to another folder"
+    )
+
+
+def _size(text: str) -> SizeTarget:
+    width, _, height = text.partition("x")
+    return SizeTarget(width=int(width), height=int(height))
+
+
+def _midnight(day: dt.date, zone: dt.tzinfo) -> dt.datetime:
+    return dt.datetime.combine(day, dt.time(), zone)

@@ -1,0 +1,95 @@
+"""What can be done with a package or a deal beside changing it: pause, resume, clone, delete."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from lib.deals.models import DemandDeal, SupplyPackage
+from lib.ui.deals import catalogue, clone
+from lib.ui.deals.rows import KINDS, Key
+from lib.ui.deals.table import OPEN, SAID
+from lib.ui.frame import Here
+from lib.ui.markdown import plain
+from lib.wire.errors import NotFound, TrancheError
+
+PROBLEM = "action_problem"
+Entity = SupplyPackage | DemandDeal
+
+
+def draw(here: Here, key: Key, entity: Entity) -> None:
+    """The buttons, and what went wrong with the last one."""
+    is_active = entity.is_active is not False
+    st.button(
+        "Pause" if is_active else "Resume",
+        icon=":material/pause:" if is_active else ":material/play_arrow:",
+        key="action_active",
+        on_click=set_active,
+        args=(here, key, not is_active, entity.etag),
+    )
+    clone.draw(here, key, entity)
+    with st.popover("Delete", icon=":material/delete:", key="action_delete"):
+        _delete(here, key, entity)
+    if problem := st.session_state.pop(PROBLEM, None):
+        st.error(problem, icon=":material/error:")
+
+
+def set_active(here: Here, key: Key, is_active: bool, etag: str | None) -> None:
+    """Pause or resume it, if it is as it was shown. A callback."""
+    if _did(lambda: catalogue.client(here).change(*key, {"is_active": is_active}, etag)):
+        st.session_state[SAID] = "Resumed" if is_active else "Paused"
+        st.rerun()
+
+
+def delete(here: Here, key: Key, etag: str | None) -> None:
+    """Delete it, if it is as it was shown. A callback."""
+    if _did(lambda: _gone(here, key, etag)):
+        st.query_params.pop(OPEN, None)
+        st.session_state[SAID] = f"{KINDS[key[0]]} {key[1]} is deleted"
+        st.rerun()
+
+
+def dependants(entity: Entity) -> list[str]:
+    """What keeps it from being deleted, by name and id."""
+    if isinstance(entity, DemandDeal):
+        return []
+    return [f"{deal.name or 'Deal'} ({deal.id})" for deal in entity.demand_deals]
+
+
+def _delete(here: Here, key: Key, entity: Entity) -> None:
+    """What depends on it comes first; without dependants it can be deleted."""
+    if names := dependants(entity):
+        count = f"{len(names)} deal{' depends' if len(names) == 1 else 's depend'}"
+        st.markdown(f"**{count} on this package.** It can be deleted once they are deleted or unlinked:")
+        st.markdown("\n".join(f"- {plain(name)}" for name in names))
+        return
+    if isinstance(entity, DemandDeal) and entity.supply_deals:
+        packages = ", ".join(plain(one.name or str(one.id)) for one in entity.supply_deals)
+        st.markdown(f"The seat loses its access to {packages}.")
+    st.markdown("What is deleted can't be brought back; its history stays.")
+    st.button(
+        "Delete for good",
+        type="primary",
+        key="action_delete_sure",
+        on_click=delete,
+        args=(here, key, entity.etag),
+    )
+
+
+def _gone(here: Here, key: Key, etag: str | None) -> None:
+    """Delete it; a second click finds it gone, which is what was wanted."""
+    try:
+        catalogue.client(here).remove(*key, etag)
+    except NotFound:
+        return
+
+
+def _did(work: Callable[[], None]) -> bool:
+    """Whether it worked; what failed is said in the drawer."""
+    try:
+        work()
+    except TrancheError as error:
+        st.session_state[PROBLEM] = f"{plain(error.reason.rstrip('.'))}."
+        return False
+    finally:
+        catalogue.forget()
+    return True

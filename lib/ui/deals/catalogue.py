@@ -1,0 +1,113 @@
+"""What the deals service has, read whole and kept for a moment: the lists that the screens are made of."""
+
+import time
+from dataclasses import dataclass
+from typing import TypeVar
+
+import streamlit as st
+
+from lib.deals.client import Deals
+from lib.deals.models import AppList, DemandDeal, DomainList, Dsp, Resource, Seat, SupplyPackage
+from lib.reporting.models import AudienceQuery
+from lib.ui import sign_in
+from lib.ui.deals import report
+from lib.ui.frame import Here
+
+KEPT, SECONDS, MOST = "deals_catalogue", 15.0, 5_000
+Found = TypeVar("Found", bound=Resource)
+
+
+@dataclass(frozen=True)
+class Some:
+    """What was read of an entity. `count` is how many there are, which may be more than were read."""
+
+    at: float
+    whose: str
+    count: int
+    results: tuple[Resource, ...]
+
+
+def client(here: Here) -> Deals:
+    """The client of the deals API; whoever is signed out meanwhile is sent to the sign-in."""
+    if sign_in.person() is None:
+        st.rerun()
+    return here.clients.deals
+
+
+def packages(here: Here) -> tuple[SupplyPackage, ...]:
+    """All supply packages."""
+    return _kept(here, SupplyPackage)
+
+
+def deals(here: Here) -> tuple[DemandDeal, ...]:
+    """All demand deals."""
+    return _kept(here, DemandDeal)
+
+
+def seats(here: Here) -> dict[int, Seat]:
+    """All seats by id, by DSP and name."""
+    found = sorted(_kept(here, Seat), key=lambda seat: (_dsp_name(seat), seat.name or ""))
+    return {seat.id: seat for seat in found if seat.id is not None}
+
+
+def dsps(here: Here) -> dict[int, Dsp]:
+    """All DSPs by id."""
+    return {dsp.id: dsp for dsp in _kept(here, Dsp) if dsp.id is not None}
+
+
+def lists(here: Here) -> tuple[DomainList | AppList, ...]:
+    """All domain and app lists."""
+    return (*_kept(here, DomainList), *_kept(here, AppList))
+
+
+def named_lists(here: Here) -> dict[str, dict[str, str]]:
+    """Their names by kind and id, as the pickers take them."""
+    named: dict[str, dict[str, str]] = {"domain_list": {}, "app_list": {}}
+    for found in lists(here):
+        kind = "domain_list" if isinstance(found, DomainList) else "app_list"
+        named[kind][str(found.id)] = found.name or f"list {found.id}"
+    return named
+
+
+def usual_days(here: Here) -> AudienceQuery:
+    """The days whose values the pickers offer: the last 30 complete ones."""
+    return report.question(here, (), 30, ())
+
+
+def unread(here: Here) -> dict[str, int]:
+    """How many there are of each entity of which not all were read, by its path name."""
+    kept = st.session_state.get(KEPT, {})
+    return {
+        model.entity: some.count
+        for model, some in kept.items()
+        if some.count > len(some.results) and some.whose == here.person.username
+    }
+
+
+def forget() -> None:
+    """Read everything again: something was changed."""
+    st.session_state.pop(KEPT, None)
+
+
+def _kept(here: Here, model: type[Found]) -> tuple[Found, ...]:
+    kept: dict[type[Resource], Some] = st.session_state.setdefault(KEPT, {})
+    some = kept.get(model)
+    if some is None or some.whose != here.person.username or time.monotonic() - some.at > SECONDS:
+        some = kept[model] = _read(client(here), model, here.person.username)
+    return some.results  # type: ignore[return-value]
+
+
+def _read(client: Deals, model: type[Found], whose: str) -> Some:
+    """Page after page, up to a limit that a browser's table can still show."""
+    page = client.list(model, ordering="id", limit=500)
+    found = [*page.results]
+    while len(found) < min(page.count, MOST):
+        page = client.list(model, ordering="id", limit=500, offset=len(found))
+        if not page.results:
+            break
+        found += page.results
+    return Some(time.monotonic(), whose, page.count, tuple(found))
+
+
+def _dsp_name(seat: Seat) -> str:
+    return (seat.dsp and seat.dsp.name) or ""

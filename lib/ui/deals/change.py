@@ -1,0 +1,150 @@
+"""Changing a package or a deal in the drawer: what was edited is sent, and nothing is overwritten unseen."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from lib.deals.client import Deals
+from lib.deals.models import DemandDeal, SupplyPackage
+from lib.ui.deals import catalogue, change_deal, change_package, edits, facts
+from lib.ui.deals.edits import Fields, Meeting
+from lib.ui.deals.rows import Key
+from lib.ui.field_problems import FieldProblems, beside
+from lib.ui.frame import Here
+from lib.ui.markdown import plain
+from lib.wire.errors import Conflict, Invalid, TrancheError
+
+NO_PROBLEMS = FieldProblems()
+MODELS: dict[str, type[SupplyPackage] | type[DemandDeal]] = {
+    "supply_deals": SupplyPackage,
+    "demand_deals": DemandDeal,
+}
+
+
+@dataclass(frozen=True)
+class Edit:
+    """An edit in progress: what was read, and with which ETag; what somebody else changed meanwhile."""
+
+    base: Fields
+    etag: str | None
+    meetings: tuple[Meeting, ...] = ()
+    problems: FieldProblems = NO_PROBLEMS
+    failure: str = ""
+
+
+def draw(here: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
+    """The form. What is typed stays until it is saved or discarded, also when the drawer is closed."""
+    prefix = _prefix(key)
+    edit: Edit | None = st.session_state.get(prefix)
+    if edit is None:
+        edit = Edit(edits.of(entity), entity.etag)
+        _start(prefix, key, edit, edit.base)
+    form = change_package if key[0] == "supply_deals" else change_deal
+    mine = form.read(here, prefix)
+    edited = edits.changed(edit.base, mine)
+    _meetings(edit)
+    form.draw(here, prefix, edit.problems.still(mine))
+    beside(edit.problems.still(mine).at() if edit.problems else [])
+    if edit.failure:
+        st.error(edit.failure, icon=":material/error:")
+    with st.container(horizontal=True):
+        st.button(
+            "Save over it" if any(meeting.is_mine for meeting in edit.meetings) else "Save",
+            type="primary",
+            key=f"{prefix}_save",
+            disabled=not edited,
+            on_click=save,
+            args=(here, key),
+        )
+        st.button(
+            "Take what is there" if edit.meetings else "Discard",
+            key=f"{prefix}_discard",
+            disabled=not edited and not edit.meetings,
+            on_click=forget,
+            args=(key,),
+        )
+
+
+def is_unsaved(here: Here, key: Key) -> bool:
+    """Whether there are edits of this one that were not saved."""
+    prefix = _prefix(key)
+    edit: Edit | None = st.session_state.get(prefix)
+    if edit is None:
+        return False
+    form = change_package if key[0] == "supply_deals" else change_deal
+    return bool(edits.changed(edit.base, form.read(here, prefix)))
+
+
+def save(here: Here, key: Key) -> None:
+    """Send what was edited, if nobody changed it meanwhile; else show what they did. A callback."""
+    prefix = _prefix(key)
+    edit: Edit = st.session_state[prefix]
+    form = change_package if key[0] == "supply_deals" else change_deal
+    mine = form.read(here, prefix)
+    client, edited = catalogue.client(here), edits.changed(edit.base, mine)
+    try:
+        client.change(*key, edited, edit.etag)
+    except Invalid as error:
+        st.session_state[prefix] = Edit(edit.base, edit.etag, (), FieldProblems.of(error, mine))
+    except Conflict as error:
+        st.session_state[prefix] = _met(client, key, edit, mine, error)
+    except TrancheError as error:
+        st.session_state[prefix] = Edit(edit.base, edit.etag, edit.meetings, failure=_kept(error))
+    else:
+        forget(key)
+        catalogue.forget()
+        st.session_state["deals_said"] = "Saved"
+
+
+def forget(key: Key) -> None:
+    """Drop the edit, and what was typed. A callback."""
+    prefix = _prefix(key)
+    for name in [name for name in st.session_state if str(name).startswith(prefix)]:
+        del st.session_state[name]
+
+
+def _met(client: Deals, key: Key, edit: Edit, mine: Fields, error: Conflict) -> Edit:
+    """The edit over what is there now: my edits stay in the form, the rest is as somebody else left it."""
+    try:
+        latest = client.get(MODELS[key[0]], key[1])
+    except TrancheError as gone:
+        return Edit(edit.base, edit.etag, failure=_kept(gone))
+    theirs = edits.of(latest)
+    together, meetings = edits.merged(edit.base, mine, theirs)
+    found = Edit(theirs, latest.etag, tuple(meetings), failure="" if meetings else _kept(error))
+    _start(_prefix(key), key, found, together)
+    return found
+
+
+def _start(prefix: str, key: Key, edit: Edit, shown: Fields) -> None:
+    st.session_state[prefix] = edit
+    form = change_package if key[0] == "supply_deals" else change_deal
+    form.fill(prefix, shown)
+
+
+def _meetings(edit: Edit) -> None:
+    """What somebody else changed, and what became of it in the form."""
+    if not edit.meetings:
+        return
+    lines = [_meeting(meeting) for meeting in edit.meetings]
+    st.warning(
+        "Nothing was saved yet. What you typed is still here.\n\n" + "\n".join(f"- {line}" for line in lines),
+        title="Somebody changed this meanwhile",
+        icon=":material/group:",
+    )
+
+
+def _meeting(meeting: Meeting) -> str:
+    before, theirs = (plain(facts.value(meeting.field, part)) for part in (meeting.before, meeting.theirs))
+    said = f"**{facts.title(meeting.field)}** went from {before} to {theirs}"
+    if not meeting.is_mine:
+        return f"{said}; the form shows that now."
+    return f"{said}; you typed **{plain(facts.value(meeting.field, meeting.mine))}**."
+
+
+def _kept(error: TrancheError) -> str:
+    return f"{plain(error.reason.rstrip('.'))}. Nothing was saved, and what you typed is still here."
+
+
+def _prefix(key: Key) -> str:
+    return f"change-{key[0]}-{key[1]}-"

@@ -1,0 +1,97 @@
+"""The fields of a supply package that can be changed, as widgets."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import streamlit as st
+
+from lib.deals.models import MEDIA_TYPES
+from lib.ui.deals import catalogue
+from lib.ui.deals.edits import Fields, targeting
+from lib.ui.deals.names import deal_label
+from lib.ui.field_problems import FieldProblems, beside
+from lib.ui.frame import Here
+from lib.ui.package.words import OFFSETS, offset
+from lib.ui.targeting import picker
+from lib.ui.targeting.kinds import elements
+
+PLAIN = ("name", "media_type", "is_active", "is_dynamic_bidding", "is_true_price_opt_enable")
+DATES = ("start_date", "end_date")
+
+
+def fill(prefix: str, fields: Fields) -> None:
+    """Let the widgets show these fields; dates as they are said in the zone of the start."""
+    state = st.session_state
+    for name in PLAIN:
+        state[prefix + name] = fields[name]
+    start: datetime = fields["start_date"] or datetime.now(UTC)
+    zone = timezone(start.utcoffset() or timedelta(0))
+    state[f"{prefix}zone"] = int((start.utcoffset() or timedelta(0)).total_seconds() // 60)
+    for name in DATES:
+        moment: datetime | None = fields[name]
+        state[prefix + name] = None if moment is None else moment.astimezone(zone).replace(tzinfo=None)
+    state[f"{prefix}demand_deals"] = [one["id"] for one in fields["demand_deals"]]
+    picker.fill(f"{prefix}target", targeting(fields))
+
+
+def read(here: Here, prefix: str) -> Fields:
+    """The fields that the widgets show."""
+    state = st.session_state
+    zone = timezone(timedelta(minutes=state[f"{prefix}zone"]))
+    dates: dict[str, Any] = {
+        name: None if state[prefix + name] is None else state[prefix + name].replace(tzinfo=zone)
+        for name in DATES
+    }
+    return {
+        **{name: state[prefix + name] for name in PLAIN},
+        **dates,
+        **elements(picker.read(f"{prefix}target", catalogue.named_lists(here))),
+        "demand_deals": [{"id": one} for one in sorted(state[f"{prefix}demand_deals"])],
+    }
+
+
+def draw(here: Here, prefix: str, problems: FieldProblems) -> None:
+    """The widgets, each with what is wrong with it."""
+    st.text_input("Name", key=f"{prefix}name", persist_state="session", max_chars=200)
+    beside(problems.at("name"))
+    st.segmented_control(
+        "Media type", MEDIA_TYPES, format_func=str.capitalize, key=f"{prefix}media_type", required=True,
+        persist_state="session",
+    )  # fmt: skip
+    beside(problems.at("media_type"))
+    _dates(prefix, problems)
+    with st.container(horizontal=True):
+        st.toggle("Active", key=f"{prefix}is_active", persist_state="session")
+        st.toggle("Dynamic bidding", key=f"{prefix}is_dynamic_bidding", persist_state="session")
+        st.toggle("True price", key=f"{prefix}is_true_price_opt_enable", persist_state="session")
+    st.markdown("Targeting")
+    query = catalogue.usual_days(here)
+    picker.draw(here, query, f"{prefix}target", catalogue.named_lists(here), problems)
+    deals = {deal.id: deal_label(deal) for deal in catalogue.deals(here) if deal.id is not None}
+    st.multiselect(
+        "Deals",
+        list(deals),
+        format_func=lambda one: deals.get(one, f"Deal {one}"),
+        key=f"{prefix}demand_deals",
+        persist_state="session",
+        filter_mode="contains",
+        select_all=False,
+    )
+    beside(problems.at("demand_deals"))
+
+
+def _dates(prefix: str, problems: FieldProblems) -> None:
+    start, end, zone = st.columns([2, 2, 1], vertical_alignment="top")
+    with start:
+        st.datetime_input(
+            "Start", value=None, key=f"{prefix}start_date", format="YYYY-MM-DD", persist_state="session"
+        )
+        beside(problems.at("start_date"))
+    with end:
+        st.datetime_input(
+            "End", value=None, key=f"{prefix}end_date", format="YYYY-MM-DD", persist_state="session"
+        )
+        beside(problems.at("end_date"))
+    with zone:
+        offsets = sorted({*OFFSETS, st.session_state[f"{prefix}zone"]})
+        st.selectbox("Time zone", offsets, format_func=offset, key=f"{prefix}zone", persist_state="session")

@@ -1,0 +1,82 @@
+"""The delivery of a deal or a package, from the report: its figures of the last 30 days, and day by day."""
+
+import streamlit as st
+
+from lib.reporting.answers import Audience
+from lib.reporting.models import AudienceQuery, Filter
+from lib.ui import ask, charts, focus, link, look, numbers, precision, screens, series
+from lib.ui.charts import Named
+from lib.ui.deals import report
+from lib.ui.deals.rows import Key
+from lib.ui.frame import Here
+from lib.ui.numbers import Numbers
+from lib.ui.problems import told
+
+DAYS, NARROWEST = 30, 120
+KEY_FIELDS = {"demand_deals": report.DEAL, "supply_deals": report.PACKAGE}
+
+
+def draw(here: Here, key: Key) -> None:
+    """Figures, chart, and the way to Audience; or why there is nothing to see."""
+    seen = report.of_deals(here)
+    if seen is None:
+        st.info("None of the slicers that you may see tells deals apart.", icon=":material/info:")
+        return
+    with told("The delivery"):
+        query = question(seen, key)
+        answer = ask.audience(seen, query)
+        if answer.total.records_found == 0:
+            st.info(f"Nothing was delivered in the last {DAYS} days.", icon=":material/hourglass_empty:")
+            return
+        _figures(seen, query, answer)
+        _chart(seen, query, answer)
+    st.page_link(
+        screens.AUDIENCE,
+        label="Look closer in Audience",
+        icon=":material/monitoring:",
+        query_params=link.to_params(query.model_copy(update={"split_by": (), "data_fields": None})),
+    )
+
+
+def question(seen: Here, key: Key) -> AudienceQuery:
+    """The days and figures of this deal or package; its id is the value of its key field."""
+    filters = (Filter(name=KEY_FIELDS[key[0]], value=(str(key[1]),), match="equals"),)
+    return report.question(seen, filters, DAYS, focus.usual_metrics(seen.slicer), by_day=True)
+
+
+def _figures(seen: Here, query: AudienceQuery, answer: Audience) -> None:
+    shown, period = Numbers.of(st.context.locale), report.period(seen, query)
+    with st.grid(4, min_column_width=NARROWEST, gap="small"):
+        for name in query.data_fields or ():
+            field = seen.slicer.data_field(name)
+            course = series.over(answer, name, "day", period).values.tolist()
+            st.metric(
+                numbers.title(field),
+                shown.short(answer.total.values.get(name), field),
+                chart_data=course,
+                delta_color="primary",
+                help=field.formula_description or field.annotation or None,
+            )
+    where = f"{seen.project}/{seen.slicer_name}"
+    exact = precision.sentence(answer, (query.data_fields or ("",))[0], shown)
+    st.caption(f"{numbers.days(*period)} · {where} · {exact}")
+
+
+def _chart(seen: Here, query: AudienceQuery, answer: Audience) -> None:
+    """The first of the figures over time, and its table twin."""
+    name = (query.data_fields or ("",))[0]
+    field, period = seen.slicer.data_field(name), report.period(seen, query)
+    shown, numbered = series.over(answer, name, "day", period), Numbers.of(st.context.locale)
+    figure = charts.over_time([Named(numbers.title(field), shown)], field, numbered, has_brush=False)
+    st.plotly_chart(
+        figure,
+        key="delivery_chart",
+        config=look.CONFIG,
+        alt=f"{numbers.title(field)} by day, {numbers.days(*period)}",
+    )
+    with st.expander("As a table"):
+        columns = {
+            "Day": list(shown.names),
+            numbers.title(field): [numbered.plain(v, field) for v in shown.values],
+        }
+        st.dataframe(columns, hide_index=True, alt=f"{numbers.title(field)} by day")

@@ -1,0 +1,98 @@
+"""The drawer of one package or deal: its facts, its delivery, its history, and what can be done with it."""
+
+import re
+from collections.abc import Callable
+
+import streamlit as st
+
+from lib.deals.models import DemandDeal, SupplyPackage
+from lib.ui.deals import actions, catalogue, change, delivery, details, history
+from lib.ui.deals.rows import KINDS, Key
+from lib.ui.deals.table import COLORS, OPEN, SAID
+from lib.ui.frame import Here
+from lib.ui.markdown import plain
+from lib.wire.errors import NotFound, TrancheError
+
+SHOWN, WIDTH = "drawer_shown", 720
+FACTS, DELIVERY, CHANGE, HISTORY = "Facts", "Delivery", "Change", "History"
+ADDRESS = re.compile(r"(supply_deals|demand_deals)-([1-9][0-9]{0,15})")
+Entity = SupplyPackage | DemandDeal
+
+
+def opened() -> Key | None:
+    """Which one the URL says is open."""
+    found = ADDRESS.fullmatch(st.query_params.get(OPEN, ""))
+    return (found[1], int(found[2])) if found else None
+
+
+def open_one(key: Key) -> None:
+    """Let this one be open from the next run on."""
+    st.query_params[OPEN] = f"{key[0]}-{key[1]}"
+
+
+def close() -> None:
+    """Let none be open. A callback."""
+    st.query_params.pop(OPEN, None)
+    st.session_state.pop(SHOWN, None)
+
+
+def draw(here: Here) -> None:
+    """The drawer of the one that is open, if any."""
+    key = opened()
+    if key is None:
+        return
+    try:
+        entity = catalogue.client(here).get(change.MODELS[key[0]], key[1])
+    except NotFound:
+        close()
+        st.warning(f"{KINDS[key[0]]} {key[1]} is not there any more.", icon=":material/link_off:")
+        return
+    except TrancheError as error:
+        st.error(f"{KINDS[key[0]]} {key[1]} can't be opened. {plain(error.reason)}.", icon=":material/error:")
+        return
+    icon = ":material/inventory_2:" if key[0] == "supply_deals" else ":material/handshake:"
+    title = plain(entity.name or f"{KINDS[key[0]]} {key[1]}")
+    drawer = st.dialog(title, position="right", width=WIDTH, icon=icon, on_dismiss=close)
+    drawer(_content)(here, key)
+
+
+def _content(here: Here, key: Key) -> None:
+    """Read anew on each run of the drawer, so that it shows what is there now."""
+    try:
+        entity: Entity = catalogue.client(here).get(change.MODELS[key[0]], key[1])
+    except TrancheError as error:
+        st.error(f"{plain(error.reason)}.", icon=":material/error:")
+        return
+    if said := st.session_state.pop(SAID, None):
+        st.toast(said)
+    may_change = here.person.role != "viewer"
+    _head(here, key, entity, may_change)
+    sections: dict[str, Callable[[], None]] = {
+        FACTS: lambda: details.draw(here, entity),
+        DELIVERY: lambda: delivery.draw(here, key),
+        CHANGE: lambda: change.draw(here, key, entity),
+        HISTORY: lambda: history.draw(here, key),
+    }
+    names = [name for name in sections if may_change or name != CHANGE]
+    unsaved = may_change and change.is_unsaved(here, key)
+    shown = st.segmented_control(
+        "Section",
+        names,
+        default=CHANGE if unsaved else FACTS,
+        format_func=lambda name: f"{name} •" if name == CHANGE and unsaved else name,
+        required=True,
+        key=SHOWN,
+        label_visibility="collapsed",
+    )
+    sections[shown]()
+
+
+def _head(here: Here, key: Key, entity: Entity, may_change: bool) -> None:
+    """The status, what it is, and what can be done."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        status = entity.status or "unknown"
+        st.badge(status.capitalize(), color=COLORS.get(status, "gray"))
+        st.caption(f"{KINDS[key[0]]} {key[1]}", width="content")
+        st.space("stretch")
+        if may_change:
+            actions.draw(here, key, entity)

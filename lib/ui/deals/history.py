@@ -1,0 +1,65 @@
+"""What happened to a package or a deal: when, who, and what was before and after."""
+
+import pandas as pd
+import streamlit as st
+
+from lib.deals.models import Change
+from lib.ui.deals import catalogue, facts
+from lib.ui.deals.rows import Key
+from lib.ui.frame import Here
+from lib.ui.problems import told
+
+DONE = {"created": "Created", "removed": "Deleted"}
+
+
+def sentences(change: Change) -> list[str]:
+    """What a change did, a sentence for each field that it touched."""
+    if change.action in DONE:
+        return [DONE[change.action]]
+    before, after = change.before or {}, change.after or {}
+    return [_sentence(field, before.get(field), after.get(field)) for field in after]
+
+
+def table(changes: list[Change]) -> pd.DataFrame:
+    """A row per field that was touched, the latest first."""
+    rows = [(change.at, change.who, text) for change in changes for text in sentences(change)]
+    frame = pd.DataFrame(rows, columns=["When", "Who", "What"])
+    return frame.assign(When=pd.to_datetime(frame["When"], utc=True))
+
+
+def draw(here: Here, key: Key) -> None:
+    """The changes of one package or deal."""
+    with told("The history"):
+        changes = catalogue.client(here).history(*key)
+        st.dataframe(
+            table(changes),
+            hide_index=True,
+            column_config={
+                "When": st.column_config.DatetimeColumn(
+                    format="D MMM YYYY, HH:mm", width=140, timezone=st.context.timezone
+                ),
+                "Who": st.column_config.TextColumn(width=90),
+                "What": st.column_config.TextColumn(width=380),
+            },
+            alt="Changes, the latest first",
+        )
+
+
+def _sentence(field: str, before: object, after: object) -> str:
+    if field == "is_active":
+        return "Resumed" if after else "Paused"
+    if isinstance(before, list) and isinstance(after, list):
+        return f"{facts.title(field)}: {_difference(field, before, after)}"
+    return f"{facts.title(field)}: {facts.value(field, before)} → {facts.value(field, after)}"
+
+
+def _difference(field: str, before: list[object], after: list[object]) -> str:
+    """What came to a list, and what went."""
+    sides = {
+        "added": [one for one in after if one not in before],
+        "removed": [one for one in before if one not in after],
+    }
+    return (
+        "; ".join(f"{verb} {facts.value(field, some)}" for verb, some in sides.items() if some)
+        or "another order"
+    )

@@ -1,0 +1,26 @@
+"""The screen Deals: the list, and the drawer of the one that is open."""
+
+import streamlit as st
+
+from lib.ui import screens
+from lib.ui.deals import catalogue, drawer, table
+from lib.ui.deals.rows import rows
+from lib.ui.frame import Here
+from lib.ui.problems import told
+
+
+def draw(here: Here) -> None:
+    """Packages and deals; where there are none yet, the way to the first."""
+    with told("The deals"):
+        found = rows(catalogue.packages(here), catalogue.deals(here))
+        if found:
+            table.draw(here, found)
+        else:
+            _nothing(here)
+    drawer.draw(here)
+
+
+def _nothing(here: Here) -> None:
+    st.info("There are no packages and no deals yet.", icon=":material/handshake:")
+    if here.person.role != "viewer":
+        st.page_link(screens.NEW_PACKAGE, label="Set up the first package", icon=":material/add_box:")

@@ -1,0 +1,177 @@
+"""The list of packages and deals: narrowed by a search and by filters, opened by a click, paused in bulk."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, Literal
+
+import streamlit as st
+
+from lib.deals.models import MEDIA_TYPES, STATUSES
+from lib.ui.deals import catalogue
+from lib.ui.deals.rows import KINDS, Row, Wanted, csv, table
+from lib.ui.frame import Here
+from lib.ui.numbers import Numbers
+from lib.wire.errors import TrancheError
+
+Color = Literal["green", "blue", "orange", "gray"]
+OPEN, CLICKED, SAID = "open", "deals_clicked", "deals_said"
+FIND, KIND, STATUS, MEDIA, SEAT, DSP = "find", "kind", "status", "media", "seat", "dsp"
+COLORS: dict[str, Color] = {"active": "green", "pending": "blue", "paused": "orange", "complete": "gray"}
+TALLEST = 640
+ROW_HEIGHT = 35
+
+
+def draw(here: Here, everything: Sequence[Row]) -> None:
+    """Controls, then the rows that are left; who may change deals can pause and resume several at once."""
+    may_change = here.person.role != "viewer"
+    wanted = _controls(everything)
+    shown = [row for row in everything if wanted.has(row)]
+    bar = st.container(horizontal=True, vertical_alignment="center")
+    chosen = _grid(shown, may_change) if shown else []
+    with bar:
+        st.caption(_counted(shown, everything, catalogue.unread(here)), width="content")
+        if may_change:
+            _bulk(here, chosen)
+        st.download_button(
+            "CSV",
+            data=partial(csv, shown),
+            file_name="deals.csv",
+            mime="text/csv",
+            icon=":material/download:",
+            type="tertiary",
+            on_click="ignore",
+            key="deals_csv",
+        )
+    if not shown:
+        st.info("No package or deal is like this. Take a filter away.", icon=":material/search_off:")
+
+
+def _controls(everything: Iterable[Row]) -> Wanted:
+    """The search and the filters; they stand in the URL, so that a link shows the same list."""
+    rows = list(everything)
+    seats = sorted({seat for row in rows for seat in row.seats})
+    dsps = sorted({dsp for row in rows for dsp in row.dsps})
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        text = st.text_input(
+            "Search", type="search", live="200ms", key=FIND, bind="query-params", width=300,
+            placeholder="Name, seat, DSP, place, id", label_visibility="collapsed",
+        )  # fmt: skip
+        return Wanted(
+            text=text or "",
+            kinds=_several(KIND, "Kind", list(KINDS), lambda kind: f"{KINDS[kind]}s", 130),
+            statuses=_several(STATUS, "Status", list(STATUSES), str.capitalize, 150),
+            media_types=_several(MEDIA, "Media type", list(MEDIA_TYPES), str.capitalize, 150),
+            seats=_several(SEAT, "Seat", seats, str, 190),
+            dsps=_several(DSP, "DSP", dsps, str, 170),
+        )
+
+
+def _several(key: str, label: str, options: list[str], named: Callable[[str], str], width: int) -> list[str]:
+    return st.multiselect(
+        label,
+        options,
+        format_func=named,
+        key=f"deals_{key}",
+        bind="query-params",
+        placeholder=label,
+        label_visibility="collapsed",
+        select_all=False,
+        filter_mode="contains",
+        width=width,
+    )
+
+
+def _grid(shown: Sequence[Row], may_change: bool) -> list[Row]:
+    """The rows; what is chosen is forgotten when the rows are others, as it is known by its place alone."""
+    draw_rows = partial(
+        st.dataframe,
+        table(shown),
+        key=f"deals_{_digest(shown)}",
+        hide_index=True,
+        height=min(TALLEST, ROW_HEIGHT * (len(shown) + 1) + 3),
+        column_config=_columns(shown),
+        placeholder="",
+        alt="Packages and deals",
+    )
+    if not may_change:
+        draw_rows()
+        return []
+    event: Any = draw_rows(on_select="rerun", selection_mode="multi-row")
+    return [shown[place] for place in event["selection"]["rows"] if place < len(shown)]
+
+
+def _columns(shown: Sequence[Row]) -> dict[str, Any]:
+    name = st.column_config.ButtonColumn(
+        type="tertiary", alignment="left", width=330, key=CLICKED, on_click=_open, args=(shown,), pinned=True
+    )
+    statuses = [status.capitalize() for status in STATUSES]
+    day = st.column_config.DatetimeColumn(format="D MMM YYYY", width=95)
+    return {
+        "Name": name,
+        "Kind": st.column_config.TextColumn(width=70),
+        "Status": st.column_config.MultiselectColumn(
+            options=statuses, color=[COLORS[status] for status in STATUSES], width=90
+        ),
+        "Seats": st.column_config.TextColumn(width=190),
+        "Price": st.column_config.TextColumn(width=110, alignment="right"),
+        "Media type": st.column_config.TextColumn(width=90),
+        "Start": day,
+        "End": day,
+        "Targeting": st.column_config.TextColumn(width=260),
+        "Id": st.column_config.NumberColumn(width=50, format="%d"),
+    }
+
+
+def _bulk(here: Here, chosen: Sequence[Row]) -> None:
+    for wanted, label, icon in ((False, "Pause", "pause"), (True, "Resume", "play_arrow")):
+        concerned = [row for row in chosen if row.is_active is not wanted]
+        st.button(
+            f"{label} {len(concerned)}" if concerned else label,
+            icon=f":material/{icon}:",
+            key=f"deals_{label.lower()}",
+            disabled=not concerned,
+            on_click=set_active,
+            args=(here, concerned, wanted),
+        )
+    if said := st.session_state.pop(SAID, None):
+        st.toast(said)
+
+
+def set_active(here: Here, chosen: Iterable[Row], is_active: bool) -> None:
+    """Pause or resume each; what fails is named, the others are done. A callback."""
+    client, done, failed = catalogue.client(here), 0, []
+    for row in chosen:
+        try:
+            client.change(row.entity, row.id, {"is_active": is_active})
+            done += 1
+        except TrancheError as error:
+            failed.append(f"{row.name}: {error.reason}")
+    catalogue.forget()
+    verb = "resumed" if is_active else "paused"
+    st.session_state[SAID] = ". ".join([f"{done} {verb}", *failed])
+
+
+def _open(shown: Sequence[Row]) -> None:
+    row = shown[st.session_state[CLICKED]["row"]]
+    st.query_params[OPEN] = f"{row.entity}-{row.id}"
+
+
+def _counted(shown: Sequence[Row], everything: Sequence[Row], unread: dict[str, int]) -> str:
+    """`12 packages, 40 deals`, and what is not among them."""
+    numbers = Numbers.of(st.context.locale)
+    parts = []
+    for entity, word in KINDS.items():
+        count = sum(row.entity == entity for row in shown)
+        parts.append(f"{numbers.number(count)} {word.lower()}{'' if count == 1 else 's'}")
+    text = ", ".join(parts)
+    if len(shown) < len(everything):
+        text += f" of {numbers.number(len(everything))} rows"
+    for entity, count in unread.items():
+        if entity in KINDS:
+            text += f"; there are {numbers.number(count)} {KINDS[entity].lower()}s, more than a list can show"
+    return text
+
+
+def _digest(shown: Iterable[Row]) -> str:
+    return hashlib.sha256(repr([row.key for row in shown]).encode()).hexdigest()[:16]

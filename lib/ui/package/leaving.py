@@ -1,0 +1,25 @@
+"""Asking before unsaved work is left: browsers do, where a page wants it, when it is closed or reloaded."""
+
+import streamlit as st
+
+_GUARD = st.components.v2.component(
+    "unsaved_work",
+    js="""
+export default function ({ data }) {
+  const ask = (event) => {
+    event.preventDefault();
+    event.returnValue = true;
+  };
+  window.onbeforeunload = data && data.unsaved ? ask : null;
+  return () => {
+    window.onbeforeunload = null;
+  };
+}
+""",
+)
+
+
+def ask_before(unsaved: bool) -> None:
+    """Let the browser ask, or not, before this page is closed, reloaded or left for another site."""
+    with st.container(key="unsaved_work", height=1, border=False):
+        _GUARD(data={"unsaved": unsaved}, key="unsaved_work_guard", height=0)

@@ -1,0 +1,33 @@
+"""The screen New package: the form, and beside it what the targeting had and what will be created."""
+
+import streamlit as st
+
+from lib.ui.deals import catalogue
+from lib.ui.frame import Here
+from lib.ui.package import form, leaving, panel, review, state
+from lib.ui.targeting import picker
+from lib.ui.targeting.filters import entries, report_filters
+
+
+def draw(here: Here) -> None:
+    """The form until its package is there, then what was created."""
+    created = st.session_state.get(state.CREATED)
+    leaving.ask_before(created is None and _is_touched(here))
+    if created is not None:
+        review.done(created)
+        return
+    state.begin()
+    left, right = st.columns([8, 5], gap="large")
+    draft = state.read(catalogue.named_lists(here))
+    problems = state.problems(draft)
+    with left:
+        form.draw(here, draft, problems)
+    with right:
+        lists = entries(catalogue.lists(here))
+        panel.draw(here, report_filters(draft.targeting, here.slicer, lists, draft.media_type))
+        described = picker.described(here, catalogue.usual_days(here), draft.targeting)
+        review.draw(here, draft, problems, described)
+
+
+def _is_touched(here: Here) -> bool:
+    return state.KEY in st.session_state and not state.read(catalogue.named_lists(here)).is_untouched

@@ -1,0 +1,163 @@
+"""The pickers of a targeting: a popover per kind, with the report's values, the most frequent first."""
+
+import re
+from collections.abc import Mapping
+from functools import partial
+
+import streamlit as st
+
+from lib.deals.models import Targeting
+from lib.reporting.models import AudienceQuery
+from lib.ui import filter_words, values
+from lib.ui.field_problems import FieldProblems, beside
+from lib.ui.frame import Here
+from lib.ui.markdown import plain
+from lib.ui.problems import told
+from lib.ui.targeting.kinds import KINDS, Kind, key_field
+from lib.ui.targeting.words import Described
+
+SIZE = re.compile(r"[1-9]\d{0,4}x[1-9]\d{0,4}")
+NARROWEST, WIDTH, LONGEST_LABEL = 200, 340, 40
+SIDES = {False: "Only", True: "Never"}
+NamedLists = Mapping[str, Mapping[str, str]]
+
+
+def fill(prefix: str, targeting: Targeting) -> None:
+    """Let the pickers show this targeting."""
+    for kind in KINDS:
+        for is_excluded in SIDES:
+            chosen = [
+                str(getattr(target, "id", None) or kind.value(target))
+                for target in kind.of(targeting)
+                if target.is_excluded == is_excluded
+            ]
+            st.session_state[_key(prefix, kind, is_excluded)] = chosen
+
+
+def read(prefix: str, lists: NamedLists) -> Targeting:
+    """The targeting that the pickers show; `lists` as `draw` takes them."""
+    elements: dict[str, list[dict[str, object]]] = {}
+    for kind in KINDS:
+        for is_excluded in SIDES:
+            for value in _chosen(prefix, kind, is_excluded):
+                name = {"name": lists.get(kind.name, {}).get(value)} if kind.is_list else {}
+                elements.setdefault(kind.field, []).append(kind.element(value, is_excluded) | name)
+    return Targeting.model_validate(elements)
+
+
+def described(here: Here, query: AudienceQuery, targeting: Targeting) -> Described:
+    """Words for the values of a targeting, by kind, as far as the report has them."""
+    found: dict[str, Mapping[str, str]] = {}
+    for kind in KINDS:
+        field, chosen = key_field(kind, here.slicer), [kind.value(target) for target in kind.of(targeting)]
+        if field is not None and chosen and not kind.is_list:
+            found[kind.name] = values.words(here, query, field.name, chosen)
+    return found
+
+
+def draw(
+    here: Here, query: AudienceQuery, prefix: str, lists: NamedLists, problems: FieldProblems | None = None
+) -> None:
+    """Draw the pickers; their values are those of the days of `query`.
+
+    `lists` names the domain and app lists: `{"domain_list": {"7": "Safe news"}, …}`.
+    """
+    words = described(here, query, read(prefix, lists))
+    with st.grid("auto", min_column_width=NARROWEST, gap="xsmall"):
+        for kind in KINDS:
+            with st.container(gap="xxsmall"):
+                _kind(here, query, prefix, kind, {**words.get(kind.name, {}), **lists.get(kind.name, {})})
+    for kind_field in dict.fromkeys(kind.field for kind in KINDS):
+        beside((problems or FieldProblems()).at(kind_field))
+
+
+def _kind(here: Here, query: AudienceQuery, prefix: str, kind: Kind, words: Mapping[str, str]) -> None:
+    label = _label(prefix, kind, words)
+    popover = st.popover(
+        plain(label or kind.title),
+        icon=":material/check:" if label else ":material/add:",
+        key=f"{prefix}_{kind.name}",
+        width="stretch",
+        wrap=False,
+        on_change="rerun",
+    )
+    if popover.open:
+        with popover, told("The values"):
+            st.markdown(f"**{kind.title}**")
+            offered = words if kind.is_list else _offered(here, query, prefix, kind)
+            for is_excluded in SIDES:
+                _values(prefix, kind, is_excluded, {**words, **offered})
+
+
+def _offered(here: Here, query: AudienceQuery, prefix: str, kind: Kind) -> Mapping[str, str]:
+    """The report's values, those that a search finds where there are more than can be offered at once."""
+    field = key_field(kind, here.slicer)
+    if field is None:
+        st.caption(f"The slicer {plain(here.slicer_name)} has no values for it: type them.")
+        return {}
+    found = values.offered(here, query, field.name)
+    if found.found > len(found.described):
+        text = st.text_input(
+            "Search", type="search", live=True, key=f"{prefix}_{kind.name}_search", width=WIDTH,
+            placeholder=f"Search among {found.found:,} values", label_visibility="collapsed",
+        )  # fmt: skip
+        found = values.offered(here, query, field.name, text or "")
+    return {code: words for code, words in found.described.items() if code}
+
+
+def _values(prefix: str, kind: Kind, is_excluded: bool, offered: Mapping[str, str]) -> None:
+    key = _key(prefix, kind, is_excluded)
+    st.multiselect(
+        SIDES[is_excluded],
+        list(dict.fromkeys([*_chosen(prefix, kind, is_excluded), *offered])),
+        format_func=partial(_named, kind, offered),
+        key=key,
+        persist_state="session",
+        filter_mode="contains",
+        accept_new_options=not kind.is_list,
+        select_all=False,
+        placeholder=_placeholder(kind, bool(offered)),
+        width=WIDTH,
+        on_change=_drop_odd_sizes if kind.name == "size" else "rerun",
+        args=(key,) if kind.name == "size" else None,
+    )
+
+
+def _named(kind: Kind, words: Mapping[str, str], value: str) -> str:
+    """A value by description and code; a list by its name."""
+    return words.get(value, value) if kind.is_list else filter_words.both(value, words.get(value))
+
+
+def _placeholder(kind: Kind, is_offered: bool) -> str:
+    if kind.is_list:
+        return "Choose lists" if is_offered else "There are no lists yet"
+    return "Most frequent first; type to find" if is_offered else "Type and press Enter"
+
+
+def _label(prefix: str, kind: Kind, words: Mapping[str, str]) -> str:
+    """What is chosen, on the button: `Country: US, CA · not MX`; empty where nothing is."""
+    sides = []
+    for is_excluded in SIDES:
+        names = [words.get(value, value) for value in _chosen(prefix, kind, is_excluded)]
+        if names:
+            sides.append(("not " if is_excluded else "") + ", ".join(names))
+    text = f"{kind.title}: {' · '.join(sides)}" if sides else ""
+    return text if len(text) <= LONGEST_LABEL else f"{text[: LONGEST_LABEL - 1]}…"
+
+
+def _drop_odd_sizes(key: str) -> None:
+    """A size that was typed has to be width x height."""
+    typed: list[str] = st.session_state[key]
+    fitting = [size.lower() for size in typed if SIZE.fullmatch(size.lower())]
+    if len(fitting) < len(typed):
+        st.toast("A size is width x height in pixels, like 300x250", icon=":material/error:")
+    st.session_state[key] = fitting
+
+
+def _chosen(prefix: str, kind: Kind, is_excluded: bool) -> list[str]:
+    chosen: list[str] = st.session_state.get(_key(prefix, kind, is_excluded), [])
+    return chosen
+
+
+def _key(prefix: str, kind: Kind, is_excluded: bool) -> str:
+    return f"{prefix}_{kind.name}_{'never' if is_excluded else 'only'}"
