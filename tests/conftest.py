@@ -84,6 +84,14 @@ def small_rows(seed: int) -> pa.Table:
     return pa.table(columns, schema=DEFINITION.schema())
 
 
+@pytest.fixture(autouse=True)
+def _main_stays() -> Iterator[None]:
+    """A script that AppTest runs takes the place of `__main__`, which processes started later would run."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
+
+
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data directory for tests that change nothing in it, in demo mode.

@@ -2,7 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -174,9 +175,7 @@ def test_sockets_of_the_desk_are_left_alone():
     async def desk(scope, receive, send):
         seen.append(scope["type"])
 
-    asyncio.run(
-        Apis(desk, api=PlainTextResponse("api"))({"type": "websocket", "path": "/API/v2/info"}, None, None)
-    )
+    _run(Apis(desk, api=PlainTextResponse("api"))({"type": "websocket", "path": "/API/v2/info"}, None, None))
     assert seen == ["websocket"]
 
 
@@ -213,5 +212,11 @@ def _ask(app, path, receive, headers, method="POST", peer="127.0.0.1") -> list[d
         "scheme": "http", "server": ("127.0.0.1", 80), "root_path": "",
         "http_version": "1.1", "asgi": {"version": "3.0"},
     }  # fmt: skip
-    asyncio.run(app(scope, receive, send))
+    _run(app(scope, receive, send))
     return sent
+
+
+def _run(work: Coroutine) -> None:
+    """Run this to its end, on a thread that has no loop yet."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, work).result()

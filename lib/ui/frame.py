@@ -14,7 +14,7 @@ from lib.settings import Settings
 from lib.ui import sign_in
 from lib.wire.errors import TrancheError
 
-HERE, MISSING = "here", "missing_from_link"
+HERE, MISSING, INSTEAD = "here", "missing_from_link", "shown_instead"
 STYLE = """<style>
 .stApp { font-variant-numeric: tabular-nums; }
 .st-key-cookies { display: none; }
@@ -80,8 +80,7 @@ def header(person: Person) -> Here:
         )
     if picked is None:
         _nothing_to_see(person)
-    if missing := st.session_state.pop(MISSING, None):
-        st.warning(missing, icon=":material/link_off:")
+    _say_what_is_missing(picked)
     here = _opened(person, clients, *picked)
     sentence.caption(here.freshness)
     st.session_state[HERE] = here
@@ -101,20 +100,7 @@ def _pick(slicers: tuple[tuple[str, str], ...]) -> tuple[str, str]:
 
 def _choice(key: str, label: str, options: list[str], width: int) -> str:
     """One picker, whose value always stands in the URL, so that a link shows the same to somebody else."""
-    asked = st.query_params.get(key)
-    if key not in st.session_state:
-        if asked not in options:
-            st.query_params[key] = st.session_state[key] = options[0]
-        if asked not in (None, *options):
-            st.session_state[MISSING] = (
-                f"The link asks for the {label.lower()} {asked}, which is not there for you."
-            )
-    elif asked in options and asked != st.session_state[key]:
-        st.session_state[key] = asked
-    elif asked is None and st.session_state[key] in options:
-        st.session_state[key] = st.session_state[key]
-    elif st.session_state[key] not in options:
-        st.session_state[key] = options[0]
+    _follow_url(key, label, options)
     picked = st.selectbox(
         label,
         options,
@@ -128,6 +114,32 @@ def _choice(key: str, label: str, options: list[str], width: int) -> str:
     if picked not in options:
         st.rerun()
     return picked
+
+
+def _follow_url(key: str, label: str, options: list[str]) -> None:
+    """What the picker will show: what the URL asks for, if it is there; else what was picked; else the first."""
+    asked, picked = st.query_params.get(key), st.session_state.get(key)
+    if key not in st.session_state:
+        if asked not in options:
+            st.query_params[key] = st.session_state[key] = options[0]
+        if asked not in (None, *options):
+            st.session_state[MISSING] = (
+                f"The link asks for the {label.lower()} {asked}, which is not there for you."
+            )
+    elif asked in options and asked != picked:
+        st.session_state[key] = asked
+    elif asked is None or picked not in options:
+        st.session_state[key] = picked if picked in options else options[0]
+
+
+def _say_what_is_missing(picked: tuple[str, str]) -> None:
+    """That a link asked for what is not there, until something else than what is shown instead is picked."""
+    shown_instead = st.session_state.setdefault(INSTEAD, picked)
+    if MISSING in st.session_state and shown_instead == picked:
+        st.warning(st.session_state[MISSING], icon=":material/link_off:")
+    else:
+        st.session_state.pop(MISSING, None)
+        st.session_state[INSTEAD] = picked
 
 
 def _opened(person: Person, clients: connect.Clients, project: str, name: str) -> Here:

@@ -98,7 +98,7 @@ def page(visitor: Visitor) -> Page:
 
 
 def enter(page: Page, address: str, person: str = "Manager") -> None:
-    """Sign in as one of the demo people, and wait until the browser has its cookie and the screen stands still."""
+    """Sign in as one of the demo people; wait until the browser has its cookie and the screen stands still."""
     page.goto(address)
     page.get_by_role("button", name=person, exact=True).click()
     expect(page.get_by_text("Data to")).to_be_visible()
