@@ -19,14 +19,22 @@ SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
 
 person = sign_in.person()
 screens = [
-    st.Page(PAGES / f"{name}.py", title=title, icon=icon, url_path=name, default=name == "slicers")
+    st.Page(PAGES / f"{name}.py", title=title, icon=icon, url_path=name)
     for name, title, icon, roles in SCREENS
     if person is None or person.role in roles
 ]
+
+
+def first_screen() -> None:
+    """Whoever comes without naming a screen sees the first (its own address would not be one, were it the default)."""
+    st.switch_page(screens[0], query_params=st.query_params)
+
+
+start = st.Page(first_screen, title="Tranche", default=True, visibility="hidden")
 st.set_page_config(page_title="Tranche", page_icon=str(sign_in.MARK), layout="wide")
 if person:
     st.logo(str(sign_in.MARK), size="small")
-screen = st.navigation(screens, position="top" if person else "hidden")
+screen = st.navigation([start, *screens], position="top" if person else "hidden")
 frame.style()
 sign_in.keep_cookie()
 if person is None and sign_in.by_cookie():
