@@ -25,6 +25,7 @@ def current(here: Here) -> AudienceQuery:
 
     Where nothing is asked yet, it is the last complete week by the first key field: a screen opens on an
     answer, not on an empty form. On the way to another slicer, days are kept, and those filters that it has.
+    The usual question needs no parameters: a URL without any asks it.
     """
     about = (here.project, here.slicer_name)
     asked = _in_url() or st.session_state.get(KEPT, {})
@@ -39,7 +40,8 @@ def current(here: Here) -> AudienceQuery:
     if is_moved or reading.left_out:
         st.session_state[LEFT_OUT] = reading.left_out
     st.session_state[ABOUT] = about
-    _write(_params(query) | views.to_params(views.from_params(asked, here.slicer)))
+    if asked:
+        _write(_params(query) | views.to_params(views.from_params(asked, here.slicer)))
     return query
 
 
@@ -57,8 +59,7 @@ def ask(query: AudienceQuery) -> None:
 def look(here: Here, **changes: object) -> None:
     """Change how the question is looked at: the fields of View that are named."""
     looked = replace(view(here), **changes)  # type: ignore[arg-type]
-    asked = {name: text for name, text in _in_url().items() if link.is_question(name)}
-    _write(asked | views.to_params(looked))
+    _write(_params(current(here)) | views.to_params(looked))
 
 
 def left_out() -> list[str]:
