@@ -141,7 +141,7 @@ def questions(draw: st.DrawFn, slicer: RandomSlicer) -> dict[str, Any]:
         by = st.fixed_dictionaries(
             {"name": st.sampled_from([*DATA, *split_by]), "direction": st.sampled_from(["asc", "desc"])}
         )
-        asked["order_by"] = draw(st.lists(by, min_size=1, max_size=2))
+        asked["order_by"] = draw(st.lists(by, min_size=1, max_size=2, unique_by=_name))
     if draw(st.booleans()):
         asked["timezone"] = draw(st.integers(-12, 12)) if "granularity_hour" in keys else zone
     return asked
@@ -163,6 +163,10 @@ def _filters(draw: st.DrawFn, slicer: RandomSlicer, keys: list[str]) -> dict[str
         "case_insensitive": draw(flag),
         "search_mappings": draw(flag),
     }
+
+
+def _name(part: dict[str, str]) -> str:
+    return part["name"]
 
 
 def _part(text: str) -> st.SearchStrategy[str]:

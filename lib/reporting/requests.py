@@ -64,6 +64,7 @@ def check(query: AudienceQuery | ExportQuery, slicer: Slicer) -> None:
     _once("data_fields", query.data_fields or ())
     for order in query.order_by:
         _known("field to order by", order.name, [*query.split_by, *data])
+    _once("order_by", tuple(order.name for order in query.order_by))
     for wanted in query.data_filters if isinstance(query, ExportQuery) else ():
         _known("data field", wanted.name, data)
     if query.audience_key is not None:

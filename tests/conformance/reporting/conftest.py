@@ -22,6 +22,7 @@ SLICERS = {
     "daily": (others.DAILY, {}, others.daily),
     "wide": (others.WIDE, {}, others.wide),
     "many": (others.MANY, {}, others.many),
+    "growing": (others.DAILY, {}, others.daily),
     "secret": (others.DAILY, {}, others.daily),
 }
 Token = Callable[..., str]

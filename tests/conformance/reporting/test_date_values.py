@@ -98,6 +98,12 @@ def test_other_forms_are_refused(hourly: Caller, wrong: str, field: str) -> None
     assert "YYYY-MM-DD" in reason
 
 
+@pytest.mark.parametrize("wrong", [f"-{'9' * digits}{unit}" for digits in (20, 5_000) for unit in "dm"])
+def test_dates_beyond_all_years(hourly: Caller, wrong: str) -> None:
+    """A date of no year that there is, is refused in a sentence of readable length."""
+    assert len(hourly.reason("audience", start_date=wrong)) < 300
+
+
 @pytest.mark.parametrize("zone", range(-12, 13))
 def test_timezone(hourly: Caller, zone: int) -> None:
     """timezone is the UTC offset in hours, -12 to +12: days begin at midnight there."""

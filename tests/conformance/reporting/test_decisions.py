@@ -55,6 +55,7 @@ def test_flags_may_be_true(hourly: Caller, flag: object) -> None:
         ({"audience_key": "user"}, "Unknown audience source 'user'; did you mean 'users'?"),
         ({"order_by": [{"name": "imp"}]}, "Unknown field to order by 'imp'; did you mean 'imps'?"),
         ({"split_by": ["site_id", "site_id"]}, "split_by names site_id more than once"),
+        ({"order_by": [{"name": "imps"}] * 2}, "order_by names imps more than once"),
         ({"filters": [SITES | {"values": 1}]}, "filters[0].values is not a field of the request"),
     ],
     ids=str,

@@ -1,11 +1,17 @@
 """Specification, "Endpoints", "Versioning" and the headers of the examples."""
 
+import datetime as dt
 import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import httpx
+import pyarrow as pa
 import pytest
 
-from conformance.reporting.caller import PERIOD, VERBS, Caller, refused
+from conformance.reporting.caller import PERIOD, VERBS, Caller, figures, refused
+from conformance.reporting.others import DAILY
+from lib.reporting.warehouse import Warehouse
 
 JSON = "application/json"
 
@@ -81,3 +87,32 @@ def test_a_body_that_is_no_json_object(http: httpx.Client, verb: str, body: byte
     """A body that is not a JSON object is refused, and the reason says what it must be."""
     reason = refused(http.post(f"/API/v2/{verb}", content=body), "bad_request")
     assert "JSON" in reason
+
+
+def test_many_requests_at_once(hourly: Caller) -> None:
+    """Requests at the same time get the answers that they get one after the other."""
+    splits = [
+        ["domain"],
+        ["site_id", "segments"],
+        ["granularity_day"],
+        [],
+        ["categories", "granularity_week"],
+    ]
+    alone = [hourly.audience(split_by=split_by) for split_by in splits]
+    with ThreadPoolExecutor(8) as callers:
+        together = list(callers.map(lambda split_by: hourly.audience(split_by=split_by), splits * 6))
+    assert together == alone * 6
+
+
+def test_new_rows_count_at_once(hourly: Caller, house: Path) -> None:
+    """As soon as an import is done, info and figures are those of all rows."""
+    growing, dates = hourly.about("growing"), {"start_date": "2026-01-01", "end_date": "2099-12-31"}
+    before = growing.audience(**dates)["total"]
+    day = dt.date.fromisoformat(growing.info()["last_date"]) + dt.timedelta(days=1)
+    row = {"time": [dt.datetime.combine(day, dt.time(), dt.UTC)], "site": ["new"], "imps": [100.0]}
+    with Warehouse(house / "warehouse").writer("shop", "growing", DAILY, mode="append") as writer:
+        writer.write(pa.table(row, schema=DAILY.schema()))
+        writer.commit("one more row", str(day))
+    after = growing.audience(**dates)["total"]
+    assert figures(after)["imps"] == figures(before)["imps"] + 100
+    assert (after["dates"], growing.info()["last_date"]) == ([*before["dates"], str(day)], str(day))

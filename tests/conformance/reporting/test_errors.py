@@ -15,6 +15,7 @@ from lib.settings import Settings
 from lib.wire.errors import DeadlineExceeded, InternalError
 
 CODES = {"bad_request": 400, "access_error": 403, "internal_error": 500, "timeout": 504}
+WIDE = {"start_date": "2026-01-01", "end_date": "2026-01-01"}
 QUESTION = {"slicer_name": "hourly", "project_name": "shop", "split_by": ("domain",), **PERIOD}
 
 
@@ -82,6 +83,16 @@ def test_timeout_over_arrow(reach: Reach, house: Path) -> None:
             reporting.export(ExportQuery(**QUESTION, export_format="xls"))
 
 
+def test_timeout_of_a_long_filter(reach: Reach, house: Path) -> None:
+    """A filter of very many values is stopped by the deadline too."""
+    values = [str(number) for number in range(100_000)]
+    wanted = {"name": "left", "match": "contains", "value": values}
+    here = connect.installation(Settings(home=house, deadline_seconds=0.2))
+    with reach(here.api) as http:
+        caller = Caller(http, here.access.issue("ana", "reporting", "test", None), "wide")
+        caller.reason("audience", "timeout", filters=[wanted], **WIDE)
+
+
 @pytest.fixture
 def broken(house: Path, tmp_path: Path) -> Settings:
     """An installation whose rows got lost."""
@@ -135,5 +146,4 @@ def test_too_large(http: httpx.Client, verb: str, promised: bool) -> None:
 @pytest.mark.parametrize("verb", ["audience", "export"])
 def test_a_split_of_more_than_a_million_rows(wide: Caller, verb: str) -> None:
     """A split over several key fields that would return more than 1,000,000 rows is rejected."""
-    fields = {"split_by": ["left", "right"], "start_date": "2026-01-01", "end_date": "2026-01-01"}
-    assert "more than 1,000,000" in wide.reason(verb, **fields)
+    assert "more than 1,000,000" in wide.reason(verb, split_by=["left", "right"], **WIDE)

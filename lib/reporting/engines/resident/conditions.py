@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from lib.reporting.engines.resident.layout import Layout
 from lib.reporting.engines.resident.rows import Rows, elements
 from lib.reporting.models import Filter
+from lib.wire.deadline import Deadline
 
 Mask = npt.NDArray[np.bool_]
 
@@ -41,15 +42,17 @@ class Condition:
         return ~found if self.negated else found
 
 
-def matching(texts: pa.Array, wanted: Filter, mapping: Mapping[str, str]) -> Mask:
+def matching(texts: pa.Array, wanted: Filter, mapping: Mapping[str, str], deadline: Deadline) -> Mask:
     """Which of `texts` (or, with search_mappings, of their descriptions) match any of the filter's values.
 
     The negation in `not equals` and `not contains` is left to the caller: it concerns records, not values.
+    A filter may have many thousand values, so the deadline holds here too.
     """
-    found = _any(texts, wanted)
+    deadline.check()
+    found = _any(texts, wanted, deadline)
     if wanted.search_mappings and mapping:
         described = pa.array([mapping.get(text) for text in texts.to_pylist()], pa.string())
-        found = found | _any(described, wanted)
+        found = found | _any(described, wanted, deadline)
     return found
 
 
@@ -58,7 +61,7 @@ def is_negative(wanted: Filter) -> bool:
     return wanted.match.startswith("not ")
 
 
-def _any(texts: pa.Array, wanted: Filter) -> Mask:
+def _any(texts: pa.Array, wanted: Filter, deadline: Deadline) -> Mask:
     values = pa.array(wanted.value, pa.string())
     if wanted.case_insensitive:
         texts, values = pc.utf8_lower(texts), pc.utf8_lower(values)
@@ -66,7 +69,8 @@ def _any(texts: pa.Array, wanted: Filter) -> Mask:
         return _mask(pc.is_in(texts, value_set=values, skip_nulls=True))
     compare = {"begins with": pc.starts_with, "ends with": pc.ends_with}.get(wanted.match, pc.match_substring)
     found = np.zeros(len(texts), dtype=bool)
-    for value in values.to_pylist():
+    for value in values.unique().to_pylist():
+        deadline.check()
         found |= _mask(compare(texts, value))
     return found
 

@@ -203,9 +203,11 @@ class Query:
     def _condition(self, wanted: Filter) -> Condition:
         if wanted.name in TIME_KEY_FIELDS:
             written = format_time(TIME_KEY_FIELDS[wanted.name], self.period.local)
-            return Condition(None, matching(pa.array(written, pa.string()), wanted, {}), is_negative(wanted))
+            return Condition(
+                None, matching(pa.array(written, pa.string()), wanted, {}, self.deadline), is_negative(wanted)
+            )
         mapping = self._mapping(wanted.name) if wanted.search_mappings else {}
-        table = matching(self.layout.dictionary(wanted.name), wanted, mapping)
+        table = matching(self.layout.dictionary(wanted.name), wanted, mapping, self.deadline)
         return Condition(wanted.name, table, is_negative(wanted))
 
     def _mapping(self, name: str) -> dict[str, str]:
