@@ -26,7 +26,7 @@ screens = [
 
 
 def first_screen() -> None:
-    """Whoever comes without naming a screen sees the first (its own address would not be one, were it the default)."""
+    """The default screen has no address of its own, so it is none of them: it leads to the first."""
     st.switch_page(screens[0], query_params=st.query_params)
 
 
