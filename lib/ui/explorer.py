@@ -8,16 +8,18 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from pandas.io.formats.style import Styler
 
 from lib.reporting.models import AudienceQuery, DataField, KeyField
-from lib.ui import ask, exploration, fields, filter_picker, precision, problems, question, top_values
+from lib.ui import ask, exploration, fields, filter_picker, look, precision, problems, question, top_values
 from lib.ui.frame import Here
 from lib.ui.numbers import Numbers, days, title
 from lib.ui.top_values import TopValues
 
 AUDIENCE = Path(__file__).parents[2] / "pages" / "audience.py"
 SEARCH, ONLY = "fields_search", "values_only"
-ROW, LETTER, NARROW = 33, 9, 70
+ROW, LETTER, NARROW, WIDE = 33, 9, 70, 200
+NO_TOOLBAR = "<style>.st-key-fields [data-testid=stElementToolbar] { display: none; }</style>"
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,9 @@ def explorer(here: Here) -> None:
             label_visibility="collapsed",
         )
         key_shelf, data_shelf = _shelves(here)
-        key, data = _pick(key_shelf, text or ""), _pick(data_shelf, text or "")
+        with st.container(key="fields"):
+            st.html(NO_TOOLBAR)
+            key, data = _pick(key_shelf, text or ""), _pick(data_shelf, text or "")
     with right:
         _answer(here, here.slicer.key_field(key), here.slicer.data_field(data))
 
@@ -76,23 +80,30 @@ def _pick(shelf: Shelf, text: str) -> str:
     name = fields.chosen(matches, st.session_state.get(shelf.key, shelf.usual))
     if not matches:
         st.caption(f"None of the {len(shelf.fields)} {shelf.what.lower()}s is called so.")
-    else:
-        names = [field.name for field in matches]
-        picked = st.dataframe(
-            shelf.table(matches),
-            height=ROW * (min(shelf.rows, len(matches)) + 1) + 2,
-            hide_index=True,
-            placeholder="",
-            column_config={shelf.what: _counted(shelf, len(matches))},
-            key=f"{shelf.key}:{text}",
-            on_select="rerun",
-            selection_mode="single-row-required",
-            selection_default={"selection": {"rows": [names.index(name)]}},
-            alt=f"{shelf.what}s of the slicer: choose one",
-        )
-        name = names[picked.selection.rows[0]] if picked.selection.rows else name
+        return name
+    names, key = [field.name for field in matches], f"{shelf.key}:{text}"
+    cells = st.session_state.get(key, {"selection": {"cells": []}})["selection"]["cells"]
+    name = names[cells[0][0]] if cells else name
     st.session_state[shelf.key] = name
+    st.dataframe(
+        _marked(shelf.table(matches), names.index(name)),
+        height=ROW * (min(shelf.rows, len(matches)) + 1) + 2,
+        hide_index=True,
+        placeholder="",
+        column_config={shelf.what: _counted(shelf, len(matches))},
+        key=key,
+        on_select="rerun",
+        selection_mode="single-cell",
+        selection_default={"selection": {"cells": [(names.index(name), shelf.what)]}},
+        alt=f"{shelf.what}s of the slicer: choose one",
+    )
     return name
+
+
+def _marked(table: pd.DataFrame, place: int) -> Styler:
+    """The table with the chosen row standing out."""
+    style = f"background-color: {look.BAND}; font-weight: 600"
+    return table.style.apply(lambda _: [style] * table.shape[1], axis=1, subset=(place, slice(None)))
 
 
 def _counted(shelf: Shelf, found: int) -> str:
@@ -149,8 +160,8 @@ def _table(here: Here, top: TopValues) -> None:
 
 def _columns(top: TopValues, table: pd.DataFrame) -> dict[str, Any]:
     columns: dict[str, Any] = {
-        "value": st.column_config.TextColumn(top.key_field.description or top.key_field.name),
-        "id": st.column_config.TextColumn("ID", width="small"),
+        "value": st.column_config.TextColumn(top.key_field.description or top.key_field.name, width=WIDE),
+        "id": st.column_config.TextColumn("ID", width=NARROW),
         ONLY: st.column_config.ButtonColumn(
             "", type="tertiary", key=ONLY, help="Ask in Audience for this value alone", width=NARROW
         ),
@@ -171,7 +182,7 @@ def _columns(top: TopValues, table: pd.DataFrame) -> dict[str, Any]:
         share = f"share:{field.name}"
         if share in table:
             columns[share] = st.column_config.ProgressColumn(
-                "Share, %", format="localized", step=0.1, max_value=float(table[share].max())
+                "Share, %", format="localized", step=0.1, width=110, max_value=float(table[share].max())
             )
     return columns
 

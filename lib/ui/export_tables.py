@@ -13,12 +13,19 @@ from lib.ui.numbers import NOTHING, Numbers, title
 from lib.ui.receipt import Line, Receipt
 
 ROW, HEADER = 33, 35
+NO_TOOLBAR = "<style>.st-key-preview [data-testid=stElementToolbar] { display: none; }</style>"
 
 
 def preview(file: Preview, table: Table) -> None:
     """The first rows of the file; marks between thousands are the screen's own."""
     shown, is_raw = export_preview.frame(table), file.query.export_format == "tsv2"
     columns = {str(place): _column(column, is_raw) for place, column in enumerate(table.columns)}
+    with st.container(key="preview"):
+        st.html(NO_TOOLBAR)
+        _rows(file, shown, columns)
+
+
+def _rows(file: Preview, shown: pd.DataFrame, columns: dict[str, Any]) -> None:
     st.dataframe(
         shown,
         height=HEADER + ROW * len(shown),
