@@ -34,6 +34,15 @@ class FieldProblems:
         """The messages at this place, and inside of it."""
         return [text for where, said in self.found.items() if where[: len(path)] == path for text in said]
 
+    def named(self, *path: str | int) -> list[str]:
+        """The messages inside of this place, each after the name of its field."""
+        return [
+            f"{_words(where[len(path) :]).capitalize()}: {text}" if len(where) > len(path) else text
+            for where, said in self.found.items()
+            if where[: len(path)] == path
+            for text in said
+        ]
+
     def elsewhere(self, shown: Iterable[Path]) -> list[str]:
         """The messages at no place of `shown`, each with its place."""
         places = list(shown)

@@ -1,10 +1,17 @@
 """Beside the form, live: what this targeting had in the last 7 and 30 days, from the report."""
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
 import streamlit as st
+from pandas.io.formats.style import Styler
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import Slicer
-from lib.ui import numbers, precision
+from lib.ui import precision
 from lib.ui.deals import report
 from lib.ui.frame import Here
 from lib.ui.markdown import plain
@@ -24,27 +31,38 @@ def draw(here: Here, translation: Translation) -> None:
         with st.skeleton(height=HEIGHT):
             answers = [report.figures(here, translation.filters, days) for days in DAYS]
         shown = Numbers.of(st.context.locale)
-        st.table(table(here.slicer, answers, shown), border="horizontal", alt="Figures of this targeting")
+        st.table(_styled(here.slicer, answers, shown), border="horizontal", alt="Figures of this targeting")
         where = f"{plain(here.project)}/{plain(here.slicer_name)}"
         st.caption(f"From {where} · {_precision(here.slicer, answers, shown)}")
-        if not any(answer.total.records_found for answer in answers):
+        if not any(any(answer.total.values.values()) for answer in answers):
             st.caption("Nothing in the report matches this targeting.")
     for sentence in translation.left_out:
         st.caption(f":material/info: Not counted in: {plain(sentence)}")
 
 
-def table(slicer: Slicer, answers: list[Audience], shown: Numbers) -> dict[str, list[str]]:
-    """A row per figure, a column per period; a dash where the slicer has no such data field."""
+def table(slicer: Slicer, answers: list[Audience]) -> pd.DataFrame:
+    """A row per figure, a column per period; NaN where the slicer has no such data field, or no value."""
     wanted = report.wanted(slicer)
-    columns = {"": [figure.title for figure in wanted]}
-    for days, answer in zip(DAYS, answers, strict=True):
-        columns[f"Last {days} days"] = [
-            numbers.NOTHING
-            if figure.field is None
-            else shown.short(answer.total.values.get(figure.field.name), figure.field)
+    columns = {
+        f"Last {days} days": [
+            np.nan if figure.field is None else answer.total.values.get(figure.field.name)
             for figure in wanted
         ]
-    return columns
+        for days, answer in zip(DAYS, answers, strict=True)
+    }
+    return pd.DataFrame(columns, index=[figure.title for figure in wanted], dtype="float64")
+
+
+def _styled(slicer: Slicer, answers: list[Audience], shown: Numbers) -> Styler:
+    """The numbers in words of their fields; they stay numbers, so that they stand to the right."""
+    styled = table(slicer, answers).style
+    for figure in report.wanted(slicer):
+        styled = styled.format(_words(figure, shown), subset=pd.IndexSlice[[figure.title], :])
+    return styled
+
+
+def _words(figure: report.Wanted, shown: Numbers) -> Callable[[Any], str]:
+    return shown.number if figure.field is None else partial(shown.short, field=figure.field)
 
 
 def _precision(slicer: Slicer, answers: list[Audience], shown: Numbers) -> str:

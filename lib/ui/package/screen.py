@@ -8,6 +8,10 @@ from lib.ui.package import form, leaving, panel, review, state
 from lib.ui.targeting import picker
 from lib.ui.targeting.filters import entries, report_filters
 
+STAYS = """<style>
+[data-testid=stLayoutWrapper]:has(> .st-key-np_beside) { position: sticky; top: 4.5rem; }
+</style>"""
+
 
 def draw(here: Here) -> None:
     """The form until its package is there, then what was created."""
@@ -22,7 +26,8 @@ def draw(here: Here) -> None:
     problems = state.problems(draft)
     with left:
         form.draw(here, draft, problems)
-    with right:
+    st.html(STAYS)
+    with right, st.container(key="np_beside"):
         lists = entries(catalogue.lists(here))
         panel.draw(here, report_filters(draft.targeting, here.slicer, lists, draft.media_type))
         described = picker.described(here, catalogue.usual_days(here), draft.targeting)

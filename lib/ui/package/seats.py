@@ -39,7 +39,7 @@ def frame(chosen: Mapping[int, Terms], seats: Mapping[int, Seat], problems: Fiel
             "DSP": _dsp(seats.get(seat)),
             "Price": None if terms.price is None else float(terms.price),
             "Deal sync": terms.deal_sync,
-            "Problem": " ".join(problems.at(*OPTIONS, place)),
+            "Problem": " ".join(problems.named(*OPTIONS, place)),
         }
         for place, (seat, terms) in enumerate(chosen.items())
     ]
@@ -57,6 +57,7 @@ def draw(seats: Mapping[int, Seat], problems: FieldProblems) -> None:
         persist_state="session",
         filter_mode="contains",
         select_all=False,
+        wrap=True,
         placeholder="Who may buy it; type a name or a DSP",
     )
     beside(text for text in problems.at(*OPTIONS) if not _is_in_a_row(problems, text))

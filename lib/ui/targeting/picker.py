@@ -17,7 +17,7 @@ from lib.ui.targeting.kinds import KINDS, Kind, key_field
 from lib.ui.targeting.words import Described
 
 SIZE = re.compile(r"[1-9]\d{0,4}x[1-9]\d{0,4}")
-NARROWEST, WIDTH, LONGEST_LABEL = 200, 340, 40
+NARROWEST, WIDTH = 150, 340
 SIDES = {False: "Only", True: "Never"}
 NamedLists = Mapping[str, Mapping[str, str]]
 
@@ -72,18 +72,14 @@ def draw(
 
 
 def _kind(here: Here, query: AudienceQuery, prefix: str, kind: Kind, words: Mapping[str, str]) -> None:
-    label = _label(prefix, kind, words)
+    """A button that stays the same, as a popover with another label is another one, and would be closed."""
     popover = st.popover(
-        plain(label or kind.title),
-        icon=":material/check:" if label else ":material/add:",
-        key=f"{prefix}_{kind.name}",
-        width="stretch",
-        wrap=False,
-        on_change="rerun",
+        kind.title, key=f"{prefix}_{kind.name}", width="stretch", wrap=False, on_change="rerun"
     )
+    if chosen := _in_words(prefix, kind, words):
+        st.caption(plain(chosen))
     if popover.open:
         with popover, told("The values"):
-            st.markdown(f"**{kind.title}**")
             offered = words if kind.is_list else _offered(here, query, prefix, kind)
             for is_excluded in SIDES:
                 _values(prefix, kind, is_excluded, {**words, **offered})
@@ -134,15 +130,14 @@ def _placeholder(kind: Kind, is_offered: bool) -> str:
     return "Most frequent first; type to find" if is_offered else "Type and press Enter"
 
 
-def _label(prefix: str, kind: Kind, words: Mapping[str, str]) -> str:
-    """What is chosen, on the button: `Country: US, CA · not MX`; empty where nothing is."""
+def _in_words(prefix: str, kind: Kind, words: Mapping[str, str]) -> str:
+    """What is chosen, under the button: `US, CA · not MX`; empty where nothing is."""
     sides = []
     for is_excluded in SIDES:
         names = [words.get(value, value) for value in _chosen(prefix, kind, is_excluded)]
         if names:
             sides.append(("not " if is_excluded else "") + ", ".join(names))
-    text = f"{kind.title}: {' · '.join(sides)}" if sides else ""
-    return text if len(text) <= LONGEST_LABEL else f"{text[: LONGEST_LABEL - 1]}…"
+    return " · ".join(sides)
 
 
 def _drop_odd_sizes(key: str) -> None:
