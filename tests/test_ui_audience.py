@@ -1,0 +1,173 @@
+"""The Audience page as a script: it opens on an answer, and its question is the link's."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from conftest import LAST_DAY, small_rows
+from streamlit.testing.v1 import AppTest
+
+from lib.reporting.client import Reporting
+from lib.wire.errors import Unreachable
+
+DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
+AUDIENCE, EXPORT = "../pages/audience.py", "../pages/export.py"
+Visit = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="module")
+def rows() -> pd.DataFrame:
+    """The rows of the slicer delivery, with missing countries as the empty value."""
+    frame = small_rows(seed=0).to_pandas().assign(day=lambda f: f["time"].dt.date)
+    return frame.fillna({"geo.country": ""})
+
+
+@pytest.fixture
+def visit(home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
+    """The Audience page with these URL parameters, for somebody who is signed in."""
+    monkeypatch.setenv("TRANCHE_HOME", str(home))
+
+    def opened(person: str = "manager", **params: str) -> AppTest:
+        desk = AppTest.from_file(DESK, default_timeout=60)
+        desk.run()
+        desk.button(key=f"demo_{person}").click().run()
+        desk.switch_page(AUDIENCE)
+        for name, value in {"project": "demo", "slicer": "delivery", **params}.items():
+            desk.query_params[name] = value
+        return checked(desk.run())
+
+    return opened
+
+
+def checked(desk: AppTest) -> AppTest:
+    """A run without a failure."""
+    assert not desk.exception
+    return desk
+
+
+def last_week(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the last seven complete days."""
+    return rows[rows["day"] > LAST_DAY - pd.Timedelta(days=7).to_pytimedelta()]
+
+
+def headline(desk: AppTest) -> dict[str, str]:
+    """The figures of the headline by title."""
+    return {metric.label.strip("*"): metric.value for metric in desk.metric}
+
+
+def question(desk: AppTest) -> dict[str, str]:
+    """The question's URL parameters."""
+    texts = {
+        name: value if isinstance(value, str) else "".join(value[:1])
+        for name, value in desk.query_params.items()
+    }
+    return {name: text for name, text in texts.items() if text and name not in ("project", "slicer")}
+
+
+def test_opens_on_an_answer(visit: Visit, rows: pd.DataFrame) -> None:
+    """Without any question the page shows the last complete week, split by the first key field."""
+    desk, week = visit(), last_week(rows)
+    assert headline(desk)["Impressions"] == f"{week['imps'].sum():,.0f}"
+    assert headline(desk)["Unique users"] == f"{week['users'].nunique():,}"
+    assert desk.multiselect(key="split_fields").value == ["geo.country"]
+    assert len(desk.dataframe) == 1
+    assert question(desk) == {}
+
+
+def test_asks_what_the_link_asks(visit: Visit, rows: pd.DataFrame) -> None:
+    """Days, filters and data fields of the URL are those of the figures."""
+    desk = visit(**{"start": "-14d", "is.geo.country": "US~", "not.campaign_id": "3", "fields": "clicks~ctr"})
+    days = rows[rows["day"] > LAST_DAY - pd.Timedelta(days=14).to_pytimedelta()]
+    kept = days[days["geo.country"].isin(["US", ""]) & (days["campaign_id"] != "3")]
+    assert list(headline(desk)) == ["Clicks", "CTR"]
+    assert headline(desk)["Clicks"] == f"{kept['clicks'].sum():,.0f}"
+    assert desk.selectbox(key="shown_field").value == "clicks"
+
+
+def test_what_a_link_asks_in_vain_is_said(visit: Visit) -> None:
+    """Parts of a link that can't be asked are named until another question is asked."""
+    desk = visit(split="geo.country~zone", start="soon")
+    assert [warning.value[:32] for warning in desk.warning] == [
+        "Left out the dates: can't read t",
+        "Left out the split by zone: deli",
+    ]
+    desk.multiselect(key="split_fields").set_value(["campaign_id"])
+    assert not checked(desk.run()).warning
+
+
+def test_the_split_is_in_the_url(visit: Visit) -> None:
+    """Key fields picked for the split stand in the URL, in their order, and the table has them."""
+    desk = visit()
+    desk.multiselect(key="split_fields").set_value(["campaign_id", "geo.country"])
+    checked(desk.run())
+    assert question(desk)["split"] == "campaign_id~geo.country"
+    assert list(desk.dataframe[0].value)[:2] == ["Campaign", "Country"]
+
+
+def test_what_is_looked_at_is_in_the_url(visit: Visit) -> None:
+    """The data field shown and the granularity stand in the URL."""
+    desk = visit()
+    desk.selectbox(key="shown_field").set_value("ctr")
+    assert question(checked(desk.run()))["field"] == "ctr"
+
+
+def test_a_question_goes_with_one(visit: Visit) -> None:
+    """The question is kept on the way to another screen and back."""
+    asked = {"start": "-14d", "end": "yesterday", "split": "campaign_id", "is.geo.country": "US"}
+    desk = visit(**asked)
+    for screen in (EXPORT, AUDIENCE):
+        desk.switch_page(screen)
+        assert question(checked(desk.run())) == asked
+
+
+def test_to_another_slicer(visit: Visit) -> None:
+    """To another slicer days go along, and those filters that it has."""
+    desk = visit(**{"start": "-14d", "split": "campaign_id", "is.geo.country": "US"})
+    desk.selectbox(key="slicer").set_value("curation")
+    asked = question(checked(desk.run()))
+    assert (asked["start"], asked["is.geo.country"]) == ("-14d", "US")
+
+
+def test_nothing_found_leads_on(visit: Visit, rows: pd.DataFrame) -> None:
+    """Where filters leave nothing, the page says which one stands in the way, and removes it on a click."""
+    desk = visit(**{"is.geo.country": "US", "is.campaign_id": "99"})
+    us = last_week(rows).query("`geo.country` == 'US'")["imps"].sum()
+    assert not desk.metric
+    assert f"Without “Campaign is 99” there are {us:,.0f} impressions." in desk.info[-1].value
+    next(button for button in desk.button if "Campaign is 99" in button.label).click()
+    assert headline(checked(desk.run()))["Impressions"] == f"{us:,.0f}"
+
+
+def test_days_without_data_lead_on(visit: Visit) -> None:
+    """Days without data are said to have none, with the days that have some, a click away."""
+    desk = visit(start="2020-01-01", end="2020-01-31")
+    assert (
+        f"The data go from {LAST_DAY - pd.Timedelta(days=20).to_pytimedelta()} to {LAST_DAY}"
+        in desk.info[-1].value
+    )
+    next(button for button in desk.button if button.label == "Show the last days with data").click()
+    assert question(checked(desk.run()))["start"] == "-7d"
+
+
+def test_several_values_per_record(visit: Visit, rows: pd.DataFrame) -> None:
+    """On a segmented key field the page says how many values a record has, and that shares exceed the whole."""
+    desk, week = visit(split="categories"), last_week(rows)
+    counts = week["categories"].map(len).clip(lower=1)
+    mean = (counts * week["imps"]).sum() / week["imps"].sum()
+    said = f"Content category: {mean:.1f} values per record: shares exceed 100 %."
+    assert any(said in caption.value for caption in desk.caption)
+
+
+def test_a_failure_is_a_sentence(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service that fails is told of in a sentence, and the pickers stay."""
+
+    def unreachable(*_: object) -> None:
+        raise Unreachable("connection refused")
+
+    monkeypatch.setattr(Reporting, "audience", unreachable)
+    desk = visit()
+    assert {error.value for error in desk.error} == {
+        "The service can't be reached. Try again in a moment. Your question is kept as it was."
+    }
+    assert desk.multiselect(key="split_fields").value == ["geo.country"]

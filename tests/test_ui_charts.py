@@ -1,0 +1,135 @@
+"""Charts: what they show of an answer, and that they are honest about it."""
+
+from datetime import datetime, timedelta
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from lib.reporting.models import DataField
+from lib.ui import charts, look
+from lib.ui.charts import Bars, Named
+from lib.ui.numbers import Numbers
+from lib.ui.series import Series
+
+IMPS = DataField(name="imps", description="Impressions")
+CTR = DataField(name="ctr", description="CTR", formula="100 * clicks / imps", display_precision=2)
+ENGLISH, GERMAN = Numbers.of("en"), Numbers.of("de")
+START = datetime(2026, 11, 14)  # noqa: DTZ001
+
+
+def line(values: list[float], low: list[float] | None = None, high: list[float] | None = None) -> Series:
+    """A series by day."""
+    days = [START + timedelta(days=place) for place in range(len(values))]
+    sides = (None if side is None else np.array(side) for side in (low, high))
+    return Series(tuple(f"{day:%Y-%m-%d}" for day in days), tuple(days), np.array(values, float), *sides)
+
+
+def drawn(figure: go.Figure) -> list[go.Scatter]:
+    """The lines that a reader sees."""
+    return [trace for trace in figure.data if trace.line.width]
+
+
+def test_comparison_is_dotted_and_aligned() -> None:
+    """What is compared with is dotted grey at the times of the period, and its hover names its own days."""
+    before = Series(("2026-11-07", "2026-11-08"), (START, START), np.array([1.0, 2.0]))
+    figure = charts.over_time([Named("now", line([3, 4])), Named("then", before)], IMPS, ENGLISH)
+    then, now = drawn(figure)
+    assert (then.line.dash, then.line.color, now.line.dash) == ("dot", look.GREY, "solid")
+    assert list(then.x) == list(now.x)
+    assert then.customdata[0] == "1  (2026-11-07)"
+    assert {note.text for note in figure.layout.annotations} == {"now", "then"}
+
+
+def test_longer_comparison_is_cut() -> None:
+    """Days compared with that the period has no counterpart for are not drawn."""
+    figure = charts.over_time([Named("now", line([3])), Named("then", line([1, 2, 3]))], IMPS, ENGLISH)
+    assert [len(trace.x) for trace in drawn(figure)] == [1, 1]
+
+
+def test_a_band_where_sampled() -> None:
+    """Where records were sampled there is a band from the low to the high side; where exact there is none."""
+    exact = charts.over_time([Named("now", line([3, 4], [3, 4], [3, 4]))], IMPS, ENGLISH)
+    assert len(exact.data) == 1
+    sampled = charts.over_time([Named("now", line([3, 4], [2, 3], [5, 6]))], IMPS, ENGLISH)
+    low, high, _ = sampled.data
+    assert (list(low.y), list(high.y), high.fill) == ([2, 3], [5, 6], "tonexty")
+
+
+def test_gaps_stay_gaps() -> None:
+    """A day of which nothing is known breaks the line."""
+    (now,) = charts.over_time([Named("now", line([3, np.nan, 4]))], IMPS, ENGLISH).data
+    assert now.connectgaps is False
+    assert np.isnan(now.y[1])
+    assert now.customdata[1] == "–  (2026-11-15)"
+
+
+def test_the_brush_selects_days() -> None:
+    """A drag selects a range of time, except where it means to scroll."""
+    layout = charts.over_time([Named("now", line([3, 4]))], IMPS, ENGLISH).layout
+    assert (layout.dragmode, layout.selectdirection) == ("select", "h")
+    assert (
+        charts.over_time([Named("now", line([3, 4]))], IMPS, ENGLISH, has_brush=False).layout.dragmode
+        is False
+    )
+
+
+@pytest.mark.parametrize("values", [[5.0, 3.0, 1.0], [5.0, -3.0, np.nan], [0.0, 0.0, 0.0]])
+def test_bars_start_at_zero(values: list[float]) -> None:
+    """Zero is on the axis of bars, and every bar is on it too."""
+    figure = charts.bars(Bars(["a", "b", "c"], values), IMPS, ENGLISH)
+    least, most = figure.layout.xaxis.range
+    assert least <= min(0, np.nanmin(values))
+    assert most > max(0, np.nanmax(values))
+    assert list(figure.data[0].y) == [0, 1, 2]
+    assert figure.layout.yaxis.range == (2.5, -0.5)
+
+
+def test_bars_carry_their_error() -> None:
+    """Each bar has its range, to both sides, and its figure stands beyond it."""
+    figure = charts.bars(Bars(["a", "b"], [10, 5], low=[8, 5], high=[13, 5]), IMPS, ENGLISH)
+    bar, text = figure.data
+    assert (list(bar.error_x.array), list(bar.error_x.arrayminus)) == ([3, 0], [2, 0])
+    assert (list(text.x), [label.strip() for label in text.text]) == ([13, 5], ["10", "5"])
+    assert charts.bars(Bars(["a"], [10], [10], [10]), IMPS, ENGLISH).data[0].error_x.array is None
+
+
+def test_one_wild_error_does_not_squeeze_the_bars() -> None:
+    """The axis ends where the bars do, with half as much again for the errors."""
+    figure = charts.bars(Bars(["a", "b"], [10, 5], [1, 1], [11, 5000]), IMPS, ENGLISH)
+    assert figure.layout.xaxis.range[1] < 20
+
+
+def test_heatmap_takes_clicks() -> None:
+    """Over the cells lies a clear square per cell, whose place is the cell's."""
+    values = np.array([[1.0, 2.0, np.nan], [4.0, 5.0, 6.0]])
+    figure = charts.heatmap(["x", "y", "z"], ["a", "b"], values, IMPS, ENGLISH)
+    cells, squares = figure.data
+    np.testing.assert_array_equal(cells.z, values)
+    assert set(zip(squares.x, squares.y, strict=True)) == {(x, y) for x in range(3) for y in range(2)}
+    assert squares.marker.color == look.CLEAR
+    assert squares.customdata[2] == "a · z<br>Impressions: –"
+    assert figure.layout.clickmode == "event+select"
+
+
+def test_heatmap_of_a_ratio_is_not_ruled_by_its_extremes() -> None:
+    """The scale of a ratio ends before its extremes, that of a sum at its largest value."""
+    values = np.array([[0.1] * 30 + [9.0]])
+    names = [str(place) for place in range(31)]
+    assert charts.heatmap(names, ["a"], values, CTR, ENGLISH).data[0].zmax < 1
+    assert charts.heatmap(names, ["a"], values, IMPS, ENGLISH).data[0].zmax is None
+
+
+def test_figures_in_the_readers_marks() -> None:
+    """Axes have the reader's marks, and values too."""
+    figure = charts.bars(Bars(["a"], [1234.5]), CTR, GERMAN)
+    assert figure.layout.separators == ",."
+    assert figure.data[0].customdata[0][1] == "1.234,50"
+
+
+def test_long_labels_are_cut() -> None:
+    """A label too long to stand beside a chart is cut, and whole in the hover."""
+    label = "a" * 60
+    figure = charts.bars(Bars([label], [1]), IMPS, ENGLISH)
+    assert figure.layout.yaxis.ticktext[0] == "a" * 33 + "…"
+    assert figure.data[0].customdata[0][0] == label
