@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolExhausted
 
@@ -21,6 +21,7 @@ Work = Callable[[Connection], Result]
 ATTEMPTS = 6
 FIRST_PAUSE = 0.01
 STEPS_BETWEEN_LOOKS = 20_000
+WRITERS_LOCK = 7_226_244  # of an advisory lock, as in migrate.py
 TOO_LATE = "The database did not answer in time; nothing was changed"
 LOST_WHILE_SAVING = (
     "The database was lost while it was saving: see whether the change is there before you repeat it"
@@ -36,8 +37,9 @@ REASONS = {
 def transact(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
     """What `work` returns, once what it wrote is committed; all of it or nothing.
 
-    It is run again, on a fresh transaction, when the database undid it because of another one: so it must
-    do nothing but through its connection. DeadlineExceeded or StoreUnavailable, in which case nothing was
+    Writers take turns, on PostgreSQL as on SQLite: what one has read stays true until it commits. The work is
+    run again, on a fresh transaction, when the database undid it because of another one: so it must do
+    nothing but through its connection. DeadlineExceeded or StoreUnavailable, in which case nothing was
     written; IntegrityError is the caller's to explain.
     """
     return _repeated(lambda: _written(writing(engine), work, deadline), deadline, _PASSING)
@@ -84,6 +86,8 @@ def _written(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
     with _connected(engine, deadline) as connection:
         transaction = connection.begin()
         try:
+            if engine.dialect.name == "postgresql":
+                connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": WRITERS_LOCK})
             result = work(connection)
             _check(deadline)
         except BaseException:

@@ -58,7 +58,8 @@ def read(
     are read alike, so that one fault hides no other: they come out as dicts, which lack what was wrong.
     """
     if not isinstance(body, Mapping):
-        problems.add(where, "This must be an object.")
+        is_element = where and isinstance(where[-1], int)
+        problems.add((*where, WHOLE) if is_element else where, "This must be an object.")
         return {}
     _name_unknown(model, body, problems, where)
     good: Fields = {}
@@ -151,8 +152,4 @@ def _elements(found: Mapping[Path, list[str]]) -> list[Any]:
     ]
     if all(path.keys() <= {()} for path in parts):
         return [f"Element {n + 1}: {text}" for n, part in enumerate(parts) for text in part.get((), [])]
-    return [{} if not part else _element(part) for part in parts]
-
-
-def _element(found: Mapping[Path, list[str]]) -> Any:
-    return {WHOLE: found[()]} if () in found else _branch(found)
+    return [_branch(part) if part else {} for part in parts]

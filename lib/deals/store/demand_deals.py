@@ -60,7 +60,7 @@ class DemandDeals(Noun):
         refer(work, supply_packages, "supply package", given.get("supply_deals"), ("supply_deals",), problems)
         whole = {**(before or {}), **given}
         seat = (whole.get("seat") or {}).get("id")
-        buyers = {} if seat is None else seats_shown(work, {seat}, held=True)
+        buyers = {} if seat is None else seats_shown(work, {seat})
         if seat is not None and seat not in buyers:
             problems.add(("seat", "id"), f"There is no seat {seat}.")
         if whole.get("deal_sync") and seat in buyers:
@@ -106,15 +106,13 @@ def check_terms(given: Fields, is_synced: bool, where: Path, problems: Problems)
         problems.add(at_fee, "A percentage may be at most 100.")
 
 
-def seats_shown(work: Work, ids: Collection[int], *, held: bool = False) -> dict[int, Fields]:
-    """Id → seat with its DSP, of those that are there; `held` keeps them so until the transaction ends."""
+def seats_shown(work: Work, ids: Collection[int]) -> dict[int, Fields]:
+    """Id → seat with its DSP, of those that are there."""
     question = (
         select(seats, dsps.c.name.label("dsp"), dsps.c.supports_deal_sync)
         .join(dsps, dsps.c.id == seats.c.dsp_id)
         .where(seats.c.id.in_(ids))
     )
-    if held:
-        question = question.with_for_update(read=True)
     found: dict[int, Fields] = {}
     for row in work.rows(question) if ids else ():
         dsp = {"id": row.dsp_id, "name": row.dsp, "supports_deal_sync": row.supports_deal_sync}

@@ -12,10 +12,7 @@ from lib.deals.store.work import EntityKey, Fields, Work
 
 
 class Recording:
-    """Watches entities during one transaction, and writes down what became of them.
-
-    Watched rows are locked: nobody else changes them until the transaction ends.
-    """
+    """Watches entities during one transaction, and writes down what became of them."""
 
     def __init__(self, work: Work) -> None:
         self._work = work
@@ -26,8 +23,8 @@ class Recording:
         """Remember what these are now. Those that are not there are left out."""
         for entity, ids in _by_entity(set(keys) - self._before.keys()).items():
             table = NOUNS[entity].table
-            question = select(table.c.id, table.c.version).where(table.c.id.in_(ids)).order_by(table.c.id)
-            for row in self._work.rows(question.with_for_update()):
+            question = select(table.c.id, table.c.version).where(table.c.id.in_(ids))
+            for row in self._work.rows(question):
                 self._versions[entity, row.id] = row.version
             self._before |= self._states(entity, ids)
 
@@ -94,7 +91,6 @@ def _shown(row: Any) -> Fields:
 
 
 def _by_entity(keys: Iterable[EntityKey]) -> dict[str, list[int]]:
-    """In an order that is the same for everybody, so that locks are taken in it."""
     found: dict[str, list[int]] = {}
     for entity, entity_id in sorted(keys):
         found.setdefault(entity, []).append(entity_id)

@@ -53,5 +53,7 @@ class Once:
     def _difference(self, row: Any) -> str:
         if row.entity != self.entity:
             return f"it created one of {row.entity}"
+        if not isinstance(self.body, dict):
+            return "this one's body is no object"
         names = [name for name in {**row.body, **self.body} if row.body.get(name) != self.body.get(name)]
         return f"it differs in {', '.join(names)}"

@@ -43,7 +43,7 @@ class Packages(Noun):
         refer(work, supply_packages, "supply package", given.get("supply_deals"), ("supply_deals",), problems)
         choices = given.get("seats", [])
         ids = [choice.get("seat", {}).get("id") for choice in choices]
-        buyers = seats_shown(work, {one for one in ids if one is not None}, held=True)
+        buyers = seats_shown(work, {one for one in ids if one is not None})
         for number, (one, choice) in enumerate(zip(ids, choices, strict=True)):
             dsp = (choice.get("dsp") or {}).get("id")
             if one is not None and one not in buyers:

@@ -125,7 +125,7 @@ def _moment(value: Any) -> datetime | None:
 def _check_options(work: Work, created: Fields, problems: Problems) -> None:
     options = created.get("demand_deals_options", [])
     chosen = [option.get("seat", {}) for option in options]
-    buyers = seats_shown(work, {seat["id"] for seat in chosen if "id" in seat}, held=True)
+    buyers = seats_shown(work, {seat["id"] for seat in chosen if "id" in seat})
     for number, (seat, option) in enumerate(zip(chosen, options, strict=True)):
         if "id" not in seat:
             continue

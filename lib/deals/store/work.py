@@ -29,12 +29,12 @@ class Work:
         return [*self.connection.execute(question)]
 
     def named(self, table: Table, ids: Collection[int]) -> dict[int, str]:
-        """Id → name of those rows that are there; they stay until the transaction ends."""
+        """Id → name of those rows that are there."""
         wanted = {one for one in ids if one is not None}
         if not wanted:
             return {}
         question = select(table.c.id, table.c.name).where(table.c.id.in_(wanted))
-        return {row.id: row.name for row in self.rows(question.with_for_update(read=True))}
+        return {row.id: row.name for row in self.rows(question)}
 
     def insert(self, table: Table, values: Mapping[str, Any]) -> int:
         """A new entity's row, at its first version; returns its id."""

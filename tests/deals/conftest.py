@@ -1,0 +1,112 @@
+"""The desk under test: once per database, reached in this process and over a socket."""
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+import httpx
+import pytest
+from conformance.transports import TRANSPORTS
+from sqlalchemy import create_engine, text
+
+from deals.caller import Caller, World, world
+from lib import connect
+from lib.deals.client import Deals
+from lib.people import People, Person
+from lib.settings import Settings
+
+PASSWORD = "a password"
+PEOPLE = (
+    Person("viewer", "Vera Viewer", None, "viewer"),
+    Person("manager", "Max Manager", None, "manager"),
+    Person("admin", "Ada Admin", None, "admin"),
+)
+UNLIMITED = 10**9
+DATABASES = count(1)
+Token = Callable[..., str]
+Opened = Callable[..., connect.Installation]
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def new_database(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[], str]:
+    """Makes the URL of a new, empty database: first all tests on SQLite, then all on PostgreSQL."""
+    if request.param == "sqlite":
+        return lambda: f"sqlite:///{tmp_path_factory.mktemp('database')}/tranche.db"
+    server: str = request.getfixturevalue("postgres_server")
+
+    def made() -> str:
+        name = f"deals_{next(DATABASES)}"
+        maker = create_engine(server.format("postgres"), isolation_level="AUTOCOMMIT")
+        with maker.connect() as connection:
+            connection.execute(text(f"CREATE DATABASE {name}"))
+        maker.dispose()
+        return server.format(name)
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def opened(new_database: Callable[[], str], tmp_path_factory: pytest.TempPathFactory) -> Opened:
+    """Opens a desk over a new database, with the settings given and without a throttle."""
+
+    def open_desk(**settings: object) -> connect.Installation:
+        home: Path = tmp_path_factory.mktemp("desk")
+        people = People(home / "people.yaml", rounds=4)
+        for person in PEOPLE:
+            people.add(person, PASSWORD)
+        usual = {"throttle_reads": UNLIMITED, "throttle_writes": UNLIMITED, "database_url": new_database()}
+        return connect.installation(Settings(home=home, **usual | settings))
+
+    return open_desk
+
+
+@pytest.fixture(scope="session")
+def desk(opened: Opened) -> connect.Installation:
+    """The desk of all tests that don't need one of their own."""
+    return opened()
+
+
+def issue(desk: connect.Installation, username: str = "manager", service: str = "deals") -> str:
+    """A token of this person for an hour."""
+    return desk.access.issue(username, service, "test", dt.timedelta(hours=1))
+
+
+@pytest.fixture(scope="session", params=TRANSPORTS)
+def http(request: pytest.FixtureRequest, desk: connect.Installation) -> Iterator[httpx.Client]:
+    """A client of that desk, over one transport and then over the other."""
+    with TRANSPORTS[request.param](desk.api) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def manager(http: httpx.Client, desk: connect.Installation) -> Caller:
+    """Somebody who may change deals."""
+    return Caller(http, issue(desk))
+
+
+@pytest.fixture(scope="session")
+def admin(http: httpx.Client, desk: connect.Installation) -> Caller:
+    """Somebody else who may change deals."""
+    return Caller(http, issue(desk, "admin"))
+
+
+@pytest.fixture(scope="session")
+def viewer(http: httpx.Client, desk: connect.Installation) -> Caller:
+    """Somebody who may see them."""
+    return Caller(http, issue(desk, "viewer"))
+
+
+@pytest.fixture(scope="session")
+def there(manager: Caller) -> World:
+    """Seats, DSPs and lists to refer to."""
+    return world(manager)
+
+
+@pytest.fixture(scope="session")
+def client(http: httpx.Client, manager: Caller) -> Deals:
+    """Our own client with the manager's token."""
+    assert manager.token
+    return Deals(http, manager.token, seconds=30)

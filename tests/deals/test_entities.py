@@ -1,0 +1,104 @@
+"""Every kind of entity alike: create, read, change, delete, and read what happened."""
+
+from typing import Any
+
+import pytest
+
+from deals.caller import Caller, World, option, package, unique
+from lib.deals.models import ENTITIES
+
+
+def bodies(there: World) -> dict[str, dict[str, Any]]:
+    """A request for one of each kind."""
+    return {
+        "supply_deals": package(),
+        "demand_deals": {"name": unique("Deal"), **option(there.ada)},
+        "packages": {"name": unique("Old")},
+        "seats": {"name": unique("Seat"), "dsp": {"id": there.plain}, "external_id": unique("x")},
+        "dsps": {"name": unique("DSP"), "supports_deal_sync": True},
+        "domain_lists": {"name": unique("Domains"), "domains": ["a.example", "b.example"]},
+        "app_lists": {"name": unique("Apps"), "apps": ["com.example.one", "1234567890"]},
+    }
+
+
+@pytest.mark.parametrize("entity", ENTITIES)
+def test_the_life_of_an_entity(manager: Caller, there: World, entity: str) -> None:
+    """POST 201, GET 200, PUT 204, DELETE 204, then 404; its history remains."""
+    sent = bodies(there)[entity]
+    answer = manager.ask("POST", f"{entity}/", sent)
+    assert answer.status_code == 201
+    made = answer.json()
+    assert answer.headers["location"] == f"/api/{entity}/{made['id']}/"
+    assert made["name"] == sent["name"]
+    assert {"id", "created_at", "updated_at"} <= made.keys()
+    path = f"{entity}/{made['id']}/"
+    assert manager.ask("GET", path).json() == made
+    assert made in manager.ask("GET", f"{entity}/", ordering="-id", limit=3).json()["results"]
+    name = unique("Renamed")
+    manager.change(entity, made["id"], name=name)
+    assert manager.get(path)["name"] == name
+    manager.remove(entity, made["id"])
+    for method in ("GET", "PUT", "DELETE"):
+        found = manager.detail(method, path, 404, {"name": name} if method == "PUT" else {})
+        assert str(made["id"]) in found
+    history = manager.history(entity, made["id"])
+    assert [one["action"] for one in history] == ["removed", "changed", "created"]
+
+
+@pytest.mark.parametrize("entity", ENTITIES)
+def test_no_such_entity(manager: Caller, entity: str) -> None:
+    """An id that nobody has, and what is no id, are 404."""
+    for one in (2**53 - 1, 2**70, 0, "-1", "abc", "1.0", "٣", "%00"):
+        for path in (f"{entity}/{one}/", f"{entity}/{one}/history/"):
+            assert set(manager.refused("GET", path, 404)) == {"detail"}
+
+
+@pytest.mark.parametrize("entity", ENTITIES)
+def test_methods(manager: Caller, entity: str) -> None:
+    """A method that a path does not support is 405, and says which ones it does."""
+    answers = [
+        *((manager.ask(method, f"{entity}/"), "GET, POST") for method in ("PUT", "DELETE", "PATCH")),
+        *(
+            (manager.ask(method, f"{entity}/1/"), "DELETE, GET, PUT")
+            for method in ("POST", "PATCH", "OPTIONS")
+        ),
+        *((manager.ask(method, f"{entity}/1/history/"), "GET") for method in ("POST", "PUT", "DELETE")),
+    ]
+    for answer, allowed in answers:
+        assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
+        assert set(answer.json()) == {"detail"}
+
+
+def test_the_last_slash_may_be_left_out(manager: Caller) -> None:
+    """A redirect would make clients drop their body."""
+    made = manager.ask("POST", "dsps", {"name": unique("DSP")})
+    assert made.status_code == 201
+    assert manager.ask("GET", f"dsps/{made.json()['id']}").json() == made.json()
+
+
+def test_seats_are_shown_with_their_dsp(manager: Caller, there: World) -> None:
+    """A seat is id, name, external_id and dsp; a DSP is id, name and supports_deal_sync."""
+    seat = manager.get(f"seats/{there.ada}/")
+    dsp = manager.get(f"dsps/{there.syncing}/")
+    assert seat["dsp"] == {name: dsp[name] for name in ("id", "name", "supports_deal_sync")}
+    assert seat.keys() == {"id", "name", "external_id", "dsp", "created_at", "updated_at"}
+    assert manager.wrong("seats", name="x", dsp={"id": 2**50}) == {
+        "dsp": {"id": [f"There is no DSP {2**50}."]}
+    }
+
+
+def test_lists_hold_domains_and_apps(manager: Caller) -> None:
+    """Domains are lower-case host names; what is none is named by its place."""
+    made = manager.make("domain_lists", {"name": unique("D"), "domains": ["News.Example", " a.b.example "]})
+    assert made["domains"] == ["news.example", "a.b.example"]
+    wrong = manager.wrong(
+        "domain_lists", name=unique("D"), domains=["ok.example", "http://no.example/", "", 3]
+    )
+    assert wrong == {
+        "domains": [
+            "Element 2: This must be a domain like example.org.",
+            "Element 3: This must be a domain like example.org.",
+            "Element 4: This must be text.",
+        ]
+    }
+    assert manager.make("app_lists", {"name": unique("A"), "apps": ["1234567890"]})["apps"] == ["1234567890"]

@@ -1,0 +1,167 @@
+"""Supply packages: the specification's table of fields, its rules, and our decisions about them."""
+
+from decimal import Decimal
+
+import pytest
+
+from deals.caller import END, START, Caller, World, deals, option, package, unique
+
+TARGETINGS = {
+    "geo_targetings": [
+        {"type": "country", "value": "US", "is_excluded": False},
+        {"type": "dma", "value": "501", "is_excluded": True},
+    ],
+    "browser_targetings": [{"value": "Safari", "is_excluded": True}],
+    "device_targetings": [{"value": "smartphone", "is_excluded": False}],
+    "operating_system_targetings": [{"value": "iOS", "is_excluded": False}],
+    "size_targetings": [{"width": 300, "height": 250, "is_excluded": False}],
+}
+
+
+def test_a_package_with_the_fields_of_the_specification(manager: Caller, there: World) -> None:
+    """Every request field of the table comes back as it was sent, beside those of the service."""
+    listed = {
+        "domain_list_targetings": [{"id": there.domains, "is_excluded": True}],
+        "app_list_targetings": [{"id": there.apps, "is_excluded": False}],
+    }
+    flags = {"is_active": False, "is_dynamic_bidding": True, "is_true_price_opt_enable": True}
+    sent = package(media_type="video", end_date=END, **flags, **TARGETINGS, **listed)
+    made = manager.make("supply_deals", sent)
+    for name, value in sent.items():
+        found = (
+            [{key: one[key] for key in one if key != "name"} for one in made[name]]
+            if name in listed
+            else made[name]
+        )
+        assert found == value, name
+    assert isinstance(made["id"], int)
+    assert (made["demand_deals"], made["packages"]) == ([], [])
+    assert manager.get(f"supply_deals/{made['id']}/") == made
+
+
+def test_what_is_not_sent_has_a_default(manager: Caller) -> None:
+    """Name, media type and start suffice: active, without an end, for everybody."""
+    made = manager.make("supply_deals", package())
+    assert (made["is_active"], made["end_date"]) == (True, None)
+    assert (made["is_dynamic_bidding"], made["is_true_price_opt_enable"]) == (False, False)
+    assert {name: made[name] for name in TARGETINGS} == {name: [] for name in TARGETINGS}
+
+
+@pytest.mark.parametrize("media_type", ["banner", "video", "audio", "native"])
+def test_media_types(manager: Caller, media_type: str) -> None:
+    """Four media types are known."""
+    assert manager.make("supply_deals", package(media_type=media_type))["media_type"] == media_type
+
+
+def test_one_request_creates_the_package_and_its_deals(manager: Caller, there: World) -> None:
+    """Rule 2: one deal for each option, in the answer's demand_deals, named after package and seat."""
+    terms = {
+        "agency_curation_fee": Decimal("12.5"),
+        "agency_curation_fee_type": 1,
+        "contact_email": "a@b.example",
+    }
+    created = deals(option(there.ada, Decimal("2.5"), deal_sync=True), option(there.cleo, 3), **terms)
+    made = manager.make("supply_deals", package(create_demand_deals=created))
+    assert "create_demand_deals" not in made
+    assert [one.keys() for one in made["demand_deals"]] == [{"id", "name"}] * 2
+    first, second = (manager.get(f"demand_deals/{one['id']}/") for one in made["demand_deals"])
+    ada = manager.get(f"seats/{there.ada}/")["name"]
+    assert first["name"] == made["demand_deals"][0]["name"] == f"{made['name']} - {ada}"
+    assert [(one["seat"]["id"], one["price"], one["deal_sync"]) for one in (first, second)] == [
+        (there.ada, Decimal("2.5"), True),
+        (there.cleo, 3, False),
+    ]
+    for deal in (first, second):
+        assert {name: deal[name] for name in terms} == terms
+        assert [one["id"] for one in deal["supply_deals"]] == [made["id"]]
+        assert (deal["package"], deal["is_active"]) == (None, True)
+
+
+def test_existing_deals_are_linked(manager: Caller, there: World) -> None:
+    """Rule 1: demand_deals links deals that are there; the name beside an id is not read."""
+    first = manager.make("supply_deals", package(create_demand_deals=deals(option(there.ada))))
+    [deal] = first["demand_deals"]
+    second = manager.make("supply_deals", package(demand_deals=[{"id": deal["id"], "name": "whatever"}]))
+    assert second["demand_deals"] == [deal]
+    linked = manager.get(f"demand_deals/{deal['id']}/")["supply_deals"]
+    assert [one["id"] for one in linked] == [first["id"], second["id"]]
+    assert {"name", "media_type", "start_date", "end_date", "is_active", "status"} <= linked[0].keys()
+
+
+def test_either_or(manager: Caller, there: World) -> None:
+    """Rule 1: create_demand_deals and demand_deals together are refused; neither makes a package alone."""
+    [deal] = manager.make("supply_deals", package(create_demand_deals=deals(option(there.ada))))[
+        "demand_deals"
+    ]
+    both = package(create_demand_deals=deals(option(there.bob)), demand_deals=[{"id": deal["id"]}])
+    assert manager.wrong("supply_deals", **both) == {
+        "non_field_errors": ["Give either create_demand_deals or demand_deals, not both."]
+    }
+    assert manager.make("supply_deals", package())["demand_deals"] == []
+    nothing = package(create_demand_deals=None, demand_deals=[])
+    assert manager.make("supply_deals", nothing)["demand_deals"] == []
+
+
+def test_all_or_nothing(manager: Caller, there: World) -> None:
+    """A package whose second deal can't be made leaves neither package nor deal behind."""
+    before = [manager.get(f"{entity}/", limit=1)["count"] for entity in ("supply_deals", "demand_deals")]
+    options = deals(option(there.ada), option(2**50))
+    wrong = manager.wrong("supply_deals", **package(create_demand_deals=options))
+    assert wrong["create_demand_deals"]["demand_deals_options"] == [
+        {},
+        {"seat": {"id": [f"There is no seat {2**50}."]}},
+    ]
+    after = [manager.get(f"{entity}/", limit=1)["count"] for entity in ("supply_deals", "demand_deals")]
+    assert after == before
+
+
+def test_a_change_touches_the_given_fields_alone(manager: Caller, there: World) -> None:
+    """PUT changes what is in its body and nothing else."""
+    made = manager.make("supply_deals", package(**TARGETINGS, create_demand_deals=deals(option(there.ada))))
+    name = unique("Renamed")
+    manager.change("supply_deals", made["id"], name=name, geo_targetings=[], end_date=END)
+    now = manager.get(f"supply_deals/{made['id']}/")
+    derived = {name: now[name] for name in ("updated_at", "status")}
+    assert now == made | {"name": name, "geo_targetings": [], "end_date": END} | derived
+    manager.change("supply_deals", made["id"], end_date=None)
+    assert manager.get(f"supply_deals/{made['id']}/")["end_date"] is None
+
+
+def test_links_are_changed_as_a_whole(manager: Caller, there: World) -> None:
+    """demand_deals in a PUT is the list of linked deals from then on; the deals themselves stay."""
+    made = manager.make(
+        "supply_deals", package(create_demand_deals=deals(option(there.ada), option(there.bob)))
+    )
+    first, second = made["demand_deals"]
+    manager.change("supply_deals", made["id"], demand_deals=[{"id": second["id"]}])
+    assert manager.get(f"supply_deals/{made['id']}/")["demand_deals"] == [second]
+    assert manager.get(f"demand_deals/{first['id']}/")["supply_deals"] == []
+
+
+def test_deals_are_created_with_the_package_alone(manager: Caller, there: World) -> None:
+    """create_demand_deals in a PUT is refused: a PUT that is repeated must not create twice."""
+    made = manager.make("supply_deals", package())
+    body = {"create_demand_deals": deals(option(there.ada))}
+    [sentence] = manager.refused("PUT", f"supply_deals/{made['id']}/", 400, body)["create_demand_deals"]
+    assert "POST /api/demand_deals/" in sentence
+
+
+@pytest.mark.parametrize("field", ["id", "packages", "status", "created_at", "updated_at"])
+def test_what_the_service_gives_cannot_be_set(manager: Caller, field: str) -> None:
+    """Neither in a POST nor in a PUT."""
+    made = manager.make("supply_deals", package())
+    expected = {field: ["This is given by the service and can't be set."]}
+    assert manager.wrong("supply_deals", **package(**{field: made[field]})) == expected
+    assert manager.refused("PUT", f"supply_deals/{made['id']}/", 400, {field: made[field]}) == expected
+
+
+def test_the_end_is_after_the_start(manager: Caller) -> None:
+    """Also when one of them is changed and the other is there already, and whatever their offsets."""
+    too_early = {"end_date": ["The end must be after the start."]}
+    assert manager.wrong("supply_deals", **package(end_date=START)) == too_early
+    assert manager.wrong("supply_deals", **package(end_date="2026-03-01 10:00:00+0200")) == too_early
+    made = manager.make("supply_deals", package(end_date="2026-03-01 09:00:00+0000"))
+    path = f"supply_deals/{made['id']}/"
+    assert manager.refused("PUT", path, 400, {"end_date": "2026-03-01 08:00:00+0000"}) == too_early
+    late = {"start_date": "2026-03-02 09:00:00+0000"}
+    assert manager.refused("PUT", path, 400, late) == {"start_date": too_early["end_date"]}
