@@ -33,7 +33,7 @@ from lib.settings import Settings
 from lib.wire import server
 from lib.wire.transport import InProcess
 
-pytest_plugins = ["databases"]
+pytest_plugins = ["databases", "dealing"]
 
 ROOT = Path(__file__).parent.parent
 PASSWORD = "demo"

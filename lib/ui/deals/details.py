@@ -14,7 +14,7 @@ from lib.ui.markdown import plain
 from lib.ui.package.words import amount
 from lib.ui.targeting import picker, words
 
-CLICKED, ROW_HEIGHT, TALLEST = "linked_clicked", 35, 390
+CLICKED, ROW_HEIGHT, TALLEST = "linked_clicked", 33, 390
 
 
 def draw(here: Here, entity: SupplyPackage | DemandDeal) -> None:

@@ -19,7 +19,7 @@ OPEN, CLICKED, SAID = "open", "deals_clicked", "deals_said"
 FIND, KIND, STATUS, MEDIA, SEAT, DSP = "find", "kind", "status", "media", "seat", "dsp"
 COLORS: dict[str, Color] = {"active": "green", "pending": "blue", "paused": "orange", "complete": "gray"}
 TALLEST = 640
-ROW_HEIGHT = 35
+ROW_HEIGHT = 33
 
 
 def draw(here: Here, everything: Sequence[Row]) -> None:

@@ -1,0 +1,141 @@
+"""Deals for the tests of the screens: a few of each entity, and a slicer in which they were delivered."""
+
+import datetime as dt
+import shutil
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from conftest import COUNTRIES, LAST_DAY
+
+from lib import connect
+from lib.deals.models import (
+    AppList,
+    CreateDemandDeals,
+    DemandDealOption,
+    DomainList,
+    Dsp,
+    GeoTarget,
+    ListTarget,
+    Reference,
+    Seat,
+    SupplyPackage,
+    ValueTarget,
+)
+from lib.reporting.definition import (
+    AudienceSourceDefinition,
+    DataFieldDefinition,
+    Definition,
+    KeyFieldDefinition,
+    TimeColumn,
+)
+from lib.reporting.warehouse import Warehouse
+from lib.settings import Settings
+
+SOLD = "sold"
+DEVICES, DOMAINS = ("desktop", "smartphone"), ("news.example", "cats.example")
+SEATS = ("Alpha Buying", "Beta Media", "Gamma Trading")
+START = dt.datetime(2026, 1, 1, 9, 30, tzinfo=dt.timezone(dt.timedelta(hours=1)))
+DEFINITION = Definition(
+    time=TimeColumn(column="time", granularity="hour"),
+    key_fields=(
+        KeyFieldDefinition(name="supply_package", description="Supply package"),
+        KeyFieldDefinition(name="deal", description="Deal"),
+        KeyFieldDefinition(name="geo.country", description="Country", mapping="country"),
+        KeyFieldDefinition(name="device_type", description="Device type"),
+        KeyFieldDefinition(name="site_domain", description="Site domain"),
+        KeyFieldDefinition(name="media_type", description="Media type"),
+    ),
+    data_fields=(
+        DataFieldDefinition(name="imps", description="Impressions"),
+        DataFieldDefinition(name="spend", description="Spend", display_type="float"),
+        DataFieldDefinition(name="bids", description="Bids"),
+        DataFieldDefinition(
+            name="win_cpm", description="Win CPM", formula="1000 * spend / imps", display_pattern="$#"
+        ),
+    ),
+    audience_sources=(AudienceSourceDefinition(name="users", description="Unique users"),),
+)
+
+
+@pytest.fixture(scope="session")
+def deals_home(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with deals, for tests that change nothing in it."""
+    stocked: Path = shutil.copytree(home, tmp_path_factory.mktemp("deals") / "home")
+    stock(stocked)
+    return stocked
+
+
+@pytest.fixture
+def own_deals_home(own_home: Path) -> Path:
+    """The same for a test that changes something."""
+    stock(own_home)
+    return own_home
+
+
+def sold_rows() -> pa.Table:
+    """What the deals 1 to 4 delivered in the forty days up to yesterday."""
+    draw, size = np.random.default_rng(7), 4000
+    first = dt.datetime.combine(LAST_DAY - dt.timedelta(days=39), dt.time(), dt.UTC)
+    deal = draw.integers(1, 5, size)
+    imps = draw.integers(1, 100, size).astype(float)
+    columns = {
+        "time": [first + dt.timedelta(hours=int(hour)) for hour in np.sort(draw.integers(0, 40 * 24, size))],
+        "supply_package": [str(1 + (number > 3)) for number in deal],
+        "deal": deal.astype(str).tolist(),
+        "geo.country": draw.choice([*COUNTRIES], size).tolist(),
+        "device_type": draw.choice(DEVICES, size, p=[0.3, 0.7]).tolist(),
+        "site_domain": draw.choice(DOMAINS, size).tolist(),
+        "media_type": ["banner"] * size,
+        "imps": imps,
+        "spend": imps * draw.gamma(2, 0.001, size),
+        "bids": imps * draw.integers(2, 5, size),
+        "users": draw.integers(1, 300, size).astype(str).tolist(),
+    }
+    return pa.table(columns, schema=DEFINITION.schema())
+
+
+def stock(home: Path) -> Settings:
+    """Add the slicer and the deals to a data directory; returns its settings.
+
+    Package 1 "Morning News" has the deals 1 to 3, one for each seat; package 2 "Evening Sports" has deal 4.
+    """
+    with Warehouse(home / "warehouse").writer("demo", SOLD, DEFINITION, {"country": COUNTRIES}) as writer:
+        writer.write(sold_rows())
+        writer.commit("made for the tests", "sold")
+    settings = Settings(home=home, demo=True)
+    deals = clients(settings).deals
+    for name, syncs in (("Syncing DSP", True), ("Plain DSP", False)):
+        deals.create(Dsp, Dsp(name=name, supports_deal_sync=syncs))
+    for number, name in enumerate(SEATS):
+        deals.create(Seat, Seat(name=name, external_id=f"x{number}", dsp=Dsp(id=1 + number // 2)))
+    deals.create(DomainList, DomainList(name="News sites", domains=("news.example",)))
+    deals.create(AppList, AppList(name="Games", apps=("example.game",)))
+    deals.create(
+        SupplyPackage,
+        package(
+            "Morning News",
+            {1: "2.5", 2: "3", 3: "3.25"},
+            geo_targetings=(GeoTarget(type="country", value="US"), GeoTarget(type="country", value="DE")),
+            device_targetings=(ValueTarget(value="smartphone", is_excluded=True),),
+        ),
+    )
+    sports = {"domain_list_targetings": (ListTarget(id=1),), "end_date": START + dt.timedelta(days=3650)}
+    deals.create(SupplyPackage, package("Evening Sports", {1: "7"}, **sports))
+    return settings
+
+
+def package(name: str, prices: dict[int, str], **more: object) -> SupplyPackage:
+    """A package to create, with a deal for each seat at its price."""
+    options = tuple(DemandDealOption(seat=Reference(id=s), price=Decimal(p)) for s, p in prices.items())
+    created = {"create_demand_deals": CreateDemandDeals(demand_deals_options=options)} if prices else {}
+    return SupplyPackage(name=name, media_type="banner", start_date=START, **created, **more)
+
+
+def clients(settings: Settings, username: str = "manager") -> connect.Clients:
+    """The APIs, in the name of a person."""
+    person = connect.installation(settings).people.get(username)
+    assert person is not None
+    return connect.connect(person, settings)

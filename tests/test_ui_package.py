@@ -1,0 +1,228 @@
+"""A package that is being set up: the request that the form makes, the review in words, and its problems."""
+
+import datetime as dt
+from decimal import Decimal
+
+import pandas as pd
+import pytest
+
+from lib.deals.models import Dsp, GeoTarget, Seat, SupplyPackage, Targeting, ValueTarget
+from lib.reporting.answers import Audience, Total
+from lib.reporting.models import AudienceSource, DataField, Slicer
+from lib.ui.deals import edits, report
+from lib.ui.field_problems import FieldProblems
+from lib.ui.package import panel, seats
+from lib.ui.package.draft import Draft, Terms
+from lib.ui.package.words import amount, offset, sentences
+from lib.wire.errors import Invalid
+
+SEATS = {
+    1: Seat(id=1, name="Alpha", external_id="x1", dsp=Dsp(id=1, name="D1")),
+    2: Seat(id=2, name="Beta"),
+}
+US = Targeting(geo_targetings=(GeoTarget(type="country", value="US"),))
+FULL = Draft(
+    name="Morning News",
+    media_type="banner",
+    start=dt.datetime(2026, 11, 22, 9, 0),  # noqa: DTZ001
+    end=dt.datetime(2026, 12, 1),  # noqa: DTZ001
+    offset=330,
+    targeting=US,
+    seats={1: Terms(Decimal("2.5"), True), 2: Terms()},
+    fee_type=1,
+    fee=Decimal("5"),
+    contact_email="a@b.example",
+)
+
+
+def test_request() -> None:
+    """One request has everything, in the API's words; what is missing is not made up."""
+    sent = FULL.package().sent()
+    assert sent == {
+        "name": "Morning News",
+        "media_type": "banner",
+        "start_date": "2026-11-22 09:00:00+0530",
+        "end_date": "2026-12-01 00:00:00+0530",
+        "is_active": True,
+        "is_dynamic_bidding": False,
+        "is_true_price_opt_enable": False,
+        "geo_targetings": ({"type": "country", "value": "US"},),
+        "create_demand_deals": {
+            "demand_deals_options": (
+                {"seat": {"id": 1}, "price": Decimal("2.5"), "deal_sync": True},
+                {"seat": {"id": 2}, "deal_sync": False},
+            ),
+            "agency_curation_fee_type": 1,
+            "agency_curation_fee": Decimal("5"),
+            "contact_email": "a@b.example",
+        },
+    }
+
+
+def test_request_with_existing_deals() -> None:
+    """Linking existing deals leaves the seats out, which were chosen before."""
+    sent = Draft(name="X", deals="existing", links=(4, 5), seats={1: Terms()}).package().sent()
+    assert sent["demand_deals"] == ({"id": 4}, {"id": 5})
+    assert "create_demand_deals" not in sent
+
+
+def test_request_without_a_fee() -> None:
+    """The fee type "none" has no amount, whatever was typed before."""
+    sent = Draft(seats={1: Terms()}, fee_type=4, fee=Decimal("5")).package().sent()
+    assert "agency_curation_fee" not in sent["create_demand_deals"]
+
+
+@pytest.mark.parametrize(
+    ("draft", "untouched"),
+    [
+        (Draft(), True),
+        (Draft(media_type="video", is_active=False), True),
+        (Draft(name="X"), False),
+        (Draft(seats={1: Terms()}), False),
+        (Draft(targeting=US), False),
+        (Draft(links=(1,)), False),
+    ],
+)
+def test_untouched(draft: Draft, untouched: bool) -> None:
+    """A form counts as touched once something was entered that would be a loss."""
+    assert draft.is_untouched is untouched
+
+
+def test_review() -> None:
+    """The review says in words what will be created, and what is missing."""
+    assert sentences(FULL, SEATS, {}) == [
+        "**Morning News** sells banner supply: US.",
+        "From 22 November 2026, 09:00 to 1 December 2026 (UTC+5:30).",
+        "2 new deals:\n- **Alpha** (D1) at 2.50, with deal sync\n- **Beta** *without a price yet*",
+        "Agency fee: 5.00 percent of spend. Contact: a@b\\.example.",
+    ]
+
+
+def test_review_of_an_empty_form() -> None:
+    """An empty form's review names what is not chosen yet."""
+    assert sentences(Draft(media_type="video"), SEATS, {}) == [
+        "A package *without a name yet* sells video supply: all of it.",
+        "From a day *not chosen yet* with no end (UTC).",
+        "New deals, for seats *not chosen yet*.",
+    ]
+
+
+def test_review_of_links() -> None:
+    """Existing deals are named; a paused package with special ways says so."""
+    draft = Draft(deals="existing", links=(4, 9), is_active=False, is_dynamic_bidding=True)
+    assert sentences(draft, SEATS, {4: "Old *deal*"})[1:] == [
+        "From a day *not chosen yet* with no end (UTC). It stays paused until somebody resumes it. "
+        "It uses dynamic bidding.",
+        "2 existing deals linked: Old \\*deal\\*, deal 9.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("minutes", "words"), [(0, "UTC"), (60, "UTC+1"), (-210, "UTC-3:30"), (345, "UTC+5:45")]
+)
+def test_offsets(minutes: int, words: str) -> None:
+    """An offset as people write it."""
+    assert offset(minutes) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(None, "–"), (Decimal("2"), "2.00"), (Decimal("1234.5"), "1,234.50"), (Decimal("0.125"), "0.125")],
+)
+def test_amounts(value: Decimal | None, words: str) -> None:
+    """An amount has two decimals, or as many as it needs."""
+    assert amount(value) == words
+
+
+def test_grid_edits() -> None:
+    """What is typed into the grid is kept exactly, by seat; an emptied price is none."""
+    terms = seats.edited(
+        {2: Terms(Decimal("3"))}, [1, 2], {0: {"Price": 2.1, "Deal sync": True}, 1: {"Price": None}}
+    )
+    assert terms == {1: Terms(Decimal("2.1"), True), 2: Terms()}
+    assert seats.edited(terms, [1], {5: {"Price": 1.0}}) == terms
+
+
+def test_grid() -> None:
+    """The grid has a row per seat, and says in the row what is wrong with it."""
+    problems = FieldProblems.of(
+        Invalid(
+            {"create_demand_deals": {"demand_deals_options": [{}, {"price": ["This field is required."]}]}}
+        ),
+        {},
+    )
+    frame = seats.frame({1: Terms(Decimal("2.5")), 2: Terms()}, SEATS, problems)
+    assert list(frame["Seat"]) == ["Alpha", "Beta"]
+    assert list(frame["Problem"]) == ["", "Price: This field is required."]
+    assert "Problem" not in seats.frame({1: Terms()}, SEATS, FieldProblems())
+
+
+def test_problems_have_places() -> None:
+    """Each message is found at its place in the request, and what has no place of its own elsewhere."""
+    fields = {
+        "name": ["Too long."],
+        "geo_targetings": [{}, {"type": ["No."]}],
+        "non_field_errors": ["Not both."],
+    }
+    problems = FieldProblems.of(Invalid(fields), {})
+    assert problems.at("name") == ["Too long."]
+    assert problems.at("geo_targetings") == problems.at("geo_targetings", 1) == ["No."]
+    assert problems.at("geo_targetings", 0) == []
+    assert problems.elsewhere([("name",)]) == ["geo targetings 2 type: No.", "Not both."]
+
+
+def test_a_problem_goes_when_its_field_is_changed() -> None:
+    """What has been changed since it was sent is not known to be wrong any more; the rest still is."""
+    said = Invalid({"name": ["Empty."], "start_date": ["Past."]})
+    problems = FieldProblems.of(said, {"name": "", "start_date": "x"})
+    assert list(problems.still({"name": "News", "start_date": "x"}).found) == [("start_date",)]
+    assert problems.still({"name": "", "start_date": "x"}).found == problems.found
+
+
+def test_a_meeting_of_two() -> None:
+    """Two edits meet: mine stay, theirs are shown where I changed nothing, and each is named."""
+    base = {"name": "A", "price": Decimal("2"), "deal_sync": False}
+    mine = {"name": "B", "price": Decimal("2.0"), "deal_sync": True}
+    theirs = {"name": "C", "price": Decimal("3"), "deal_sync": False}
+    together, meetings = edits.merged(base, mine, theirs)
+    assert together == {"name": "B", "price": Decimal("3"), "deal_sync": True}
+    assert [(one.field, one.theirs, one.mine, one.is_mine) for one in meetings] == [
+        ("name", "C", "B", True),
+        ("price", Decimal("3"), None, False),
+    ]
+    assert edits.changed(theirs, together) == {"name": "B", "deal_sync": True}
+
+
+def test_only_edits_are_sent() -> None:
+    """Of a package that is looked at and not changed nothing is sent, whatever order its targeting has."""
+    package = SupplyPackage(
+        id=1, name="A", device_targetings=(ValueTarget(value="tv"), ValueTarget(value="pc"))
+    )
+    other = package.model_copy(update={"device_targetings": package.device_targetings[::-1]})
+    assert edits.changed(edits.of(package), edits.of(other)) == {}
+    assert edits.changed(edits.of(package), edits.of(other) | {"name": "B"}) == {"name": "B"}
+
+
+def test_panel() -> None:
+    """The panel has bids, impressions, unique users and average win CPM; what a slicer lacks is empty."""
+    slicer = Slicer(
+        data_fields=(DataField(name="imps"), DataField(name="unique_users"), DataField(name="win_bid_cpm")),
+        audience_sources=(AudienceSource(name="users"),),
+    )
+    empty = pd.DataFrame()
+    answers = [
+        Audience(empty, empty, empty, Total({"imps": n, "unique_users": 2.0, "win_bid_cpm": 1.5}, 1))
+        for n in (7.0, 30.0)
+    ]
+    frame = panel.table(slicer, answers)
+    assert list(frame.columns) == ["Last 7 days", "Last 30 days"]
+    assert frame.loc["Impressions"].tolist() == [7.0, 30.0]
+    assert frame.loc["Average win CPM"].tolist() == [1.5, 1.5]
+    assert frame.loc["Bids"].isna().all()
+
+
+def test_last_days() -> None:
+    """The last days are relative while the data are fresh, and end with the data where they are not."""
+    today = dt.date(2026, 11, 21)
+    assert report.last_days(Slicer(last_date="2026-11-20"), today, 7) == ("-7d", "yesterday")
+    assert report.last_days(Slicer(last_date="2026-10-31"), today, 30) == ("2026-10-02", "2026-10-31")
