@@ -20,6 +20,7 @@ HOURS = 100
 NUMBERS = (None, 0.0, 1.0, -1.0, 0.125, -2.5, 3.0, 1e6, -1024.75, 7.0)
 INTEGERS = (None, "0", "-3", "1", "2", "10", "77")
 SINGLE, SEGMENTED = ("text", "code", "number"), ("tags", "marks")
+MAPPED = ("code", "marks")
 DATA = (
     "spend", "gain", "mean", "least", "most", "records", "present", "kinds", "ratio", "rate", "per_user",
     "unique_users",
@@ -88,10 +89,8 @@ def slicers(draw: st.DrawFn) -> RandomSlicer:
     count = draw(st.integers(1, 40))
     picks = draw(st.binary(min_size=count * CELLS, max_size=count * CELLS))
     rows = [_row(picks[at : at + CELLS], granularity, base, pool) for at in range(0, len(picks), CELLS)]
-    mappings = {
-        name: {word: draw(words) for word in pool if word and draw(st.booleans())}
-        for name in ("code", "marks")
-    }
+    described = st.dictionaries(st.sampled_from([word for word in pool if word] or ["a"]), words)
+    mappings = {name: draw(described) for name in MAPPED}
     return RandomSlicer(definition(granularity, draw(st.integers(-12, 12))), rows, mappings)
 
 
@@ -149,8 +148,11 @@ def questions(draw: st.DrawFn, slicer: RandomSlicer) -> dict[str, Any]:
 
 @st.composite
 def _filters(draw: st.DrawFn, slicer: RandomSlicer, keys: list[str]) -> dict[str, Any]:
-    name = draw(st.sampled_from(keys))
-    if name in SINGLE or name in SEGMENTED:
+    name = draw(st.sampled_from([*keys, *MAPPED]))
+    described = sorted(slicer.mappings.get(name, {}).values())
+    if described and draw(st.booleans()):
+        value = st.sampled_from(described)
+    elif name in SINGLE or name in SEGMENTED:
         known = sorted(slicer.texts(name)) or ["a"]
         value = st.one_of(st.sampled_from(known), st.sampled_from(known).flatmap(_part), words)
     else:

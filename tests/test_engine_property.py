@@ -50,7 +50,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Callable[[RandomSlicer],
 
 
 @settings(
-    max_examples=200,
+    max_examples=150,
     deadline=None,
     phases=set(Phase) - {Phase.explain},
     suppress_health_check=[HealthCheck.too_slow],
