@@ -1,5 +1,6 @@
 """One transaction: within a deadline, repeated where that is safe, its errors in our words."""
 
+import logging
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from lib.database.failures import Failure, failure
 from lib.wire.deadline import Deadline
 from lib.wire.errors import DeadlineExceeded, StoreUnavailable
 
+log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 Work = Callable[[Connection], Result]
 
@@ -60,6 +62,7 @@ def explained() -> Iterator[None]:
 
 
 def _unavailable(error: DBAPIError | PoolExhausted) -> StoreUnavailable:
+    log.error("The database failed: %s", error.orig if isinstance(error, DBAPIError) else error)
     return StoreUnavailable(REASONS.get(failure(error), REASONS[Failure.LOCKED]))
 
 
@@ -97,6 +100,7 @@ def _written(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
             transaction.commit()
         except DBAPIError as error:
             if failure(error) is Failure.LOST:
+                log.error("The database was lost at a commit: %s", error.orig)
                 raise StoreUnavailable(LOST_WHILE_SAVING) from error
             raise
         return result

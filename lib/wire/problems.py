@@ -4,6 +4,7 @@ The routes raise the family of errors.py; what the framework itself refuses (unk
 bodies that don't fit) and what nobody foresaw is put into the same words here.
 """
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,9 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-from lib.wire.errors import BadRequest, DealsError, InternalError, TrancheError
+from lib.wire.errors import BadRequest, DeadlineExceeded, DealsError, InternalError, TrancheError
+
+log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
 
@@ -32,7 +35,13 @@ SHAPES: dict[str, Callable[[str, str], Body]] = {"/API/": _reporting}
 
 
 def problem(path: str, error: TrancheError, http: int | None = None) -> JSONResponse:
-    """The answer to a failed request for `path`; the HTTP code is the error's own unless given."""
+    """The answer to a failed request for `path`; the HTTP code is the error's own unless given.
+
+    A failure of this installation (a setting, a file) is for its log, not for who asked.
+    """
+    if error.http >= InternalError.http and not isinstance(error, InternalError | DeadlineExceeded):
+        log.error("%s: %s", path, error.reason, exc_info=error)
+        error = InternalError()
     if isinstance(error, DealsError):
         return JSONResponse(error.body, error.http, error.headers)
     shape = next((shape for prefix, shape in SHAPES.items() if path.startswith(prefix)), _plain)

@@ -1,0 +1,231 @@
+"""Our own client of the deals API: typed answers, errors of the family, services that know less than ours."""
+
+import datetime as dt
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from deals.caller import World, unique
+from lib.deals.client import Deals
+from lib.deals.models import (
+    CreateDemandDeals,
+    DemandDeal,
+    DemandDealOption,
+    Dsp,
+    GeoTarget,
+    ListTarget,
+    Package,
+    Reference,
+    Seat,
+    SeatChoice,
+    SupplyPackage,
+)
+from lib.wire.errors import (
+    BadRequest,
+    Conflict,
+    DeadlineExceeded,
+    Forbidden,
+    InternalError,
+    InUse,
+    Invalid,
+    NotFound,
+    Throttled,
+    TrancheError,
+    Unauthorised,
+    Unreadable,
+)
+from lib.wire.transport import InProcess
+
+START = dt.datetime(2026, 3, 1, 9, tzinfo=dt.timezone(dt.timedelta(hours=1)))
+
+
+def test_a_package_with_its_deals(client: Deals, there: World) -> None:
+    """Models go in, models come out: decimals, times with their offset, references, an ETag."""
+    option = DemandDealOption(seat=Reference(id=there.ada), price=Decimal("2.5"), deal_sync=True)
+    created = CreateDemandDeals(demand_deals_options=(option,), contact_email="a@b.example")
+    sent = SupplyPackage(
+        name=unique("Package"),
+        media_type="video",
+        start_date=START,
+        geo_targetings=(GeoTarget(type="country", value="US"),),
+        domain_list_targetings=(ListTarget(id=there.domains, is_excluded=True),),
+        create_demand_deals=created,
+    )
+    made = client.create(SupplyPackage, sent)
+    assert (made.start_date, made.geo_targetings) == (START, sent.geo_targetings)
+    assert made.start_date
+    assert made.start_date.utcoffset() == dt.timedelta(hours=1)
+    [deal] = [client.get(DemandDeal, one.id) for one in made.demand_deals]
+    assert (deal.price, deal.deal_sync) == (Decimal("2.5"), True)
+    assert deal.seat
+    assert deal.seat.id == there.ada
+    assert deal.supply_deals[0].id == made.id
+    assert deal.etag
+    assert made == client.get(SupplyPackage, made.id or 0)
+
+
+def test_entities_by_their_path_names(client: Deals, there: World) -> None:
+    """`"seats"` is `Seat`."""
+    assert isinstance(client.get("seats", there.ada), Seat)
+    assert client.list("seats", id=there.ada) == client.list(Seat, id=[there.ada])
+
+
+def test_changes(client: Deals, there: World) -> None:
+    """Fields may be values, models and times; an ETag guards them; the history tells of them."""
+    made = client.create(SupplyPackage, SupplyPackage(name=unique("P"), media_type="audio", start_date=START))
+    assert made.id
+    end = START + dt.timedelta(days=9)
+    fields = {"end_date": end, "geo_targetings": (GeoTarget(type="zip", value="10001"),), "is_active": False}
+    client.change(SupplyPackage, made.id, fields, made.etag)
+    now = client.get(SupplyPackage, made.id)
+    assert (now.end_date, now.is_active, now.geo_targetings[0].value) == (end, False, "10001")
+    with pytest.raises(Conflict, match="end_date from null to"):
+        client.change(SupplyPackage, made.id, {"end_date": None}, made.etag)
+    client.remove(SupplyPackage, made.id, now.etag)
+    removed, changed, created = client.history(SupplyPackage, made.id)
+    assert (removed.after, created.before, changed.who) == (None, None, "manager")
+    assert changed.after
+    assert changed.after["is_active"] is False
+    assert changed.at.tzinfo
+
+
+def test_everything_page_after_page(client: Deals) -> None:
+    """`everything` goes through all pages, however many there are."""
+    word = unique("Page")
+    for _ in range(3):
+        client.create(Dsp, Dsp(name=unique(word)))
+    pages = client.list(Dsp, search=word, limit=2)
+    assert (pages.count, len(pages.results)) == (3, 2)
+    assert len([*client.everything(Dsp, search=word, supports_deal_sync=False)]) == 3
+
+
+def test_a_package_of_the_deprecated_kind(client: Deals, there: World) -> None:
+    """Its seats and deals come as models too."""
+    seats = (
+        SeatChoice(value=True, seat=Seat(id=there.ada)),
+        SeatChoice(value=False, seat=Seat(id=there.bob)),
+    )
+    made = client.create(Package, Package(name=unique("Old"), seats=seats))
+    assert [choice.value for choice in made.seats] == [True, False]
+    assert len(made.demand_deals) == 1
+
+
+def test_repeating_with_a_key(client: Deals) -> None:
+    """The same key and model give the same entity."""
+    key, dsp = unique("key"), Dsp(name=unique("DSP"))
+    assert client.create(Dsp, dsp, key).id == client.create(Dsp, dsp, key).id
+
+
+def test_errors(client: Deals, http: httpx.Client, there: World) -> None:
+    """Each refusal is one of the family; what is wrong comes in the fields."""
+    with pytest.raises(Invalid) as wrong:
+        client.create(Seat, Seat(dsp=Dsp(id=2**50)))
+    assert wrong.value.fields == {
+        "name": ["This field is required."],
+        "dsp": {"id": [f"There is no DSP {2**50}."]},
+    }
+    assert "dsp.id: There is no DSP" in str(wrong.value)
+    with pytest.raises(NotFound):
+        client.get(Seat, 2**50)
+    with pytest.raises(InUse, match="depend"):
+        client.remove(Dsp, there.syncing)
+    with pytest.raises(Unauthorised):
+        Deals(http, "wrong").list(Seat)
+
+
+def of(answer: Callable[[Request], Response], **options: Any) -> Deals:
+    """A client of a service that answers everything so."""
+
+    async def endpoint(request: Request) -> Response:
+        return answer(request)
+
+    methods = ["GET", "POST", "PUT", "DELETE"]
+    app = Starlette(routes=[Route("/{path:path}", endpoint, methods=methods)])
+    return Deals(httpx.Client(transport=InProcess(app), base_url="http://elsewhere"), "secret", **options)
+
+
+@pytest.mark.parametrize(
+    ("code", "body", "headers", "error"),
+    [
+        (400, {"detail": "no"}, {}, Invalid),
+        (400, {"name": ["no"]}, {}, Invalid),
+        (401, {"detail": "no"}, {}, Unauthorised),
+        (403, {"detail": "no"}, {}, Forbidden),
+        (404, {"detail": "no"}, {}, NotFound),
+        (405, {"detail": "no"}, {}, BadRequest),
+        (406, {"detail": "no"}, {}, InUse),
+        (409, {"detail": "no"}, {}, Conflict),
+        (429, {"detail": "no"}, {"Retry-After": "7"}, Throttled),
+        (500, {"detail": "no"}, {}, InternalError),
+        (504, {"detail": "no"}, {}, DeadlineExceeded),
+        (418, {"detail": "no"}, {}, Unreadable),
+        (400, ["no"], {}, Unreadable),
+    ],
+)
+def test_codes_of_another_service(
+    code: int, body: Any, headers: dict[str, str], error: type[TrancheError]
+) -> None:
+    """Every code of the table is its own error, with the service's words."""
+    with pytest.raises(error) as raised:
+        of(lambda request: JSONResponse(body, code, headers)).get(Seat, 1)
+    if isinstance(body, dict):
+        assert "no" in raised.value.reason
+    if isinstance(raised.value, Throttled):
+        assert raised.value.retry_after == 7
+
+
+def test_a_service_that_knows_the_specification_alone() -> None:
+    """Fields may be missing or more; times may be written otherwise; there is no ETag."""
+    answer = {
+        "id": 3, "name": "Theirs", "demand_deals": [{"id": 4, "name": "x", "more": 1}], "bidfloor": 1.10,
+        "start_date": "2026-03-01T09:00:00Z", "media_type": "rich media",
+    }  # fmt: skip
+    found = of(lambda request: JSONResponse(answer)).get(SupplyPackage, 3)
+    assert (found.name, found.is_active, found.etag) == ("Theirs", None, None)
+    assert found.model_extra == {"bidfloor": Decimal("1.1")}
+    assert found.start_date == dt.datetime(2026, 3, 1, 9, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize(
+    "answer", [HTMLResponse("<h1>Welcome</h1>"), JSONResponse([1]), JSONResponse({"id": "x"}), Response(b"")]
+)
+def test_what_is_no_answer_of_this_api(answer: Response) -> None:
+    """A proxy's page, or something else under this address, is its own kind of problem."""
+    with pytest.raises(Unreadable):
+        of(lambda request: answer).get(SupplyPackage, 3)
+    with pytest.raises(Unreadable):
+        of(lambda request: answer).list(SupplyPackage)
+
+
+def test_the_tokens_header_is_a_setting() -> None:
+    """Another service may want the token under another name, and without a scheme."""
+    seen: list[Any] = []
+
+    def answer(request: Request) -> Response:
+        seen.append((request.headers.get("authorization"), request.headers.get("x-token")))
+        return JSONResponse({"id": 1, "name": "x"})
+
+    of(answer).get(Seat, 1)
+    of(answer, header="X-Token", scheme="").get(Seat, 1)
+    assert seen == [("Bearer secret", None), (None, "secret")]
+
+
+def test_only_reading_is_repeated() -> None:
+    """A GET that meets a 503 is asked again; nothing that writes is."""
+    seen: list[str] = []
+
+    def answer(request: Request) -> Response:
+        seen.append(request.method)
+        return JSONResponse({"id": 1, "name": "x"}, 503 if seen.count(request.method) < 2 else 200)
+
+    assert of(answer).get(Seat, 1).id == 1
+    with pytest.raises(Unreadable):
+        of(answer).create(Seat, Seat(name="x"))
+    assert seen == ["GET", "GET", "POST"]

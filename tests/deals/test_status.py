@@ -1,0 +1,65 @@
+"""The status of packages and deals: derived from is_active and the dates."""
+
+import datetime as dt
+from typing import Any
+
+import pytest
+
+from deals.caller import Caller, World, option, package, unique
+from lib.deals import moments
+
+NOW = dt.datetime.now(dt.UTC)
+PAST, RECENT, SOON = (moments.write(NOW + dt.timedelta(days=days)) for days in (-9, -2, 9))
+PACKAGES = {
+    "active": {"start_date": PAST, "end_date": SOON},
+    "pending": {"start_date": SOON},
+    "paused": {"start_date": PAST, "is_active": False},
+    "complete": {"start_date": PAST, "end_date": RECENT, "is_active": False},
+}
+
+
+@pytest.mark.parametrize("status", PACKAGES)
+def test_status_of_a_package(manager: Caller, status: str) -> None:
+    """Ended, else paused, else not begun, else active; a filter finds what shows it."""
+    made = manager.make("supply_deals", package(**PACKAGES[status]))
+    assert made["status"] == status
+    assert made in manager.get("supply_deals/", status=status, ordering="-id", limit=3)["results"]
+    others = [name for name in PACKAGES if name != status]
+    assert manager.get("supply_deals/", status=others, name=made["name"])["count"] == 0
+
+
+def test_what_changes_a_status(manager: Caller) -> None:
+    """is_active and the dates alone; to pause and resume is to change is_active."""
+    made = manager.make("supply_deals", package(**PACKAGES["active"]))
+    steps: list[tuple[dict[str, Any], str]] = [
+        ({"is_active": False}, "paused"), ({"is_active": True}, "active"), ({"end_date": RECENT}, "complete"),
+        ({"end_date": None, "start_date": SOON}, "pending"),
+    ]  # fmt: skip
+    for fields, status in steps:
+        manager.change("supply_deals", made["id"], **fields)
+        assert manager.get(f"supply_deals/{made['id']}/")["status"] == status
+
+
+@pytest.mark.parametrize(
+    ("on", "is_active", "status"),
+    [
+        ((), True, "pending"),
+        ((), False, "paused"),
+        (("active",), True, "active"),
+        (("active",), False, "paused"),
+        (("pending", "active", "complete"), True, "active"),
+        (("pending", "paused"), True, "pending"),
+        (("paused", "complete"), True, "paused"),
+        (("complete",), True, "complete"),
+        (("complete",), False, "complete"),
+    ],
+)
+def test_status_of_a_deal(
+    manager: Caller, there: World, on: tuple[str, ...], is_active: bool, status: str
+) -> None:
+    """As far as the furthest of its packages, unless it is paused itself."""
+    supply = [{"id": manager.make("supply_deals", package(**PACKAGES[one]))["id"]} for one in on]
+    body = {"name": unique("Deal"), "is_active": is_active, "supply_deals": supply, **option(there.ada)}
+    made = manager.make("demand_deals", body)
+    assert made["status"] == status
+    assert manager.get("demand_deals/", status=status, name=made["name"])["results"] == [made]
