@@ -1,0 +1,147 @@
+"""The screen Export in a browser: each format is downloaded and read by a program that is not ours."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import openpyxl
+import pandas as pd
+import pytest
+import xlrd
+from playwright.sync_api import Page, expect
+
+from browser.conftest import enter, settled
+from lib.reporting.answers import Audience
+from lib.reporting.client import Reporting
+from lib.reporting.models import ROWS_LIMITS, AudienceQuery, ExportFormat, Filter
+
+ASKED = AudienceQuery(
+    project_name="demo",
+    slicer_name="delivery",
+    start_date="-7d",
+    end_date="yesterday",
+    filters=(Filter(name="geo.country", match="equals", value=("US", "DE", "")),),
+    split_by=("geo.country", "campaign_id"),
+    audience_rows_limit=ROWS_LIMITS[1],
+)
+SLICER = "export?project=demo&slicer=delivery"
+LINK = f"{SLICER}&start=-7d&end=yesterday&split=geo.country~campaign_id&is.geo.country=US~DE~"
+PLACES = {"imps": 0, "clicks": 0, "revenue": 2, "ctr": 2, "unique_users": 0}
+
+
+@pytest.fixture
+def answer(embedded: httpx.Client, token: Callable[[str], str]) -> Audience:
+    """What the API answers to the same question."""
+    return Reporting(embedded, token("manager")).audience(ASKED)
+
+
+def test_downloads(address: str, page: Page, tmp_path: Path, answer: Audience) -> None:
+    """A file of each format has the answer's rows in its order, its figures, and its total at the end."""
+    enter(page, f"{address}/{LINK}")
+    page.get_by_text("Total row").click()
+    settled(page)
+    for export_format, read in READERS.items():
+        table = read(downloaded(page, tmp_path, export_format))
+        names = answer.names.astype(str)
+        assert [str(cell) for cell in table.iloc[:-1, 0]] == names["geo.country"].tolist(), export_format
+        assert [str(cell) for cell in table.iloc[:-1, 1]] == names["campaign_id"].tolist(), export_format
+        assert table.iloc[-1, 0] == "Total"
+        is_exact = export_format in ("tsv2", "xls", "xlsx")
+        for place, (name, decimals) in enumerate(PLACES.items(), start=2):
+            whole = [*answer.values[name], answer.total.values[name]]
+            expected = whole if is_exact else [round(value, decimals) for value in whole]
+            found = table.iloc[:, place].astype(float).tolist()
+            assert found == pytest.approx(expected, rel=1e-12), f"{name} in {export_format}"
+
+
+def downloaded(page: Page, folder: Path, export_format: ExportFormat) -> Path:
+    """The file that the button gives, under the name that the browser gives it."""
+    page.get_by_role("radio", name=export_format, exact=True).click()
+    settled(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name=f"Download {export_format}").click()
+    name = download.value.suggested_filename
+    assert (name.startswith("delivery_"), name.endswith(f".{export_format}")) == (True, True)
+    download.value.save_as(folder / name)
+    return folder / name
+
+
+def test_preview_before_the_click(address: str, page: Page) -> None:
+    """Before the click stand how many rows the file will have, its name and its first rows."""
+    enter(page, f"{address}/{LINK}")
+    expect(page.get_by_text("24 rows", exact=True)).to_be_visible()
+    expect(page.get_by_text("every record is read")).to_be_visible()
+    expect(page.locator("[role=gridcell]").filter(has_text="US").first).to_be_attached()
+
+
+def test_another_question(address: str, page: Page) -> None:
+    """Taking a key field out of the split changes the file, the request and the link at once."""
+    enter(page, f"{address}/{LINK}")
+    page.get_by_role("button", name="Remove Campaign").or_(page.get_by_title("Campaign")).first.click()
+    page.get_by_label("Split by").press("Backspace")
+    settled(page)
+    expect(page.get_by_text("3 rows", exact=True)).to_be_visible()
+    page.wait_for_url("**split=geo.country&**")
+    page.get_by_text("For a script").click()
+    expect(page.get_by_text('"geo.country"').first).to_be_visible()
+
+
+def test_data_filter(address: str, page: Page) -> None:
+    """A data filter is in effect while it is typed, and the file has the rows that pass it, no others."""
+    enter(page, f"{address}/{LINK}")
+    page.get_by_role("button", name="Keep only rows where").click()
+    page.get_by_placeholder("Value").press_sequentially("1000000000")
+    expect(page.get_by_text("0 rows", exact=True)).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download csv").click()
+    assert len(Path(download.value.path()).read_text().splitlines()) == 1
+
+
+def test_without_a_mouse(address: str, page: Page) -> None:
+    """The file is made from the keyboard alone."""
+    enter(page, f"{address}/{LINK}")
+    button = page.get_by_role("button", name="Download csv")
+    page.get_by_label("Split by").focus()
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if button.evaluate("button => button === document.activeElement"):
+            break
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    assert download.value.suggested_filename.endswith(".csv")
+
+
+def test_dates_that_cannot_be(address: str, page: Page) -> None:
+    """Of a link with impossible dates that part is left out, in a sentence, and the rest is a file."""
+    enter(page, f"{address}/{SLICER}&start=2026-02-01&end=2026-01-01&split=geo.country")
+    expect(page.get_by_text("Left out the dates")).to_be_visible()
+    expect(page.get_by_role("button", name="Download csv")).to_be_enabled()
+
+
+def _delimited(separator: str) -> Callable[[Path], pd.DataFrame]:
+    return lambda file: pd.read_csv(file, sep=separator, dtype=str, keep_default_na=False)
+
+
+def _xls(file: Path) -> pd.DataFrame:
+    sheet = xlrd.open_workbook(str(file)).sheet_by_index(0)
+    rows = [[_whole(cell) for cell in sheet.row_values(row)] for row in range(sheet.nrows)]
+    return pd.DataFrame(rows[1:], columns=rows[0])
+
+
+def _xlsx(file: Path) -> pd.DataFrame:
+    rows = list(openpyxl.load_workbook(file).worksheets[0].iter_rows(values_only=True))
+    return pd.DataFrame(rows[1:], columns=rows[0], dtype=object).fillna("")
+
+
+def _whole(cell: object) -> object:
+    """xlrd gives every number as a float."""
+    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
+
+
+READERS: dict[ExportFormat, Callable[[Path], pd.DataFrame]] = {
+    "csv": _delimited(","),
+    "tsv": _delimited("\t"),
+    "tsv2": _delimited("\t"),
+    "xls": _xls,
+    "xlsx": _xlsx,
+}

@@ -1,0 +1,81 @@
+"""The screen Slicers in a browser: choosing fields, and carrying them to Audience."""
+
+from playwright.sync_api import Locator, Page, expect
+
+from browser.conftest import enter, settled
+
+LINK = "slicers?project=demo&slicer=delivery"
+ROW = 33
+
+
+def grid(page: Page, place: int) -> Locator:
+    """Key fields, data fields, top values."""
+    return page.get_by_test_id("stDataFrame").nth(place)
+
+
+def click_cell(page: Page, place: int, row: int, from_right: int | None = None) -> None:
+    """Click as a hand does into a row of a table, at its first column or so far from its right edge."""
+    box = grid(page, place).bounding_box()
+    assert box is not None
+    x = box["width"] - from_right if from_right else 60
+    page.mouse.click(box["x"] + x, box["y"] + ROW * (row + 1) + ROW / 2, delay=80)
+    settled(page)
+
+
+def test_opens_on_an_answer(address: str, page: Page) -> None:
+    """The screen opens with the slicer's figures and the top values of a field, with nothing to fill in."""
+    enter(page, f"{address}/{LINK}")
+    expect(page.get_by_test_id("stMetric")).to_have_count(5)
+    expect(page.get_by_role("heading", name="Country by Impressions")).to_be_visible()
+    expect(page.get_by_text("5 values")).to_be_visible()
+    for value in ("United States", "(not set)"):
+        expect(grid(page, 2).locator("[role=gridcell]").filter(has_text=value)).to_be_attached()
+
+
+def test_a_field_under_the_cursor(address: str, page: Page) -> None:
+    """Clicking a key field shows its top values; arrow keys go on from there."""
+    enter(page, f"{address}/{LINK}")
+    click_cell(page, 0, 1)
+    expect(page.get_by_role("heading", name="Campaign by Impressions")).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("heading", name="Content category by Impressions")).to_be_visible()
+    expect(page.get_by_text("can add up to more than 100 %")).to_be_visible()
+    click_cell(page, 1, 3)
+    expect(page.get_by_role("heading", name="Content category by CTR")).to_be_visible()
+    expect(page.get_by_text("= 100 * clicks / imps")).to_be_visible()
+
+
+def test_search_without_a_mouse(address: str, page: Page) -> None:
+    """Typing finds fields of both kinds, shows the first at once, and a key carries it to Audience."""
+    enter(page, f"{address}/{LINK}")
+    page.get_by_placeholder("Search key fields and data fields").press_sequentially("campaign")
+    button = page.get_by_role("button", name="Split by Campaign in Audience")
+    expect(button).to_be_visible()
+    button.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/audience?**split=campaign_id**")
+    settled(page)
+    expect(page.get_by_text("Campaign").first).to_be_visible()
+
+
+def test_a_value_as_a_filter(address: str, page: Page) -> None:
+    """One click on a value carries it to Audience as a filter, with the data field that was looked at."""
+    enter(page, f"{address}/{LINK}")
+    click_cell(page, 1, 1)
+    expect(page.get_by_role("heading", name="Country by Clicks")).to_be_visible()
+    click_cell(page, 2, 1, from_right=40)
+    page.wait_for_url("**/audience?**is.geo.country=DE**")
+    settled(page)
+    assert "field=clicks" in page.url
+    assert "slicer=delivery" in page.url
+    expect(page.get_by_role("button", name="Country is Germany")).to_be_visible()
+
+
+def test_the_choice_stays(address: str, page: Page) -> None:
+    """Back from another screen, the field that was looked at still is."""
+    enter(page, f"{address}/{LINK}")
+    click_cell(page, 0, 1)
+    page.get_by_role("link", name="Export").click()
+    settled(page)
+    page.get_by_role("link", name="Slicers").click()
+    expect(page.get_by_role("heading", name="Campaign by Impressions")).to_be_visible()
