@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from lib.people import ROLES, Role
-from lib.ui import frame, sign_in
+from lib.ui import frame, question, sign_in
 
 PAGES = Path(__file__).resolve().parent.parent / "pages"
 SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
@@ -35,6 +35,7 @@ st.set_page_config(page_title="Tranche", page_icon=str(sign_in.MARK), layout="wi
 if person:
     st.logo(str(sign_in.MARK), size="small")
 screen = st.navigation([start, *screens], position="top" if person else "hidden")
+st.session_state[question.SCREEN] = screen.url_path
 frame.style()
 sign_in.keep_cookie()
 if person is None and sign_in.by_cookie():
