@@ -151,7 +151,7 @@ def test_days_without_data_lead_on(visit: Visit) -> None:
 
 
 def test_several_values_per_record(visit: Visit, rows: pd.DataFrame) -> None:
-    """On a segmented key field the page says how many values a record has, and that shares exceed the whole."""
+    """On a segmented key field the page says how many values a record has: shares exceed the whole."""
     desk, week = visit(split="categories"), last_week(rows)
     counts = week["categories"].map(len).clip(lower=1)
     mean = (counts * week["imps"]).sum() / week["imps"].sum()
@@ -166,7 +166,7 @@ def test_a_failure_is_a_sentence(visit: Visit, monkeypatch: pytest.MonkeyPatch) 
         raise Unreachable("connection refused")
 
     monkeypatch.setattr(Reporting, "audience", unreachable)
-    desk = visit()
+    desk = visit(**{"is.geo.country": "US", "split": "geo.country"})
     assert {error.value for error in desk.error} == {
         "The service can't be reached. Try again in a moment. Your question is kept as it was."
     }

@@ -13,7 +13,7 @@ from lib.ui.numbers import Numbers, title
 from lib.ui.series import Series
 
 TIME_HEIGHT, BAR, LABEL_LENGTH = 220, 26, 34
-WIDEST = 1.5
+WIDEST, REACH = 1.5, 120
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ def heatmap(
 ) -> go.Figure:
     """Values (D down × A across; NaN: nothing there) as shades, under clear squares that take clicks."""
     figure = look.figure(len(down) * BAR + 90, numbers.separators, clickmode="event+select", dragmode=False)
-    figure.update_layout(margin={"r": 56})
+    figure.update_layout(margin={"r": 56}, hovermode="closest", hoverdistance=REACH)
     texts = [[numbers.short(value, field) for value in row] for row in values]
     figure.add_trace(
         go.Heatmap(

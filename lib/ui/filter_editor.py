@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from lib.reporting.models import MATCHES, AudienceQuery, Filter
-from lib.ui import filter_words, values
+from lib.reporting.models import MATCHES, AudienceQuery, Filter, Match
+from lib.ui import filter_words, problems, values
 from lib.ui.filter_words import WHOLE, WORDS
 from lib.ui.frame import Here
-from lib.ui.numbers import NOT_SET, Numbers
+from lib.ui.numbers import Numbers
 
-WIDTH = 340
+WIDTH, TEXTS_HEIGHT = 340, 90
 Changed = Callable[[], None] | None
 
 
@@ -18,6 +18,7 @@ def fill(prefix: str, wanted: Filter) -> None:
     """Let the form show this filter."""
     st.session_state[f"{prefix}_match"] = wanted.match
     st.session_state[f"{prefix}_values"] = list(wanted.value)
+    st.session_state[f"{prefix}_texts"] = "\n".join(wanted.value)
     st.session_state[f"{prefix}_any_case"] = bool(wanted.case_insensitive)
     st.session_state[f"{prefix}_descriptions"] = bool(wanted.search_mappings)
 
@@ -25,10 +26,12 @@ def fill(prefix: str, wanted: Filter) -> None:
 def read(prefix: str, name: str) -> Filter:
     """The filter that the form shows; without values it is not to be asked."""
     state = st.session_state
+    match: Match = state.get(f"{prefix}_match", "equals")
+    texts = [line for line in state.get(f"{prefix}_texts", "").splitlines() if line]
     return Filter(
         name=name,
-        value=tuple(state.get(f"{prefix}_values", ())),
-        match=state.get(f"{prefix}_match", "equals"),
+        value=tuple(state.get(f"{prefix}_values", ()) if match in WHOLE else texts),
+        match=match,
         case_insensitive=bool(state.get(f"{prefix}_any_case")),
         search_mappings=bool(state.get(f"{prefix}_descriptions")),
     )
@@ -46,12 +49,12 @@ def draw(here: Here, query: AudienceQuery, prefix: str, name: str, changed: Chan
         on_change=changed,
     )
     if st.session_state[f"{prefix}_match"] in WHOLE:
-        _whole_values(here, query, prefix, name, changed)
+        with problems.told("The values"):
+            _whole_values(here, query, prefix, name, changed)
     else:
-        st.multiselect(
-            "Text", [], accept_new_options=True, placeholder="Type and press Enter", on_change=changed,
-            format_func=lambda code: code or NOT_SET, key=f"{prefix}_values", width=WIDTH,
-        )  # fmt: skip
+        st.text_area(
+            "Texts, one per line", key=f"{prefix}_texts", width=WIDTH, height=TEXTS_HEIGHT, on_change=changed
+        )
     with st.container(horizontal=True):
         st.checkbox("Any case", key=f"{prefix}_any_case", on_change=changed)
         if field.mapping:

@@ -99,7 +99,6 @@ def _add(here: Here, query: AudienceQuery) -> None:
             "Add filter",
             type="primary",
             key=f"{DRAFT}_done",
-            disabled=not st.session_state.get(f"{DRAFT}_values"),
             on_click=_finish,
             args=(query, name),
         )
@@ -110,8 +109,11 @@ def _start() -> None:
 
 
 def _finish(query: AudienceQuery, name: str) -> None:
-    st.session_state[ADD], st.session_state[FIELD] = False, None
-    _ask(query, (*query.filters, filter_editor.read(DRAFT, name)))
+    """Add the filter as drafted; without values it is still a draft."""
+    drafted = filter_editor.read(DRAFT, name)
+    if drafted.value:
+        st.session_state[ADD], st.session_state[FIELD] = False, None
+        _ask(query, (*query.filters, drafted))
 
 
 def _change(query: AudienceQuery, place: int, prefix: str) -> None:

@@ -16,6 +16,7 @@ from lib.ui.frame import Here
 from lib.ui.view import View
 
 KEPT, ABOUT, LEFT_OUT = "question", "question_about", "question_left_out"
+SCREEN, SHOWN_ON, MEANINGS = "screen", "question_shown_on", "question_without_parameters"
 OF_ONE_SLICER = ("split", "fields", "field", "order", "source")
 BOUND = ("project", "slicer")
 
@@ -28,7 +29,7 @@ def current(here: Here) -> AudienceQuery:
     The usual question needs no parameters: a URL without any asks it.
     """
     about = (here.project, here.slicer_name)
-    asked = _in_url() or st.session_state.get(KEPT, {})
+    asked = _asked()
     reading = link.from_params(asked, here.slicer, *about)
     is_moved = st.session_state.get(ABOUT, about) != about
     if is_moved and reading.left_out:
@@ -42,6 +43,8 @@ def current(here: Here) -> AudienceQuery:
     st.session_state[ABOUT] = about
     if asked:
         _write(_params(query) | views.to_params(views.from_params(asked, here.slicer)))
+    else:
+        st.session_state[KEPT] = {}
     return query
 
 
@@ -77,6 +80,20 @@ def first_split(slicer: Slicer) -> tuple[str, ...]:
 def _params(query: AudienceQuery) -> dict[str, str]:
     """The question's parameters without those that belong to the frame's pickers."""
     return {name: text for name, text in link.to_params(query).items() if name not in BOUND}
+
+
+def _asked() -> dict[str, str]:
+    """The parameters in the URL, or those that a URL without any stands for on this screen.
+
+    On the way from another screen it stands for the question asked there, and goes on to do so when the
+    browser's Back leads to it; a screen that was opened without parameters asks the usual question.
+    """
+    screen, there = st.session_state.get(SCREEN), _in_url()
+    meanings: dict[str | None, dict[str, str]] = st.session_state.setdefault(MEANINGS, {})
+    if not there and st.session_state.get(SHOWN_ON) != screen:
+        meanings[screen] = st.session_state.get(KEPT, {})
+    st.session_state[SHOWN_ON] = screen
+    return there or meanings.get(screen, {})
 
 
 def _in_url() -> dict[str, str]:

@@ -9,6 +9,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import API_ROWS_LIMIT, TIME_KEY_FIELDS, AudienceQuery, Filter, Order, Slicer
 from lib.ui import ask
 from lib.ui.frame import Here
+from lib.wire.errors import TrancheError
 
 OFFERED = 300
 WORDS = "described_values"
@@ -36,12 +37,18 @@ def offered(here: Here, query: AudienceQuery, name: str, text: str = "") -> Valu
 
 
 def words(here: Here, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, str]:
-    """The descriptions of these values, as far as the data of the question's days have them."""
+    """The descriptions of these values, as far as the data of the question's days have them.
+
+    Where the service fails there are none: codes will do, and the figures say that it failed.
+    """
     known = _known(here, name)
     missing = tuple(code for code in codes if code not in known)
     if missing and here.slicer.key_field(name).mapping:
         exact = Filter(name=name, value=missing, match="equals")
-        _described(here, ask.audience(here, _question(here, query, name, (exact,))), name)
+        try:
+            _described(here, ask.audience(here, _question(here, query, name, (exact,))), name)
+        except TrancheError:
+            return known
     for code in missing:
         known.setdefault(code, code)
     return known

@@ -1,0 +1,182 @@
+"""Audience in a browser: filter, drill, zoom, share; the figures are those of the rows."""
+
+import re
+
+import pandas as pd
+import pytest
+from conftest import LAST_DAY, small_rows
+from playwright.sync_api import Locator, Page, expect
+
+from browser.conftest import Visitor, enter, settled
+
+HEADER, ROW = 35, 35
+
+
+@pytest.fixture(scope="module")
+def week() -> pd.DataFrame:
+    """The rows of the slicer delivery in the last seven complete days."""
+    rows = small_rows(seed=0).to_pandas().fillna({"geo.country": ""})
+    return rows[rows["time"].dt.date > LAST_DAY - pd.Timedelta(days=7).to_pytimedelta()]
+
+
+@pytest.fixture
+def audience(address: str, page: Page) -> Page:
+    """The Audience page with its usual question about the slicer delivery."""
+    enter(page, f"{address}/audience?project=demo&slicer=delivery")
+    return page
+
+
+def expect_impressions(page: Page, rows: pd.DataFrame) -> None:
+    """The headline's impressions are those of these rows."""
+    figure = page.get_by_test_id("stMetricValue").first
+    expect(figure).to_have_text(f"{rows['imps'].sum():,.0f}")
+
+
+def expect_asked(page: Page, *parts: str) -> None:
+    """The URL has these parts, and once the page stands still."""
+    for part in parts:
+        page.wait_for_url(lambda url, part=part: part in url)
+    settled(page)
+
+
+def chart(page: Page, key: str) -> dict[str, float]:
+    """Where a chart stands on the screen, brought into view."""
+    found: Locator = page.locator(f"[class*='st-key-{key}'] .js-plotly-plot")
+    found.scroll_into_view_if_needed()
+    return found.bounding_box()
+
+
+def click_cell(page: Page, column: float, row: int) -> None:
+    """Click into a row of the split's table, `column` pixels from the left; row 0 is the total."""
+    table = page.locator("[class*='st-key-split_table']").get_by_test_id("stDataFrame")
+    table.scroll_into_view_if_needed()
+    box = table.bounding_box()
+    page.mouse.click(box["x"] + column, box["y"] + HEADER + ROW * row + ROW / 2)
+
+
+def test_everything_important_without_scrolling(audience: Page) -> None:
+    """On a screen of 1440 by 900, headline, time chart and the beginning of the split are in view."""
+    for key in ("time_chart", "split_table"):
+        box = audience.locator(f"[class*='st-key-{key}']").bounding_box()
+        assert box["y"] < 900 - 3 * ROW
+    assert audience.get_by_test_id("stMetric").first.bounding_box()["y"] < 300
+
+
+def test_filter_by_description(audience: Page, week: pd.DataFrame) -> None:
+    """A value is found by typing its description, and the filter narrows every figure."""
+    audience.get_by_role("button", name="Filter", exact=True).click()
+    audience.get_by_role("combobox", name="Key field").fill("count")
+    audience.get_by_role("option", name="Country").click()
+    audience.get_by_role("combobox", name="Values").fill("germ")
+    audience.get_by_role("option", name="Germany · DE").click()
+    audience.keyboard.press("Escape")
+    audience.get_by_role("button", name="Add filter").click()
+    expect_asked(audience, "is.geo.country=DE")
+    expect_impressions(audience, week[week["geo.country"] == "DE"])
+    expect(audience.get_by_role("button", name="Country is Germany")).to_be_visible()
+    audience.locator(".st-key-filters_clear button").click()
+    expect_impressions(audience, week)
+
+
+def test_filter_changed_in_its_pill(audience: Page, address: str, week: pd.DataFrame) -> None:
+    """A filter's pill opens a form: another match changes the question at once."""
+    audience.goto(f"{address}/audience?project=demo&slicer=delivery&is.geo.country=US~FR")
+    settled(audience)
+    audience.get_by_role("button", name="Country is United States, France").click()
+    audience.get_by_role("combobox", name="Match").click()
+    audience.get_by_role("option", name="is not", exact=True).click()
+    expect_asked(audience, "not.geo.country=US~FR")
+    expect_impressions(audience, week[~week["geo.country"].isin(["US", "FR"])])
+
+
+def test_drill_in_the_table(audience: Page, week: pd.DataFrame) -> None:
+    """A click on a value of the table keeps its records; Back asks the question before."""
+    top = week.groupby("geo.country")["imps"].sum().idxmax()
+    click_cell(audience, 60, row=1)
+    expect_asked(audience, f"is.geo.country={top}")
+    expect_impressions(audience, week[week["geo.country"] == top])
+    audience.go_back()
+    expect_impressions(audience, week)
+
+
+def test_exclude_in_the_bars(audience: Page, week: pd.DataFrame) -> None:
+    """Where a click excludes, a click on a bar leaves its records out, and the next one another's."""
+    audience.get_by_text("Bars", exact=True).click()
+    expect_asked(audience, "chart=bars")
+    audience.get_by_text("Click excludes").click()
+    settled(audience)
+    order = week.groupby("geo.country")["imps"].sum().sort_values(ascending=False).index
+    for count in (1, 2):
+        box = chart(audience, "split_bars")
+        audience.mouse.click(box["x"] + 260, box["y"] + 20)
+        expect_asked(audience, f"not.geo.country={'~'.join(order[:count])}")
+        expect_impressions(audience, week[~week["geo.country"].isin(order[:count])])
+
+
+def test_drill_in_the_heatmap(audience: Page, address: str, week: pd.DataFrame) -> None:
+    """A click on a cell of the heatmap keeps the records of both its values."""
+    audience.goto(
+        f"{address}/audience?project=demo&slicer=delivery&split=geo.country~campaign_id&chart=heatmap"
+    )
+    settled(audience)
+    box = chart(audience, "split_heatmap")
+    audience.mouse.click(box["x"] + box["width"] * 0.55, box["y"] + box["height"] - 20)
+    expect_asked(audience, "is.geo.country=", "is.campaign_id=")
+    country = re.search(r"is\.geo\.country=(\w*)", audience.url)[1]
+    campaign = re.search(r"is\.campaign_id=(\w*)", audience.url)[1]
+    kept = (week["geo.country"] == country) & (week["campaign_id"] == campaign)
+    expect_impressions(audience, week[kept])
+
+
+def test_brush_to_zoom(audience: Page) -> None:
+    """A range brushed on the time chart becomes the days asked for, by the hour if few; then back."""
+    box = chart(audience, "time_chart")
+    audience.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 80)
+    audience.mouse.down()
+    audience.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 80, steps=4)
+    audience.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 80, steps=4)
+    audience.mouse.up()
+    expect_asked(audience, "start=20", "end=20")
+    expect(audience.get_by_role("radio", name="Hour")).to_be_checked()
+    audience.get_by_role("button", name="Zoom out").click()
+    expect_asked(audience, "start=-7d", "end=yesterday")
+
+
+def test_link_asks_the_same_elsewhere(audience: Page, visitor: Visitor, week: pd.DataFrame) -> None:
+    """A link opened in a fresh browser, through the sign-in, shows the same question and figures."""
+    click_cell(audience, 60, row=2)
+    expect_asked(audience, "is.geo.country=")
+    shown = audience.get_by_test_id("stMetricValue").all_inner_texts()
+    elsewhere = visitor().new_page()
+    enter(elsewhere, audience.url, "Admin")
+    assert elsewhere.url == audience.url
+    assert elsewhere.get_by_test_id("stMetricValue").all_inner_texts() == shown
+
+
+def test_reader_elsewhere(visitor: Visitor, address: str, chromium: object, week: pd.DataFrame) -> None:
+    """Figures have the marks of the reader's own locale."""
+    context = visitor()
+    german = context.browser.new_context(locale="de-DE")
+    try:
+        page = german.new_page()
+        enter(page, f"{address}/audience?project=demo&slicer=delivery")
+        text = f"{week['imps'].sum():,.0f}".replace(",", ".")
+        expect(page.get_by_test_id("stMetricValue").first).to_have_text(text)
+    finally:
+        german.close()
+
+
+def test_by_keyboard(audience: Page) -> None:
+    """A filter is added without a mouse."""
+    audience.get_by_role("button", name="Filter", exact=True).focus()
+    audience.keyboard.press("Enter")
+    audience.get_by_role("combobox", name="Key field").focus()
+    audience.keyboard.type("country")
+    audience.keyboard.press("Enter")
+    audience.get_by_role("combobox", name="Values").focus()
+    audience.keyboard.type("japan")
+    audience.keyboard.press("Enter")
+    audience.keyboard.press("Escape")
+    audience.get_by_role("button", name="Add filter").focus()
+    audience.keyboard.press("Enter")
+    expect_asked(audience, "is.geo.country=JP")
