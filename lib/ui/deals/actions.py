@@ -17,7 +17,7 @@ Entity = SupplyPackage | DemandDeal
 
 
 def draw(here: Here, key: Key, entity: Entity) -> None:
-    """The buttons, and what went wrong with the last one."""
+    """The buttons."""
     is_active = entity.is_active is not False
     st.button(
         "Pause" if is_active else "Resume",
@@ -29,8 +29,12 @@ def draw(here: Here, key: Key, entity: Entity) -> None:
     clone.draw(here, key, entity)
     with st.popover("Delete", icon=":material/delete:", key="action_delete"):
         _delete(here, key, entity)
-    if problem := st.session_state.pop(PROBLEM, None):
-        st.error(problem, icon=":material/error:")
+
+
+def problem() -> None:
+    """What went wrong with the last action, once."""
+    if said := st.session_state.pop(PROBLEM, None):
+        st.error(said, icon=":material/error:")
 
 
 def set_active(here: Here, key: Key, is_active: bool, etag: str | None) -> None:

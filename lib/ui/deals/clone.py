@@ -2,10 +2,11 @@
 
 import uuid
 from decimal import Decimal
+from typing import Any
 
 import streamlit as st
 
-from lib.deals.models import DemandDeal, Reference, Seat, SupplyPackage
+from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.ui import screens
 from lib.ui.deals import catalogue
 from lib.ui.deals.edits import number
@@ -95,12 +96,13 @@ def like(deal: DemandDeal, seat: Seat | None, price: Decimal | None) -> DemandDe
     package = deal.supply_deals[0].name if deal.supply_deals else deal.name
     fields = {
         "name": f"{package} - {seat.name}" if seat else deal.name,
-        "seat": None if seat is None else Reference(id=seat.id or 0),
+        "seat": None if seat is None else Seat(id=seat.id),
         "price": price,
-        "supply_deals": [Reference(id=one.id or 0) for one in deal.supply_deals],
+        "supply_deals": tuple(SupplyPackage(id=one.id) for one in deal.supply_deals),
         "is_active": deal.is_active,
         "agency_curation_fee": deal.agency_curation_fee,
         "agency_curation_fee_type": deal.agency_curation_fee_type,
         "contact_email": deal.contact_email,
     }
-    return DemandDeal.model_construct(**{name: value for name, value in fields.items() if value is not None})  # type: ignore[arg-type]
+    given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+    return DemandDeal.model_construct(**given)

@@ -67,6 +67,7 @@ def _content(here: Here, key: Key) -> None:
         st.toast(said)
     may_change = here.person.role != "viewer"
     _head(here, key, entity, may_change)
+    actions.problem()
     sections: dict[str, Callable[[], None]] = {
         FACTS: lambda: details.draw(here, entity),
         DELIVERY: lambda: delivery.draw(here, key),

@@ -59,10 +59,10 @@ def _controls(everything: Iterable[Row]) -> Wanted:
         )  # fmt: skip
         return Wanted(
             text=text or "",
-            kinds=_several(KIND, "Kind", list(KINDS), lambda kind: f"{KINDS[kind]}s", 130),
+            kinds=_several(KIND, "Kind", list(KINDS), lambda kind: f"{KINDS[kind]}s", 160),
             statuses=_several(STATUS, "Status", list(STATUSES), str.capitalize, 150),
             media_types=_several(MEDIA, "Media type", list(MEDIA_TYPES), str.capitalize, 150),
-            seats=_several(SEAT, "Seat", seats, str, 190),
+            seats=_several(SEAT, "Seat", seats, str, 210),
             dsps=_several(DSP, "DSP", dsps, str, 170),
         )
 
@@ -163,8 +163,9 @@ def _counted(shown: Sequence[Row], everything: Sequence[Row], unread: dict[str, 
     parts = []
     for entity, word in KINDS.items():
         count = sum(row.entity == entity for row in shown)
-        parts.append(f"{numbers.number(count)} {word.lower()}{'' if count == 1 else 's'}")
-    text = ", ".join(parts)
+        if count:
+            parts.append(f"{numbers.number(count)} {word.lower()}{'' if count == 1 else 's'}")
+    text = ", ".join(parts) or "nothing"
     if len(shown) < len(everything):
         text += f" of {numbers.number(len(everything))} rows"
     for entity, count in unread.items():
