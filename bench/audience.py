@@ -20,7 +20,7 @@ import polars as pl
 import pyarrow as pa
 
 from lib.reporting.definition import Definition
-from lib.reporting.engines.resident import ResidentEngine
+from lib.reporting.engines.resident import ResidentEngine, prepare
 from lib.reporting.engines.sums import Question
 from lib.reporting.warehouse import StoredSlicer, Warehouse
 from lib.wire.deadline import Deadline
@@ -108,7 +108,7 @@ def store(rows: pd.DataFrame, fields: list[str], folder: Path) -> StoredSlicer:
         writer.write(pa.Table.from_pandas(rows, preserve_index=False).cast(definition.schema()))
         writer.commit("made", "0")
     stored = warehouse.open("bench", "rows")
-    ResidentEngine().layout(stored)
+    prepare(stored)
     return stored
 
 

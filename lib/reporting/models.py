@@ -195,7 +195,7 @@ class ExportQuery(_Question):
     export_format: ExportFormat
     include_mappings: Flag | None = None
     include_total: Flag = 0
-    data_filters: tuple[DataFilter, ...] = ()
+    data_filters: tuple[DataFilter, ...] = Field(default=(), max_length=100)
 
     @property
     def with_mappings(self) -> bool:

@@ -1,6 +1,7 @@
 """How long an answer may take: one value, made when the question arrives, asked on the way."""
 
 import time
+from typing import NoReturn
 
 from lib.wire.errors import DeadlineExceeded
 
@@ -28,7 +29,11 @@ class Deadline:
     def check(self) -> None:
         """Raise DeadlineExceeded once the time is over."""
         if self._end is not None and time.monotonic() > self._end:
-            raise DeadlineExceeded(
-                f"The query took longer than the {self.seconds:g} seconds allowed; "
-                "ask for fewer days, a smaller split or a lower audience_rows_limit"
-            )
+            self.exceeded()
+
+    def exceeded(self) -> NoReturn:
+        """Raise DeadlineExceeded, in words that help."""
+        raise DeadlineExceeded(
+            f"The query took longer than the {self.seconds:g} seconds allowed; "
+            "ask for fewer days, a smaller split or a lower audience_rows_limit"
+        )

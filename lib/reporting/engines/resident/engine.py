@@ -1,23 +1,20 @@
 """The resident engine: opens layouts and answers questions on them. One per process, safe among threads."""
 
-import threading
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
 from lib.reporting.engines.resident.build import build
 from lib.reporting.engines.resident.draw import Draw
 from lib.reporting.engines.resident.identities import count_distinct, extreme, users_below
-from lib.reporting.engines.resident.layout import Floats, Ints, Layout
+from lib.reporting.engines.resident.layout import Floats, Ints
+from lib.reporting.engines.resident.opened import OpenLayouts
 from lib.reporting.engines.resident.query import Query
 from lib.reporting.engines.sums import Aggregate, Question, Sums
 from lib.reporting.measures import RECORDS, is_additive
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 from lib.wire.errors import DeadlineExceeded
-
-MOST_OPEN = 32
 
 
 class ResidentEngine:
@@ -26,21 +23,12 @@ class ResidentEngine:
     def __init__(self, threads: int = 2) -> None:
         """`threads` add up the parts of one question."""
         self.threads = threads
-        self._layouts: dict[Path, Layout] = {}
-        self._lock = threading.Lock()
+        self._layouts = OpenLayouts()
 
     def audience(self, stored: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
         """See Engine."""
-        return _answer(Query(self.layout(stored), stored, question, deadline, self.threads))
-
-    def layout(self, stored: StoredSlicer) -> Layout:
-        """The opened layout of the slicer's version; the least recently used ones are closed."""
-        with self._lock:
-            layout = self._layouts.pop(stored.layout_folder, None) or Layout(build(stored))
-            self._layouts[stored.layout_folder] = layout
-            while len(self._layouts) > MOST_OPEN:
-                self._layouts.pop(next(iter(self._layouts)))
-            return layout
+        layout = self._layouts.layout(stored, deadline)
+        return _answer(Query(layout, stored, question, deadline, self.threads))
 
 
 def prepare(stored: StoredSlicer, progress: Callable[[float], None] | None = None) -> None:
