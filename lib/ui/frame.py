@@ -117,7 +117,7 @@ def _choice(key: str, label: str, options: list[str], width: int) -> str:
 
 
 def _follow_url(key: str, label: str, options: list[str]) -> None:
-    """What the picker will show: what the URL asks for, if it is there; else what was picked; else the first."""
+    """What the picker will show: what the URL asks for, else what was picked, else the first."""
     asked, picked = st.query_params.get(key), st.session_state.get(key)
     if key not in st.session_state:
         if asked not in options:

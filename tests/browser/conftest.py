@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from conftest import started
@@ -98,7 +98,7 @@ def page(visitor: Visitor) -> Page:
 
 
 def enter(page: Page, address: str, person: str = "Manager") -> None:
-    """Sign in as one of the demo people; wait until the browser has its cookie and the screen stands still."""
+    """Sign in as a demo person; wait until the browser has its cookie and the screen stands still."""
     page.goto(address)
     page.get_by_role("button", name=person, exact=True).click()
     expect(page.get_by_text("Data to")).to_be_visible()
@@ -110,8 +110,19 @@ def pick(page: Page, label: str, option: str) -> None:
     """Pick from one of the frame's pickers, and wait until the screen stands still and the URL says so."""
     page.get_by_role("combobox", name=label).click()
     page.get_by_role("option", name=option, exact=True).click()
-    page.wait_for_url(f"**{label.lower()}={option}*")
+    page.wait_for_url(at(**{label.lower(): option}))
     settled(page)
+
+
+def at(screen: str | None = None, **asked: str) -> Callable[[str], bool]:
+    """A URL of this screen (any without one) that asks for this, whatever else it asks."""
+
+    def matches(url: str) -> bool:
+        parts = urlsplit(url)
+        is_there = screen is None or parts.path == f"/{screen}"
+        return is_there and asked.items() <= dict(parse_qsl(parts.query)).items()
+
+    return matches
 
 
 def settled(page: Page) -> None:

@@ -2,13 +2,13 @@
 
 from playwright.sync_api import Page, expect
 
-from browser.conftest import Visitor, enter, pick, settled
+from browser.conftest import Visitor, at, enter, pick, settled
 
 
 def test_first_visit_names_what_it_shows(address: str, page: Page) -> None:
     """Project and slicer stand in the URL from the first screen on, picked or not."""
     enter(page, address)
-    page.wait_for_url("**/?project=demo&slicer=curation*")
+    page.wait_for_url(at("slicers", project="demo", slicer="curation"))
 
 
 def test_picked_once(address: str, page: Page) -> None:
@@ -17,7 +17,7 @@ def test_picked_once(address: str, page: Page) -> None:
     pick(page, "Slicer", "delivery")
     for screen in ("Audience", "Export", "Slicers"):
         page.get_by_role("link", name=screen).click()
-        page.wait_for_url("**project=demo&slicer=delivery*")
+        page.wait_for_url(at(project="demo", slicer="delivery"))
         settled(page)
         expect(page.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
     page.reload()
@@ -29,11 +29,11 @@ def test_back(address: str, page: Page) -> None:
     enter(page, address)
     pick(page, "Slicer", "delivery")
     page.get_by_role("link", name="Access").click()
-    page.wait_for_url("**/access?**")
+    page.wait_for_url(at("access"))
     settled(page)
     pick(page, "Slicer", "curation")
     page.go_back()
-    page.wait_for_url("**/?project=demo&slicer=delivery*")
+    page.wait_for_url(at("slicers", project="demo", slicer="delivery"))
     expect(page.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from browser.conftest import Serve, Visitor, wait_for_cookie
+from browser.conftest import Serve, Visitor, at, wait_for_cookie
 
 PASSWORD = "demo"
 SCREENS = sorted(path.stem for path in (Path(__file__).parents[2] / "pages").glob("*.py"))
@@ -51,7 +51,7 @@ def test_deep_link(address: str, page: Page) -> None:
     sign_in(page)
     expect_signed_in(page)
     expect(page.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
-    assert page.url.startswith(f"{address}/export?project=demo&slicer=delivery")
+    page.wait_for_url(at("export", project="demo", slicer="delivery"))
 
 
 @pytest.mark.parametrize("name", ["Viewer", "Manager", "Admin"])
