@@ -84,6 +84,16 @@ def small_rows(seed: int) -> pa.Table:
     return pa.table(columns, schema=DEFINITION.schema())
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say loudly what was not tested here."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = {report.longrepr[2].removeprefix("Skipped: ") for report in skipped}
+    if reasons:
+        terminalreporter.section("NOT TESTED HERE", sep="!", yellow=True, bold=True)
+        for reason in sorted(reasons):
+            terminalreporter.line(reason, yellow=True)
+
+
 @pytest.fixture(autouse=True)
 def _main_stays() -> Iterator[None]:
     """A script that AppTest runs takes the place of `__main__`, which processes started later would run."""
