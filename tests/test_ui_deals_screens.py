@@ -14,8 +14,8 @@ from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.people import Grant, People
 from lib.settings import Settings
+from lib.ui import selection
 from lib.ui.deals.rows import rows
-from lib.ui.deals.table import _digest
 from lib.ui.package.draft import Terms
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
@@ -155,7 +155,7 @@ def test_bulk(visit: Visit, deals: Deals) -> None:
     desk = visit("deals")
     shown = rows(deals.list(SupplyPackage).results, deals.list(DemandDeal).results)
     chosen = [place for place, row in enumerate(shown) if row.entity == "demand_deals" and row.id < 4]
-    desk.session_state[f"deals_{_digest(shown)}"] = {
+    desk.session_state[selection.key("deals", (row.key for row in shown))] = {
         "selection": {"rows": chosen, "columns": [], "cells": []}
     }
     assert desk.run().button(key="deals_pause").label == "Pause 2"

@@ -11,6 +11,7 @@ from lib.ui.access import person_drawer
 from lib.ui.frame import Here
 
 OPEN, CLICKED, SEARCH = "person_open", "person_clicked", "people_search"
+NEW = "+"
 
 
 def matching(people: Iterable[Person], text: str) -> list[Person]:
@@ -37,7 +38,7 @@ def draw(here: Here, access: Access) -> None:
             label_visibility="collapsed",
         )  # fmt: skip
         st.space("stretch")
-        adds = st.button("Add a person", icon=":material/person_add:", key="people_add")
+        st.button("Add a person", icon=":material/person_add:", key="people_add", on_click=_add)
     listed = matching(access.people.everyone(), text or "")
     st.dataframe(
         table(listed),
@@ -52,9 +53,10 @@ def draw(here: Here, access: Access) -> None:
         },
         alt="People who may sign in",
     )
-    found = access.people.get(st.session_state.get(OPEN, ""))
-    if adds:
-        person_drawer.add(here, access)
+    opened = st.session_state.get(OPEN)
+    found = access.people.get(opened) if opened else None
+    if opened == NEW:
+        person_drawer.add(here, access, close)
     elif found is not None:
         person_drawer.change(here, access, found, close)
 
@@ -62,6 +64,10 @@ def draw(here: Here, access: Access) -> None:
 def close() -> None:
     """No person is open any more."""
     st.session_state.pop(OPEN, None)
+
+
+def _add() -> None:
+    st.session_state[OPEN] = NEW
 
 
 def _open(listed: list[Person]) -> None:

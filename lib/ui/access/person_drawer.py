@@ -44,9 +44,12 @@ def regrant(access: Access, person: Person, wanted: Iterable[str]) -> None:
         access.people.revoke(person.username, less)
 
 
-def add(here: Here, access: Access) -> None:
-    """Open the drawer for a new person."""
-    st.dialog("A new person", position="right", width=480, icon=":material/person_add:")(_add)(here, access)
+def add(here: Here, access: Access, closed: Closed) -> None:
+    """Open the drawer for a new person; `closed` is called when it is closed."""
+    drawer = st.dialog(
+        "A new person", position="right", width=480, icon=":material/person_add:", on_dismiss=closed
+    )
+    drawer(_add)(here, access, closed)
 
 
 def change(here: Here, access: Access, person: Person, closed: Closed) -> None:
@@ -57,7 +60,7 @@ def change(here: Here, access: Access, person: Person, closed: Closed) -> None:
     drawer(_change)(here, access, person, closed)
 
 
-def _add(here: Here, access: Access) -> None:
+def _add(here: Here, access: Access, closed: Closed) -> None:
     username = st.text_input("User name", key="person_username", help="What they sign in with")
     name = st.text_input("Name", key="person_name", help="As the desk shows it")
     email = st.text_input("E-mail", key="person_email", placeholder="Not needed")
@@ -68,7 +71,7 @@ def _add(here: Here, access: Access) -> None:
         person = partial(
             Person, username.strip().lower(), name.strip() or username.strip(), email.strip() or None, role
         )
-        _try(partial(_added, access, person, grants, password), f"{username} is added")
+        _try(partial(_added, access, person, grants, password), f"{username} is added", closed)
     _problem()
 
 
@@ -152,7 +155,7 @@ def _password(key: str, label: str) -> str:
     )
 
 
-def _try(work: Callable[[], object], said: str, closed: Closed | None = None) -> None:
+def _try(work: Callable[[], object], said: str, closed: Closed) -> None:
     """Do it if whoever is signed in now is an administrator; what fails is said in the drawer."""
     me = sign_in.person()
     try:
@@ -162,8 +165,7 @@ def _try(work: Callable[[], object], said: str, closed: Closed | None = None) ->
     except TrancheError as error:
         st.session_state[PROBLEM] = error.reason
         return
-    if closed is not None:
-        closed()
+    closed()
     st.toast(said)
     st.rerun()
 

@@ -9,9 +9,9 @@ import streamlit as st
 from lib.people import Person
 from lib.tokens.access import Access
 from lib.tokens.models import Token
-from lib.ui import sign_in
+from lib.ui import selection, sign_in
 
-CHOSEN, ALL, ASKED = "tokens_chosen", "tokens_all", "tokens_to_revoke"
+ALL, ASKED = "tokens_all", "tokens_to_revoke"
 OPENS_ALL, NEVER = "all of theirs", "never"
 COLUMNS = {
     "Name": st.column_config.TextColumn(width="medium"),
@@ -61,7 +61,7 @@ def draw(access: Access, person: Person) -> None:
     now = datetime.now(UTC)
     everything = of(access, person)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.toggle("Ended and temporary ones too", key=ALL, on_change=_choose_nothing)
+        st.toggle("Ended and temporary ones too", key=ALL)
         listed = shown(everything, now, st.session_state[ALL])
         revoke = st.container(horizontal=True, horizontal_alignment="right")
     if not listed:
@@ -69,14 +69,22 @@ def draw(access: Access, person: Person) -> None:
         return
     chosen = _chosen(listed, now, person.role == "admin")
     active = [token for token in chosen if token.state(now) == "active"]
-    if revoke.button("Revoke", icon=":material/block:", key="tokens_revoke", disabled=not active):
-        _ask(access, active)
+    revoke.button(
+        "Revoke",
+        icon=":material/block:",
+        key="tokens_revoke",
+        disabled=not active,
+        on_click=_begin,
+        args=(active,),
+    )
+    if asked := st.session_state.get(ASKED):
+        _ask(access, asked)
 
 
 def _chosen(listed: Sequence[Token], now: datetime, with_owner: bool) -> list[Token]:
     event = st.dataframe(
         table(listed, now, with_owner),
-        key=CHOSEN,
+        key=selection.key("tokens", (token.id for token in listed)),
         on_select="rerun",
         selection_mode="multi-row",
         hide_index=True,
@@ -87,17 +95,26 @@ def _chosen(listed: Sequence[Token], now: datetime, with_owner: bool) -> list[To
     return [listed[row] for row in event["selection"]["rows"] if row < len(listed)]
 
 
-@st.dialog("Revoke", icon=":material/block:")
+def _begin(tokens: list[Token]) -> None:
+    st.session_state[ASKED] = tokens
+
+
+def _end() -> None:
+    st.session_state.pop(ASKED, None)
+
+
+@st.dialog("Revoke", icon=":material/block:", on_dismiss=_end)
 def _ask(access: Access, tokens: list[Token]) -> None:
     st.markdown(f"{_counted(tokens)} will stop working at once, and for good:")
     st.markdown("\n".join(f"- **{token.name}** ({token.service}), `{token.prefix}…`" for token in tokens))
     with st.container(horizontal=True):
         if st.button("Revoke", type="primary", key="tokens_revoke_sure"):
             revoke(access, tokens)
-            _choose_nothing()
+            _end()
             st.toast(f"{_counted(tokens)} revoked")
             st.rerun()
         if st.button("Keep", key="tokens_keep"):
+            _end()
             st.rerun()
 
 
@@ -113,7 +130,3 @@ def revoke(access: Access, tokens: Iterable[Token]) -> None:
 
 def _counted(tokens: Sequence[Token]) -> str:
     return "This token" if len(tokens) == 1 else f"These {len(tokens)} tokens"
-
-
-def _choose_nothing() -> None:
-    st.session_state.pop(CHOSEN, None)

@@ -1,6 +1,5 @@
 """The list of packages and deals: narrowed by a search and by filters, opened by a click, paused in bulk."""
 
-import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Literal
@@ -8,6 +7,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from lib.deals.models import MEDIA_TYPES, STATUSES
+from lib.ui import selection
 from lib.ui.deals import catalogue
 from lib.ui.deals.rows import KINDS, Row, Wanted, csv, table
 from lib.ui.frame import Here
@@ -87,7 +87,7 @@ def _grid(shown: Sequence[Row], may_change: bool) -> list[Row]:
     draw_rows = partial(
         st.dataframe,
         table(shown),
-        key=f"deals_{_digest(shown)}",
+        key=selection.key("deals", (row.key for row in shown)),
         hide_index=True,
         height=min(TALLEST, ROW_HEIGHT * (len(shown) + 1) + 3),
         column_config=_columns(shown),
@@ -172,7 +172,3 @@ def _counted(shown: Sequence[Row], everything: Sequence[Row], unread: dict[str, 
         if entity in KINDS:
             text += f"; there are {numbers.number(count)} {KINDS[entity].lower()}s, more than a list can show"
     return text
-
-
-def _digest(shown: Iterable[Row]) -> str:
-    return hashlib.sha256(repr([row.key for row in shown]).encode()).hexdigest()[:16]
