@@ -9,8 +9,8 @@ from lib.reporting.definition import Definition
 from lib.reporting.ingest.importing import Job, digests, import_files
 from lib.reporting.ingest.readers import reader
 from lib.reporting.ingest.rejects import Reject, Rejects
-from lib.reporting.stored import StoredSlicer
 from lib.reporting.warehouse import Mode, Warehouse
+from lib.reporting.warehouse.stored import StoredSlicer
 
 
 def definition(**changes: Any) -> Definition:

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from lib.reporting.definition import Definition
-from lib.reporting.definition_file import definition_yaml, parse_definition, read_definition
+from lib.reporting.definition.file import definition_yaml, parse_definition, read_definition
 from lib.wire.errors import BadDefinition
 
 WHOLE = """

@@ -9,8 +9,8 @@ import pytest
 
 from lib.reporting.definition import Definition
 from lib.reporting.engines.resident import opened
-from lib.reporting.stored import StoredSlicer
 from lib.reporting.warehouse import Warehouse
+from lib.reporting.warehouse.stored import StoredSlicer
 from lib.wire.deadline import Deadline
 from lib.wire.errors import DeadlineExceeded
 

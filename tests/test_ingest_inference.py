@@ -11,7 +11,7 @@ import pytest
 from ingesting import Place
 
 from lib.reporting.definition import Definition, TimeColumn
-from lib.reporting.definition_file import definition_yaml, parse_definition
+from lib.reporting.definition.file import definition_yaml, parse_definition
 from lib.reporting.ingest.inference import infer
 from lib.reporting.ingest.readers import reader
 from lib.wire.errors import ImportRefused

@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from ingesting import Place, definition
-from lib.reporting import row_files, writer
+from lib.reporting.warehouse import row_files, writer
 {hook}
 Place(Path({folder!r})).take(Path({folder!r}) / "b.csv", definition=definition(), mode={mode!r})
 """

@@ -14,8 +14,8 @@ from lib.demo.cast import PASSWORD, PEOPLE
 from lib.demo.deals import seed
 from lib.demo.stage import ACTS, ROWS, build, is_invented, present
 from lib.people import People
-from lib.reporting.stored import StoredSlicer
 from lib.reporting.warehouse import Warehouse
+from lib.reporting.warehouse.stored import StoredSlicer
 from lib.settings import CONFIG, Settings
 from lib.wire.errors import ImportRefused, Misconfigured
 

@@ -13,17 +13,17 @@ from lib import private
 from lib.cli.import_request import Request
 from lib.cli.table import table
 from lib.reporting.definition import Definition
-from lib.reporting.definition_file import definition_yaml, read_definition
+from lib.reporting.definition.file import definition_yaml, read_definition
 from lib.reporting.ingest.delimited import delimiter_named
 from lib.reporting.ingest.importing import Job, digests, import_files, missing_columns
 from lib.reporting.ingest.inference import Inference, infer
 from lib.reporting.ingest.readers import reader
 from lib.reporting.ingest.rejects import Rejects
 from lib.reporting.ingest.rows import Reader
-from lib.reporting.mappings import read_mapping
-from lib.reporting.stored import StoredSlicer
 from lib.reporting.warehouse import Warehouse
-from lib.reporting.writer import refuse_mode
+from lib.reporting.warehouse.mappings import read_mapping
+from lib.reporting.warehouse.stored import StoredSlicer
+from lib.reporting.warehouse.writer import refuse_mode
 from lib.settings import Settings
 from lib.wire.errors import ImportRefused
 

@@ -9,8 +9,8 @@ from lib.cli.import_request import Request, Share, mapping_option
 from lib.cli.import_run import run
 from lib.cli.table import table
 from lib.reporting.ingest.files import FORMATS
-from lib.reporting.stored import StoredSlicer
 from lib.reporting.warehouse import Warehouse
+from lib.reporting.warehouse.stored import StoredSlicer
 from lib.settings import Settings
 
 _UNITS = ["B", "kB", "MB", "GB", "TB"]

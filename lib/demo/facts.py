@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from lib.reporting.mappings import read_mapping
+from lib.reporting.warehouse.mappings import read_mapping
 
 HERE = Path(__file__).parent
 

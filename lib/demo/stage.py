@@ -14,10 +14,10 @@ from lib.demo.curation import curation, curation_mappings
 from lib.demo.delivery import delivery, delivery_mappings
 from lib.people import People
 from lib.reporting.definition import Definition
-from lib.reporting.definition_file import read_definition
+from lib.reporting.definition.file import read_definition
 from lib.reporting.engines.resident import prepare
-from lib.reporting.stored import StoredSlicer
 from lib.reporting.warehouse import Mode, Warehouse
+from lib.reporting.warehouse.stored import StoredSlicer
 
 ROWS = 1_000_000
 SEED = 1815

@@ -13,8 +13,8 @@ import httpx
 import orjson
 from pydantic import ValidationError
 
-from lib.reporting import answers_arrow, answers_json, fallback
-from lib.reporting.answers import Audience
+from lib.reporting import fallback
+from lib.reporting.answers import Audience, as_arrow, as_json
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer
 from lib.wire import call
 from lib.wire.deadline import Deadline
@@ -58,13 +58,13 @@ class Reporting:
         """The figures. `slicer` (its info) saves asking which extensions the service knows."""
         slicer = slicer or self.info(InfoQuery(**query.model_dump(include={"project_name", "slicer_name"})))
         sent = fallback.known(query, slicer.extensions)
-        accept = answers_arrow.MEDIA_TYPE if "arrow" in slicer.extensions else "application/json"
+        accept = as_arrow.MEDIA_TYPE if "arrow" in slicer.extensions else "application/json"
         response = self._post("audience", sent, accept)
         try:
-            if answers_arrow.MEDIA_TYPE in response.headers.get("content-type", ""):
-                audience = answers_arrow.decode(response.content)
+            if as_arrow.MEDIA_TYPE in response.headers.get("content-type", ""):
+                audience = as_arrow.decode(response.content)
             else:
-                audience = answers_json.decode(_success(response.content), query.split_by)
+                audience = as_json.decode(_success(response.content), query.split_by)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Unreadable("The service's answer is not one that the API knows") from error
         return fallback.complete(audience, query, slicer)

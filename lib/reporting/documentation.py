@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lib.reporting.answers_arrow import MEDIA_TYPE
+from lib.reporting.answers.as_arrow import MEDIA_TYPE
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer
 from lib.wire.errors import AccessError
 from lib.wire.schemas import NUMBER, TEXT, Schema, a_list, an_object, of_model

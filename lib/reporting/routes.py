@@ -12,7 +12,7 @@ import orjson
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
-from lib.reporting import answers_arrow, answers_json
+from lib.reporting.answers import as_arrow, as_json
 from lib.reporting.documentation import AUDIENCE, EXPORT, INFO
 from lib.reporting.models import Slicer
 from lib.reporting.service import ReportingService
@@ -36,11 +36,11 @@ def routes(service: ReportingService) -> APIRouter:
     async def audience(request: Request) -> Response:
         deadline = service.deadline()
         body = await request.body()
-        if answers_arrow.MEDIA_TYPE in request.headers.get("accept", ""):
-            packed = await _run(pool, lambda: answers_arrow.encode(service.audience(body, deadline)))
-            return Response(packed, media_type=answers_arrow.MEDIA_TYPE)
+        if as_arrow.MEDIA_TYPE in request.headers.get("accept", ""):
+            packed = await _run(pool, lambda: as_arrow.encode(service.audience(body, deadline)))
+            return Response(packed, media_type=as_arrow.MEDIA_TYPE)
         answer = await _run(pool, lambda: service.audience(body, deadline))
-        return StreamingResponse(_pieces(pool, answers_json.encode(answer)), media_type=JSON)
+        return StreamingResponse(_pieces(pool, as_json.encode(answer)), media_type=JSON)
 
     @router.post("/export", **EXPORT)
     async def export(request: Request) -> Response:

@@ -8,8 +8,8 @@ from lib.reporting.ingest.files import Progress
 from lib.reporting.ingest.normalise import Normaliser, source_columns
 from lib.reporting.ingest.rejects import Reject, Rejects
 from lib.reporting.ingest.rows import Reader
-from lib.reporting.manifest import Import, Source
 from lib.reporting.warehouse import Mode, StoredSlicer, Warehouse, Writer
+from lib.reporting.warehouse.manifest import Import, Source
 from lib.wire.errors import ImportRefused, UnknownName
 
 

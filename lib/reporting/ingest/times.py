@@ -9,8 +9,8 @@ import pandas as pd
 import pyarrow as pa
 
 from lib.reporting.definition import TimeColumn
+from lib.reporting.definition.zones import hours_zone, time_zone
 from lib.reporting.ingest.cells import text, trimmed
-from lib.reporting.zones import hours_zone, time_zone
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]

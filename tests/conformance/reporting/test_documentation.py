@@ -13,7 +13,7 @@ from conformance.conftest import Reach
 from conformance.reporting.caller import VERBS, Answer, Caller
 from lib import connect, demo
 from lib.people import Person
-from lib.reporting.definition_file import read_definition
+from lib.reporting.definition.file import read_definition
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 

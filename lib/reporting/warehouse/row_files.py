@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lib.reporting.definition import TIME, Definition
-from lib.reporting.manifest import Part, day_folder, sync_folder
+from lib.reporting.warehouse.manifest import Part, day_folder, sync_folder
 
 BATCH_ROWS = 1 << 16
 BUFFER_BYTES = 96 << 20

@@ -12,9 +12,9 @@ from typing import Literal
 import pyarrow as pa
 
 from lib.reporting.definition import Definition
-from lib.reporting.manifest import Import, Manifest, Source, read_manifest, replace_manifest
-from lib.reporting.mappings import store_mapping
-from lib.reporting.row_files import RowFiles
+from lib.reporting.warehouse.manifest import Import, Manifest, Source, read_manifest, replace_manifest
+from lib.reporting.warehouse.mappings import store_mapping
+from lib.reporting.warehouse.row_files import RowFiles
 from lib.wire.errors import ImportRefused
 
 Mode = Literal["create", "append", "replace", "replace-days"]

@@ -14,7 +14,7 @@ from lib.reporting.definition import (
     KeyFieldDefinition,
     TimeColumn,
 )
-from lib.reporting.yaml_lines import Lines, Where, read_yaml
+from lib.reporting.definition.yaml_lines import Lines, Where, read_yaml
 from lib.wire.errors import BadDefinition, UnknownName
 
 _PARTS: dict[str, type[BaseModel]] = {

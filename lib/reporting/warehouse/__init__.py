@@ -17,9 +17,9 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from lib.reporting.definition import Definition
-from lib.reporting.manifest import MANIFEST
-from lib.reporting.stored import StoredSlicer, stored_slicer
-from lib.reporting.writer import Mode, Writer, writing
+from lib.reporting.warehouse.manifest import MANIFEST
+from lib.reporting.warehouse.stored import StoredSlicer, stored_slicer
+from lib.reporting.warehouse.writer import Mode, Writer, writing
 from lib.wire.errors import AccessError, BadRequest
 
 __all__ = ["Mode", "StoredSlicer", "Warehouse", "Writer"]

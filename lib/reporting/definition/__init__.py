@@ -9,9 +9,7 @@ import pyarrow as pa
 from pydantic import Field, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from lib.reporting.formulas import expand, parse
-from lib.reporting.models import EXTENSIONS, GRANULARITIES, DataField, KeyField, Slicer, time_key_field
-from lib.reporting.parts import (
+from lib.reporting.definition.parts import (
     Aggregate,
     AudienceSourceDefinition,
     DataFieldDefinition,
@@ -20,6 +18,8 @@ from lib.reporting.parts import (
     Part,
     TimeColumn,
 )
+from lib.reporting.formulas import expand, parse
+from lib.reporting.models import EXTENSIONS, GRANULARITIES, DataField, KeyField, Slicer, time_key_field
 from lib.wire.errors import BadRequest
 
 __all__ = [

@@ -5,8 +5,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from lib.reporting.definition.zones import time_zone
 from lib.reporting.models import AudienceSource, DataField, KeyField
-from lib.reporting.zones import time_zone
 
 Aggregate = Literal["sum", "mean", "min", "max", "count", "distinct"]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f'\"]+$")]

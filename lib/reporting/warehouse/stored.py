@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lib.reporting.definition import Definition
-from lib.reporting.manifest import Import, day_folder, read_manifest
-from lib.reporting.mappings import stored_mapping
 from lib.reporting.models import Slicer
+from lib.reporting.warehouse.manifest import Import, day_folder, read_manifest
+from lib.reporting.warehouse.mappings import stored_mapping
 from lib.wire.errors import AccessError
 
 
