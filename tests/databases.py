@@ -22,49 +22,66 @@ UNSAFE_BUT_QUICK = "-c listen_addresses= -c fsync=off -c synchronous_commit=off 
 def binaries() -> Path | None:
     """The folder of `initdb` and `pg_ctl`, the newest if there are several; None without PostgreSQL."""
     on_path = shutil.which("pg_ctl")
-    found = [Path(on_path)] if on_path else sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
-    return found[-1].resolve().parent if found else None
+    known = [Path(on_path)] if on_path else sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
+    return known[-1].resolve().parent if known else None
+
+
+class Postgres:
+    """A PostgreSQL server in a folder of its own. `url` is that of its databases, with `{}` for the name."""
+
+    def __init__(self, programs: Path, folder: Path) -> None:
+        self._programs, self._folder = programs, folder
+        self._owner = {"user": "nobody", "group": "nogroup"} if os.geteuid() == 0 else {}
+        self.url = f"postgresql+psycopg://tranche@/{{}}?host={folder}"
+
+    def prepare(self) -> None:
+        """Make its files."""
+        if self._owner:
+            shutil.chown(self._folder, **self._owner)
+        options = ["-U", "tranche", "-A", "trust", "-E", "UTF8", "-N", "--locale=C"]
+        self._run("initdb", *options)
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        options = f"{UNSAFE_BUT_QUICK} -k {self._folder}"
+        self._run("pg_ctl", "-w", "-s", "-l", self._folder / "log", "-o", options, "start")
+
+    def stop(self, how: str) -> None:
+        """Stop it: `fast` keeps all that was committed, `immediate` doesn't wait for the disk."""
+        self._run("pg_ctl", "-w", "-s", "-m", how, "stop")
+
+    def _run(self, program: str, *options: str | Path) -> None:
+        command = [self._programs / program, "-D", self._folder / "data", *options]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=self._folder, **self._owner)
 
 
 @contextmanager
-def server(programs: Path) -> Iterator[str]:
-    """A server, stopped in the end: the URL of its databases, with `{}` for the name."""
+def server(programs: Path) -> Iterator[Postgres]:
+    """A running server, stopped in the end."""
     folder = Path(tempfile.mkdtemp(prefix="tranche-pg-"))
-    owner = {}
-    if os.geteuid() == 0:
-        owner = {"user": "nobody", "group": "nogroup"}
-        shutil.chown(folder, **owner)
-    control = [programs / "pg_ctl", "-D", folder / "data", "-w", "-s"]
-    start = ["-l", folder / "log", "-o", f"{UNSAFE_BUT_QUICK} -k {folder}", "start"]
     try:
-        initdb = [
-            programs / "initdb",
-            "-D",
-            folder / "data",
-            "-U",
-            "tranche",
-            "-A",
-            "trust",
-            "-E",
-            "UTF8",
-            "-N",
-        ]
-        subprocess.run([*initdb, "--locale=C"], check=True, stdout=subprocess.DEVNULL, cwd=folder, **owner)
-        subprocess.run([*control, *start], check=True, stdout=subprocess.DEVNULL, cwd=folder, **owner)
-        yield f"postgresql+psycopg://tranche@/{{}}?host={folder}"
-        subprocess.run([*control, "-m", "immediate", "stop"], check=True, cwd=folder, **owner)
+        made = Postgres(programs, folder)
+        made.prepare()
+        made.start()
+        yield made
+        made.stop("immediate")
     finally:
         shutil.rmtree(folder)
+
+
+def found() -> Path:
+    """The folder of PostgreSQL's programs, or a loud skip."""
+    programs = binaries()
+    if programs is None:
+        pytest.skip("NOT RUN on PostgreSQL: it is not installed (Debian's package postgresql)")
+    return programs
 
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """A PostgreSQL server, or a loud skip where there is none."""
-    programs = binaries()
-    if programs is None:
-        pytest.skip("NOT RUN on PostgreSQL: it is not installed (Debian's package postgresql)")
-    with server(programs) as url:
-        yield url
+    with server(found()) as running:
+        yield running.url
 
 
 @pytest.fixture

@@ -1,13 +1,15 @@
 """Opening the database: SQLite in a file of our own, or PostgreSQL by its URL."""
 
 import os
+import random
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from lib import private
@@ -16,6 +18,7 @@ from lib.wire.errors import Misconfigured
 
 BUSY_SECONDS = 10
 CONNECT_SECONDS = 5
+PAUSE_SECONDS = (0.001, 0.005)
 WRITES = "tranche_writes"
 DEADLINE = "tranche_deadline"
 
@@ -81,28 +84,55 @@ def _prepare(path: Path) -> None:
 
 
 def _configure(connection: sqlite3.Connection, entry: ConnectionPoolEntry) -> None:
-    """Per connection; with `isolation_level` None the driver leaves BEGIN to `_begin`."""
+    """Per connection; with `isolation_level` None the driver leaves BEGIN to `_begin`.
+
+    FULL: what was acknowledged is there after a power cut too.
+    """
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys=ON")
-    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute("PRAGMA synchronous=FULL")
 
 
 def _begin(connection: Connection) -> None:
     options = connection.get_execution_options()
-    left = _left(options.get(DEADLINE), BUSY_SECONDS)
-    connection.exec_driver_sql(f"PRAGMA busy_timeout={left}")
-    immediate = options.get(WRITES)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+    deadline = options.get(DEADLINE)
+    if options.get(WRITES):
+        _take_turn(connection, deadline or Deadline(BUSY_SECONDS))
+    connection.exec_driver_sql(f"PRAGMA busy_timeout={_left(deadline)}")
+    if not options.get(WRITES):
+        connection.exec_driver_sql("BEGIN")
+
+
+def _take_turn(connection: Connection, deadline: Deadline) -> None:
+    """Begin to write as soon as nobody else does.
+
+    SQLite's own patience looks less and less often, up to ten times a second: among several busy writers
+    some starve, and the database idles meanwhile.
+    """
+    connection.exec_driver_sql("PRAGMA busy_timeout=0")
+    while True:
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        except OperationalError as error:
+            if not _is_busy(error) or deadline.remaining() == 0:
+                raise
+            time.sleep(random.uniform(*PAUSE_SECONDS))  # noqa: S311
+        else:
+            return
+
+
+def _is_busy(error: OperationalError) -> bool:
+    return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
 
 
 def _limit(connection: Connection) -> None:
     """PostgreSQL ends what takes longer than the transaction's deadline, waits for locks included."""
     deadline = connection.get_execution_options().get(DEADLINE)
     if deadline is not None and deadline.remaining() is not None:
-        connection.exec_driver_sql(f"SET LOCAL statement_timeout = {_left(deadline, BUSY_SECONDS)}")
+        connection.exec_driver_sql(f"SET LOCAL statement_timeout = {_left(deadline)}")
 
 
-def _left(deadline: Deadline | None, usual: float) -> int:
-    """Milliseconds until the deadline, at least one; the usual time without a deadline."""
+def _left(deadline: Deadline | None) -> int:
+    """Milliseconds until the deadline, at least one; the usual patience without a deadline."""
     left = None if deadline is None else deadline.remaining()
-    return max(1, round(1000 * (usual if left is None else left)))
+    return max(1, round(1000 * (BUSY_SECONDS if left is None else left)))

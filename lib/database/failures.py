@@ -33,6 +33,7 @@ _SQLITE = {
     "SQLITE_LOCKED": Failure.LOCKED,
     "SQLITE_INTERRUPT": Failure.STOPPED,
     "SQLITE_FULL": Failure.FULL,
+    "SQLITE_IOERR_WRITE": Failure.FULL,
     "SQLITE_CANTOPEN": Failure.LOST,
     "SQLITE_IOERR": Failure.LOST,
     "SQLITE_NOTADB": Failure.LOST,

@@ -48,19 +48,19 @@ def new_database(
     return made
 
 
+def open_desk(home: Path, database_url: str, **settings: object) -> connect.Installation:
+    """A desk with three people, without a throttle unless the settings say otherwise."""
+    people = People(home / "people.yaml", rounds=4)
+    for person in PEOPLE:
+        people.add(person, PASSWORD)
+    usual = {"throttle_reads": UNLIMITED, "throttle_writes": UNLIMITED, "database_url": database_url}
+    return connect.installation(Settings(home=home, **usual | settings))
+
+
 @pytest.fixture(scope="session")
 def opened(new_database: Callable[[], str], tmp_path_factory: pytest.TempPathFactory) -> Opened:
-    """Opens a desk over a new database, with the settings given and without a throttle."""
-
-    def open_desk(**settings: object) -> connect.Installation:
-        home: Path = tmp_path_factory.mktemp("desk")
-        people = People(home / "people.yaml", rounds=4)
-        for person in PEOPLE:
-            people.add(person, PASSWORD)
-        usual = {"throttle_reads": UNLIMITED, "throttle_writes": UNLIMITED, "database_url": new_database()}
-        return connect.installation(Settings(home=home, **usual | settings))
-
-    return open_desk
+    """Opens a desk over a new database, with the settings given."""
+    return lambda **settings: open_desk(tmp_path_factory.mktemp("desk"), new_database(), **settings)
 
 
 @pytest.fixture(scope="session")

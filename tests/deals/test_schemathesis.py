@@ -1,0 +1,105 @@
+"""Both APIs against their own OpenAPI: requests made from the schemas, good and bad, over a socket.
+
+No answer is a failure of the service, has a code or a header that is not documented, or is other than its
+schema says. In the deals API, moreover, what a schema forbids is refused, nobody gets in without a token,
+and methods that are not supported are named; the reporting API is lenient on purpose.
+"""
+
+import datetime as dt
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from conformance.transports import socket
+
+from deals.caller import Caller, option, package, world
+from deals.conftest import PASSWORD, Opened, issue, open_desk
+from lib import connect
+from lib.reporting.definition import Definition
+from lib.reporting.warehouse import Warehouse
+
+LARGEST_BODY = 64 * 1024 * 1024
+SECONDS = 240
+CONFORMANCE = (
+    "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,"
+    "response_schema_conformance"
+)
+STRICT = "negative_data_rejection,ignored_auth,unsupported_method,allow_header_conformance"
+COUNTRY, SITE = "bid_context_wrapper.user.geo.country", "bid_context_wrapper.supply.site_id"
+REPORT = Definition.model_validate(
+    {
+        "time": {"column": "time", "granularity": "day"},
+        "key_fields": [{"name": COUNTRY}, {"name": SITE}],
+        "data_fields": [
+            {"name": "imps"},
+            {"name": "clicks"},
+            {"name": "ctr", "formula": "100 * clicks / imps"},
+        ],
+    }
+)
+
+
+def report(warehouse: Warehouse) -> None:
+    """The slicer that the documentation's examples ask about, with rows of yesterday."""
+    yesterday = dt.datetime.combine(dt.datetime.now(dt.UTC).date() - dt.timedelta(days=1), dt.time(), dt.UTC)
+    columns = {"time": [yesterday] * 2, COUNTRY: ["US", "DE"], SITE: ["a", None], "imps": [9.0, 4.0]}
+    with warehouse.writer("demo", "delivery", REPORT) as writer:
+        writer.write(pa.table(columns | {"clicks": [1.0, 0.0]}, schema=REPORT.schema()))
+        writer.commit("made by a test", "0")
+
+
+@pytest.fixture(scope="module")
+def desk(opened: Opened) -> connect.Installation:
+    """A desk; how large a body may be is another test's."""
+    return opened(max_body_bytes=LARGEST_BODY)
+
+
+@pytest.fixture(scope="module")
+def address(desk: connect.Installation) -> Iterator[str]:
+    """Where it answers; it has one of everything."""
+    with socket(desk.api) as http:
+        caller = Caller(http, issue(desk))
+        there = world(caller)
+        supply = [{"id": caller.make("supply_deals", package())["id"]}]
+        caller.make("demand_deals", {"name": "x", **option(there.ada), "supply_deals": supply})
+        caller.make("packages", {"name": "x", "supply_deals": supply})
+        yield str(http.base_url).rstrip("/")
+
+
+def run(address: str, folder: Path, paths: str, examples: int, *options: str, **environment: str) -> None:
+    """Run the program on some of the paths; fail with the end of what it says."""
+    command = [sys.executable, "-m", "schemathesis.cli", "run", f"{address}/openapi.json", "--seed", "1"]
+    command += ["--include-path-regex", paths, "--phases", "examples,coverage,fuzzing", "--warnings", "off"]
+    command += ["--max-examples", str(examples), "--continue-on-failure", "--no-color", *options]
+    done = subprocess.run(
+        command, cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=SECONDS
+    )
+    lines = [line[:300] for line in (done.stdout + done.stderr).splitlines()]
+    assert done.returncode == 0, "\n".join(lines[-120:])
+
+
+def test_deals(address: str, desk: connect.Installation, tmp_path: Path) -> None:
+    """The deals API: all of it on SQLite; on PostgreSQL the entities with the most kinds of columns."""
+    on_sqlite = desk.settings.database_url.startswith("sqlite")
+    paths = "^/api/" if on_sqlite else "^/api/(supply|demand)_deals/"
+    header = f"Authorization: Bearer {issue(desk)}"
+    run(address, tmp_path, paths, 4, "--header", header, "--checks", f"{CONFORMANCE},{STRICT}")
+
+
+def test_reporting_and_tokens(tmp_path: Path) -> None:
+    """The reporting API and the token service."""
+    desk = open_desk(tmp_path, f"sqlite:///{tmp_path}/tranche.db", max_body_bytes=LARGEST_BODY)
+    report(desk.warehouse)
+    environment = {
+        "SCHEMATHESIS_HOOKS": "schemathesis_hooks",
+        "PYTHONPATH": str(Path(__file__).parent),
+        "TRANCHE_TEST_TOKEN": issue(desk, "admin", "reporting"),
+        "TRANCHE_TEST_PASSWORD": PASSWORD,
+    }
+    with socket(desk.api) as http:
+        address = str(http.base_url).rstrip("/")
+        run(address, tmp_path, "^/(API|oauth2)/", 30, "--checks", CONFORMANCE, **environment)
