@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 import httpx
+import hypothesis
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -33,6 +34,10 @@ from lib.settings import Settings
 from lib.wire import server
 from lib.wire.transport import InProcess
 
+hypothesis.settings.register_profile(
+    "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("unhurried")
 pytest_plugins = ["databases", "dealing"]
 
 ROOT = Path(__file__).parent.parent
