@@ -51,8 +51,10 @@ class TopValues:
 def top_values(
     ask: Ask, question: AudienceQuery, slicer: Slicer, key_field: str, data_field: str
 ) -> TopValues:
-    """The top values in the days of `question`. A formula's rows are ordered by volume: the largest ratios are
-    those of the smallest rows."""
+    """The top values in the days of `question`.
+
+    A formula's rows are ordered by volume: the largest ratios are those of the smallest rows.
+    """
     key, wanted = slicer.key_field(key_field), slicer.data_field(data_field)
     order = slicer.data_field(focus.volume(slicer, wanted))
     asked = question.model_copy(
