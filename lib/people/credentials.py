@@ -79,7 +79,7 @@ class People:
         return self._regrant(username, without)
 
     def set_role(self, username: str, role: Role) -> Person:
-        """Give a person another role; returns them as they are now. UnknownName without such person or role."""
+        """Give a person another role; returns them as they are now. UnknownName: no such person, role."""
         if role not in ROLES:
             raise UnknownName("role", role, ROLES)
         records = self._change(lambda records: records[_known(username, records)].update(roles=[role]))
