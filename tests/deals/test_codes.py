@@ -124,13 +124,14 @@ def writer_in_the_way(engine: Engine) -> Iterator[None]:
 
 def test_504_at_the_deadline(opened: Opened, sister: str) -> None:
     """A request that has to wait too long is stopped, and did nothing; the next one works."""
-    desk = opened(deadline_seconds=0.5)
-    with TRANSPORTS[sister](desk.api) as http:
+    desk = opened()
+    hurried = connect.installation(desk.settings.model_copy(update={"deadline_seconds": 0.5}))
+    with TRANSPORTS[sister](desk.api) as http, TRANSPORTS[sister](hurried.api) as in_a_hurry:
         caller = Caller(http, issue(desk))
         there = world(caller)
         body = package(create_demand_deals=deals(option(there.ada)))
         with writer_in_the_way(desk.access.store.engine):
-            detail = caller.detail("POST", "supply_deals/", 504, body)
+            detail = Caller(in_a_hurry, caller.token).detail("POST", "supply_deals/", 504, body)
             assert caller.get("supply_deals/")["count"] == 0
         assert detail == "The database did not answer in time; nothing was changed"
         assert caller.get("demand_deals/")["count"] == 0
