@@ -14,11 +14,18 @@ def grid(page: Page, place: int) -> Locator:
 
 
 def click_cell(page: Page, place: int, row: int, from_right: int | None = None) -> None:
-    """Click as a hand does into a row of a table, at its first column or so far from its right edge."""
+    """Click into a row of a table, at its first column or so far from its right edge.
+
+    The table is a canvas, which knows by the frames drawn while the mouse comes what it comes to.
+    """
     box = grid(page, place).bounding_box()
     assert box is not None
-    x = box["width"] - from_right if from_right else 60
-    page.mouse.click(box["x"] + x, box["y"] + ROW * (row + 1) + ROW / 2, delay=80)
+    x = box["x"] + (box["width"] - from_right if from_right else 60)
+    y = box["y"] + ROW * (row + 1) + ROW / 2
+    page.mouse.move(x - 5, y)
+    page.mouse.move(x, y)
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.mouse.click(x, y)
     settled(page)
 
 
@@ -38,6 +45,7 @@ def test_a_field_under_the_cursor(address: str, page: Page) -> None:
     click_cell(page, 0, 1)
     expect(page.get_by_role("heading", name="Campaign by Impressions")).to_be_visible()
     page.keyboard.press("ArrowDown")
+    settled(page)
     expect(page.get_by_role("heading", name="Content category by Impressions")).to_be_visible()
     expect(page.get_by_text("can add up to more than 100 %")).to_be_visible()
     click_cell(page, 1, 3)
