@@ -130,7 +130,16 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def own_home(home: Path, tmp_path: Path) -> Path:
     """A copy of that data directory for a test that changes something."""
-    return shutil.copytree(home, tmp_path / "home")
+    return copied(home, tmp_path / "home")
+
+
+def copied(home: Path, target: Path) -> Path:
+    """A copy of a data directory without its database, which is made anew when it is opened.
+
+    A copy of the database would close its file, and with that drop the locks that SQLite holds on it in this
+    process (sqlite.org, How To Corrupt An SQLite Database File, 2.2): other processes would lose tokens.
+    """
+    return shutil.copytree(home, target, ignore=shutil.ignore_patterns("*.db", "*.db-*"))
 
 
 @pytest.fixture(scope="session")

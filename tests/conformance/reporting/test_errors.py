@@ -5,6 +5,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from conftest import copied
 
 from conformance.conftest import Reach
 from conformance.reporting.caller import PERIOD, VERBS, Caller, refused
@@ -96,7 +97,7 @@ def test_timeout_of_a_long_filter(reach: Reach, house: Path) -> None:
 @pytest.fixture
 def broken(house: Path, tmp_path: Path) -> Settings:
     """An installation whose rows got lost."""
-    home = shutil.copytree(house, tmp_path / "home")
+    home = copied(house, tmp_path / "home")
     for folder in ("rows", "layout"):
         shutil.rmtree(home / "warehouse" / "shop" / "hourly" / folder, ignore_errors=True)
     return Settings(home=home)
