@@ -7,7 +7,7 @@ from lib.deals.store import tables as t
 from lib.deals.store.demand_deals import DemandDeals
 from lib.deals.store.noun import Dependants, Noun
 from lib.deals.store.packages import Packages
-from lib.deals.store.seats import Seats
+from lib.deals.store.seats import Dsps, Seats
 from lib.deals.store.supply_packages import SupplyPackages
 
 
@@ -46,7 +46,7 @@ SEATS = Seats(
     ),
     ("name", "external_id"),
 )
-DSPS = Noun("dsps", "DSP", t.dsps, requests.Dsp, (Dependants("seat", t.seats, t.seats.c.dsp_id),))
+DSPS = Dsps("dsps", "DSP", t.dsps, requests.Dsp, (Dependants("seat", t.seats, t.seats.c.dsp_id),))
 DOMAIN_LISTS = Noun(
     "domain_lists",
     "domain list",

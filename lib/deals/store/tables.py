@@ -147,6 +147,6 @@ idempotency_keys = Table(
     Column("entity", String(20), nullable=False),
     Column("body", Document, nullable=False),
     Column("answer", Document, nullable=False),
-    Column("etag", String(40), nullable=False),
+    Column("etag", String(60), nullable=False),
     Column("at", Instant, nullable=False, index=True),
 )

@@ -139,7 +139,7 @@ def _records() -> None:
         _given("entity", sa.String(20)),
         _given("body", TEXT),
         _given("answer", TEXT),
-        _given("etag", sa.String(40)),
+        _given("etag", sa.String(60)),
         _given("at", INSTANT),
         sa.PrimaryKeyConstraint("owner", "key", name="pk_idempotency_keys"),
     )
