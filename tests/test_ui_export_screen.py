@@ -16,7 +16,7 @@ from lib.reporting.client import Reporting
 from lib.reporting.models import ExportQuery, Filter
 from lib.ui import data_filters, script
 from lib.ui.making import Making
-from lib.wire.errors import BadRequest
+from lib.wire.errors import BadRequest, DeadlineExceeded
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
 COUNTRY, CAMPAIGN = "geo.country", "campaign_id"
@@ -93,6 +93,14 @@ def test_making_fails(reporting: Reporting) -> None:
         making.make(reporting, export(split_by=("nothing",)))
     assert making.state == "failed"
     assert "Unknown key field 'nothing'" in making.reason
+
+
+def test_making_takes_too_long(embedded: httpx.Client, token: Callable[[str], str]) -> None:
+    """A file that takes too long leaves a sentence on what to choose instead."""
+    making, hurried = Making(), Reporting(embedded, token("manager"), seconds=0)
+    with pytest.raises(DeadlineExceeded):
+        making.make(hurried, export(split_by=(COUNTRY,)))
+    assert "choose csv" in making.reason
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ from typing import Literal
 
 from lib.reporting.client import Reporting
 from lib.reporting.models import ExportQuery
-from lib.wire.errors import TrancheError
+from lib.wire.errors import DeadlineExceeded, TrancheError
 
 State = Literal["nothing", "making", "made", "failed"]
+TOO_LONG = "It took longer than the service allows: choose csv, fewer data fields or fewer days"
 
 
 class Making:
@@ -25,6 +26,9 @@ class Making:
         try:
             download = reporting.export(query)
             content = download.content.read()
+        except DeadlineExceeded:
+            self._end("failed", reason=TOO_LONG)
+            raise
         except TrancheError as error:
             self._end("failed", reason=error.reason)
             raise
