@@ -105,6 +105,18 @@ def test_nothing_begins_after_the_deadline(engine: Engine) -> None:
     assert count(engine) == 0
 
 
+def test_a_reader_sees_one_moment(engine: Engine) -> None:
+    """What another transaction commits meanwhile is not seen: a body and its ETag belong together."""
+
+    def work(connection: Connection) -> list[int]:
+        seen = [len(connection.execute(select(things)).all())]
+        database.transact(engine, add, Deadline(10))
+        return [*seen, len(connection.execute(select(things)).all())]
+
+    assert database.reading(engine, work, Deadline(10)) == [0, 0]
+    assert count(engine) == 1
+
+
 def test_what_the_database_undid_is_run_again(postgres: str) -> None:
     """A transaction that PostgreSQL undid for another's sake runs anew; one that never works gives up."""
     engine = database.engine(postgres)

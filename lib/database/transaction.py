@@ -48,7 +48,10 @@ def transact(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
 
 
 def reading(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
-    """What `work` returns, which writes nothing; also run again when the connection broke off."""
+    """What `work` returns, which writes nothing; also run again when the connection broke off.
+
+    All that it reads is of one moment, whoever writes meanwhile.
+    """
     return _repeated(lambda: _read(engine, work, deadline), deadline, _PASSING | {Failure.LOST})
 
 
@@ -108,6 +111,8 @@ def _written(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
 
 def _read(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
     with _connected(engine, deadline) as connection, connection.begin():
+        if engine.dialect.name == "postgresql":
+            connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         return work(connection)
 
 

@@ -17,6 +17,7 @@ from lib.deals.store import etags, history, listing
 from lib.deals.store.conflicts import conflict
 from lib.deals.store.filters import FILTERS, orderings
 from lib.deals.store.idempotency import Once
+from lib.deals.store.noun import Noun
 from lib.deals.store.nouns import NOUNS
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.deals.validation import Problems, read
@@ -73,39 +74,39 @@ class DealsService:
         problems = Problems()
         queries.none(parameters, problems)
 
-        def work(work: Work) -> Found:
+        def within(work: Work) -> Found:
             bodies = NOUNS[key[0]].show(work, [key[1]])
             if not bodies:
                 raise _nothing(key)
             problems.check()
             return Found(bodies[0], etags.of(work, key))
 
-        return self._read(work, deadline)
+        return self._read(within, deadline)
 
     def list(self, entity: str, parameters: Parameters, deadline: Deadline) -> Part:
         """A page of all entities of a kind. Invalid says everything that is wrong with the query."""
         problems = Problems()
         query = queries.query(parameters, problems, FILTERS[entity], orderings(entity))
 
-        def work(work: Work) -> Part:
+        def within(work: Work) -> Part:
             count, results = listing.page(work, NOUNS[entity], query, problems)
             return Part(count, query.limit, query.offset, results)
 
-        return self._read(work, deadline)
+        return self._read(within, deadline)
 
     def history(self, key: EntityKey, parameters: Parameters, deadline: Deadline) -> Part:
         """Changes of an entity, latest first, also of one that was removed. NotFound if it never was."""
         problems = Problems()
         query = queries.query(parameters, problems, (), ())
 
-        def work(work: Work) -> Part:
+        def within(work: Work) -> Part:
             count, results = history.page(work.connection, key, query.limit, query.offset)
             if not count:
                 raise _nothing(key)
             problems.check()
             return Part(count, query.limit, query.offset, results)
 
-        return self._read(work, deadline)
+        return self._read(within, deadline)
 
     def create(self, entity: str, request: Asked, deadline: Deadline) -> Found:
         """A new entity from a whole body, and those that come with it."""
@@ -114,34 +115,22 @@ class DealsService:
             None if request.idempotency_key is None else Once(request.idempotency_key, entity, request.body)
         )
 
-        def work(work: Work) -> Found:
+        def within(work: Work) -> Found:
             problems = request.problems()
+            if once is not None and (first := once.first_answer(work, problems)):
+                return Found(*first, is_replay=True)
+            made = _created(work, noun, request.body, problems)
             if once is not None:
-                once.check(problems)
-                problems.check()
-                if first := once.first_answer(work):
-                    return Found(*first, is_replay=True)
-            given = read(noun.request, request.body, problems)
-            noun.check(work, given, None, problems)
-            problems.check()
-            recording = history.Recording(work)
-            recording.watch(noun.touched(given, None))
-            keys = noun.create(work, given)
-            recording.created(keys)
-            recording.write()
-            [body] = noun.show(work, [keys[0][1]])
-            found = Found(body, etags.of(work, keys[0]))
-            if once is not None:
-                once.remember(work, found.body, found.etag)
-            return found
+                once.remember(work, made.body, made.etag)
+            return made
 
-        return self._write(work, request, deadline, repeat=once is not None)
+        return self._write(within, request, deadline, repeat=once is not None)
 
     def change(self, key: EntityKey, request: Asked, deadline: Deadline) -> str:
         """Change the fields in the body; returns the new ETag. Conflict for a stale If-Match."""
         noun = NOUNS[key[0]]
 
-        def work(work: Work) -> str:
+        def within(work: Work) -> str:
             recording, before = _found(work, key)
             etags.check(work, key, recording.version(key), request.if_match)
             problems = request.problems()
@@ -153,13 +142,13 @@ class DealsService:
             recording.write()
             return etags.of(work, key)
 
-        return self._write(work, request, deadline)
+        return self._write(within, request, deadline)
 
     def remove(self, key: EntityKey, request: Asked, deadline: Deadline) -> None:
         """Delete it. InUse names what depends on it; Conflict for a stale If-Match."""
         noun = NOUNS[key[0]]
 
-        def work(work: Work) -> None:
+        def within(work: Work) -> None:
             recording, before = _found(work, key)
             etags.check(work, key, recording.version(key), request.if_match)
             request.problems().check()
@@ -167,25 +156,38 @@ class DealsService:
             noun.remove(work, key[1])
             recording.write()
 
-        self._write(work, request, deadline)
+        self._write(within, request, deadline)
 
-    def _read(self, work: Callable[[Work], Result], deadline: Deadline) -> Result:
-        return database.reading(self._engine, lambda connection: work(Work.of(connection, "")), deadline)
+    def _read(self, within: Callable[[Work], Result], deadline: Deadline) -> Result:
+        return database.reading(self._engine, lambda connection: within(Work.of(connection, "")), deadline)
 
     def _write(
-        self, work: Callable[[Work], Result], request: Asked, deadline: Deadline, repeat: bool = False
+        self, within: Callable[[Work], Result], request: Asked, deadline: Deadline, repeat: bool = False
     ) -> Result:
         """With `repeat`, once more after a conflict: one with the same key may have come first."""
 
         def working(connection: Connection) -> Result:
-            return work(Work.of(connection, request.who))
+            return within(Work.of(connection, request.who))
 
         try:
             return database.transact(self._engine, working, deadline)
         except IntegrityError as error:
             if not repeat:
                 raise conflict(error) from error
-        return self._write(work, request, deadline)
+        return self._write(within, request, deadline)
+
+
+def _created(work: Work, noun: Noun, body: Any, problems: Problems) -> Found:
+    given = read(noun.request, body, problems)
+    noun.check(work, given, None, problems)
+    problems.check()
+    recording = history.Recording(work)
+    recording.watch(noun.touched(given, None))
+    keys = noun.create(work, given)
+    recording.created(keys)
+    recording.write()
+    [shown] = noun.show(work, [keys[0][1]])
+    return Found(shown, etags.of(work, keys[0]))
 
 
 def _found(work: Work, key: EntityKey) -> tuple[history.Recording, Fields]:

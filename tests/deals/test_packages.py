@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import httpx
 import pytest
+from conformance.transports import TRANSPORTS
 
 from deals.caller import Caller, World, package, unique
 from deals.conftest import Opened, issue
-from lib.wire.transport import InProcess
 
 
 @pytest.fixture
@@ -94,7 +93,7 @@ def test_what_is_wrong_with_a_package(manager: Caller, there: World) -> None:
 def test_a_setting_turns_packages_off(opened: Opened) -> None:
     """Then there is nothing at their path; the deprecated fields of the others stay."""
     desk = opened(legacy_packages=False)
-    with httpx.Client(transport=InProcess(desk.api), base_url="http://desk") as http:
+    with TRANSPORTS["embedded"](desk.api) as http:
         caller = Caller(http, issue(desk))
         assert caller.ask("GET", "packages/").status_code == 404
         assert caller.ask("POST", "packages/", {}).status_code == 404

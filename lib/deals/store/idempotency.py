@@ -23,16 +23,14 @@ class Once:
     entity: str
     body: Any
 
-    def check(self, problems: Problems) -> None:
-        """A key is 1 to 255 visible characters of ASCII."""
-        if not 0 < len(self.key) <= LONGEST or not self.key.isascii() or not self.key.isprintable():
-            problems.add((), f"An Idempotency-Key is 1 to {LONGEST} visible characters of ASCII.")
-
-    def first_answer(self, work: Work) -> tuple[Fields, str] | None:
+    def first_answer(self, work: Work, problems: Problems) -> tuple[Fields, str] | None:
         """The answer and the ETag of the first such request; None if this is the first.
 
-        Conflict, saying what differs, if the key came with another request.
+        Invalid for what is no key; Conflict, saying what differs, if the key came with another request.
         """
+        if not 0 < len(self.key) <= LONGEST or not self.key.isascii() or not self.key.isprintable():
+            problems.add((), f"An Idempotency-Key is 1 to {LONGEST} visible characters of ASCII.")
+        problems.check()
         mine = (idempotency_keys.c.owner == work.who, idempotency_keys.c.key == self.key)
         row = work.connection.execute(select(idempotency_keys).where(*mine)).one_or_none()
         if row is None or row.at <= work.now - KEPT_FOR:
