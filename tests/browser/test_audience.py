@@ -56,10 +56,10 @@ def click_cell(page: Page, column: float, row: int) -> None:
 
 def test_everything_important_without_scrolling(audience: Page) -> None:
     """On a screen of 1440 by 900, headline, time chart and the beginning of the split are in view."""
-    for key in ("time_chart", "split_table"):
-        box = audience.locator(f"[class*='st-key-{key}']").bounding_box()
-        assert box["y"] < 900 - 3 * ROW
-    assert audience.get_by_test_id("stMetric").first.bounding_box()["y"] < 300
+    begins_above = "([what, y]) => document.querySelector(what)?.getBoundingClientRect().top < y"
+    for what in ("[class*='st-key-time_chart']", "[class*='st-key-split_table']"):
+        audience.wait_for_function(begins_above, arg=[what, 900 - 3 * ROW])
+    audience.wait_for_function(begins_above, arg=["[data-testid='stMetric']", 300])
 
 
 def test_filter_by_description(audience: Page, week: pd.DataFrame) -> None:
