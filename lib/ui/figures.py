@@ -4,6 +4,7 @@ import streamlit as st
 
 from lib.ui import ask, figure_controls, focus, headline, nothing, over_time, problems
 from lib.ui.frame import Here
+from lib.ui.waiting import awaited
 
 HEIGHT = 420
 
@@ -13,7 +14,7 @@ def draw(here: Here) -> None:
     """Ask, then draw what came; while it is awaited, its place is kept."""
     seen = focus.of(here)
     with problems.told("The figures"):
-        with st.skeleton(height=HEIGHT):
+        with awaited(HEIGHT, figure_controls.FIELD):
             asked = seen.over_time()
             now, earlier = ask.audience(here, asked), seen.before(asked)
             before = ask.audience(here, earlier) if earlier is not None else None

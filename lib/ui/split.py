@@ -8,6 +8,7 @@ from lib.reporting.answers import Audience
 from lib.ui import (
     ask,
     drill,
+    figure_controls,
     focus,
     nothing,
     precision,
@@ -23,6 +24,7 @@ from lib.ui.focus import Focus
 from lib.ui.frame import Here
 from lib.ui.split_rows import Split
 from lib.ui.view import CHARTS, MOST, Chart
+from lib.ui.waiting import awaited
 
 CHART, HEIGHT, MORE = "split_chart", 380, 5
 ICONS: dict[Chart, str] = {
@@ -45,7 +47,7 @@ def draw(here: Here) -> None:
             said = st.container(width="content")
     if seen.query.split_by:
         with problems.told("The split"):
-            with st.skeleton(height=HEIGHT):
+            with awaited(HEIGHT, figure_controls.FIELD):
                 split = _asked(seen)
             if nothing.is_there(split.answer):
                 said.caption(precision.sentence(split.answer, seen.field.name, seen.numbers))
