@@ -1,16 +1,19 @@
 """Deals for the tests of the screens: a few of each entity, and a slicer in which they were delivered."""
 
 import datetime as dt
-import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from conftest import COUNTRIES, LAST_DAY
+from conftest import COUNTRIES, LAST_DAY, copied
 
 from lib import connect
+from lib.deals.client import Deals
 from lib.deals.models import (
     AppList,
     CreateDemandDeals,
@@ -34,6 +37,7 @@ from lib.reporting.definition import (
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 
+Serve = Callable[[Path], AbstractContextManager[str]]
 SOLD = "sold"
 DEVICES, DOMAINS = ("desktop", "smartphone"), ("news.example", "cats.example")
 SEATS = ("Alpha Buying", "Beta Media", "Gamma Trading")
@@ -60,12 +64,29 @@ DEFINITION = Definition(
 )
 
 
+@dataclass(frozen=True)
+class Desk:
+    """Where a desk is served, and the deals API of the same data directory."""
+
+    address: str
+    deals: Deals
+
+
 @pytest.fixture(scope="session")
 def deals_home(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data directory with deals, for tests that change nothing in it."""
-    stocked: Path = shutil.copytree(home, tmp_path_factory.mktemp("deals") / "home")
+    stocked: Path = copied(home, tmp_path_factory.mktemp("deals") / "home")
     stock(stocked)
     return stocked
+
+
+@pytest.fixture(scope="module")
+def selling(home: Path, tmp_path_factory: pytest.TempPathFactory, serve: Serve) -> Iterator[Desk]:
+    """A desk with deals, served to browsers; its changes are seen by the tests of one module."""
+    stocked: Path = copied(home, tmp_path_factory.mktemp("selling") / "home")
+    settings = stock(stocked)
+    with serve(stocked) as address:
+        yield Desk(address, clients(settings).deals)
 
 
 @pytest.fixture

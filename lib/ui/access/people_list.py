@@ -37,7 +37,6 @@ def draw(here: Here, access: Access) -> None:
             "Search people", type="search", live=True, key=SEARCH, placeholder="Search", width=260,
             label_visibility="collapsed",
         )  # fmt: skip
-        st.space("stretch")
         st.button("Add a person", icon=":material/person_add:", key="people_add", on_click=_add)
     listed = matching(access.people.everyone(), text or "")
     st.dataframe(

@@ -89,8 +89,8 @@ def _show(made: dict[str, str]) -> None:
     st.markdown(f"**{made['name']}**, for the {made['service']} API, works {made['ends']}.")
     st.code(made["text"], language=None, wrap_lines=True)
     st.caption(
-        "This is the only time that it is shown: copy it now and keep it like a password. In place of your "
-        "name and password, it lets a script do what you may do there."
+        "This is the only time that it is shown: copy it now, by the button at its end, and keep it like a "
+        "password. In place of your name and password, it lets a script do what you may do there."
     )
     with st.expander("How a script uses it"):
         st.code(usage(made["service"], _address()), language="bash", wrap_lines=True)

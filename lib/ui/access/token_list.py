@@ -63,7 +63,7 @@ def draw(access: Access, person: Person) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.toggle("Ended and temporary ones too", key=ALL)
         listed = shown(everything, now, st.session_state[ALL])
-        revoke = st.container(horizontal=True, horizontal_alignment="right")
+        revoke = st.container(width="content")
     if not listed:
         st.info("No tokens yet. A script needs one to call the APIs.", icon=":material/key:")
         return

@@ -50,7 +50,7 @@ def _package(here: Here, package: SupplyPackage) -> None:
     mine = {one.id for one in package.demand_deals}
     deals = [deal for deal in catalogue.deals(here) if deal.id in mine]
     state.fill(state.copy_of(package, deals))
-    st.switch_page(screens.NEW_PACKAGE)
+    st.switch_page(screens.NEW_PACKAGE, query_params={})
 
 
 def _deal(here: Here, deal: DemandDeal) -> None:

@@ -11,7 +11,7 @@ from lib.deals.models import Seat
 from lib.ui.field_problems import FieldProblems, beside
 from lib.ui.package.draft import Terms
 
-CHOSEN, TERMS, GRID = "np_seats", "np_terms", "np_grid"
+CHOSEN, TERMS, GRID, BASE, SHAPE = "np_seats", "np_terms", "np_grid", "np_grid_base", "np_grid_shape"
 OPTIONS = ("create_demand_deals", "demand_deals_options")
 
 
@@ -44,7 +44,8 @@ def frame(chosen: Mapping[int, Terms], seats: Mapping[int, Seat], problems: Fiel
         for place, (seat, terms) in enumerate(chosen.items())
     ]
     columns = ["Seat", "DSP", "Price", "Deal sync"] + (["Problem"] if any(r["Problem"] for r in rows) else [])
-    return pd.DataFrame(rows, columns=columns).astype({"Price": "float64", "Deal sync": "bool"})
+    types = {"Price": "float64", "Deal sync": "bool"}
+    return pd.DataFrame(rows, columns=columns, index=list(chosen)).astype(types)
 
 
 def draw(seats: Mapping[int, Seat], problems: FieldProblems) -> None:
@@ -66,7 +67,7 @@ def draw(seats: Mapping[int, Seat], problems: FieldProblems) -> None:
         return
     rows = list(terms)
     st.data_editor(
-        frame(terms, seats, problems),
+        frame(_base(terms, problems), seats, problems),
         key=GRID,
         hide_index=True,
         disabled=["Seat", "DSP", "Problem"],
@@ -83,10 +84,20 @@ def draw(seats: Mapping[int, Seat], problems: FieldProblems) -> None:
     )
 
 
+def _base(terms: dict[int, Terms], problems: FieldProblems) -> dict[int, Terms]:
+    """The terms that the grid is drawn with. While its rows and columns stay, so do they: a grid that gets
+    other data would close the cell in which somebody is typing."""
+    state, shape = st.session_state, (tuple(terms), bool(problems.at(*OPTIONS)))
+    if GRID not in state or state.get(SHAPE) != shape:
+        state[BASE], state[SHAPE] = terms, shape
+    base: dict[int, Terms] = state[BASE]
+    return base
+
+
 def _keep(rows: list[int]) -> None:
-    """Fold the grid's edits into the terms, which outlive the grid."""
+    """Put the grid's edits into the terms, which outlive the grid."""
     edits = st.session_state[GRID]["edited_rows"]
-    st.session_state[TERMS] = edited(st.session_state.get(TERMS, {}), rows, edits)
+    st.session_state[TERMS] = st.session_state.get(TERMS, {}) | edited(st.session_state[BASE], rows, edits)
 
 
 def _with(terms: Terms, cells: Mapping[str, Any]) -> Terms:

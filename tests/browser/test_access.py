@@ -1,0 +1,118 @@
+"""Tokens and people in a browser; a token used by curl."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser.conftest import Serve, Visitor, enter, settled
+from browser.grids import cells, click, grid
+
+CHECKBOX, NAME = 16.0, 60.0
+
+
+@pytest.fixture
+def address(own_home: Path, serve: Serve) -> Iterator[str]:
+    """A desk over a data directory of one's own."""
+    with serve(own_home) as address:
+        yield address
+
+
+def curl(*words: str) -> tuple[int, str]:
+    """The HTTP code and the body that curl gets."""
+    answer = subprocess.run(
+        ["curl", "--silent", "--write-out", "\n%{http_code}", *words],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    body, _, code = answer.stdout.rpartition("\n")
+    return int(code), body
+
+
+def make_token(page: Page, name: str, service: str) -> str:
+    """Make a token; its text as the dialog shows it."""
+    page.get_by_role("combobox", name="Service").click()
+    page.get_by_role("option", name=service).click()
+    page.get_by_label("What it is for").fill(name)
+    page.get_by_role("button", name="Make token").click()
+    return page.get_by_role("dialog").get_by_test_id("stCode").first.inner_text().strip()
+
+
+def test_a_token_from_making_to_revoking(address: str, page: Page) -> None:
+    """A token is shown once, opens the API to curl, shows its last use, and opens nothing once revoked."""
+    enter(page, f"{address}/access")
+    text = make_token(page, "nightly", "Deals")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("dialog").get_by_test_id("stCode").first.hover()
+    page.get_by_role("dialog").get_by_role("button", name="Copy to clipboard").first.click()
+    assert page.evaluate("navigator.clipboard.readText()") == text
+    page.get_by_role("button", name="I have copied it").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert text not in page.content()
+    call = ("--header", f"Authorization: Bearer {text}", f"{address}/api/supply_deals/")
+    code, body = curl(*call)
+    assert (code, json.loads(body)["results"]) == (200, [])
+
+    page.reload()
+    tokens = grid(page, "Access tokens")
+    expect(cells(tokens, "nightly")).to_have_count(1)
+    expect(cells(tokens, "never")).to_have_count(0)
+    click(page, tokens, 0, CHECKBOX)
+    page.get_by_role("button", name="Revoke").click()
+    page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    expect(page.get_by_text("No tokens yet")).to_be_visible()
+    assert curl(*call)[0] == 401
+
+
+def test_a_token_for_reporting(address: str, page: Page) -> None:
+    """A token for reporting opens the reporting API, and not the deals API."""
+    enter(page, f"{address}/access")
+    text = make_token(page, "report", "Reporting")
+    asked = {"project_name": "demo", "slicer_name": "curation", "token": text}
+    code, body = curl("--json", json.dumps(asked), f"{address}/API/v2/info")
+    assert (code, json.loads(body)["status"]) == (200, "success")
+    assert curl("--header", f"Authorization: Bearer {text}", f"{address}/api/seats/")[0] == 401
+
+
+def test_a_new_person(address: str, visitor: Visitor) -> None:
+    """An administrator adds a person, who signs in and sees what they were granted; then they are removed."""
+    page, theirs = visitor().new_page(), visitor().new_page()
+    enter(page, f"{address}/access", "Admin")
+    page.get_by_text("People", exact=True).click()
+    page.get_by_role("button", name="Add a person").click()
+    drawer = page.get_by_role("dialog")
+    drawer.get_by_role("textbox", name="User name").fill("nora")
+    drawer.get_by_role("textbox", name="Name", exact=True).fill("Nora New")
+    drawer.get_by_role("textbox", name="Password", exact=True).fill("long enough")
+    grants = drawer.get_by_role("combobox", name="May see")
+    grants.click()
+    page.get_by_role("option", name="demo/curation").click()
+    page.keyboard.press("Escape")
+    drawer.get_by_role("button", name="Add", exact=True).click()
+    expect(cells(grid(page, "People who may sign in"), "Nora New")).to_have_count(1)
+
+    theirs.goto(address)
+    theirs.get_by_label("Name").fill("nora")
+    theirs.get_by_label("Password", exact=True).fill("long enough")
+    theirs.get_by_label("Password", exact=True).press("Enter")
+    expect(theirs.get_by_role("button", name="Nora New")).to_be_visible()
+    expect(theirs.get_by_role("combobox", name="Slicer")).to_have_value("curation")
+
+    settled(page)
+    click(page, grid(page, "People who may sign in"), 2, NAME)
+    page.get_by_role("dialog").get_by_role("button", name="Remove", exact=True).click()
+    page.get_by_role("button", name="Remove for good").click()
+    expect(cells(grid(page, "People who may sign in"), "Nora New")).to_have_count(0)
+    theirs.get_by_role("link", name="Export").click()
+    expect(theirs.get_by_role("button", name="Sign in")).to_be_visible()
+
+
+def test_only_administrators_see_people(address: str, page: Page) -> None:
+    """A manager has tokens, and nothing of the people."""
+    enter(page, f"{address}/access")
+    expect(page.get_by_role("heading", name="Your tokens")).to_be_visible()
+    expect(page.get_by_text("People", exact=True)).to_have_count(0)
