@@ -30,11 +30,15 @@ Visitor = Callable[[], BrowserContext]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All of them in one worker: they share one Chromium and one server."""
+    """All of them in one worker: they share one Chromium and one server.
+
+    A browser on a busy machine may miss its moment, so each has two more tries; the run tells of them.
+    """
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.xdist_group("browser"))
+            item.add_marker(pytest.mark.flaky(reruns=2))
 
 
 @pytest.fixture(scope="session")
@@ -135,6 +139,24 @@ def settled(page: Page) -> None:
         }"""
     )
     page.evaluate("window.since = undefined")
+
+
+def place(page: Page, selector: str) -> dict[str, float]:
+    """Where an element stands once it is in view: its left (x), top (y), width and height.
+
+    Looked up in one step, since the screen may draw it anew at any moment.
+    """
+    found = page.wait_for_function(
+        """selector => {
+            const element = document.querySelector(selector)
+            element?.scrollIntoView({block: 'nearest'})
+            const at = element?.getBoundingClientRect()
+            return at?.width ? {x: at.x, y: at.y, width: at.width, height: at.height} : null
+        }""",
+        arg=selector,
+    )
+    box: dict[str, float] = found.json_value()
+    return box
 
 
 def wait_for_cookie(page: Page, there: bool = True) -> None:

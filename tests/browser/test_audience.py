@@ -5,9 +5,9 @@ import re
 import pandas as pd
 import pytest
 from conftest import LAST_DAY, small_rows
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
-from browser.conftest import Visitor, enter, settled
+from browser.conftest import Visitor, enter, place, settled
 
 HEADER, ROW = 35, 35
 
@@ -41,16 +41,14 @@ def expect_asked(page: Page, *parts: str) -> None:
 
 def chart(page: Page, key: str) -> dict[str, float]:
     """Where a chart stands on the screen, brought into view."""
-    found: Locator = page.locator(f"[class*='st-key-{key}'] .js-plotly-plot")
-    found.scroll_into_view_if_needed()
-    return found.bounding_box()
+    settled(page)
+    return place(page, f"[class*='st-key-{key}'] .js-plotly-plot")
 
 
 def click_cell(page: Page, column: float, row: int) -> None:
     """Click into a row of the split's table, `column` pixels from the left; row 0 is the total."""
-    table = page.locator("[class*='st-key-split_table']").get_by_test_id("stDataFrame")
-    table.scroll_into_view_if_needed()
-    box = table.bounding_box()
+    settled(page)
+    box = place(page, "[class*='st-key-split_table'] [data-testid='stDataFrame']")
     page.mouse.click(box["x"] + column, box["y"] + HEADER + ROW * row + ROW / 2)
 
 

@@ -101,11 +101,13 @@ def test_without_a_mouse(address: str, page: Page) -> None:
     """The file is made from the keyboard alone."""
     enter(page, f"{address}/{LINK}")
     button = page.get_by_role("button", name="Download csv")
+    settled(page)
     page.get_by_label("Split by").focus()
-    for _ in range(20):
+    for _ in range(40):
         page.keyboard.press("Tab")
         if button.evaluate("button => button === document.activeElement"):
             break
+    expect(button).to_be_focused()
     with page.expect_download() as download:
         page.keyboard.press("Enter")
     assert download.value.suggested_filename.endswith(".csv")
