@@ -6,6 +6,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from lib.deals.models import DemandDeal, SupplyPackage
+from lib.ui import leaving
 from lib.ui.deals import actions, catalogue, change, delivery, details, history
 from lib.ui.deals.rows import KINDS, Key
 from lib.ui.deals.table import COLORS, OPEN, SAID
@@ -86,6 +87,7 @@ def _content(here: Here, key: Key) -> None:
         label_visibility="collapsed",
     )
     sections[shown]()
+    leaving.ask_before(unsaved)
 
 
 def _head(here: Here, key: Key, entity: Entity, may_change: bool) -> None:

@@ -18,7 +18,7 @@ Color = Literal["green", "blue", "orange", "gray"]
 OPEN, CLICKED, SAID = "open", "deals_clicked", "deals_said"
 FIND, KIND, STATUS, MEDIA, SEAT, DSP = "find", "kind", "status", "media", "seat", "dsp"
 COLORS: dict[str, Color] = {"active": "green", "pending": "blue", "paused": "orange", "complete": "gray"}
-TALLEST = 640
+TALLEST, NARROWEST = 640, 150
 ROW_HEIGHT = 33
 
 
@@ -52,22 +52,22 @@ def _controls(everything: Iterable[Row]) -> Wanted:
     rows = list(everything)
     seats = sorted({seat for row in rows for seat in row.seats})
     dsps = sorted({dsp for row in rows for dsp in row.dsps})
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with st.grid(6, min_column_width=NARROWEST, gap="small"):
         text = st.text_input(
-            "Search", type="search", live="200ms", key=FIND, bind="query-params", width=300,
+            "Search", type="search", live="200ms", key=FIND, bind="query-params",
             placeholder="Name, seat, DSP, place, id", label_visibility="collapsed",
         )  # fmt: skip
         return Wanted(
             text=text or "",
-            kinds=_several(KIND, "Kind", list(KINDS), lambda kind: f"{KINDS[kind]}s", 160),
-            statuses=_several(STATUS, "Status", list(STATUSES), str.capitalize, 150),
-            media_types=_several(MEDIA, "Media type", list(MEDIA_TYPES), str.capitalize, 150),
-            seats=_several(SEAT, "Seat", seats, str, 210),
-            dsps=_several(DSP, "DSP", dsps, str, 170),
+            kinds=_several(KIND, "Kind", list(KINDS), lambda kind: f"{KINDS[kind]}s"),
+            statuses=_several(STATUS, "Status", list(STATUSES), str.capitalize),
+            media_types=_several(MEDIA, "Media type", list(MEDIA_TYPES), str.capitalize),
+            seats=_several(SEAT, "Seat", seats, str),
+            dsps=_several(DSP, "DSP", dsps, str),
         )
 
 
-def _several(key: str, label: str, options: list[str], named: Callable[[str], str], width: int) -> list[str]:
+def _several(key: str, label: str, options: list[str], named: Callable[[str], str]) -> list[str]:
     return st.multiselect(
         label,
         options,
@@ -78,7 +78,6 @@ def _several(key: str, label: str, options: list[str], named: Callable[[str], st
         label_visibility="collapsed",
         select_all=False,
         filter_mode="contains",
-        width=width,
     )
 
 
@@ -103,7 +102,13 @@ def _grid(shown: Sequence[Row], may_change: bool) -> list[Row]:
 
 def _columns(shown: Sequence[Row]) -> dict[str, Any]:
     name = st.column_config.ButtonColumn(
-        type="tertiary", alignment="left", width=330, key=CLICKED, on_click=_open, args=(shown,), pinned=True
+        type="tertiary",
+        alignment="left",
+        width=330,
+        key=CLICKED,
+        on_click=_open,
+        args=(shown,),
+        help="Click a name to open it",
     )
     statuses = [status.capitalize() for status in STATUSES]
     day = st.column_config.DatetimeColumn(format="D MMM YYYY", width=95)

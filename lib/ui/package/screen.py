@@ -2,9 +2,10 @@
 
 import streamlit as st
 
+from lib.ui import leaving
 from lib.ui.deals import catalogue
 from lib.ui.frame import Here
-from lib.ui.package import form, leaving, panel, review, state
+from lib.ui.package import form, panel, review, state
 from lib.ui.targeting import picker
 from lib.ui.targeting.filters import entries, report_filters
 
@@ -16,7 +17,6 @@ STAYS = """<style>
 def draw(here: Here) -> None:
     """The form until its package is there, then what was created."""
     created = st.session_state.get(state.CREATED)
-    leaving.ask_before(created is None and _is_touched(here))
     if created is not None:
         review.done(created)
         return
@@ -32,7 +32,4 @@ def draw(here: Here) -> None:
         panel.draw(here, report_filters(draft.targeting, here.slicer, lists, draft.media_type))
         described = picker.described(here, catalogue.usual_days(here), draft.targeting)
         review.draw(here, draft, problems, described)
-
-
-def _is_touched(here: Here) -> bool:
-    return state.KEY in st.session_state and not state.read(catalogue.named_lists(here)).is_untouched
+    leaving.ask_before(not draft.is_untouched)

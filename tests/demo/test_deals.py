@@ -1,0 +1,103 @@
+"""The demo's deals: asked for once, under the ids that the slicer `curation` has as values."""
+
+import datetime as dt
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import PEOPLE
+
+from lib import connect
+from lib.deals.client import Deals
+from lib.deals.models import AppList, DemandDeal, DomainList, Dsp, Seat, SupplyPackage
+from lib.demo import cast
+from lib.demo.curation import curation
+from lib.demo.deals import PREVIEW, seed
+from lib.people import People
+from lib.settings import Settings
+from lib.wire.errors import ImportRefused
+
+TODAY = dt.datetime.now(dt.UTC).date()
+
+
+@pytest.fixture
+def deals(tmp_path: Path) -> Deals:
+    """The deals API over an empty database, in the manager's name."""
+    settings = Settings(home=tmp_path, demo=True)
+    people = People(settings.people_file, rounds=4)
+    for person in PEOPLE:
+        people.add(person, "demo")
+    return connect.connect(people.get("manager") or PEOPLE[1], settings).deals
+
+
+def test_as_in_the_report(deals: Deals) -> None:
+    """Each package, deal, seat and DSP of the cast is there under its id, and what is delivered is theirs."""
+    seed(deals, TODAY)
+    found = {deal.id: deal for deal in deals.everything(DemandDeal)}
+    for wanted in cast.DEALS:
+        deal = found[wanted.id]
+        assert (deal.name, float(deal.price or 0)) == (wanted.name, wanted.price)
+        assert [package.id for package in deal.supply_deals] == [wanted.package.id]
+        assert deal.seat is not None
+        assert deal.dsp is not None
+        assert (deal.seat.id, deal.seat.name, deal.dsp.id) == (
+            wanted.seat.id, wanted.seat.name, wanted.seat.dsp.id,
+        )  # fmt: skip
+    table = curation(np.random.default_rng(1), TODAY, 20_000)
+    assert {int(deal) for deal in set(table["deal"].to_pylist())} == set(found)
+
+
+def test_the_targeting_holds_for_the_delivery(deals: Deals) -> None:
+    """What a package is restricted to is true of the rows of its deals."""
+    seed(deals, TODAY)
+    rows = curation(np.random.default_rng(1), TODAY, 20_000).to_pandas()
+    for package in deals.everything(SupplyPackage):
+        mine = rows[rows["supply_package"] == str(package.id)]
+        places = {one.value for one in package.geo_targetings}
+        devices = {one.value for one in package.device_targetings}
+        assert not places or set(mine["country"]) <= places
+        assert not devices or set(mine["device_type"]) <= devices
+        assert set(mine["media_type"]) <= {package.media_type}
+
+
+def test_something_of_each_status(deals: Deals) -> None:
+    """There is something pending, active, paused and complete to look at, and a list of each kind."""
+    seed(deals, TODAY)
+    assert {package.status for package in deals.everything(SupplyPackage)} == {
+        "pending",
+        "active",
+        "paused",
+        "complete",
+    }
+    assert deals.list(SupplyPackage, search=PREVIEW[0]).results[0].demand_deals == ()
+    assert deals.list(DomainList).count > 0
+    assert deals.list(AppList).count > 0
+
+
+def test_once(deals: Deals) -> None:
+    """A second time nothing is created; what was changed or removed since stays so."""
+    assert seed(deals, TODAY) == len(cast.DSPS) + len(cast.SEATS) + 3 + len(cast.PACKAGES) + 1 + len(
+        cast.DEALS
+    )
+    deals.remove(DemandDeal, 5)
+    deals.change(SupplyPackage, 2, {"name": "Renamed"})
+    assert seed(deals, TODAY) == 0
+    assert deals.list(DemandDeal).count == len(cast.DEALS) - 1
+    assert deals.get(SupplyPackage, 2).name == "Renamed"
+
+
+def test_going_on(deals: Deals) -> None:
+    """A demo that was broken off is completed, without anything twice."""
+    for dsp in cast.DSPS[:2]:
+        deals.create(Dsp, Dsp(name=dsp.name, supports_deal_sync=dsp.supports_deal_sync))
+    seed(deals, TODAY)
+    assert deals.list(Dsp).count == len(cast.DSPS)
+    assert deals.list(DemandDeal).count == len(cast.DEALS)
+
+
+def test_not_among_others(deals: Deals) -> None:
+    """A database that holds somebody's own deals is refused, and left as it was."""
+    deals.create(Dsp, Dsp(name="Somebody's own"))
+    with pytest.raises(ImportRefused, match="of its own"):
+        seed(deals, TODAY)
+    assert (deals.list(Dsp).count, deals.list(Seat).count) == (1, 0)
