@@ -163,6 +163,35 @@ def test_bulk(visit: Visit, deals: Deals) -> None:
     assert [deals.get(DemandDeal, number).is_active for number in (1, 2, 3, 4)] == [False, False, False, True]
 
 
+def test_bulk_goes_on_after_a_failure(visit: Visit, deals: Deals) -> None:
+    """When one of several is gone meanwhile the others are paused all the same, and it is named."""
+    desk = visit("deals")
+    shown = rows(deals.list(SupplyPackage).results, deals.list(DemandDeal).results)
+    chosen = [place for place, row in enumerate(shown) if row.entity == "demand_deals" and row.id < 3]
+    key = selection.key("deals", (row.key for row in shown))
+    desk.session_state[key] = {"selection": {"rows": chosen, "columns": [], "cells": []}}
+    desk.run()
+    deals.remove(DemandDeal, 1)
+    clean(desk.button(key="deals_pause").click().run())
+    said = desk.toast[0].value.replace("\\", "")
+    assert said.startswith("1 paused. Morning News - Alpha Buying: There is no demand deal 1")
+    assert deals.get(DemandDeal, 2).is_active is False
+
+
+def test_edits_stay_until_saved(visit: Visit) -> None:
+    """What was typed stays while other sections are looked at, and when the drawer is closed and opened."""
+    desk = section(opened(visit("deals"), "demand_deals-1"), "Change")
+    desk.text_input(key="change-demand_deals-1-name").set_value("Half done").run()
+    section(desk, "History")
+    section(desk, "Change")
+    assert desk.text_input(key="change-demand_deals-1-name").value == "Half done"
+    del desk.query_params["open"]
+    clean(desk.run())
+    opened(desk, "demand_deals-1")
+    assert "Change •" in desk.button_group(key="drawer_shown").options
+    assert desk.text_input(key="change-demand_deals-1-name").value == "Half done"
+
+
 def test_only_what_was_edited_is_saved(visit: Visit, deals: Deals) -> None:
     """An edit changes its field alone, and is in the history with who."""
     desk = section(opened(visit("deals"), "demand_deals-1"), "Change")

@@ -24,14 +24,14 @@ NEXT: dict[type[TrancheError], str] = {
 
 
 @contextmanager
-def told(what: str) -> Iterator[None]:
-    """Show a failure of the block as a sentence about `what`; the question stays as it was."""
+def told(what: str, kept: str = "Your question is kept as it was.") -> Iterator[None]:
+    """Show a failure of the block as a sentence about `what`; `kept` says what stays as it was."""
     try:
         yield
     except TrancheError as error:
         known = next((text for kind, text in NEXT.items() if isinstance(error, kind)), "The service failed.")
         st.error(
-            f"{known} Your question is kept as it was.",
+            f"{known} {kept}",
             title=f"{what} could not be had",
             icon=":material/error:",
         )

@@ -81,7 +81,7 @@ def _added(access: Access, person: Callable[..., Person], grants: Iterable[str],
 
 def _change(here: Here, access: Access, person: Person, closed: Closed) -> None:
     is_oneself = person.username == here.person.username
-    st.caption(" · ".join(filter(None, (person.username, person.email, f"{sees(person)}"))))
+    st.caption(plain(" · ".join(filter(None, (person.username, person.email, sees(person))))))
     role = _role(person.username, person.role, disabled=is_oneself)
     if is_oneself:
         st.caption("Your own role, and whether you are here at all, is for another administrator to change.")
@@ -166,10 +166,10 @@ def _try(work: Callable[[], object], said: str, closed: Closed) -> None:
         st.session_state[PROBLEM] = error.reason
         return
     closed()
-    st.toast(said)
+    st.toast(plain(said))
     st.rerun()
 
 
 def _problem() -> None:
     if problem := st.session_state.pop(PROBLEM, None):
-        st.error(f"{problem}. Nothing was changed.", icon=":material/error:")
+        st.error(f"{plain(problem)}. Nothing was changed.", icon=":material/error:")

@@ -9,6 +9,7 @@ from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.ui import sign_in
 from lib.ui.frame import Here
+from lib.ui.markdown import plain
 from lib.wire.errors import TrancheError
 
 NAME, SERVICE, EXPIRY, OPENS = "token_name", "token_service", "token_expiry", "token_opens"
@@ -86,7 +87,7 @@ def ends(lifetime: timedelta | None, now: datetime | None = None) -> str:
 
 @st.dialog("Your token", width="medium", dismissible=False, icon=":material/key:")
 def _show(made: dict[str, str]) -> None:
-    st.markdown(f"**{made['name']}**, for the {made['service']} API, works {made['ends']}.")
+    st.markdown(f"**{plain(made['name'])}**, for the {made['service']} API, works {made['ends']}.")
     st.code(made["text"], language=None, wrap_lines=True)
     st.caption(
         "This is the only time that it is shown: copy it now, by the button at its end, and keep it like a "

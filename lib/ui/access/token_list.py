@@ -10,6 +10,7 @@ from lib.people import Person
 from lib.tokens.access import Access
 from lib.tokens.models import Token
 from lib.ui import selection, sign_in
+from lib.ui.markdown import plain
 
 ALL, ASKED = "tokens_all", "tokens_to_revoke"
 OPENS_ALL, NEVER = "all of theirs", "never"
@@ -106,7 +107,9 @@ def _end() -> None:
 @st.dialog("Revoke", icon=":material/block:", on_dismiss=_end)
 def _ask(access: Access, tokens: list[Token]) -> None:
     st.markdown(f"{_counted(tokens)} will stop working at once, and for good:")
-    st.markdown("\n".join(f"- **{token.name}** ({token.service}), `{token.prefix}…`" for token in tokens))
+    st.markdown(
+        "\n".join(f"- **{plain(token.name)}** ({token.service}), `{token.prefix}…`" for token in tokens)
+    )
     with st.container(horizontal=True):
         if st.button("Revoke", type="primary", key="tokens_revoke_sure"):
             revoke(access, tokens)

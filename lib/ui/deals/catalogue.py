@@ -11,9 +11,11 @@ from lib.deals.models import AppList, DemandDeal, DomainList, Dsp, Resource, Sea
 from lib.reporting.models import AudienceQuery
 from lib.ui import sign_in
 from lib.ui.deals import report
+from lib.ui.deals.rows import Row, rows
 from lib.ui.frame import Here
 
-KEPT, SECONDS, MOST = "deals_catalogue", 15.0, 5_000
+KEPT, ROWS = "deals_catalogue", "deals_rows"
+SECONDS, MOST = 15.0, 5_000
 Found = TypeVar("Found", bound=Resource)
 
 
@@ -42,6 +44,15 @@ def packages(here: Here) -> tuple[SupplyPackage, ...]:
 def deals(here: Here) -> tuple[DemandDeal, ...]:
     """All demand deals."""
     return _kept(here, DemandDeal)
+
+
+def listed(here: Here) -> list[Row]:
+    """Packages and deals as rows of one list; put together once for what was read once."""
+    found = packages(here), deals(here)
+    kept: tuple[object, object, list[Row]] | None = st.session_state.get(ROWS)
+    if kept is None or kept[0] is not found[0] or kept[1] is not found[1]:
+        kept = st.session_state[ROWS] = (*found, rows(*found))
+    return kept[2]
 
 
 def seats(here: Here) -> dict[int, Seat]:

@@ -76,16 +76,16 @@ class Wanted:
 def rows(packages: Iterable[SupplyPackage], deals: Iterable[DemandDeal]) -> list[Row]:
     """A row per package, the latest first, each followed by its deals; then the deals without a package."""
     buyers = {deal.id: deal for deal in deals if deal.id is not None}
-    found: dict[Key, Row] = {}
     known = {package.id: package for package in packages if package.id is not None}
+    found: dict[Key, Row] = {}
+    parents: dict[int, Row] = {}
     for package in sorted(known.values(), key=lambda package: -(package.id or 0)):
         mine = [buyers[one.id] for one in package.demand_deals if one.id in buyers]
-        row = of_package(package, mine)
-        found[row.key] = row
-        for deal in mine:
-            found.setdefault(("demand_deals", deal.id or 0), of_deal(deal, known))
+        row = parents[package.id or 0] = of_package(package, mine)
+        for key in (row.key, *(("demand_deals", deal.id or 0) for deal in mine)):
+            found.setdefault(key, row)
     for deal in buyers.values():
-        found.setdefault(("demand_deals", deal.id or 0), of_deal(deal, known))
+        found["demand_deals", deal.id or 0] = of_deal(deal, parents)
     return list(found.values())
 
 
@@ -108,24 +108,24 @@ def of_package(package: SupplyPackage, deals: Sequence[DemandDeal]) -> Row:
     )
 
 
-def of_deal(deal: DemandDeal, packages: Mapping[int, SupplyPackage]) -> Row:
-    """A deal's row."""
-    mine = [packages.get(one.id or 0, one) for one in deal.supply_deals]
-    first = mine[0] if mine else SupplyPackage()
+def of_deal(deal: DemandDeal, packages: Mapping[int, Row]) -> Row:
+    """A deal's row; `packages` are the rows of packages by id."""
+    mine = [packages.get(one.id or 0) or of_package(one, ()) for one in deal.supply_deals]
+    first = mine[0] if mine else Row("supply_deals", 0, "")
     return Row(
         entity="demand_deals",
         id=deal.id or 0,
         name=deal.name or f"Deal {deal.id}",
         status=deal.status or "",
         is_active=deal.is_active,
-        media_type=first.media_type or "",
-        start=first.start_date,
-        end=first.end_date,
-        targeting=words.sentence(first) if mine else "",
+        media_type=first.media_type,
+        start=first.start,
+        end=first.end,
+        targeting=first.targeting,
         seats=(_seat(deal),),
         dsps=tuple(filter(None, (_dsp(deal),))),
         prices=() if deal.price is None else (deal.price,),
-        others=tuple(one.name or "" for one in mine),
+        others=tuple(one.name for one in mine),
         deal_id=deal.deal_id or "",
     )
 

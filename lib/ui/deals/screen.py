@@ -4,15 +4,14 @@ import streamlit as st
 
 from lib.ui import screens
 from lib.ui.deals import catalogue, drawer, table
-from lib.ui.deals.rows import rows
 from lib.ui.frame import Here
 from lib.ui.problems import told
 
 
 def draw(here: Here) -> None:
     """Packages and deals; where there are none yet, the way to the first."""
-    with told("The deals"):
-        found = rows(catalogue.packages(here), catalogue.deals(here))
+    with told("The deals", kept="Nothing was changed."):
+        found = catalogue.listed(here)
         if found:
             table.draw(here, found)
         else:

@@ -11,6 +11,7 @@ from lib.ui import selection
 from lib.ui.deals import catalogue
 from lib.ui.deals.rows import KINDS, Row, Wanted, csv, table
 from lib.ui.frame import Here
+from lib.ui.markdown import plain
 from lib.ui.numbers import Numbers
 from lib.wire.errors import TrancheError
 
@@ -151,7 +152,7 @@ def set_active(here: Here, chosen: Iterable[Row], is_active: bool) -> None:
             client.change(row.entity, row.id, {"is_active": is_active})
             done += 1
         except TrancheError as error:
-            failed.append(f"{row.name}: {error.reason}")
+            failed.append(plain(f"{row.name}: {error.reason}"))
     catalogue.forget()
     verb = "resumed" if is_active else "paused"
     st.session_state[SAID] = ". ".join([f"{done} {verb}", *failed])

@@ -6,6 +6,7 @@ from lib.ui import leaving
 from lib.ui.deals import catalogue
 from lib.ui.frame import Here
 from lib.ui.package import form, panel, review, state
+from lib.ui.problems import told
 from lib.ui.targeting import picker
 from lib.ui.targeting.filters import entries, report_filters
 
@@ -21,6 +22,11 @@ def draw(here: Here) -> None:
         review.done(created)
         return
     state.begin()
+    with told("The form", kept="What you entered is kept."):
+        _draw(here)
+
+
+def _draw(here: Here) -> None:
     left, right = st.columns([8, 5], gap="large")
     draft = state.read(catalogue.named_lists(here))
     problems = state.problems(draft)
