@@ -7,8 +7,10 @@ import plotly.graph_objects as go
 import pytest
 
 from lib.reporting.models import DataField
-from lib.ui import charts, look
-from lib.ui.charts import Bars, Named
+from lib.ui import bars, charts, heatmap, look
+from lib.ui.bars import Bars
+from lib.ui.charts import Named
+from lib.ui.heatmap import Grid
 from lib.ui.numbers import Numbers
 from lib.ui.series import Series
 
@@ -77,7 +79,7 @@ def test_the_brush_selects_days() -> None:
 @pytest.mark.parametrize("values", [[5.0, 3.0, 1.0], [5.0, -3.0, np.nan], [0.0, 0.0, 0.0]])
 def test_bars_start_at_zero(values: list[float]) -> None:
     """Zero is on the axis of bars, and every bar is on it too."""
-    figure = charts.bars(Bars(["a", "b", "c"], values), IMPS, ENGLISH)
+    figure = bars.figure(Bars(["a", "b", "c"], values), IMPS, ENGLISH)
     least, most = figure.layout.xaxis.range
     assert least <= min(0, np.nanmin(values))
     assert most > max(0, np.nanmax(values))
@@ -87,23 +89,23 @@ def test_bars_start_at_zero(values: list[float]) -> None:
 
 def test_bars_carry_their_error() -> None:
     """Each bar has its range, to both sides, and its figure stands beyond it."""
-    figure = charts.bars(Bars(["a", "b"], [10, 5], low=[8, 5], high=[13, 5]), IMPS, ENGLISH)
+    figure = bars.figure(Bars(["a", "b"], [10, 5], low=[8, 5], high=[13, 5]), IMPS, ENGLISH)
     bar, text = figure.data
     assert (list(bar.error_x.array), list(bar.error_x.arrayminus)) == ([3, 0], [2, 0])
     assert (list(text.x), [label.strip() for label in text.text]) == ([13, 5], ["10", "5"])
-    assert charts.bars(Bars(["a"], [10], [10], [10]), IMPS, ENGLISH).data[0].error_x.array is None
+    assert bars.figure(Bars(["a"], [10], [10], [10]), IMPS, ENGLISH).data[0].error_x.array is None
 
 
 def test_one_wild_error_does_not_squeeze_the_bars() -> None:
     """The axis ends where the bars do, with half as much again for the errors."""
-    figure = charts.bars(Bars(["a", "b"], [10, 5], [1, 1], [11, 5000]), IMPS, ENGLISH)
+    figure = bars.figure(Bars(["a", "b"], [10, 5], [1, 1], [11, 5000]), IMPS, ENGLISH)
     assert figure.layout.xaxis.range[1] < 20
 
 
 def test_heatmap_takes_clicks() -> None:
     """Over the cells lies a clear square per cell, whose place is the cell's."""
     values = np.array([[1.0, 2.0, np.nan], [4.0, 5.0, 6.0]])
-    figure = charts.heatmap(["x", "y", "z"], ["a", "b"], values, IMPS, ENGLISH)
+    figure = heatmap.figure(Grid(["x", "y", "z"], ["a", "b"], values), IMPS, ENGLISH)
     cells, squares = figure.data
     np.testing.assert_array_equal(cells.z, values)
     assert set(zip(squares.x, squares.y, strict=True)) == {(x, y) for x in range(3) for y in range(2)}
@@ -116,13 +118,13 @@ def test_heatmap_of_a_ratio_is_not_ruled_by_its_extremes() -> None:
     """The scale of a ratio ends before its extremes, that of a sum at its largest value."""
     values = np.array([[0.1] * 30 + [9.0]])
     names = [str(place) for place in range(31)]
-    assert charts.heatmap(names, ["a"], values, CTR, ENGLISH).data[0].zmax < 1
-    assert charts.heatmap(names, ["a"], values, IMPS, ENGLISH).data[0].zmax is None
+    assert heatmap.figure(Grid(names, ["a"], values), CTR, ENGLISH).data[0].zmax < 1
+    assert heatmap.figure(Grid(names, ["a"], values), IMPS, ENGLISH).data[0].zmax is None
 
 
 def test_figures_in_the_readers_marks() -> None:
     """Axes have the reader's marks, and values too."""
-    figure = charts.bars(Bars(["a"], [1234.5]), CTR, GERMAN)
+    figure = bars.figure(Bars(["a"], [1234.5]), CTR, GERMAN)
     assert figure.layout.separators == ",."
     assert figure.data[0].customdata[0][1] == "1.234,50"
 
@@ -130,6 +132,6 @@ def test_figures_in_the_readers_marks() -> None:
 def test_long_labels_are_cut() -> None:
     """A label too long to stand beside a chart is cut, and whole in the hover."""
     label = "a" * 60
-    figure = charts.bars(Bars([label], [1]), IMPS, ENGLISH)
+    figure = bars.figure(Bars([label], [1]), IMPS, ENGLISH)
     assert figure.layout.yaxis.ticktext[0] == "a" * 33 + "…"
     assert figure.data[0].customdata[0][0] == label

@@ -1,4 +1,4 @@
-"""Audience → figure: over time, bars, heatmap. Pure functions; what a click or brush means is elsewhere."""
+"""The chart over time. A pure function; what a brush on it means is said where it is drawn."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,11 +9,10 @@ import plotly.graph_objects as go
 
 from lib.reporting.models import DataField
 from lib.ui import look
-from lib.ui.numbers import Numbers, title
+from lib.ui.numbers import Numbers
 from lib.ui.series import Series
 
-TIME_HEIGHT, BAR, LABEL_LENGTH = 220, 26, 34
-WIDEST, REACH = 1.5, 120
+TIME_HEIGHT = 220
 
 
 @dataclass(frozen=True)
@@ -108,147 +107,3 @@ def _label(figure: go.Figure, lines: Sequence[Named], times: Series) -> None:
             yshift=0 if len(ends) == 1 else (-8, 8)[rank],
             font={"size": 12, "color": look.GREY if place else look.ACCENT},
         )
-
-
-@dataclass(frozen=True)
-class Bars:
-    """Rows of a split as bars: labels, values, and the sides of their ranges (None where exact)."""
-
-    labels: Sequence[str]
-    values: Sequence[float]
-    low: Sequence[float] | None = None
-    high: Sequence[float] | None = None
-
-
-def bars(rows: Bars, field: DataField, numbers: Numbers) -> go.Figure:
-    """Horizontal bars from zero, the first row on top, each with its value and, where sampled, its range."""
-    places = list(range(len(rows.labels)))
-    values = np.asarray(rows.values, dtype=float)
-    figure = look.figure(
-        len(places) * BAR + 30, numbers.separators, bargap=0.35, clickmode="event+select", dragmode=False
-    )
-    figure.add_trace(
-        go.Bar(
-            x=values,
-            y=places,
-            orientation="h",
-            marker={"color": look.ACCENT},
-            error_x=_errors(rows, values),
-            customdata=list(zip(rows.labels, [numbers.full(value, field) for value in values], strict=True)),
-            hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
-        )
-    )
-    least, most = float(np.nanmin(values, initial=0)), float(np.nanmax(values, initial=0)) or 1.0
-    ends = np.fmax(values, values if rows.high is None else np.asarray(rows.high, dtype=float))
-    ends = np.fmin(ends, most * WIDEST)
-    figure.add_trace(_texts(ends, [numbers.full(value, field) for value in values], places))
-    figure.update_xaxes(showgrid=True, gridcolor=look.FAINT, nticks=6)
-    figure.update_xaxes(range=[least * 1.1, float(np.nanmax(ends, initial=most)) * 1.1])
-    figure.update_yaxes(
-        tickmode="array",
-        tickvals=places,
-        ticktext=[shortened(label) for label in rows.labels],
-        range=[len(places) - 0.5, -0.5],
-        showgrid=False,
-    )
-    return figure
-
-
-def _texts(ends: np.ndarray, texts: Sequence[str], places: Sequence[int]) -> go.Scatter:
-    """The values in figures, right of the bars and of their ranges."""
-    return go.Scatter(
-        x=np.fmax(np.nan_to_num(ends), 0),
-        y=places,
-        mode="text",
-        text=[f"  {text}" for text in texts],
-        textposition="middle right",
-        textfont={"size": 12},
-        cliponaxis=False,
-        hoverinfo="skip",
-    )
-
-
-def _errors(rows: Bars, values: np.ndarray) -> dict[str, object] | None:
-    if rows.low is None or rows.high is None or not np.any(np.asarray(rows.high) > np.asarray(rows.low)):
-        return None
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": np.clip(np.asarray(rows.high) - values, 0, None),
-        "arrayminus": np.clip(values - np.asarray(rows.low), 0, None),
-        "color": look.GREY,
-        "thickness": 1,
-        "width": 3,
-    }
-
-
-def heatmap(
-    across: Sequence[str],
-    down: Sequence[str],
-    values: np.ndarray,
-    field: DataField,
-    numbers: Numbers,
-    ink: str = look.GREY,
-) -> go.Figure:
-    """Values (D down × A across; NaN: nothing there) as shades, under clear squares that take clicks."""
-    figure = look.figure(len(down) * BAR + 90, numbers.separators, clickmode="event+select", dragmode=False)
-    figure.update_layout(margin={"r": 56}, hovermode="closest", hoverdistance=REACH)
-    texts = [[numbers.short(value, field) for value in row] for row in values]
-    figure.add_trace(
-        go.Heatmap(
-            z=values,
-            x=list(range(len(across))),
-            y=list(range(len(down))),
-            colorscale=look.SCALE,
-            showscale=False,
-            xgap=2,
-            ygap=2,
-            text=texts,
-            zmin=0 if field.formula is None else None,
-            zmax=_darkest(values, field),
-            texttemplate="%{text}",
-            textfont={"color": ink},
-            hoverinfo="skip",
-        )
-    )
-    places = [(column, row) for row in range(len(down)) for column in range(len(across))]
-    figure.add_trace(
-        go.Scatter(
-            x=[column for column, _ in places],
-            y=[row for _, row in places],
-            mode="markers",
-            marker={"symbol": "square", "size": BAR, "color": look.CLEAR},
-            customdata=[
-                f"{down[row]} · {across[column]}<br>{title(field)}: {texts[row][column]}"
-                for column, row in places
-            ],
-            hovertemplate="%{customdata}<extra></extra>",
-        )
-    )
-    figure.update_xaxes(
-        side="top",
-        tickmode="array",
-        tickvals=list(range(len(across))),
-        ticktext=[shortened(t, 18) for t in across],
-        tickangle=-35 if len(across) > 8 else 0,
-    )
-    figure.update_xaxes(range=[-0.5, len(across) - 0.5])
-    figure.update_yaxes(
-        range=[len(down) - 0.5, -0.5],
-        tickmode="array",
-        tickvals=list(range(len(down))),
-        ticktext=[shortened(t) for t in down],
-        showgrid=False,
-    )
-    return figure
-
-
-def _darkest(values: np.ndarray, field: DataField) -> float | None:
-    """Where the scale ends: for a ratio before the extremes, which are those of the smallest cells."""
-    known = values[~np.isnan(values)]
-    return float(np.quantile(known, 0.95)) if len(known) and field.formula is not None else None
-
-
-def shortened(text: str, length: int = LABEL_LENGTH) -> str:
-    """A label that fits beside a chart."""
-    return text if len(text) <= length else f"{text[: length - 1]}…"

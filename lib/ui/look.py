@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 ACCENT, GREY = "#2a7f9e", "#8a95a3"
 BAND, FAINT, CLEAR = "rgba(42,127,158,0.18)", "rgba(138,149,163,0.22)", "rgba(0,0,0,0)"
 SCALE = [[0.0, "rgba(42,127,158,0.04)"], [1.0, "rgba(42,127,158,0.75)"]]
-FONT = 13
+FONT, ROW, LABEL_LENGTH = 13, 26, 34
 CONFIG = {"displayModeBar": False, "displaylogo": False, "scrollZoom": False, "doubleClick": False}
 
 
@@ -34,3 +34,8 @@ def figure(height: int, separators: str, **layout: Any) -> go.Figure:
         },
     )
     return go.Figure(layout=plain.update(layout))
+
+
+def shortened(text: str, length: int = LABEL_LENGTH) -> str:
+    """A label that fits beside a chart."""
+    return text if len(text) <= length else f"{text[: length - 1]}…"

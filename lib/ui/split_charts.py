@@ -6,9 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from lib.reporting.models import TIME_KEY_FIELDS
-from lib.ui import charts, drill, filter_words, focus, look, numbers, split_rows, split_table
-from lib.ui.charts import Bars
+from lib.ui import bars as bar_chart
+from lib.ui import drill, filter_words, focus, look, numbers, split_rows, split_table
+from lib.ui import heatmap as heat_chart
+from lib.ui.bars import Bars
 from lib.ui.focus import Focus
+from lib.ui.heatmap import Grid
 from lib.ui.split_rows import Split
 from lib.ui.split_table import Table
 
@@ -48,7 +51,7 @@ def bars(seen: Focus, split: Split) -> None:
     )
     key = drill.key("split_bars")
     st.plotly_chart(
-        charts.bars(rows, seen.field, seen.numbers),
+        bar_chart.figure(rows, seen.field, seen.numbers),
         key=key,
         on_select=lambda: _bar(seen, split, key),
         selection_mode="points",
@@ -65,14 +68,12 @@ def heatmap(seen: Focus, split: Split) -> None:
         for key in split.keys
     }
     down, across = split.keys
-    figure = charts.heatmap(
-        [filter_words.named(code, described[across]) for code in grid.columns],
-        [filter_words.named(code, described[down]) for code in grid.index],
-        grid.to_numpy(),
-        seen.field,
-        seen.numbers,
-        look.ink(st.context.theme.type),
+    labelled = Grid(
+        across=[filter_words.named(code, described[across]) for code in grid.columns],
+        down=[filter_words.named(code, described[down]) for code in grid.index],
+        values=grid.to_numpy(),
     )
+    figure = heat_chart.figure(labelled, seen.field, seen.numbers, look.ink(st.context.theme.type))
     key = drill.key("split_heatmap")
     st.plotly_chart(
         figure,
