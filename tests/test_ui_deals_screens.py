@@ -228,8 +228,10 @@ def test_edits_that_meet(visit: Visit, deals: Deals) -> None:
     deals.change(SupplyPackage, 1, {"name": "Theirs", "is_dynamic_bidding": True})
     clean(desk.button(key=save).click().run())
     told = desk.warning[0].value
-    assert "**Name** went from Morning News to Theirs; you typed **Mine**" in told
-    assert "**Dynamic bidding** went from no to yes; the form shows that now" in told
+    assert "**Name** went from Morning News to Theirs (manager, " in told
+    assert "; you typed **Mine**" in told
+    assert "**Dynamic bidding** went from no to yes (manager, " in told
+    assert "; the form shows that now" in told
     assert deals.get(SupplyPackage, 1).name == "Theirs"
     assert desk.text_input(key=name).value == "Mine"
     assert desk.toggle(key="change-supply_deals-1-is_dynamic_bidding").value is True

@@ -1,6 +1,7 @@
 """Changing a package or a deal in the drawer: what was edited is sent, and nothing is overwritten unseen."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
@@ -23,11 +24,12 @@ MODELS: dict[str, type[SupplyPackage] | type[DemandDeal]] = {
 
 @dataclass(frozen=True)
 class Edit:
-    """An edit in progress: what was read, and with which ETag; what somebody else changed meanwhile."""
+    """An edit in progress: what was read, with which ETag; what somebody else changed meanwhile, and who."""
 
     base: Fields
     etag: str | None
     meetings: tuple[Meeting, ...] = ()
+    by: Mapping[str, str] = field(default_factory=dict)
     problems: FieldProblems = NO_PROBLEMS
     failure: str = ""
 
@@ -85,11 +87,11 @@ def save(here: Here, key: Key) -> None:
     try:
         client.change(*key, edited, edit.etag)
     except Invalid as error:
-        st.session_state[prefix] = Edit(edit.base, edit.etag, (), FieldProblems.of(error, mine))
+        st.session_state[prefix] = Edit(edit.base, edit.etag, problems=FieldProblems.of(error, mine))
     except Conflict as error:
         st.session_state[prefix] = _met(client, key, edit, mine, error)
     except TrancheError as error:
-        st.session_state[prefix] = Edit(edit.base, edit.etag, edit.meetings, failure=_kept(error))
+        st.session_state[prefix] = replace(edit, failure=_kept(error))
     else:
         forget(key)
         catalogue.forget()
@@ -111,9 +113,23 @@ def _met(client: Deals, key: Key, edit: Edit, mine: Fields, error: Conflict) -> 
         return Edit(edit.base, edit.etag, failure=_kept(gone))
     theirs = edits.of(latest)
     together, meetings = edits.merged(edit.base, mine, theirs)
-    found = Edit(theirs, latest.etag, tuple(meetings), failure="" if meetings else _kept(error))
+    failure = "" if meetings else _kept(error)
+    found = Edit(theirs, latest.etag, tuple(meetings), _by(client, key), failure=failure)
     _start(_prefix(key), key, found, together)
     return found
+
+
+def _by(client: Deals, key: Key) -> dict[str, str]:
+    """Who changed each field last, and when; nobody where the service keeps no history."""
+    try:
+        changes = client.history(*key)
+    except TrancheError:
+        return {}
+    return {
+        name: f"{change.who}, {facts.moment(change.at)}"
+        for change in changes[::-1]
+        for name in change.after or {}
+    }
 
 
 def _start(prefix: str, key: Key, edit: Edit, shown: Fields) -> None:
@@ -126,7 +142,7 @@ def _meetings(edit: Edit) -> None:
     """What somebody else changed, and what became of it in the form."""
     if not edit.meetings:
         return
-    lines = [_meeting(meeting) for meeting in edit.meetings]
+    lines = [_meeting(meeting, edit.by.get(meeting.field, "")) for meeting in edit.meetings]
     st.warning(
         "Nothing was saved yet. What you typed is still here.\n\n" + "\n".join(f"- {line}" for line in lines),
         title="Somebody changed this meanwhile",
@@ -134,9 +150,9 @@ def _meetings(edit: Edit) -> None:
     )
 
 
-def _meeting(meeting: Meeting) -> str:
+def _meeting(meeting: Meeting, by: str) -> str:
     before, theirs = (plain(facts.value(meeting.field, part)) for part in (meeting.before, meeting.theirs))
-    said = f"**{facts.title(meeting.field)}** went from {before} to {theirs}"
+    said = f"**{facts.title(meeting.field)}** went from {before} to {theirs}{f' ({plain(by)})' if by else ''}"
     if not meeting.is_mine:
         return f"{said}; the form shows that now."
     return f"{said}; you typed **{plain(facts.value(meeting.field, meeting.mine))}**."
