@@ -4,12 +4,14 @@ import gzip
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any
 
 import httpx
 import pytest
 
-from lib.wire.call import Call, call, post, stream
+from lib.wire.call import Call, Patience, call, stream
 from lib.wire.deadline import Deadline
 from lib.wire.errors import DeadlineExceeded, Unreachable, Unreadable
 from lib.wire.transport import InProcess
@@ -59,9 +61,10 @@ def deaf() -> Iterator[str]:
 
 
 def test_post_sends_json():
-    """post sends the body as JSON with the Accept that was asked for, and returns the whole answer."""
-    service = Service(OK)
-    answer = post(service.client(), "/API/v2/info", {"a": "ü"}, accept="application/vnd.apache.arrow.stream")
+    """A call sends its body as JSON with the Accept that was asked for, and returns the whole answer."""
+    service, headers = Service(OK), {"Accept": "application/vnd.apache.arrow.stream"}
+    asked = Patience().call("POST", "/API/v2/info", is_repeatable=True, json={"a": "ü"}, headers=headers)
+    answer = call(service.client(), asked)
     method, path, headers, body = service.asked[0]
     assert (method, path, body.decode()) == ("POST", "/API/v2/info", '{"a":"ü"}')
     assert headers["accept"] == "application/vnd.apache.arrow.stream"
@@ -153,6 +156,31 @@ def test_retries_until_an_answer():
     assert len(waited) == 2
     assert 0 <= waited[0] <= 0.2
     assert 0 <= waited[1] <= 0.4
+
+
+@pytest.mark.parametrize("code", [429, 503])
+def test_the_service_says_when(code: int):
+    """A wish to be left alone for some seconds is granted before the call is repeated."""
+    service, (waited, pause) = Service((code, {"retry-after": "3"}, b""), OK), _pauses()
+    assert call(service.client(), Call("POST", "/", retries=1), pause).status_code == 200
+    assert waited == [3.0]
+
+
+def test_the_service_says_a_date():
+    """The wish may be a date too."""
+    then = format_datetime(datetime.now(UTC) + timedelta(seconds=9), usegmt=True)
+    service, (waited, pause) = Service((503, {"retry-after": then}, b""), OK), _pauses()
+    call(service.client(), Call("POST", "/", retries=1), pause)
+    assert 5 < waited[0] <= 9
+
+
+@pytest.mark.parametrize("deadline", [None, 2.0])
+def test_wishes_beyond_patience(deadline: float | None):
+    """Who wishes for longer than the deadline, or than ten seconds, is not asked again: its answer stands."""
+    wish = "3" if deadline else "11"
+    service = Service((429, {"retry-after": wish}, b""), OK)
+    answer = call(service.client(), Call("POST", "/", deadline=Deadline(deadline), retries=1))
+    assert (answer.status_code, len(service.asked)) == (429, 1)
 
 
 def test_retries_end():

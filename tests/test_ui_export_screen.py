@@ -16,6 +16,7 @@ from lib.reporting.client import Reporting
 from lib.reporting.models import ExportQuery, Filter
 from lib.ui import data_filters, script
 from lib.ui.making import Making
+from lib.wire.call import Patience
 from lib.wire.errors import BadRequest, DeadlineExceeded
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
@@ -97,7 +98,7 @@ def test_making_fails(reporting: Reporting) -> None:
 
 def test_making_takes_too_long(embedded: httpx.Client, token: Callable[[str], str]) -> None:
     """A file that takes too long leaves a sentence on what to choose instead."""
-    making, hurried = Making(), Reporting(embedded, token("manager"), seconds=0)
+    making, hurried = Making(), Reporting(embedded, token("manager"), Patience(seconds=0))
     with pytest.raises(DeadlineExceeded):
         making.make(hurried, export(split_by=(COUNTRY,)))
     assert "choose csv" in making.reason

@@ -13,12 +13,14 @@ from lib.deals import moments
 from lib.deals.models import ENTITIES, Change, Part, Resource
 from lib.deals.refusals import refusal
 from lib.wire import call, exact
-from lib.wire.deadline import Deadline
+from lib.wire.credential import Credential, credential, in_the_name_of
 from lib.wire.errors import Unreadable
 
 PATH = "/api"
-READ_RETRIES = 2
+JSON = "application/json"
+IDEMPOTENCY_KEY = "Idempotency-Key"
 LARGEST_PAGE = 500
+PATIENCE = call.Patience()
 
 Answer = TypeVar("Answer", bound=Part)
 Model = TypeVar("Model", bound=Resource)
@@ -43,14 +45,14 @@ class Deals:
     def __init__(
         self,
         http: httpx.Client,
-        token: str,
-        seconds: float | None = None,
+        token: str | Credential,
+        patience: call.Patience = PATIENCE,
         header: str = "Authorization",
         scheme: str = "Bearer",
     ) -> None:
-        """`seconds` is how long one call may take altogether; the token is sent as `<header>: <scheme> …`."""
-        self._http, self._seconds = http, seconds
-        self._headers = {"Accept": "application/json", header: f"{scheme} {token}".strip()}
+        """The token is sent as `<header>: <scheme> …`."""
+        self._http, self._credential, self._patience = http, credential(token), patience
+        self._header, self._scheme = header, scheme
 
     @overload
     def get(self, entity: type[Model], entity_id: int) -> Model: ...
@@ -95,7 +97,7 @@ class Deals:
         With a key it may be repeated: the same key and body answer with the first result. Invalid says
         everything that is wrong, in `fields`; Conflict for a duplicate.
         """
-        headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
+        headers = {} if idempotency_key is None else {IDEMPOTENCY_KEY: idempotency_key}
         return _resource(_model(entity), self._ask("POST", _path(entity), body=model.sent(), headers=headers))
 
     def change(
@@ -124,22 +126,24 @@ class Deals:
         body: Any = None,
         headers: Mapping[str, str] | None = None,
     ) -> httpx.Response:
-        is_read = method == "GET"
-        sent = {**self._headers, **(headers or {})} | (
-            {} if body is None else {"Content-Type": "application/json"}
-        )
-        request = call.Call(
-            method,
-            f"{path}?{_query(params)}" if params else path,
-            headers=sent,
-            deadline=Deadline(self._seconds),
-            retries=READ_RETRIES if is_read else 0,
-            content=None if body is None else exact.dumps(body),
-        )
-        response = call.call(self._http, request)
-        if response.is_success:
-            return response
-        raise refusal(response)
+        asked = f"{path}?{_query(params)}" if params else path
+        content = None if body is None else exact.dumps(body)
+        is_repeatable = method == "GET" or IDEMPOTENCY_KEY in (headers or {})
+
+        def ask(token: str) -> httpx.Response:
+            sent = self._sent_with(token, has_body=content is not None, **(headers or {}))
+            request = self._patience.call(method, asked, is_repeatable, headers=sent, content=content)
+            response = call.call(self._http, request)
+            if response.is_success:
+                return response
+            raise refusal(response)
+
+        return in_the_name_of(self._credential, ask)
+
+    def _sent_with(self, token: str, has_body: bool, **headers: str) -> dict[str, str]:
+        """The headers of a request."""
+        content_type = {"Content-Type": JSON} if has_body else {}
+        return {"Accept": JSON, self._header: f"{self._scheme} {token}".strip(), **content_type, **headers}
 
 
 def _model(entity: type[Model] | str) -> type[Resource]:

@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 
 from lib.wire import exact
+from lib.wire.breaker import DEAD
 from lib.wire.errors import (
     BadRequest,
     Conflict,
@@ -18,6 +19,7 @@ from lib.wire.errors import (
     Throttled,
     TrancheError,
     Unauthorised,
+    Unreachable,
     Unreadable,
 )
 
@@ -43,6 +45,8 @@ def refusal(response: httpx.Response) -> TrancheError:
     if code == 429:
         wait = response.headers.get("retry-after", "")
         return Throttled(int(wait) if wait.isdecimal() else UNKNOWN_WAIT_SECONDS, detail or None)
+    if code in DEAD and not detail:
+        return Unreachable(f"Something on the way to the service answered {code} in its place")
     if code in KINDS:
         return KINDS[code](detail or f"The service answered {code}")
     return Unreadable(detail or f"The service answered {code}, which is not of this API")

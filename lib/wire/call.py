@@ -9,18 +9,22 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
 
+from lib.wire.breaker import DEAD, Breaker
 from lib.wire.deadline import Deadline
-from lib.wire.errors import DeadlineExceeded, Unreachable, Unreadable
+from lib.wire.errors import DeadlineExceeded, Resting, Unreachable, Unreadable
 
 MAX_ANSWER_BYTES = 512 * 1024 * 1024
-_PASSING = frozenset({502, 503})
+_PASSING = DEAD | {429}
 _TRANSFER_HEADERS = ("content-encoding", "content-length", "transfer-encoding")
 _FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 5.0
+_LONGEST_WISH = 10.0
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,8 @@ class Call:
 
     `deadline` spans everything, retries included; without one the client's own time-outs hold, per
     message. `retries` says how often the call may be repeated when the service can't be reached or
-    answers 502 or 503: only for calls that change nothing.
+    answers 429, 502 or 503: only for calls that change nothing. A `Retry-After` is waited for, if the
+    deadline and ten seconds allow it (RFC 9110, 10.2.3).
     """
 
     method: str
@@ -40,35 +45,52 @@ class Call:
     retries: int = 0
     max_bytes: int = MAX_ANSWER_BYTES
     content: bytes | None = None
+    breaker: Breaker | None = None
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How a client asks a service: seconds for one call altogether, how often it is repeated where that is
+    safe, bytes of an answer at most, and the breaker of that service."""
+
+    seconds: float | None = None
+    retries: int = 2
+    max_bytes: int = MAX_ANSWER_BYTES
+    breaker: Breaker | None = None
+
+    def call(self, method: str, path: str, is_repeatable: bool, **parts: Any) -> Call:
+        """A call with this patience; its deadline begins now. `is_repeatable`: asking twice does no harm."""
+        return Call(
+            method,
+            path,
+            deadline=Deadline(self.seconds),
+            retries=self.retries if is_repeatable else 0,
+            max_bytes=self.max_bytes,
+            breaker=self.breaker,
+            **parts,
+        )
 
 
 def call(http: httpx.Client, request: Call, pause: Callable[[float], None] = time.sleep) -> httpx.Response:
     """The whole answer, read into memory.
 
-    Raises Unreachable (no connection, or it broke off), Unreadable (more than `max_bytes`, or bytes that
-    are not what their headers say) or DeadlineExceeded.
+    Raises Unreachable (no connection, or it broke off; Resting where it is not even tried), Unreadable (more
+    than `max_bytes`, or bytes that are not what their headers say) or DeadlineExceeded.
     """
     for attempt in range(request.retries):
         try:
             response = _once(http, request)
+        except Resting:
+            raise
         except Unreachable:
             response = None
         if response is not None and response.status_code not in _PASSING:
             return response
-        pause(_pause(attempt, request.deadline))
+        asked = _retry_after(response)
+        if response is not None and not _may_wait(asked, request.deadline):
+            return response
+        pause(max(asked, _pause(attempt, request.deadline)))
     return _once(http, request)
-
-
-def post(
-    http: httpx.Client,
-    path: str,
-    body: Any,
-    accept: str = "application/json",
-    deadline: Deadline | None = None,
-) -> httpx.Response:
-    """POST `body` as JSON; the whole answer. Raises as `call` does."""
-    headers = {"Accept": accept}
-    return call(http, Call("POST", path, json=body, headers=headers, deadline=deadline or Deadline()))
 
 
 @contextmanager
@@ -77,8 +99,9 @@ def stream(http: httpx.Client, request: Call) -> Iterator[tuple[httpx.Response, 
 
     Raises as `call` does, also while the body is read inside the context. Never repeated.
     """
-    with _family(request.deadline):
+    with _watched(request.breaker) as answered, _family(request.deadline):
         response = http.send(_request(http, request), stream=True)
+        answered(response)
         try:
             yield response, _pieces(response, request)
         finally:
@@ -142,6 +165,32 @@ def _timeout(http: httpx.Client, request: Call) -> httpx.Timeout:
     limits = (http.timeout.connect, http.timeout.read, http.timeout.write, http.timeout.pool)
     connect, read, write, pool = (left if own is None else min(left, own) for own in limits)
     return httpx.Timeout(connect=connect, read=read, write=write, pool=pool)
+
+
+@contextmanager
+def _watched(breaker: Breaker | None) -> Iterator[Callable[[httpx.Response], None]]:
+    """Under the breaker's eyes, where there is one."""
+    if breaker is None:
+        yield lambda response: None
+    else:
+        with breaker.watching() as answered:
+            yield answered
+
+
+def _retry_after(response: httpx.Response | None) -> float:
+    """Seconds that the service wishes to be left alone; 0 where it says none, or says it wrongly."""
+    wish = "" if response is None else response.headers.get("retry-after", "").strip()
+    if wish.isascii() and wish.isdecimal():
+        return float(wish)
+    try:
+        return max(0.0, (parsedate_to_datetime(wish) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return 0.0
+
+
+def _may_wait(seconds: float, deadline: Deadline) -> bool:
+    left = deadline.remaining()
+    return seconds <= _LONGEST_WISH and (left is None or seconds < left)
 
 
 def _pause(attempt: int, deadline: Deadline) -> float:

@@ -18,11 +18,13 @@ Every failure that a person or a script may see is one of these; its text is a s
     │   ├── NotFound          no such entity                                      404
     │   ├── InUse             others depend on it; names them                     406
     │   ├── Conflict          a duplicate, a lost race, a stale edit              409
+    │   ├── Unsupported       the service does not do this at all                 405
     │   └── Throttled         too many requests; says how long to wait            429
     ├── Misconfigured         a setting or a file of this installation; says which and what would be right
     ├── ImportRefused         a file that can't be imported; nothing was changed
     └── ServiceProblem        (client side) no answer that the specification knows
         ├── Unreachable       no connection, or it broke off
+        │   └── Resting       it failed so often that it is left alone for a while
         └── Unreadable        an answer came, but not one of this API
 """
 
@@ -181,6 +183,12 @@ class Conflict(DealsError):
     http = 409
 
 
+class Unsupported(DealsError):
+    """The service does not do this, whoever asks; says who can."""
+
+    http = 405
+
+
 class Throttled(DealsError):
     """Too many requests; `retry_after` is in seconds."""
 
@@ -210,6 +218,15 @@ class ServiceProblem(TrancheError):
 
 class Unreachable(ServiceProblem):
     """The service could not be reached, or the connection broke off."""
+
+
+class Resting(Unreachable):
+    """The service failed again and again and is not asked for a while; `retry_after` is in seconds."""
+
+    def __init__(self, name: str, retry_after: int) -> None:
+        seconds = f"{retry_after} second{'' if retry_after == 1 else 's'}"
+        super().__init__(f"{name[:1].upper()}{name[1:]} does not answer and is asked again in {seconds}")
+        self.retry_after = retry_after
 
 
 class Unreadable(ServiceProblem):

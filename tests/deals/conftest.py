@@ -15,6 +15,7 @@ from lib import connect
 from lib.deals.client import Deals
 from lib.people import People, Person
 from lib.settings import Settings
+from lib.wire.call import Patience
 
 PASSWORD = "a password"
 PEOPLE = (
@@ -109,4 +110,4 @@ def there(manager: Caller) -> World:
 def client(http: httpx.Client, manager: Caller) -> Deals:
     """Our own client with the manager's token."""
     assert manager.token
-    return Deals(http, manager.token, seconds=30)
+    return Deals(http, manager.token, Patience(seconds=30))

@@ -39,6 +39,7 @@ from lib.wire.errors import (
     Throttled,
     TrancheError,
     Unauthorised,
+    Unreachable,
     Unreadable,
 )
 from lib.wire.transport import InProcess
@@ -226,6 +227,6 @@ def test_only_reading_is_repeated() -> None:
         return JSONResponse({"id": 1, "name": "x"}, 503 if seen.count(request.method) < 2 else 200)
 
     assert of(answer).get(Seat, 1).id == 1
-    with pytest.raises(Unreadable):
+    with pytest.raises(Unreachable):
         of(answer).create(Seat, Seat(name="x"))
     assert seen == ["GET", "GET", "POST"]

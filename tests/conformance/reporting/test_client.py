@@ -72,7 +72,7 @@ def test_the_status_decides(reach: Reach, status: str, code: int) -> None:
 @pytest.mark.parametrize(
     "response",
     [
-        HTMLResponse("<h1>502 Bad Gateway</h1>", 502),
+        HTMLResponse("<h1>500 Sorry</h1>", 500),
         HTMLResponse("\n<!doctype html><h1>Sign in</h1>"),
         JSONResponse({"detail": "Not found"}, 404),
         JSONResponse({"status": "teapot", "reason": "Short and stout"}, 418),
@@ -85,6 +85,18 @@ def test_the_status_decides(reach: Reach, status: str, code: int) -> None:
 def test_what_is_no_answer_of_this_api(reach: Reach, response: Response) -> None:
     """A proxy's page, a cut-off body or an unknown status is a problem of its own kind."""
     assert {type(error) for error in problem(reach, response)} == {Unreadable}
+
+
+@pytest.mark.parametrize("code", [502, 503])
+def test_a_gateway_in_its_place(reach: Reach, code: int) -> None:
+    """A gateway that can't reach the service means that the service can't be reached."""
+    page = HTMLResponse("<h1>Bad Gateway</h1>", code)
+    assert {type(error) for error in problem(reach, page)} == {Unreachable}
+
+
+def test_a_bare_401(reach: Reach) -> None:
+    """401 with a body of somebody else's is a refused token."""
+    assert {type(error) for error in problem(reach, HTMLResponse("<h1>No</h1>", 401))} == {AccessError}
 
 
 def test_an_answer_that_breaks_off(reach: Reach) -> None:

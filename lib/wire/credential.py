@@ -1,0 +1,53 @@
+"""In whose name a client asks: a token for good, or one that is renewed."""
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from lib.wire.errors import AccessError, Unauthorised
+
+Answer = TypeVar("Answer")
+
+
+class Credential(Protocol):
+    """Where a client has its token from."""
+
+    def token(self) -> str:
+        """A token that should work now. Raises the token service's refusal, or ServiceProblem."""
+
+    def renewed(self, refused: str) -> str | None:
+        """Another token than the one that was refused; None where there is no other."""
+
+
+class Permanent:
+    """A token that was given once and for all."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def token(self) -> str:
+        """That token."""
+        return self._text
+
+    def renewed(self, refused: str) -> str | None:
+        """There is no other."""
+        return None
+
+
+def credential(token: "str | Credential") -> Credential:
+    """A token's text stands for itself."""
+    return Permanent(token) if isinstance(token, str) else token
+
+
+def in_the_name_of(credential: Credential, ask: Callable[[str], Answer]) -> Answer:
+    """`ask` with a token; where it is refused and can be renewed, once more with the new one.
+
+    A refused request did nothing, so that writing ones may be repeated too (RFC 9110, 15.5.2).
+    """
+    token = credential.token()
+    try:
+        return ask(token)
+    except (AccessError, Unauthorised):
+        another = credential.renewed(token)
+        if another is None:
+            raise
+    return ask(another)
