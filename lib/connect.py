@@ -1,6 +1,7 @@
 """Settings and a person → clients. The one file that knows an embedded service from a remote one."""
 
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -8,12 +9,14 @@ from functools import lru_cache
 import httpx
 from fastapi import APIRouter, FastAPI
 
+from lib import remote
 from lib.deals import routes as deals_service
 from lib.deals.admission import Admission
 from lib.deals.client import Deals
 from lib.deals.service import DealsService
 from lib.people import People, Person
 from lib.people.sessions import Sessions
+from lib.remote import Line
 from lib.reporting import routes as service
 from lib.reporting.client import Reporting
 from lib.reporting.service import ReportingService
@@ -31,11 +34,16 @@ _opening = threading.Lock()
 
 @dataclass(frozen=True)
 class Clients:
-    """What one person may ask: a client per API, and the slicers (project, name) that they may see."""
+    """What one person may ask: a client per API, and the slicers (project, name) that they may see.
+
+    `reporting_address` and `deals_address` say where a service elsewhere is; empty for one of this process.
+    """
 
     reporting: Reporting
     deals: Deals
     slicers: tuple[tuple[str, str], ...]
+    reporting_address: str = ""
+    deals_address: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,14 +58,31 @@ class Installation:
     api: FastAPI
     http: httpx.Client
     passes: "Passes"
+    lines: "Lines"
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The ways to services elsewhere; None for a service of this process."""
+
+    reporting: Line | None
+    deals: Line | None
 
 
 def connect(person: Person, settings: Settings) -> Clients:
-    """The clients of this person: over the services in this process, with a token of their own."""
+    """The clients of this person: each over the service in this process, or over the one elsewhere.
+
+    In this process they have a token of their own; elsewhere the desk comes with its own token, so that what
+    the person may see is seen to here.
+    """
     here = installation(settings)
-    slicers = tuple(pair for pair in here.warehouse.slicers() if person.may_see(*pair))
-    reporting, deals = (here.passes.token(person, service) for service in ("reporting", "deals"))
-    return Clients(Reporting(here.http, reporting), Deals(here.http, deals), slicers)
+    return Clients(
+        _reporting(here, person),
+        _deals(here, person),
+        tuple(pair for pair in _slicers(here) if person.may_see(*pair)),
+        settings.base_url,
+        settings.curate_url,
+    )
 
 
 def installation(settings: Settings) -> Installation:
@@ -74,7 +99,7 @@ def _opened(settings: Settings) -> Installation:
     lifetime = timedelta(seconds=settings.token_seconds)
     reporting = service.routes(ReportingService(warehouse, access, settings))
     tokens = token_service.routes(access, settings.services.values(), lifetime)
-    app = api([reporting, _deals(access, passes, settings), tokens], settings.max_body_bytes)
+    app = api([reporting, _deals_routes(access, passes, settings), tokens], settings.max_body_bytes)
     return Installation(
         settings=settings,
         people=access.people,
@@ -88,10 +113,35 @@ def _opened(settings: Settings) -> Installation:
             timeout=settings.deadline_seconds + GRACE_SECONDS,
         ),
         passes=passes,
+        lines=Lines(
+            remote.reporting(settings) if settings.base_url else None,
+            remote.deals(settings) if settings.curate_url else None,
+        ),
     )
 
 
-def _deals(access: Access, passes: "Passes", settings: Settings) -> APIRouter:
+def _reporting(here: Installation, person: Person) -> Reporting:
+    line = here.lines.reporting
+    if line is None:
+        return Reporting(here.http, here.passes.token(person, "reporting"))
+    return Reporting(line.http, line.credential, line.patience)
+
+
+def _deals(here: Installation, person: Person) -> Deals:
+    line, settings = here.lines.deals, here.settings
+    if line is None:
+        return Deals(here.http, here.passes.token(person, "deals"))
+    return Deals(line.http, line.credential, line.patience, settings.token_header, settings.token_scheme)
+
+
+def _slicers(here: Installation) -> Iterable[tuple[str, str]]:
+    """All slicers that there are: of a service elsewhere, those that the settings name."""
+    if here.lines.reporting is None:
+        return here.warehouse.slicers()
+    return ((project, name) for project, _, name in (one.partition("/") for one in here.settings.slicers))
+
+
+def _deals_routes(access: Access, passes: "Passes", settings: Settings) -> APIRouter:
     reads, writes = Throttle(settings.throttle_reads), Throttle(settings.throttle_writes)
     return deals_service.routes(
         DealsService(access.store.engine),

@@ -1,31 +1,22 @@
-"""Every setting, its default and its sentence.
-
-A setting comes from an option of the command line, else from the environment (`TRANCHE_<NAME>`), else from
-one TOML file (`<home>/tranche.toml`, or the one that `TRANCHE_CONFIG` names), else it has its default.
-"""
+"""The settings of this installation itself: where it keeps things, where it listens, how long it works."""
 
 import ipaddress
-import os
 import re
 import secrets
-import tomllib
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
-from pydantic import Field, ValidationError, field_validator, model_validator
-from pydantic.fields import FieldInfo
+from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from lib import private
-from lib.wire.errors import Misconfigured, UnknownName
 
-CONFIG = "TRANCHE_CONFIG"
 PREFIX = "TRANCHE_"
 ServiceName = re.compile(r"[A-Za-z0-9._~:-]{1,100}")
 
 
-class Settings(BaseSettings):
-    """What this installation was told. `load` reads all sources; the constructor leaves the TOML file out."""
+class Local(BaseSettings):
+    """What this installation was told of itself."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True, validate_default=True
@@ -80,24 +71,6 @@ class Settings(BaseSettings):
         default=12, gt=0, le=720, description="Hours after which a person has to sign in to the desk again."
     )
 
-    @classmethod
-    def load(cls, **options: Any) -> Self:
-        """The settings of this process; `options` (of a command line) win over everything else.
-
-        Raises Misconfigured, with one sentence for each wrong setting that names it and its source.
-        """
-        path = _config_file(options)
-        stored = _stored(path, set(cls.model_fields))
-        outranked = {name for name in cls.model_fields if os.environ.get(f"{PREFIX}{name.upper()}")}
-        values = {name: value for name, value in stored.items() if name not in outranked} | options
-        try:
-            return cls(**values)
-        except ValidationError as error:
-            sources = dict.fromkeys(stored, f"in {path}")
-            sources |= {name: f"from {PREFIX}{name.upper()}" for name in outranked}
-            sources |= dict.fromkeys(options, "given as an option")
-            raise Misconfigured(_sentences(error, sources)) from None
-
     @field_validator("home", mode="after")
     @classmethod
     def _absolute(cls, home: Path) -> Path:
@@ -112,7 +85,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _agree(self) -> Self:
-        if self.demo and not _is_loopback(self.host):
+        if self.demo and not is_loopback(self.host):
             raise ValueError(
                 f"demo mode has people with a known password and listens on a loopback address alone, not on "
                 f"{self.host}: set host to 127.0.0.1, or turn demo off"
@@ -151,54 +124,8 @@ class Settings(BaseSettings):
             return private.write_once(path, secrets.token_urlsafe(32))
 
 
-def settings_table() -> str:
-    """The Markdown table of all settings, as the README has it between its `<!-- settings -->` marks."""
-    rows = [
-        f"| `{name}` | `{PREFIX}{name.upper()}` | `{_shown(field)}` | {field.description} |"
-        for name, field in Settings.model_fields.items()
-    ]
-    return "\n".join(["| Setting | Environment | Default | Meaning |", "|---|---|---|---|", *rows])
-
-
-def _shown(field: FieldInfo) -> str:
-    extra = field.json_schema_extra
-    shown = extra["shown"] if isinstance(extra, dict) else field.default
-    return str(shown).lower() if isinstance(shown, bool) else str(shown)
-
-
-def _config_file(options: dict[str, Any]) -> Path:
-    """Where the TOML file is, or would be."""
-    if named := os.environ.get(CONFIG):
-        if not Path(named).is_file():
-            raise Misconfigured(f"{CONFIG} names the file {named}, which is not there")
-        return Path(named)
-    return Path(options.get("home") or os.environ.get(f"{PREFIX}HOME") or ".tranche") / "tranche.toml"
-
-
-def _stored(path: Path, known: set[str]) -> dict[str, Any]:
-    """The file's settings; none without a file."""
-    try:
-        stored = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise Misconfigured(f"{path} can't be read as TOML: {error}") from None
-    if unknown := sorted(stored.keys() - known):
-        raise Misconfigured("\n".join(f"{path}: {UnknownName('setting', name, known)}" for name in unknown))
-    return stored
-
-
-def _sentences(error: ValidationError, sources: dict[str, str]) -> str:
-    """One line per problem. The value itself is left out: it may be a database's password."""
-    lines = []
-    for problem in error.errors(include_input=False, include_url=False):
-        name = str(problem["loc"][0]) if problem["loc"] else ""
-        where = f"Setting {name} ({sources.get(name, 'default')})" if name else "Settings"
-        lines.append(f"{where}: {problem['msg'].removeprefix('Value error, ')}")
-    return "\n".join(lines)
-
-
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether the host, a name or an address, is this machine."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:

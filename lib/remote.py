@@ -1,0 +1,89 @@
+"""Services elsewhere: the connections, credentials and breakers that a process keeps of them."""
+
+import ssl
+from dataclasses import dataclass
+
+import httpx
+from pydantic import SecretStr
+
+from lib.settings import Settings
+from lib.tokens.client import Temporary
+from lib.wire.breaker import Breaker
+from lib.wire.call import Patience
+from lib.wire.credential import Credential, Permanent
+from lib.wire.errors import Misconfigured
+
+CONNECTIONS, KEPT_ALIVE = 50, 10
+AGENT = "tranche"
+
+
+@dataclass(frozen=True)
+class Line:
+    """The way to one service: where it is, the connections to it, in whose name, how patiently."""
+
+    address: str
+    http: httpx.Client
+    credential: Credential
+    patience: Patience
+
+
+def reporting(settings: Settings) -> Line:
+    """The way to the reporting service at `base_url`."""
+    service = settings.reporting_service
+    return _line(settings, "the reporting service", settings.base_url, settings.reporting_token, service)
+
+
+def deals(settings: Settings) -> Line:
+    """The way to the deals service at `curate_url`."""
+    service = settings.deals_service
+    return _line(settings, "the deals service", settings.curate_url, settings.deals_token, service)
+
+
+def _line(settings: Settings, name: str, address: str, token: SecretStr | None, service: str) -> Line:
+    """With the permanent token where there is one, else with temporary ones."""
+    if token is not None:
+        credential: Credential = Permanent(token.get_secret_value())
+    else:
+        credential = _temporary(settings, service)
+    return Line(address, _http(settings, address), credential, _patience(settings, name))
+
+
+def _temporary(settings: Settings, service: str) -> Temporary:
+    password = settings.service_password.get_secret_value() if settings.service_password else ""
+    return Temporary(
+        _http(settings, settings.auth_url),
+        settings.service_username,
+        password,
+        service,
+        _patience(settings, "the token service"),
+    )
+
+
+def _patience(settings: Settings, name: str) -> Patience:
+    return Patience(
+        seconds=settings.answer_seconds, max_bytes=settings.max_answer_bytes, breaker=Breaker(name)
+    )
+
+
+def _http(settings: Settings, address: str) -> httpx.Client:
+    """Connections that verify certificates, use the proxies of the environment, and follow no redirects.
+
+    A redirect would carry the token to wherever it points.
+    """
+    return httpx.Client(
+        base_url=address,
+        timeout=httpx.Timeout(settings.answer_seconds, connect=settings.connect_seconds),
+        limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=KEPT_ALIVE),
+        verify=_trusted(settings),
+        follow_redirects=False,
+        headers={"User-Agent": AGENT},
+    )
+
+
+def _trusted(settings: Settings) -> ssl.SSLContext | bool:
+    if settings.ca_file is None:
+        return True
+    try:
+        return ssl.create_default_context(cafile=str(settings.ca_file))
+    except (OSError, ssl.SSLError) as error:
+        raise Misconfigured(f"ca_file {settings.ca_file} can't be read as certificates: {error}") from None

@@ -1,0 +1,108 @@
+"""Every setting, its default and its sentence.
+
+A setting comes from an option of the command line, else from the environment (`TRANCHE_<NAME>`), else from
+one TOML file (`<home>/tranche.toml`, or the one that `TRANCHE_CONFIG` names), else it has its default.
+"""
+
+import os
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_settings import SettingsError
+
+from lib.settings.local import PREFIX
+from lib.settings.remote import SECRETS, Remote
+from lib.wire.errors import Misconfigured, UnknownName
+
+CONFIG = "TRANCHE_CONFIG"
+
+
+class Settings(Remote):
+    """What this installation was told. `load` reads all sources; the constructor leaves the TOML file out."""
+
+    def __hash__(self) -> int:
+        """As equal settings have it: some of them are mappings, which have no hash."""
+        return hash((self.home, self.port, self.base_url, self.curate_url, self.deadline_seconds))
+
+    @classmethod
+    def load(cls, **options: Any) -> Self:
+        """The settings of this process; `options` (of a command line) win over everything else.
+
+        Raises Misconfigured, with one sentence for each wrong setting that names it and its source.
+        """
+        path = _config_file(options)
+        stored = _stored(path, set(cls.model_fields))
+        outranked = {name for name in cls.model_fields if os.environ.get(f"{PREFIX}{name.upper()}")}
+        values = {name: value for name, value in stored.items() if name not in outranked} | options
+        try:
+            return cls(**values)
+        except ValidationError as error:
+            sources = dict.fromkeys(stored, f"in {path}")
+            sources |= {name: f"from {PREFIX}{name.upper()}" for name in outranked}
+            sources |= dict.fromkeys(options, "given as an option")
+            raise Misconfigured(_sentences(error, sources)) from None
+        except SettingsError as error:
+            raise Misconfigured(
+                f"A setting of the environment is not the JSON that it must be: {error}"
+            ) from None
+
+
+def settings_table() -> str:
+    """The Markdown table of all settings, as the README has it between its `<!-- settings -->` marks."""
+    rows = [
+        f"| `{name}` | `{PREFIX}{name.upper()}` | {_shown(field)} | {field.description} |"
+        for name, field in Settings.model_fields.items()
+    ]
+    return "\n".join(["| Setting | Environment | Default | Meaning |", "|---|---|---|---|", *rows])
+
+
+def _shown(field: FieldInfo) -> str:
+    extra = field.json_schema_extra
+    shown = extra["shown"] if isinstance(extra, dict) else field.default
+    if shown in (None, "", (), {}):
+        return "none"
+    return f"`{str(shown).lower() if isinstance(shown, bool) else shown}`"
+
+
+def _config_file(options: dict[str, Any]) -> Path:
+    """Where the TOML file is, or would be."""
+    if named := os.environ.get(CONFIG):
+        if not Path(named).is_file():
+            raise Misconfigured(f"{CONFIG} names the file {named}, which is not there")
+        return Path(named)
+    return Path(options.get("home") or os.environ.get(f"{PREFIX}HOME") or ".tranche") / "tranche.toml"
+
+
+def _stored(path: Path, known: set[str]) -> dict[str, Any]:
+    """The file's settings; none without a file."""
+    try:
+        stored = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise Misconfigured(f"{path} can't be read as TOML: {error}") from None
+    _check_mode(path, stored)
+    if unknown := sorted(stored.keys() - known):
+        raise Misconfigured("\n".join(f"{path}: {UnknownName('setting', name, known)}" for name in unknown))
+    return stored
+
+
+def _check_mode(path: Path, stored: dict[str, Any]) -> None:
+    """A file with a password or a token in it may be read by its owner alone."""
+    kept = sorted(SECRETS & stored.keys())
+    if kept and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise Misconfigured(f"{path} holds {', '.join(kept)} and others can read it: chmod 600 {path}")
+
+
+def _sentences(error: ValidationError, sources: dict[str, str]) -> str:
+    """One line per problem. The value itself is left out: it may be a database's password."""
+    lines = []
+    for problem in error.errors(include_input=False, include_url=False):
+        name = str(problem["loc"][0]) if problem["loc"] else ""
+        where = f"Setting {name} ({sources.get(name, 'default')})" if name else "Settings"
+        lines.append(f"{where}: {problem['msg'].removeprefix('Value error, ')}")
+    return "\n".join(lines)
