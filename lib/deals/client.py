@@ -1,20 +1,21 @@
 """The deals API from the caller's side: the same verbs for every entity, over any transport."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, TypeVar, overload
 from urllib.parse import urlencode
 
 import httpx
-from pydantic import ValidationError
 
-from lib.deals import moments
+from lib.deals import moments, reading
+from lib.deals.abilities import Abilities
+from lib.deals.dialect import Dialect
 from lib.deals.models import ENTITIES, Change, Part, Resource
+from lib.deals.reading import Page
 from lib.deals.refusals import refusal
 from lib.wire import call, exact
 from lib.wire.credential import Credential, credential, in_the_name_of
-from lib.wire.errors import Unreadable
 
 PATH = "/api"
 JSON = "application/json"
@@ -22,18 +23,9 @@ IDEMPOTENCY_KEY = "Idempotency-Key"
 LARGEST_PAGE = 500
 PATIENCE = call.Patience()
 
-Answer = TypeVar("Answer", bound=Part)
 Model = TypeVar("Model", bound=Resource)
 Entity = type[Model] | str
 Changes = list[Change]
-
-
-@dataclass(frozen=True)
-class Page(Generic[Answer]):
-    """Some of a list: how many there are altogether, and those asked for."""
-
-    count: int
-    results: tuple[Answer, ...]
 
 
 class Deals:
@@ -49,10 +41,21 @@ class Deals:
         patience: call.Patience = PATIENCE,
         header: str = "Authorization",
         scheme: str = "Bearer",
+        *,
+        dialect: Dialect | None = None,
+        abilities: Abilities | None = None,
+        honours_keys: bool = True,
     ) -> None:
-        """The token is sent as `<header>: <scheme> …`."""
+        """The token is sent as `<header>: <scheme> …`.
+
+        `dialect` is how the service writes what the specification leaves open, `abilities` what it does.
+        `honours_keys`: it creates once what is asked for twice with one idempotency key; else no key is sent,
+        and nothing is asked for twice.
+        """
         self._http, self._credential, self._patience = http, credential(token), patience
         self._header, self._scheme = header, scheme
+        self._dialect = dialect or Dialect()
+        self.abilities = replace(abilities or Abilities(), repeats=honours_keys)
 
     @overload
     def get(self, entity: type[Model], entity_id: int) -> Model: ...
@@ -60,7 +63,7 @@ class Deals:
     def get(self, entity: str, entity_id: int) -> Any: ...
     def get(self, entity: type[Model] | str, entity_id: int) -> Any:
         """The entity, with the ETag of its state. NotFound without one of this id."""
-        return _resource(_model(entity), self._ask("GET", _path(entity, entity_id)))
+        return reading.resource(self._dialect, _model(entity), self._ask("GET", _path(entity, entity_id)))
 
     @overload
     def list(self, entity: type[Model], **params: Any) -> Page[Model]: ...
@@ -71,7 +74,7 @@ class Deals:
 
         A filter with several values, as a list, finds any of them.
         """
-        return _page(_model(entity), self._ask("GET", _path(entity), params))
+        return reading.page(self._dialect, _model(entity), self._ask("GET", _path(entity), params))
 
     @overload
     def everything(self, entity: type[Model], **params: Any) -> Iterator[Model]: ...
@@ -95,10 +98,10 @@ class Deals:
         """The entity as it was created from what `model` has set.
 
         With a key it may be repeated: the same key and body answer with the first result. Invalid says
-        everything that is wrong, in `fields`; Conflict for a duplicate.
+        everything that is wrong, in `fields`; Conflict for a duplicate. DeadlineExceeded and ServiceProblem
+        leave open whether it was created.
         """
-        headers = {} if idempotency_key is None else {IDEMPOTENCY_KEY: idempotency_key}
-        return _resource(_model(entity), self._ask("POST", _path(entity), body=model.sent(), headers=headers))
+        return self._create(_model(entity), self._dialect.write(model.sent()), idempotency_key)
 
     def change(
         self, entity: Entity[Any], entity_id: int, fields: Mapping[str, Any], if_match: str | None = None
@@ -106,17 +109,35 @@ class Deals:
         """Change these fields and no others.
 
         With the `etag` that was read: Conflict, saying what changed meanwhile, if it is not the latest.
+        Of a list that is changed, what could not be read goes back as it came.
         """
-        self._ask("PUT", _path(entity, entity_id), body=_sent(fields), headers=_condition(if_match))
+        self.abilities.check("change", _model(entity).entity)
+        lists = [name for name, value in fields.items() if isinstance(value, list | tuple)]
+        base = self.get(_model(entity), entity_id) if lists else None
+        self._change(_model(entity), entity_id, self._dialect.write(_sent(fields), base), if_match)
 
     def remove(self, entity: Entity[Any], entity_id: int, if_match: str | None = None) -> None:
         """Delete it. InUse names what depends on it."""
-        self._ask("DELETE", _path(entity, entity_id), headers=_condition(if_match))
+        self.abilities.check("delete", _model(entity).entity)
+        reading.done(self._ask("DELETE", _path(entity, entity_id), headers=_condition(if_match)))
 
     def history(self, entity: Entity[Any], entity_id: int, **params: Any) -> Changes:
         """What happened to it, latest first, also once it is removed; the last 500 changes unless told so."""
         answer = self._ask("GET", f"{_path(entity, entity_id)}history/", {"limit": LARGEST_PAGE} | params)
-        return [*_page(Change, answer).results]
+        return [*reading.changes(answer).results]
+
+    def _create(self, model: type[Model], body: Mapping[str, Any], key: str | None) -> Model:
+        """The answer to a POST of this body."""
+        self.abilities.check("create", model.entity)
+        headers = {IDEMPOTENCY_KEY: key} if key is not None and self.abilities.repeats else {}
+        return reading.made(self._dialect, model, self._ask("POST", _path(model), body=body, headers=headers))
+
+    def _change(
+        self, model: type[Resource], entity_id: int, body: Mapping[str, Any], if_match: str | None
+    ) -> None:
+        """A PUT of this body."""
+        headers = _condition(if_match)
+        reading.done(self._ask("PUT", _path(model, entity_id), body=body, headers=headers))
 
     def _ask(
         self,
@@ -176,31 +197,3 @@ def _sent(value: Any) -> Any:
 
 def _condition(if_match: str | None) -> dict[str, str]:
     return {} if if_match is None else {"If-Match": if_match}
-
-
-def _resource(model: type[Model], response: httpx.Response) -> Model:
-    found = _read(model, _json(response))
-    found._etag = response.headers.get("etag")
-    return found
-
-
-def _page(model: type[Answer], response: httpx.Response) -> Page[Answer]:
-    body = _json(response)
-    try:
-        return Page(int(body["count"]), tuple(_read(model, one) for one in body["results"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise Unreadable("The service's list is not one that the API knows") from error
-
-
-def _json(response: httpx.Response) -> Any:
-    try:
-        return exact.loads(response.content)
-    except ValueError as error:
-        raise Unreadable("The service answered with something that is not of this API") from error
-
-
-def _read(model: type[Answer], fields: Any) -> Answer:
-    try:
-        return model.model_validate(fields)
-    except ValidationError as error:
-        raise Unreadable(f"The service's {model.__name__} is not one that the API knows") from error

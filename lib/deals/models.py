@@ -5,6 +5,7 @@ Names and types are those of the deals specification ("Resources and their field
 may carry others, which are kept: another service is free in both.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal, get_args
@@ -106,11 +107,23 @@ class Resource(Part):
     created_at: Moment | None = None
     updated_at: Moment | None = None
     _etag: str | None = PrivateAttr(None)
+    _raw: Mapping[str, Any] = PrivateAttr(default_factory=dict)
+    _unread: Mapping[str, Any] = PrivateAttr(default_factory=dict)
 
     @property
     def etag(self) -> str | None:
         """Names this state in If-Match; None when it came in a list, or from a service without ETags."""
         return self._etag
+
+    @property
+    def raw(self) -> Mapping[str, Any]:
+        """The answer's JSON as it came; empty when it came in a list."""
+        return self._raw
+
+    @property
+    def unread(self) -> Mapping[str, Any]:
+        """What could not be read, as it came: whole fields, and of lists their elements, by the field."""
+        return self._unread
 
 
 class Dsp(Resource):

@@ -1,0 +1,62 @@
+"""What a deals service does: screens ask these values, and never where the service is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lib.deals.models import ENTITIES, FEE_TYPES
+from lib.wire.errors import Forbidden, Unsupported
+
+ALL = frozenset(ENTITIES)
+NONE: frozenset[str] = frozenset()
+WORDS = {
+    "supply_deals": "a supply package",
+    "demand_deals": "a demand deal",
+    "packages": "a package of the deprecated kind",
+    "seats": "a seat",
+    "dsps": "a DSP",
+    "domain_lists": "a list of domains",
+    "app_lists": "a list of apps",
+}
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What may be asked for. Entities go by their path names; the default is everything, as our own service.
+
+    `lists` says that lists and single reads of every entity exist: without them the desk has what was made
+    or seen here. `fees` are our fee types that may be offered, with their words; without any, no fee is.
+    `repeats`: a creation may be asked for again with its idempotency key, and happens once. `refuses` is a
+    sentence why nothing at all may be changed; empty if it may.
+    """
+
+    creates: frozenset[str] = ALL
+    changes: frozenset[str] = ALL
+    removes: frozenset[str] = ALL
+    lists: bool = True
+    history: bool = True
+    fees: Mapping[int, str] = field(default_factory=lambda: FEE_TYPES)
+    repeats: bool = True
+    refuses: str = ""
+
+    def why_not(self, verb: str, entity: str) -> str:
+        """Why an entity can't be created, changed or deleted (`verb`), in a sentence; empty if it can."""
+        does = {"create": self.creates, "change": self.changes, "delete": self.removes}[verb]
+        if self.refuses or entity in does:
+            return self.refuses
+        return f"This service can't {verb} {WORDS[entity]}; whoever runs it can"
+
+    def check(self, verb: str, entity: str) -> None:
+        """Forbidden where nothing may be changed, Unsupported where the service can't do that."""
+        if self.refuses:
+            raise Forbidden(self.refuses)
+        if reason := self.why_not(verb, entity):
+            raise Unsupported(reason)
+
+
+PLAIN = Abilities(
+    creates=frozenset({"supply_deals", "packages"}),
+    changes=frozenset({"demand_deals"}),
+    removes=NONE,
+    lists=False,
+)
+"""A service with the four calls that the deals specification spells out, and no more."""
