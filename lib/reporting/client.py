@@ -4,40 +4,26 @@ What a service does not do itself (extensions that its info does not list) is do
 """
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.message import Message
 from typing import IO, Any, TypeVar
 
 import httpx
-import orjson
-from pydantic import ValidationError
 
 from lib.reporting import fallback
-from lib.reporting.answers import Audience, as_arrow, as_json
+from lib.reporting.answers import Audience, as_arrow, body, received
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer
 from lib.wire import call
-from lib.wire.breaker import DEAD
 from lib.wire.credential import Credential, credential, in_the_name_of
-from lib.wire.errors import (
-    AccessError,
-    BadRequest,
-    DeadlineExceeded,
-    InternalError,
-    TrancheError,
-    Unreachable,
-    Unreadable,
-)
+from lib.wire.errors import Unreadable
 
 PATH = "/API/v2"
 JSON = "application/json"
-UNAUTHORISED = 401
+ANY_FILE = "application/json, */*;q=0.9"
 ONCE = call.Patience(retries=0)
 KEPT_IN_MEMORY = 32 * 1024 * 1024
-PAGE_HEAD = 100
-ERRORS: dict[str, type[TrancheError]] = {
-    error.status: error for error in (BadRequest, AccessError, DeadlineExceeded, InternalError)
-}
+MOST_OF_AN_ERROR = 16 * 1024
 Answer = TypeVar("Answer")
 
 
@@ -61,34 +47,43 @@ class Reporting:
 
     def info(self, query: InfoQuery) -> Slicer:
         """What the slicer is."""
-        return self._asked("info", query.model_dump(), JSON, _slicer)
+        return self._asked("info", query.model_dump(), JSON, received.slicer)
 
     def audience(self, query: AudienceQuery, slicer: Slicer | None = None) -> Audience:
         """The figures. `slicer` (its info) saves asking which extensions the service knows."""
-        slicer = slicer or self.info(InfoQuery(**query.model_dump(include={"project_name", "slicer_name"})))
+        slicer = slicer or self.info(_where(query))
         sent = fallback.known(query, slicer.extensions)
-        accept = as_arrow.MEDIA_TYPE if "arrow" in slicer.extensions else JSON
-        audience = self._asked("audience", sent, accept, lambda answer: _audience(answer, query.split_by))
+        accept = as_arrow.MEDIA_TYPE if slicer.knows("arrow") else JSON
+        audience = self._asked(
+            "audience", sent, accept, lambda answer: received.audience(answer, query.split_by)
+        )
         return fallback.complete(audience, query, slicer)
 
-    def export(self, query: ExportQuery) -> Download:
-        """The file, whole."""
+    def export(self, query: ExportQuery, slicer: Slicer | None = None) -> Download:
+        """The file, whole. `slicer` (its info) saves asking which extensions the service knows.
+
+        BadRequest where the file is to have what its service does not know: nobody else can make it.
+        """
+        if fallback.extensions_of(query):
+            slicer = slicer or self.info(_where(query))
+            fallback.check_file(query, slicer.extensions)
         return in_the_name_of(self._credential, lambda token: self._export(query, token))
 
     def _export(self, query: ExportQuery, token: str) -> Download:
-        request = self._call("export", _sent(query), "*/*", token)
+        sent = query.model_dump(mode="json", exclude_defaults=True)
         content = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY)  # noqa: SIM115
-        with call.stream(self._http, request) as (response, pieces):
+        with call.stream(self._http, self._call("export", sent, ANY_FILE, token)) as (response, pieces):
             media_type = response.headers.get("content-type", "")
-            if media_type.startswith("application/json") or not response.is_success:
-                _success(httpx.Response(response.status_code, content=b"".join(pieces)))
+            if body.is_message(media_type) or not response.is_success:
+                message = {"content-type": media_type}
+                received.fields(
+                    httpx.Response(response.status_code, headers=message, content=b"".join(pieces))
+                )
                 raise Unreadable("The service sent no file")
             for piece in pieces:
                 content.write(piece)
         content.seek(0)
-        if media_type.startswith("text/html") and content.read(PAGE_HEAD).lstrip().startswith(b"<"):
-            raise Unreadable("The service sent a page for people, not a file")
-        content.seek(0)
+        _error(content, response)
         return Download(_filename(response, query), media_type.partition(";")[0], content)
 
     def _asked(
@@ -101,50 +96,27 @@ class Reporting:
         )
 
     def _call(self, verb: str, fields: Mapping[str, Any], accept: str, token: str) -> call.Call:
-        body = {**fields, "token": token}
-        return self._patience.call("POST", f"{PATH}/{verb}", True, json=body, headers={"Accept": accept})
+        sent = {**fields, "token": token}
+        return self._patience.call("POST", f"{PATH}/{verb}", True, json=sent, headers={"Accept": accept})
 
 
-def _sent(query: ExportQuery) -> dict[str, Any]:
-    return query.model_dump(mode="json", exclude_defaults=True)
+def _where(query: InfoQuery) -> InfoQuery:
+    return InfoQuery(project_name=query.project_name, slicer_name=query.slicer_name)
 
 
-def _slicer(answer: httpx.Response) -> Slicer:
-    try:
-        return Slicer.model_validate(_success(answer))
-    except ValidationError as error:
-        raise Unreadable("The service's description of the slicer is not one that the API knows") from error
-
-
-def _audience(answer: httpx.Response, split_by: Sequence[str]) -> Audience:
-    try:
-        if as_arrow.MEDIA_TYPE in answer.headers.get("content-type", ""):
-            return as_arrow.decode(answer.content)
-        return as_json.decode(_success(answer), split_by)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Unreadable("The service's answer is not one that the API knows") from error
-
-
-def _success(answer: httpx.Response) -> dict[str, Any]:
-    """The answer's fields. The `status` in the body decides, whatever the HTTP code is (decisions.md)."""
-    try:
-        fields = orjson.loads(answer.content)
-        status = fields["status"]
-    except (orjson.JSONDecodeError, KeyError, TypeError):
-        raise _foreign(answer.status_code) from None
-    if status == "success":
-        return dict(fields)
-    reason = fields.get("reason") or f"The service answered {status}"
-    raise ERRORS[status](str(reason)) if status in ERRORS else Unreadable(str(reason))
-
-
-def _foreign(code: int) -> TrancheError:
-    """What an answer of that HTTP code is that is not of this API: mostly somebody's on the way to it."""
-    if code == UNAUTHORISED:
-        return AccessError()
-    if code in DEAD:
-        return Unreachable(f"Something on the way to the service answered {code} in its place")
-    return Unreadable(f"The service answered {code}, with something that is not of this API")
+def _error(content: IO[bytes], response: httpx.Response) -> None:
+    """Raise what a body says that is no file: an error under a file's type, or a page for people."""
+    head = content.read(MOST_OF_AN_ERROR)
+    content.seek(0)
+    if response.headers.get("content-type", "").startswith("text/html") and head.lstrip().startswith(b"<"):
+        raise Unreadable("The service sent a page for people, not a file")
+    if head.lstrip().startswith(b"{") and len(head) < MOST_OF_AN_ERROR:
+        try:
+            found = body.fields(head, JSON)
+        except ValueError:
+            return
+        if found["status"] in received.ERRORS:
+            received.fields(httpx.Response(response.status_code, content=head))
 
 
 def _filename(response: httpx.Response, query: ExportQuery) -> str:

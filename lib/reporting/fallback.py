@@ -1,6 +1,7 @@
 """What the client does where a service knows the specification and nothing more.
 
 Order, page and choice of data fields are made here from the whole answer; totals stay those of the whole.
+A file is the service's alone: what it can't do for one is refused.
 """
 
 from collections.abc import Collection, Iterable
@@ -11,12 +12,21 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lib.reporting.answers import Audience, Values
-from lib.reporting.models import EXTENSIONS, AudienceQuery, Order, Slicer
+from lib.reporting.answers import Audience, Total, Values
+from lib.reporting.models import EXTENSIONS, AudienceQuery, ExportQuery, Order, Slicer
+from lib.wire.errors import BadRequest
 
 Places = npt.NDArray[np.intp]
 Keys = npt.NDArray[np.float64]
 PAGE = frozenset({"order_by", "limit", "offset"})
+FORMATS = "csv, tsv, tsv2 and xls"
+OF_A_FILE = {
+    "data_fields": "This service can't choose a file's data fields: it writes all of them",
+    "order_by": "This service can't order a file's rows: it writes them in an order of its own",
+    "limit": "This service can't write a part of a file's rows: it writes all of them",
+    "offset": "This service can't write a part of a file's rows: it writes all of them",
+    "audience_key": "This service can't choose a file's audience source: it writes all of them",
+}
 
 
 def known(query: AudienceQuery, extensions: Collection[str]) -> dict[str, Any]:
@@ -28,20 +38,37 @@ def known(query: AudienceQuery, extensions: Collection[str]) -> dict[str, Any]:
 
 
 def complete(audience: Audience, query: AudienceQuery, slicer: Slicer) -> Audience:
-    """The answer with everything that was asked for and not sent; `slicer` is the service's info."""
+    """The answer with everything that was asked for and not sent; `slicer` is the service's info.
+
+    A data field that was asked for and did not come has no values; ranges are those that the service's
+    `confidence_range` leaves.
+    """
     left_out = set(EXTENSIONS) - set(slicer.extensions)
     if "order_by" in left_out:
         audience = _rows(audience, _ordered(audience, query, slicer)[query.offset :][: query.limit])
     elif left_out & PAGE:
         audience = _rows(audience, np.arange(len(audience))[query.offset :][: query.limit])
     if "data_fields" in left_out and query.data_fields:
-        return _fields(audience, query.data_fields)
-    if "audience_key" in left_out and query.audience_key:
+        audience = _fields(audience, query.data_fields)
+    elif "audience_key" in left_out and query.audience_key:
         others = {f"unique_{source.name}" for source in slicer.audience_sources} - {
             f"unique_{query.audience_key}"
         }
-        return _fields(audience, [name for name in audience.total.values if name not in others])
-    return audience
+        audience = _fields(audience, [name for name in audience.total.values if name not in others])
+    return _ranged(audience) if "precision" in left_out and query.precision else audience
+
+
+def extensions_of(query: ExportQuery) -> list[str]:
+    """The extensions that the file's request makes use of."""
+    used = query.model_dump(exclude_defaults=True, include=set(OF_A_FILE))
+    return [*used, *({query.export_format} & set(EXTENSIONS))]
+
+
+def check_file(query: ExportQuery, extensions: Collection[str]) -> None:
+    """BadRequest where a service with these extensions can't make the file; says what it can't do."""
+    for used in extensions_of(query):
+        if used not in extensions:
+            raise BadRequest(OF_A_FILE.get(used, f"This service can't write {used}; it can write {FORMATS}"))
 
 
 def _ordered(audience: Audience, query: AudienceQuery, slicer: Slicer) -> Places:
@@ -81,11 +108,37 @@ def _rows(audience: Audience, places: Places) -> Audience:
 
 
 def _fields(audience: Audience, names: Iterable[str]) -> Audience:
-    there = [name for name in names if name in audience.values]
-    values: Values = {name: audience.total.values[name] for name in there}
+    wanted = list(names)
+    values: Values = {name: audience.total.values.get(name) for name in wanted}
     return replace(
         audience,
-        values=audience.values[there],
-        percents=audience.percents[[name for name in there if name in audience.percents]],
+        values=audience.values.reindex(columns=wanted).astype("float64"),
+        percents=audience.percents[[name for name in wanted if name in audience.percents]],
         total=replace(audience.total, values=values),
+    )
+
+
+def _ranged(audience: Audience) -> Audience:
+    """The answer with the ranges that its confidence ranges leave: so many percent of each value.
+
+    What a confidence range is of, the specification does not say: it is taken to hold for every data field.
+    """
+    if audience.confidence_range is None:
+        return audience
+    sides = audience.values.abs().mul(pd.to_numeric(audience.confidence_range) / 100, axis="index")
+    return replace(
+        audience,
+        low=audience.values - sides,
+        high=audience.values + sides,
+        total=_ranged_total(audience.total),
+    )
+
+
+def _ranged_total(total: Total) -> Total:
+    share = float(total.confidence_range or 0) / 100
+    known = {name: value for name, value in total.values.items() if value is not None}
+    return replace(
+        total,
+        low={name: value - abs(value) * share for name, value in known.items()},
+        high={name: value + abs(value) * share for name, value in known.items()},
     )

@@ -7,7 +7,9 @@ neither sends nor expects them. The answer to an AudienceQuery is an Audience (a
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
+
+from lib.reporting.lenient import Day, Decimals, Flag, Named, Texts, ToldFlag, ToldText, told
 
 Match = Literal["equals", "not equals", "contains", "not contains", "begins with", "ends with"]
 DataMatch = Literal["<", "<=", ">", ">=", "=", "!="]
@@ -35,28 +37,6 @@ def time_key_field(granularity: Granularity) -> str:
 TIME_KEY_FIELDS: dict[str, Granularity] = {time_key_field(grain): grain for grain in GRANULARITIES}
 
 
-def _flag(value: Any) -> Any:
-    return int(value) if isinstance(value, bool) else value
-
-
-def _text(value: Any) -> Any:
-    """Numbers stand for their text; a whole float for its whole number."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value
-    return str(int(value)) if float(value).is_integer() else str(value)
-
-
-def _texts(value: Any) -> Any:
-    """One value stands for a list of one (decisions: leniency where the meaning is plain)."""
-    if isinstance(value, list | tuple):
-        return tuple(_text(item) for item in value)
-    return (_text(value),) if isinstance(value, str | int | float) else value
-
-
-Flag = Annotated[Literal[0, 1], BeforeValidator(_flag)]
-Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
-
-
 class Value(BaseModel):
     """Frozen, comparable, hashable: a value, not an object with a life of its own."""
 
@@ -73,35 +53,35 @@ class KeyField(Descriptor):
     """A key field: what a slicer can be filtered and split by."""
 
     name: str
-    description: str = ""
+    description: ToldText = ""
     annotation: str | None = ""
-    type: str = "text"
-    is_segmented: Flag = 0
-    mapping: str | None = None
-    link: str | None = None
+    type: Annotated[str, told("text")] = "text"
+    is_segmented: ToldFlag = 0
+    mapping: Named = None
+    link: Named = None
 
 
 class DataField(Descriptor):
     """A data field: what is counted."""
 
     name: str
-    description: str = ""
+    description: ToldText = ""
     annotation: str | None = ""
-    display_type: str = "int"
-    display_precision: int = 0
-    display_pattern: str | None = None
-    formula: str | None = None
-    formula_description: str | None = None
-    is_optional: Flag = 0
-    access: str | None = None
-    show_percents: int = 1
+    display_type: Annotated[str, told("int")] = "int"
+    display_precision: Decimals = 0
+    display_pattern: Named = None
+    formula: Named = None
+    formula_description: Named = None
+    is_optional: ToldFlag = 0
+    access: Any = None
+    show_percents: Annotated[int, told(1)] = 1
 
 
 class AudienceSource(Descriptor):
     """A source of unique users; gives the data field `unique_<name>`."""
 
     name: str
-    description: str = ""
+    description: ToldText = ""
     annotation: str | None = ""
 
 
@@ -109,15 +89,19 @@ class Slicer(Descriptor):
     """What info tells of a slicer (specification, Info response fields)."""
 
     status: Literal["success"] = "success"
-    timezone: int = 0
-    supports_timezone: Flag = 1
-    first_date: str | None = None
-    last_date: str | None = None
+    timezone: Annotated[int, told(0)] = 0
+    supports_timezone: Annotated[ToldFlag, told(1)] = 1
+    first_date: Day = None
+    last_date: Day = None
     annotation: str | None = None
-    audience_sources: tuple[AudienceSource, ...] = ()
-    key_fields: tuple[KeyField, ...] = ()
-    data_fields: tuple[DataField, ...] = ()
-    extensions: tuple[str, ...] = ()
+    audience_sources: Annotated[tuple[AudienceSource, ...], told(())] = ()
+    key_fields: Annotated[tuple[KeyField, ...], told(())] = ()
+    data_fields: Annotated[tuple[DataField, ...], told(())] = ()
+    extensions: Annotated[tuple[str, ...], told(())] = ()
+
+    def knows(self, extension: str) -> bool:
+        """Whether the service of this slicer knows that extension of ours."""
+        return extension in self.extensions
 
     def key_field(self, name: str) -> KeyField:
         """The key field of that name; KeyError without one."""

@@ -4,7 +4,8 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from lib.reporting.models import EXTENSIONS, AudienceQuery, DataFilter, ExportFormat, ExportQuery, Flag
+from lib.reporting.lenient import Flag
+from lib.reporting.models import EXTENSIONS, AudienceQuery, DataFilter, ExportFormat, ExportQuery
 from lib.ui import data_filters, link, split_picker
 from lib.ui.frame import Here
 from lib.ui.numbers import title

@@ -1,0 +1,65 @@
+"""What a service sent back, whatever the HTTP code is: the `status` in the body decides (decisions.md)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import httpx
+from pydantic import ValidationError
+
+from lib.reporting.answers import Audience, as_arrow, as_json, body
+from lib.reporting.models import Slicer
+from lib.wire.breaker import DEAD
+from lib.wire.errors import (
+    AccessError,
+    BadRequest,
+    DeadlineExceeded,
+    InternalError,
+    TrancheError,
+    Unreachable,
+    Unreadable,
+)
+
+UNAUTHORISED = 401
+ERRORS: dict[str, type[TrancheError]] = {
+    error.status: error for error in (BadRequest, AccessError, DeadlineExceeded, InternalError)
+}
+
+
+def slicer(answer: httpx.Response) -> Slicer:
+    """The slicer of an info answer. Raises its error, or Unreadable."""
+    try:
+        return Slicer.model_validate(fields(answer))
+    except ValidationError as error:
+        raise Unreadable("The service's description of the slicer is not one that the API knows") from error
+
+
+def audience(answer: httpx.Response, split_by: Sequence[str]) -> Audience:
+    """The Audience of an audience answer to that split. Raises its error, or Unreadable."""
+    try:
+        if as_arrow.MEDIA_TYPE in answer.headers.get("content-type", ""):
+            return as_arrow.decode(answer.content)
+        return as_json.decode(fields(answer), split_by)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Unreadable("The service's answer is not one that the API knows") from error
+
+
+def fields(answer: httpx.Response) -> dict[str, Any]:
+    """The fields of a successful answer. Raises its error, or Unreadable."""
+    try:
+        found = body.fields(answer.content, answer.headers.get("content-type", ""))
+    except ValueError:
+        raise _foreign(answer.status_code) from None
+    status = found["status"]
+    if status == "success":
+        return found
+    reason = found.get("reason") or f"The service answered {status}"
+    raise ERRORS[status](str(reason)) if status in ERRORS else Unreadable(str(reason))
+
+
+def _foreign(code: int) -> TrancheError:
+    """What an answer of that HTTP code is that is not of this API: mostly somebody's on the way to it."""
+    if code == UNAUTHORISED:
+        return AccessError()
+    if code in DEAD:
+        return Unreachable(f"Something on the way to the service answered {code} in its place")
+    return Unreadable(f"The service answered {code}, with something that is not of this API")

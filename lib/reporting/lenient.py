@@ -1,0 +1,57 @@
+"""Types that read more than they write.
+
+Of a request: what has one meaning is read (decisions: leniency where the meaning is plain). Of an info
+answer: services write numbers and flags as texts, and null or an empty text for what is at its default.
+"""
+
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator
+
+MOST_DECIMALS = 15
+FLAGS = {"0": 0, "false": 0, "no": 0, "1": 1, "true": 1, "yes": 1}
+
+
+def _flag(value: Any) -> Any:
+    return int(value) if isinstance(value, bool) else value
+
+
+def _text(value: Any) -> Any:
+    """Numbers stand for their text; a whole float for its whole number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return str(int(value)) if float(value).is_integer() else str(value)
+
+
+def _texts(value: Any) -> Any:
+    """One value stands for a list of one."""
+    if isinstance(value, list | tuple):
+        return tuple(_text(item) for item in value)
+    return (_text(value),) if isinstance(value, str | int | float) else value
+
+
+def _told_flag(value: Any) -> Any:
+    return FLAGS.get(str(value).lower(), value)
+
+
+def _day(value: Any) -> Any:
+    """`YYYY-MM-DD` of a date or a moment; what is no day counts as not told."""
+    try:
+        return date.fromisoformat(str(value)[:10]).isoformat()
+    except ValueError:
+        return None
+
+
+def told(usual: Any) -> BeforeValidator:
+    """What an answer leaves empty, as null or as an empty text, is at its default."""
+    return BeforeValidator(lambda value: usual if value in (None, "") else value)
+
+
+Flag = Annotated[Literal[0, 1], BeforeValidator(_flag)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
+ToldFlag = Annotated[Literal[0, 1], BeforeValidator(_told_flag), told(0)]
+ToldText = Annotated[str, told("")]
+Named = Annotated[str | None, told(None)]
+Day = Annotated[str | None, BeforeValidator(_day)]
+Decimals = Annotated[int, AfterValidator(lambda places: min(max(places, 0), MOST_DECIMALS)), told(0)]
