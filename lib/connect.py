@@ -28,7 +28,7 @@ from lib.wire.apis import api
 from lib.wire.throttle import Throttle
 from lib.wire.transport import InProcess
 
-GRACE_SECONDS = 10
+GRACE_SECONDS, SLICER_SECONDS = 10, 60
 _opening = threading.Lock()
 
 
@@ -37,6 +37,7 @@ class Clients:
     """What one person may ask: a client per API, and the slicers (project, name) that they may see.
 
     `reporting_address` and `deals_address` say where a service elsewhere is; empty for one of this process.
+    What a slicer is may be kept for `slicer_seconds` before it is asked again.
     """
 
     reporting: Reporting
@@ -44,6 +45,7 @@ class Clients:
     slicers: tuple[tuple[str, str], ...]
     reporting_address: str = ""
     deals_address: str = ""
+    slicer_seconds: float = 0
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,7 @@ def connect(person: Person, settings: Settings) -> Clients:
         tuple(pair for pair in _slicers(here) if person.may_see(*pair)),
         settings.base_url,
         settings.curate_url,
+        0 if here.lines.reporting is None else SLICER_SECONDS,
     )
 
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from lib.ui import figures, frame, question, question_bar, split
 
-here = frame.signed_in()
+here = frame.with_slicer(frame.signed_in())
 question.current(here)
 for sentence in question.left_out():
     st.warning(sentence, icon=":material/link_off:")

@@ -4,7 +4,7 @@ import streamlit as st
 
 from lib.ui import export_form, export_result, frame, question, question_bar
 
-here = frame.signed_in()
+here = frame.with_slicer(frame.signed_in())
 asked = question.current(here)
 for sentence in question.left_out():
     st.warning(sentence, icon=":material/link_off:")

@@ -2,7 +2,7 @@
 
 from lib.ui import exploration, explorer, frame, problems
 
-here = frame.signed_in()
+here = frame.with_slicer(frame.signed_in())
 exploration.facts(here)
 with problems.told("The latest figures"):
     exploration.headline(here)

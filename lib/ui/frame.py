@@ -9,9 +9,9 @@ import streamlit as st
 from lib import connect
 from lib.people import Person
 from lib.reporting.client import Reporting
-from lib.reporting.models import InfoQuery, Slicer
+from lib.reporting.models import Slicer
 from lib.settings import Settings
-from lib.ui import sign_in
+from lib.ui import opened, problems, sign_in
 from lib.wire.errors import TrancheError
 
 HERE, MISSING, INSTEAD = "here", "missing_from_link", "shown_instead"
@@ -23,13 +23,17 @@ STYLE = """<style>
 
 @dataclass(frozen=True)
 class Here:
-    """Who looks at what: the person, the slicer that the frame's pickers say, and the client to ask."""
+    """Who looks at what: the person, the slicer that the frame's pickers say, and the client to ask.
+
+    Where the slicer could not be had `trouble` says why; `slicer` is then as it was told before, or empty.
+    """
 
     person: Person
     project: str
     slicer_name: str
     slicer: Slicer
     clients: connect.Clients
+    trouble: TrancheError | None = None
 
     @property
     def reporting(self) -> Reporting:
@@ -45,6 +49,8 @@ class Here:
     @property
     def freshness(self) -> str:
         """The sentence on how far the data goes and what its days are."""
+        if self.slicer is opened.NOTHING:
+            return "The report can't be reached"
         zone = f"UTC{self.slicer.timezone:+d} fixed, no DST"
         if self.slicer.last_date is None:
             return f"No data yet · {zone}"
@@ -59,6 +65,15 @@ def signed_in() -> Here:
         st.stop()
     here: Here | None = st.session_state.get(HERE)
     return here if here is not None and here.person == person else header(person)
+
+
+def with_slicer(here: Here) -> Here:
+    """For a screen that is about a slicer: where it could not be had, the screen is this failure."""
+    if here.slicer is opened.NOTHING and here.trouble is not None:
+        what = f"The slicer {here.slicer_name} of {here.project}"
+        problems.show(here.trouble, what, "What you asked is kept in the address of this page.")
+        st.stop()
+    return here
 
 
 def header(person: Person) -> Here:
@@ -81,7 +96,8 @@ def header(person: Person) -> Here:
     if picked is None:
         _nothing_to_see(person)
     _say_what_is_missing(picked)
-    here = _opened(person, clients, *picked)
+    known = opened.opened(clients, person.username, *picked)
+    here = Here(person, *picked, known.slicer, clients, known.trouble)
     sentence.caption(here.freshness)
     st.session_state[HERE] = here
     return here
@@ -140,15 +156,6 @@ def _say_what_is_missing(picked: tuple[str, str]) -> None:
     else:
         st.session_state.pop(MISSING, None)
         st.session_state[INSTEAD] = picked
-
-
-def _opened(person: Person, clients: connect.Clients, project: str, name: str) -> Here:
-    try:
-        slicer = clients.reporting.info(InfoQuery(project_name=project, slicer_name=name))
-    except TrancheError as error:
-        st.error(f"The slicer {name} of {project} can't be opened. {error.reason}.", icon=":material/error:")
-        st.stop()
-    return Here(person, project, name, slicer, clients)
 
 
 def _nothing_to_see(person: Person) -> NoReturn:

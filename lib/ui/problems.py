@@ -5,11 +5,15 @@ from contextlib import contextmanager
 
 import streamlit as st
 
+from lib.ui import again
+from lib.ui.markdown import plain
 from lib.wire.errors import (
     AccessError,
     BadRequest,
     DeadlineExceeded,
+    Resting,
     ServiceProblem,
+    Throttled,
     TrancheError,
     Unreachable,
 )
@@ -18,9 +22,9 @@ NEXT: dict[type[TrancheError], str] = {
     Unreachable: "The service can't be reached. Try again in a moment.",
     DeadlineExceeded: "That took too long. Ask for fewer days or a smaller split.",
     AccessError: "You may not see this slicer any more. Choose another one, or ask an administrator.",
-    BadRequest: "The service can't answer this question as it stands.",
     ServiceProblem: "The service gave an answer that can't be read. Try again, or tell whoever runs it.",
 }
+FOR_EVERYBODY = (BadRequest, Resting, Throttled)
 
 
 @contextmanager
@@ -29,11 +33,15 @@ def told(what: str, kept: str = "Your question is kept as it was.") -> Iterator[
     try:
         yield
     except TrancheError as error:
-        known = next((text for kind, text in NEXT.items() if isinstance(error, kind)), "The service failed.")
-        st.error(
-            f"{known} {kept}",
-            title=f"{what} could not be had",
-            icon=":material/error:",
-        )
-        with st.expander("Details"):
-            st.code(error.reason, language=None, wrap_lines=True)
+        show(error, what, kept)
+
+
+def show(error: TrancheError, what: str, kept: str) -> None:
+    """The failure as a sentence, its details folded, and where it may pass, the way to try again."""
+    said = next((text for kind, text in NEXT.items() if isinstance(error, kind)), "The service failed.")
+    if isinstance(error, FOR_EVERYBODY):
+        said = f"{plain(error.reason.rstrip('.'))}."
+    st.error(f"{said} {kept}", title=f"{what} could not be had", icon=":material/error:")
+    with st.expander("Details"):
+        st.code(error.reason, language=None, wrap_lines=True)
+    again.offer(error, what)
