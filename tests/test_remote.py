@@ -160,7 +160,9 @@ def added(person: Person, settings: Settings) -> Person:
 def serving(app: Callable, **options: str) -> Iterator[str]:
     """The application on a free port, until the end of the block."""
     with server.listening("127.0.0.1", 0) as listener:
-        running = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", **options))
+        running = uvicorn.Server(
+            uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1, **options)
+        )
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
