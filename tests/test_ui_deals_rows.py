@@ -90,6 +90,12 @@ def test_an_empty_table_has_its_columns() -> None:
     assert str(empty["Start"].dtype).startswith("datetime64")
 
 
+def test_days_are_those_of_their_own_zone() -> None:
+    """A package that starts at midnight in Berlin starts on that day, though it is the day before in UTC."""
+    midnight = DAY.replace(hour=0)
+    assert table([Row("supply_deals", 1, "News", start=midnight)])["Start"][0] == pd.Timestamp(2026, 11, 20)
+
+
 def test_csv() -> None:
     """The file has times with offsets, decimals as they are, and no text that a spreadsheet would run."""
     frame = pd.read_csv(io.BytesIO(csv(ROWS)), dtype=str, keep_default_na=False)

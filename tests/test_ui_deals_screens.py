@@ -18,6 +18,7 @@ from lib.ui import selection
 from lib.ui.deals.rows import rows
 from lib.ui.package.draft import Terms
 
+LAST_MINUTE = dt.datetime.now(dt.UTC) - dt.timedelta(minutes=1)
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
 Visit = Callable[..., AppTest]
 
@@ -61,6 +62,11 @@ def clean(desk: AppTest) -> AppTest:
     return desk
 
 
+def faults(desk: AppTest) -> list[str]:
+    """What is said to be wrong, beside the fields."""
+    return [said.value.replace("\\", "") for said in desk.markdown if said.value.startswith(":red")]
+
+
 def labels(desk: AppTest) -> list[str]:
     """All buttons."""
     return [button.label for button in desk.button]
@@ -95,7 +101,7 @@ def test_narrowed_by_the_url(visit: Visit) -> None:
     assert list(desk.dataframe[0].value["Name"]) == ["Evening Sports - Alpha Buying"]
     desk.text_input(key="find").set_value("nothing like it").run()
     assert not desk.dataframe
-    assert "No package or deal is like this" in desk.info[0].value
+    assert "No package or deal matches" in desk.info[0].value
 
 
 def test_facts(visit: Visit) -> None:
@@ -163,6 +169,20 @@ def test_bulk(visit: Visit, deals: Deals) -> None:
     assert [deals.get(DemandDeal, number).is_active for number in (1, 2, 3, 4)] == [False, False, False, True]
 
 
+def test_what_has_ended_is_not_paused(visit: Visit, deals: Deals) -> None:
+    """A package that has ended can be paused neither in the list nor in its drawer: nothing would change."""
+    deals.change(SupplyPackage, 2, {"end_date": LAST_MINUTE})
+    shown = rows(deals.list(SupplyPackage).results, deals.list(DemandDeal).results)
+    chosen = [place for place, row in enumerate(shown) if row.status == "complete"]
+    assert chosen
+    desk = visit("deals")
+    desk.session_state[selection.key("deals", (row.key for row in shown))] = {
+        "selection": {"rows": chosen, "columns": [], "cells": []}
+    }
+    assert desk.run().button(key="deals_pause").disabled
+    assert opened(desk, "supply_deals-2").button(key="action_active").disabled
+
+
 def test_bulk_goes_on_after_a_failure(visit: Visit, deals: Deals) -> None:
     """When one of several is gone meanwhile the others are paused all the same, and it is named."""
     desk = visit("deals")
@@ -213,7 +233,7 @@ def test_an_error_keeps_what_was_typed(visit: Visit, deals: Deals) -> None:
     desk = section(opened(visit("deals"), "demand_deals-3"), "Change")
     desk.toggle(key="change-demand_deals-3-deal_sync").set_value(True).run()
     clean(desk.button(key="change-demand_deals-3-_save").click().run())
-    said = " ".join(caption.value.replace("\\", "") for caption in desk.caption)
+    said = " ".join(faults(desk))
     assert "does not support deal sync" in said
     assert "needs a contact" in said
     assert desk.toggle(key="change-demand_deals-3-deal_sync").value is True
@@ -297,14 +317,14 @@ def create(desk: AppTest) -> AppTest:
 def test_errors_stand_beside_their_fields(visit: Visit, deals: Deals) -> None:
     """An error creates nothing and loses nothing; each field's is beside it, and goes once it is mended."""
     desk = create(form(visit, {1: Terms(Decimal("2")), 3: Terms()}))
-    said = [caption.value for caption in desk.caption if caption.value.startswith(":red")]
+    said = faults(desk)
     assert any("may not be empty" in text or "required" in text for text in said)
     assert desk.multiselect(key="np_seats").value == [1, 3]
     assert deals.list(SupplyPackage).count == 2
     desk.text_input(key="np_name").set_value("Autumn")
     desk.session_state["np_terms"] = {1: Terms(Decimal("2")), 3: Terms(Decimal("4"))}
     clean(desk.run())
-    assert not [caption for caption in desk.caption if caption.value.startswith(":red")]
+    assert not faults(desk)
     create(desk)
     assert "Autumn is created as package 3, with 2 demand deals" in desk.success[0].value
     assert [deal.price for deal in deals.list(DemandDeal, supply_deals=3).results] == [

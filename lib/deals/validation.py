@@ -23,7 +23,7 @@ _SENTENCES = {
     "less_than_equal": "This may be at most {le}.",
     "literal_error": "This must be {expected}.",
     "list_type": "This must be a list.",
-    "too_short": "This needs at least {min_length}.",
+    "too_short": "This may not be empty.",
     "too_long": "This may have at most {max_length} elements.",
     "value_error": "This {error}.",
 }

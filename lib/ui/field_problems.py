@@ -60,7 +60,7 @@ class FieldProblems:
 def beside(messages: Iterable[str]) -> None:
     """Say what is wrong, under the field that it is about."""
     for text in dict.fromkeys(messages):
-        st.caption(f":red[:material/error: {plain(text)}]")
+        st.markdown(f":red[:small[:material/error: {plain(text)}]]")
 
 
 def _places(fields: Any, path: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:

@@ -87,7 +87,7 @@ def test_everything_at_once(manager: Caller, there: World) -> None:
         (
             "create_demand_deals",
             {"demand_deals_options": []},
-            {"demand_deals_options": ["This needs at least 1."]},
+            {"demand_deals_options": ["This may not be empty."]},
         ),
         ("create_demand_deals", [], "This must be an object."),
         ("is_active", 1, "This must be true or false."),

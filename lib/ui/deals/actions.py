@@ -23,6 +23,8 @@ def draw(here: Here, key: Key, entity: Entity) -> None:
         "Pause" if is_active else "Resume",
         icon=":material/pause:" if is_active else ":material/play_arrow:",
         key="action_active",
+        disabled=(is_over := entity.status == "complete"),
+        help="It has ended" if is_over else None,
         on_click=set_active,
         args=(here, key, not is_active, entity.etag),
     )

@@ -8,6 +8,7 @@ from lib.ui.deals.edits import Fields, number
 from lib.ui.field_problems import FieldProblems, beside
 from lib.ui.frame import Here
 from lib.ui.package.seats import seat_label
+from lib.ui.package.words import fee_title
 
 NAMES = ("name", "price", "deal_sync", "is_active", "agency_curation_fee", "agency_curation_fee_type",
          "contact_email")  # fmt: skip
@@ -49,8 +50,9 @@ def draw(here: Here, prefix: str, problems: FieldProblems) -> None:
         )
         beside(problems.at("price"))
     with sync:
-        st.toggle("Deal sync", key=f"{prefix}deal_sync", persist_state="session")
-        st.toggle("Active", key=f"{prefix}is_active", persist_state="session")
+        with st.container(horizontal=True):
+            st.toggle("Deal sync", key=f"{prefix}deal_sync", persist_state="session")
+            st.toggle("Active", key=f"{prefix}is_active", persist_state="session")
         beside([*problems.at("deal_sync"), *problems.at("is_active")])
     _fee(prefix, problems)
     packages = {p.id: p.name or f"Package {p.id}" for p in catalogue.packages(here) if p.id is not None}
@@ -84,7 +86,7 @@ def _fee(prefix: str, problems: FieldProblems) -> None:
     kind, size, contact = st.columns([3, 2, 4], vertical_alignment="top")
     with kind:
         st.selectbox(
-            "Agency fee", list(FEE_TYPES), index=None, format_func=lambda one: FEE_TYPES[one].capitalize(),
+            "Agency fee", list(FEE_TYPES), index=None, format_func=fee_title,
             key=f"{prefix}agency_curation_fee_type", persist_state="session", placeholder="Not said",
         )  # fmt: skip
         beside(problems.at("agency_curation_fee_type"))
@@ -95,5 +97,8 @@ def _fee(prefix: str, problems: FieldProblems) -> None:
         )  # fmt: skip
         beside(problems.at("agency_curation_fee"))
     with contact:
-        st.text_input("Contact e-mail", type="email", key=f"{prefix}contact_email", persist_state="session")
+        st.text_input(
+            "Contact e-mail", type="email", validate="", key=f"{prefix}contact_email",
+            persist_state="session",
+        )  # fmt: skip
         beside(problems.at("contact_email"))

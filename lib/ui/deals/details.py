@@ -88,8 +88,7 @@ def _linked(title: str, rows: Sequence[Row], nothing: str) -> None:
 
 def _brief(rows: Iterable[Row]) -> pd.DataFrame:
     shown = list(rows)
-    kept = ["Name", "Status", "Price"] + (["Targeting"] if shown[0].entity == "supply_deals" else [])
-    return table(shown)[kept]
+    return table(shown)[["Name", "Status", "Targeting" if shown[0].entity == "supply_deals" else "Price"]]
 
 
 def _open(rows: Sequence[Row]) -> None:

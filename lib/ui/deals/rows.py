@@ -140,15 +140,15 @@ def table(shown: Iterable[Row]) -> pd.DataFrame:
             _first(row.seats),
             _price(row.prices),
             row.media_type.capitalize(),
-            row.start,
-            row.end,
+            _by_its_clock(row.start),
+            _by_its_clock(row.end),
             row.targeting,
             row.id,
         )
         for row in shown
     ]
     frame = pd.DataFrame(data, columns=list(COLUMNS))
-    return frame.assign(**{name: pd.to_datetime(frame[name], utc=True) for name in ("Start", "End")})
+    return frame.assign(**{name: pd.to_datetime(frame[name]) for name in ("Start", "End")})
 
 
 def csv(shown: Iterable[Row]) -> bytes:
@@ -184,6 +184,11 @@ def dsp_names(dsps: Iterable[Dsp]) -> list[str]:
 def _safe(value: object) -> object:
     """A text that a spreadsheet would run gets an apostrophe before it (OWASP, CSV injection)."""
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+
+
+def _by_its_clock(at: datetime | None) -> datetime | None:
+    """The time that its own zone shows, so that a day here is the day that was typed."""
+    return at and at.replace(tzinfo=None)
 
 
 def _first(names: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ Color = Literal["green", "blue", "orange", "gray"]
 OPEN, CLICKED, SAID = "open", "deals_clicked", "deals_said"
 FIND, KIND, STATUS, MEDIA, SEAT, DSP = "find", "kind", "status", "media", "seat", "dsp"
 COLORS: dict[str, Color] = {"active": "green", "pending": "blue", "paused": "orange", "complete": "gray"}
-TALLEST, NARROWEST = 640, 150
+TALLEST, NARROWEST = 630, 150
 ROW_HEIGHT = 33
 
 
@@ -41,11 +41,15 @@ def draw(here: Here, everything: Sequence[Row]) -> None:
             mime="text/csv",
             icon=":material/download:",
             type="tertiary",
+            disabled=not shown,
             on_click="ignore",
             key="deals_csv",
         )
     if not shown:
-        st.info("No package or deal is like this. Take a filter away.", icon=":material/search_off:")
+        st.info(
+            "No package or deal matches. Search for less, or take a filter away.",
+            icon=":material/search_off:",
+        )
 
 
 def _controls(everything: Iterable[Row]) -> Wanted:
@@ -131,7 +135,7 @@ def _columns(shown: Sequence[Row]) -> dict[str, Any]:
 
 def _bulk(here: Here, chosen: Sequence[Row]) -> None:
     for wanted, label, icon in ((False, "Pause", "pause"), (True, "Resume", "play_arrow")):
-        concerned = [row for row in chosen if row.is_active is not wanted]
+        concerned = [row for row in chosen if row.is_active is not wanted and row.status != "complete"]
         st.button(
             f"{label} {len(concerned)}" if concerned else label,
             icon=f":material/{icon}:",

@@ -11,7 +11,7 @@ from lib.ui.field_problems import FieldProblems, beside
 from lib.ui.frame import Here
 from lib.ui.package import seats, state
 from lib.ui.package.draft import NO_FEE, Draft
-from lib.ui.package.words import OFFSETS, offset
+from lib.ui.package.words import OFFSETS, fee_title, offset
 from lib.ui.targeting import picker
 from lib.ui.targeting.kinds import KINDS
 
@@ -28,9 +28,7 @@ def draw(here: Here, draft: Draft, problems: FieldProblems) -> None:
     _name(problems)
     _dates(problems)
     st.subheader("Targeting", anchor=False)
-    st.caption(
-        "Any of a kind, all of the kinds; what is excluded stays out. Nothing chosen means everything."
-    )
+    st.caption("Only: one of these. Never: none of these. A kind that is left empty allows everything.")
     query = catalogue.usual_days(here)
     picker.draw(here, query, state.TARGETING, catalogue.named_lists(here), problems)
     st.subheader("Demand deals", anchor=False)
@@ -85,7 +83,7 @@ def _terms(draft: Draft, problems: FieldProblems) -> None:
     kind, size, contact = st.columns([2, 1, 3], vertical_alignment="top")
     with kind:
         st.selectbox(
-            "Agency fee", list(FEE_TYPES), index=None, format_func=_fee_title, key=state.FEE_TYPE,
+            "Agency fee", list(FEE_TYPES), index=None, format_func=fee_title, key=state.FEE_TYPE,
             persist_state="session", placeholder="Not said",
         )  # fmt: skip
         beside(problems.at("create_demand_deals", "agency_curation_fee_type"))
@@ -97,7 +95,7 @@ def _terms(draft: Draft, problems: FieldProblems) -> None:
         beside(problems.at("create_demand_deals", "agency_curation_fee"))
     with contact:
         st.text_input(
-            "Contact e-mail", type="email", key=state.EMAIL, persist_state="session",
+            "Contact e-mail", type="email", validate="", key=state.EMAIL, persist_state="session",
             help="Needed where a deal is synced",
         )  # fmt: skip
         beside(problems.at("create_demand_deals", "contact_email"))
@@ -118,7 +116,3 @@ def _links(here: Here, problems: FieldProblems) -> None:
         placeholder="Type a name, a seat or an id",
     )
     beside(problems.at("demand_deals"))
-
-
-def _fee_title(fee_type: int) -> str:
-    return FEE_TYPES[fee_type][0].upper() + FEE_TYPES[fee_type][1:]

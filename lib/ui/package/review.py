@@ -77,7 +77,7 @@ def done(package: SupplyPackage) -> None:
     )
     if count:
         st.markdown("\n".join(f"- {plain(deal.name or '')} ({deal.id})" for deal in package.demand_deals))
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link(
             screens.DEALS,
             label="Look at it in Deals",

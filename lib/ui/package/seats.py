@@ -43,7 +43,7 @@ def frame(chosen: Mapping[int, Terms], seats: Mapping[int, Seat], problems: Fiel
         }
         for place, (seat, terms) in enumerate(chosen.items())
     ]
-    columns = ["Seat", "DSP", "Price", "Deal sync"] + (["Problem"] if any(r["Problem"] for r in rows) else [])
+    columns = ["Seat", "Price", "Deal sync", "DSP"] + (["Problem"] if any(r["Problem"] for r in rows) else [])
     types = {"Price": "float64", "Deal sync": "bool"}
     return pd.DataFrame(rows, columns=columns, index=list(chosen)).astype(types)
 
@@ -73,7 +73,7 @@ def draw(seats: Mapping[int, Seat], problems: FieldProblems) -> None:
         disabled=["Seat", "DSP", "Problem"],
         column_config={
             "Seat": st.column_config.TextColumn(width="medium"),
-            "Price": st.column_config.NumberColumn(format="%.2f", min_value=0.0, required=False),
+            "Price": st.column_config.NumberColumn(width=110, format="%.2f", min_value=0.0, required=False),
             "Deal sync": st.column_config.CheckboxColumn(help="Tell the DSP, where it takes that"),
             "Problem": st.column_config.TextColumn(width="large"),
         },

@@ -35,6 +35,11 @@ def moment(local: datetime) -> str:
     return f"{day}, {local:%H:%M}" if (local.hour, local.minute) != (0, 0) else day
 
 
+def fee_title(fee_type: int) -> str:
+    """A kind of agency fee, as a choice: `Percent of spend`, `CPM`."""
+    return FEE_TYPES[fee_type][0].upper() + FEE_TYPES[fee_type][1:]
+
+
 def amount(value: Decimal | None) -> str:
     """A price or a fee: at least two decimals, and as many as it needs."""
     if value is None:
