@@ -243,6 +243,13 @@ def test_removing_a_person(visit: Visit, access: Access) -> None:
         access.caller(text, "reporting")
 
 
+def test_a_person_needs_a_user_name(visit: Visit) -> None:
+    """Without a user name nobody is added, and the drawer says what is missing."""
+    desk = clean(people_of(visit).button(key="people_add").click().run())
+    clean(desk.button(key="person_add_sure").click().run())
+    assert "Type the user name" in desk.error[0].value
+
+
 def test_not_oneself(visit: Visit) -> None:
     """An administrator can neither step down nor remove themselves: somebody has to be left."""
     desk = open_person(people_of(visit), "admin")

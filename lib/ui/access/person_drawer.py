@@ -76,6 +76,8 @@ def _add(here: Here, access: Access, closed: Closed) -> None:
 
 
 def _added(access: Access, person: Callable[..., Person], grants: Iterable[str], password: str) -> None:
+    if not st.session_state["person_username"].strip():
+        raise BadRequest("Type the user name")
     access.people.add(person(tuple(map(Grant.parse, grants))), checked(password))
 
 

@@ -62,11 +62,12 @@ def draw(access: Access, person: Person) -> None:
     now = datetime.now(UTC)
     everything = of(access, person)
     with st.container(horizontal=True, vertical_alignment="center"):
+        revoke = st.container(width="content")
         st.toggle("Ended and temporary ones too", key=ALL)
         listed = shown(everything, now, st.session_state[ALL])
-        revoke = st.container(width="content")
     if not listed:
-        st.info("No tokens yet. A script needs one to call the APIs.", icon=":material/key:")
+        none = "None of the tokens works any more" if everything else "No tokens yet"
+        st.info(f"{none}. A script needs one to call the APIs.", icon=":material/key:")
         return
     chosen = _chosen(listed, now, person.role == "admin")
     active = [token for token in chosen if token.state(now) == "active"]
@@ -114,7 +115,7 @@ def _ask(access: Access, tokens: list[Token]) -> None:
         if st.button("Revoke", type="primary", key="tokens_revoke_sure"):
             revoke(access, tokens)
             _end()
-            st.toast(f"{_counted(tokens)} revoked")
+            st.toast("Revoked")
             st.rerun()
         if st.button("Keep", key="tokens_keep"):
             _end()
