@@ -38,7 +38,7 @@ hypothesis.settings.register_profile(
     "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("unhurried")
-pytest_plugins = ["databases", "dealing"]
+pytest_plugins = ["databases", "dealing", "standin_fixtures"]
 
 ROOT = Path(__file__).parent.parent
 PASSWORD = "demo"

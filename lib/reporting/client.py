@@ -47,7 +47,7 @@ class Reporting:
 
     def info(self, query: InfoQuery) -> Slicer:
         """What the slicer is."""
-        return self._asked("info", query.model_dump(), JSON, received.slicer)
+        return fallback.described(self._asked("info", query.model_dump(), JSON, received.slicer))
 
     def audience(self, query: AudienceQuery, slicer: Slicer | None = None) -> Audience:
         """The figures. `slicer` (its info) saves asking which extensions the service knows."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lib.reporting.answers import Audience, Total, Values
-from lib.reporting.models import EXTENSIONS, AudienceQuery, ExportQuery, Order, Slicer
+from lib.reporting.models import EXTENSIONS, AudienceQuery, DataField, ExportQuery, Order, Slicer
 from lib.wire.errors import BadRequest
 
 Places = npt.NDArray[np.intp]
@@ -27,6 +27,17 @@ OF_A_FILE = {
     "offset": "This service can't write a part of a file's rows: it writes all of them",
     "audience_key": "This service can't choose a file's audience source: it writes all of them",
 }
+
+
+def described(slicer: Slicer) -> Slicer:
+    """The slicer with the data fields of its audience sources, which info need not list."""
+    listed = {field.name for field in slicer.data_fields}
+    unlisted = [source for source in slicer.audience_sources if f"unique_{source.name}" not in listed]
+    more = [
+        DataField(name=f"unique_{source.name}", description=source.description, annotation=source.annotation)
+        for source in unlisted
+    ]
+    return slicer.model_copy(update={"data_fields": (*slicer.data_fields, *more)}) if more else slicer
 
 
 def known(query: AudienceQuery, extensions: Collection[str]) -> dict[str, Any]:

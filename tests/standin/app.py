@@ -1,0 +1,56 @@
+"""The stand-in as one application, and served on a socket of this machine."""
+
+import importlib.util
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import uvicorn
+from starlette.responses import HTMLResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from standin.reporting import reporting
+from standin.state import State
+from standin.tokens import tokens
+
+
+@dataclass(frozen=True)
+class Standin:
+    """A stand-in that answers at `address`; what it does is in its state."""
+
+    state: State
+    address: str
+
+
+def app(state: State) -> ASGIApp:
+    """All its services by the beginnings of their paths; elsewhere there is a page for people."""
+    services: dict[str, ASGIApp] = {"/API/": reporting(state), "/oauth2/": tokens(state)}
+    if importlib.util.find_spec("standin.deals"):
+        from standin.deals import deals
+
+        services["/api/"] = deals(state)
+    nothing = HTMLResponse("<!doctype html><title>404</title><h1>Not found</h1>", 404)
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        found = next((one for start, one in services.items() if path.startswith(start)), nothing)
+        await found(scope, receive, send)
+
+    return answer
+
+
+@contextmanager
+def served(state: State) -> Iterator[Standin]:
+    """The stand-in on a free port, in a thread."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        config = uvicorn.Config(app(state), log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
+        serving = uvicorn.Server(config)
+        thread = threading.Thread(target=serving.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield Standin(state, f"http://127.0.0.1:{listener.getsockname()[1]}")
+        finally:
+            serving.should_exit = True
+            thread.join()

@@ -1,0 +1,71 @@
+"""What the stand-in knows, what it was asked, and how ugly it is: tests look at it and change it."""
+
+import secrets
+import threading
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from standin.known import Known
+
+TOKEN, USERNAME, PASSWORD = "standin-token", "trader", "a long password"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request: its path, its headers in lower case, and its body, read where that was possible."""
+
+    path: str
+    headers: dict[str, str]
+    body: Any
+
+
+@dataclass
+class State:
+    """One stand-in. The first part is what it has, the second how it behaves, the third what happened.
+
+    `error_code` is the HTTP code of errors, 200 or a 4xx. `weight` is how many records a row counts as when
+    `audience_rows_limit` is applied. `told` is laid over each info answer, `without_percent` names data
+    fields that have no shares, `unsorted` has each answer in an order of its own.
+    """
+
+    slicers: dict[tuple[str, str], Known]
+    token: str = TOKEN
+    people: dict[str, str] = field(default_factory=lambda: {USERNAME: PASSWORD})
+
+    error_code: int = 200
+    expires_in: str = "3600"
+    weight: int = 1
+    told: dict[str, Any] = field(default_factory=dict)
+    without_percent: frozenset[str] = frozenset({"revenue"})
+    is_always_yaml: bool = False
+
+    given: dict[str, str] = field(default_factory=dict)
+    grants: int = 0
+    asked: list[Asked] = field(default_factory=list)
+    deals: Any = None
+    lock: Any = field(default_factory=threading.RLock, repr=False)
+
+    def give(self, scope: str) -> str:
+        """A new temporary token for `service_id=…`."""
+        with self.lock:
+            token = secrets.token_urlsafe(24)
+            self.given[token] = scope
+            self.grants += 1
+            return token
+
+    def expire(self) -> None:
+        """End all temporary tokens."""
+        with self.lock:
+            self.given.clear()
+
+    def accepts(self, token: object, service: str | None = None) -> bool:
+        """Whether a token is the permanent one, or one given out (for that service, where one is named)."""
+        scope = self.given.get(token) if isinstance(token, str) else None
+        return token == self.token or (scope is not None and scope.endswith(service or ""))
+
+    def reset(self) -> None:
+        """As it was in the beginning, with the slicers and the deals that it has."""
+        fresh = State(self.slicers)
+        for part in fields(self):
+            if part.name not in ("slicers", "deals", "lock"):
+                setattr(self, part.name, getattr(fresh, part.name))
