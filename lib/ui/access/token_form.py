@@ -7,7 +7,7 @@ import streamlit as st
 from lib.people import Grant, Person
 from lib.settings import Settings
 from lib.tokens.access import Access
-from lib.ui import sign_in
+from lib.ui import copying, sign_in
 from lib.ui.frame import Here
 from lib.ui.markdown import plain
 from lib.wire.errors import TrancheError
@@ -88,7 +88,7 @@ def ends(lifetime: timedelta | None, now: datetime | None = None) -> str:
 @st.dialog("Your token", width="medium", dismissible=False, icon=":material/key:")
 def _show(made: dict[str, str]) -> None:
     st.markdown(f"**{plain(made['name'])}**, for the {made['service']} API, works {made['ends']}.")
-    st.code(made["text"], language=None, wrap_lines=True)
+    copying.draw(made["text"])
     st.caption(
         "This is the only time that it is shown: copy it now, by the button at its end, and keep it like a "
         "password. In place of your name and password, it lets a script do what you may do there."

@@ -15,7 +15,7 @@ from lib.ui.frame import Here
 from lib.ui.markdown import plain
 from lib.wire.errors import Conflict, Invalid, TrancheError
 
-NO_PROBLEMS = FieldProblems()
+NO_PROBLEMS, NOT_SAVED = FieldProblems(), "Not saved yet: see what is said at the fields."
 MODELS: dict[str, type[SupplyPackage] | type[DemandDeal]] = {
     "supply_deals": SupplyPackage,
     "demand_deals": DemandDeal,
@@ -45,8 +45,10 @@ def draw(here: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
     mine = form.read(here, prefix)
     edited = edits.changed(edit.base, mine)
     _meetings(edit)
-    form.draw(here, prefix, edit.problems.still(mine))
-    beside(edit.problems.still(mine).at() if edit.problems else [])
+    problems = edit.problems.still(mine)
+    form.draw(here, prefix, problems)
+    if problems:
+        beside(problems.elsewhere((name,) for name in mine) or [NOT_SAVED])
     if edit.failure:
         st.error(edit.failure, icon=":material/error:")
     with st.container(horizontal=True):

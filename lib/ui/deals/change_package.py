@@ -15,7 +15,8 @@ from lib.ui.package.words import OFFSETS, offset
 from lib.ui.targeting import picker
 from lib.ui.targeting.kinds import elements
 
-PLAIN = ("name", "media_type", "is_active", "is_dynamic_bidding", "is_true_price_opt_enable")
+SWITCHES = ("is_active", "is_dynamic_bidding", "is_true_price_opt_enable")
+PLAIN = ("name", "media_type", *SWITCHES)
 DATES = ("start_date", "end_date")
 
 
@@ -64,6 +65,7 @@ def draw(here: Here, prefix: str, problems: FieldProblems) -> None:
         st.toggle("Active", key=f"{prefix}is_active", persist_state="session")
         st.toggle("Dynamic bidding", key=f"{prefix}is_dynamic_bidding", persist_state="session")
         st.toggle("True price", key=f"{prefix}is_true_price_opt_enable", persist_state="session")
+    beside(text for name in SWITCHES for text in problems.at(name))
     st.markdown("Targeting")
     query = catalogue.usual_days(here)
     picker.draw(here, query, f"{prefix}target", catalogue.named_lists(here), problems)

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from lib.deals.models import DemandDeal, SupplyPackage
+from lib.ui import copying
 from lib.ui.deals import catalogue, facts
 from lib.ui.deals.rows import Row, of_deal, of_package, table
 from lib.ui.deals.table import COLORS, OPEN
@@ -25,7 +26,7 @@ def draw(here: Here, entity: SupplyPackage | DemandDeal) -> None:
     else:
         if entity.deal_id:
             st.caption("Deal id, for the buyer")
-            st.code(entity.deal_id, language=None)
+            copying.draw(entity.deal_id)
         _facts(deal_facts(entity))
         _linked("Packages", _packages_of(here, entity), "It gives access to no package yet.")
 
