@@ -63,7 +63,7 @@ class Deals:
     def get(self, entity: str, entity_id: int) -> Any: ...
     def get(self, entity: type[Model] | str, entity_id: int) -> Any:
         """The entity, with the ETag of its state. NotFound without one of this id."""
-        return reading.resource(self._dialect, _model(entity), self._ask("GET", _path(entity, entity_id)))
+        return reading.resource(self._dialect, model_of(entity), self._ask("GET", _path(entity, entity_id)))
 
     @overload
     def list(self, entity: type[Model], **params: Any) -> Page[Model]: ...
@@ -74,7 +74,7 @@ class Deals:
 
         A filter with several values, as a list, finds any of them.
         """
-        return reading.page(self._dialect, _model(entity), self._ask("GET", _path(entity), params))
+        return reading.page(self._dialect, model_of(entity), self._ask("GET", _path(entity), params))
 
     @overload
     def everything(self, entity: type[Model], **params: Any) -> Iterator[Model]: ...
@@ -101,7 +101,7 @@ class Deals:
         everything that is wrong, in `fields`; Conflict for a duplicate. DeadlineExceeded and ServiceProblem
         leave open whether it was created.
         """
-        return self._create(_model(entity), self._dialect.write(model.sent()), idempotency_key)
+        return self._create(model_of(entity), self._dialect.write(model.sent()), idempotency_key)
 
     def change(
         self, entity: Entity[Any], entity_id: int, fields: Mapping[str, Any], if_match: str | None = None
@@ -111,14 +111,14 @@ class Deals:
         With the `etag` that was read: Conflict, saying what changed meanwhile, if it is not the latest.
         Of a list that is changed, what could not be read goes back as it came.
         """
-        self.abilities.check("change", _model(entity).entity)
+        self.abilities.check("change", model_of(entity).entity)
         lists = [name for name, value in fields.items() if isinstance(value, list | tuple)]
-        base = self.get(_model(entity), entity_id) if lists else None
-        self._change(_model(entity), entity_id, self._dialect.write(_sent(fields), base), if_match)
+        base = self.get(model_of(entity), entity_id) if lists else None
+        self._change(model_of(entity), entity_id, self._dialect.write(sent(fields), base), if_match)
 
     def remove(self, entity: Entity[Any], entity_id: int, if_match: str | None = None) -> None:
         """Delete it. InUse names what depends on it."""
-        self.abilities.check("delete", _model(entity).entity)
+        self.abilities.check("delete", model_of(entity).entity)
         reading.done(self._ask("DELETE", _path(entity, entity_id), headers=_condition(if_match)))
 
     def history(self, entity: Entity[Any], entity_id: int, **params: Any) -> Changes:
@@ -167,12 +167,13 @@ class Deals:
         return {"Accept": JSON, self._header: f"{self._scheme} {token}".strip(), **content_type, **headers}
 
 
-def _model(entity: type[Model] | str) -> type[Resource]:
+def model_of(entity: type[Model] | str) -> type[Resource]:
+    """The model of an entity named either way."""
     return ENTITIES[entity] if isinstance(entity, str) else entity
 
 
 def _path(entity: Entity[Any], entity_id: int | None = None) -> str:
-    path = f"{PATH}/{_model(entity).entity}/"
+    path = f"{PATH}/{model_of(entity).entity}/"
     return path if entity_id is None else f"{path}{int(entity_id)}/"
 
 
@@ -184,14 +185,14 @@ def _query(params: Mapping[str, Any]) -> str:
     return urlencode(plain, doseq=True)
 
 
-def _sent(value: Any) -> Any:
+def sent(value: Any) -> Any:
     """Models and times inside as they travel."""
     if isinstance(value, Part):
         return value.sent()
     if isinstance(value, Mapping):
-        return {name: _sent(part) for name, part in value.items()}
+        return {name: sent(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_sent(part) for part in value]
+        return [sent(part) for part in value]
     return moments.write(value) if isinstance(value, datetime) else value
 
 

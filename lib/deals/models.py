@@ -109,6 +109,7 @@ class Resource(Part):
     _etag: str | None = PrivateAttr(None)
     _raw: Mapping[str, Any] = PrivateAttr(default_factory=dict)
     _unread: Mapping[str, Any] = PrivateAttr(default_factory=dict)
+    _as_of: datetime | None = PrivateAttr(None)
 
     @property
     def etag(self) -> str | None:
@@ -119,6 +120,11 @@ class Resource(Part):
     def raw(self) -> Mapping[str, Any]:
         """The answer's JSON as it came; empty when it came in a list."""
         return self._raw
+
+    @property
+    def as_of(self) -> datetime | None:
+        """Since when it is remembered so, where the service does not show it; None where it was read."""
+        return self._as_of
 
     @property
     def unread(self) -> Mapping[str, Any]:

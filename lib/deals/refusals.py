@@ -1,6 +1,6 @@
 """What a service of the deals API says when it refuses: HTTP code and body → an error of the family."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import httpx
@@ -24,6 +24,10 @@ from lib.wire.errors import (
 )
 
 UNKNOWN_WAIT_SECONDS = 60
+WHOLE = "non_field_errors"
+TEXTS = ("detail", "message", "error", "error_description", "reason", "description")
+WRAPPED = ("errors", "detail", "error")
+ENVELOPE = frozenset({*TEXTS, *WRAPPED, "status", "code", "status_code", "success"})
 KINDS: dict[int, Callable[[str], TrancheError]] = {
     401: Unauthorised,
     403: Forbidden,
@@ -40,8 +44,8 @@ def refusal(response: httpx.Response) -> TrancheError:
     """The error that the answer stands for; Unreadable for an answer that is not of this API."""
     code, body = response.status_code, _body(response)
     if code == 400 and isinstance(body, dict) and body:
-        return Invalid({"non_field_errors": [str(body["detail"])]} if body.keys() == {"detail"} else body)
-    detail = str(body.get("detail", "")) if isinstance(body, dict) else ""
+        return Invalid(fields_of(body))
+    detail = text_of(body) if isinstance(body, dict) else ""
     if code == 429:
         wait = response.headers.get("retry-after", "")
         return Throttled(int(wait) if wait.isdecimal() else UNKNOWN_WAIT_SECONDS, detail or None)
@@ -50,6 +54,24 @@ def refusal(response: httpx.Response) -> TrancheError:
     if code in KINDS:
         return KINDS[code](detail or f"The service answered {code}")
     return Unreadable(detail or f"The service answered {code}, which is not of this API")
+
+
+def fields_of(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What is wrong per field, as far as the body says so; the rest under the name for the whole."""
+    for name in WRAPPED:
+        found = body.get(name)
+        if isinstance(found, Mapping) and found:
+            return dict(found)
+        if isinstance(found, list) and found and body.keys() <= ENVELOPE:
+            return {WHOLE: [str(one) for one in found]}
+    if not body.keys() <= ENVELOPE or any(isinstance(part, list) for part in body.values()):
+        return dict(body)
+    return {WHOLE: [text_of(body) or "The service says that this failed, and not why"]}
+
+
+def text_of(body: Mapping[str, Any]) -> str:
+    """What a refusal says to people; empty where it says nothing."""
+    return next((body[name] for name in TEXTS if isinstance(body.get(name), str) and body[name]), "")
 
 
 def _body(response: httpx.Response) -> Any:

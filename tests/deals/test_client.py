@@ -1,6 +1,7 @@
 """Our own client of the deals API: typed answers, errors of the family, services that know less than ours."""
 
 import datetime as dt
+import json
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -13,6 +14,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from deals.caller import World, unique
+from lib.deals.abilities import Abilities
 from lib.deals.client import Deals
 from lib.deals.models import (
     CreateDemandDeals,
@@ -27,6 +29,7 @@ from lib.deals.models import (
     SeatChoice,
     SupplyPackage,
 )
+from lib.deals.plain import has_lists
 from lib.wire.errors import (
     BadRequest,
     Conflict,
@@ -203,6 +206,135 @@ def test_what_is_no_answer_of_this_api(answer: Response) -> None:
         of(lambda request: answer).get(SupplyPackage, 3)
     with pytest.raises(Unreadable):
         of(lambda request: answer).list(SupplyPackage)
+
+
+@pytest.mark.parametrize("code", [200, 201])
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ({"status": "error", "detail": "no"}, Invalid({"non_field_errors": ["no"]})),
+        ({"error": "no"}, Invalid({"non_field_errors": ["no"]})),
+        ({"errors": {"name": ["no"]}, "detail": "see errors"}, Invalid({"name": ["no"]})),
+        ({"success": False, "message": "no"}, Invalid({"non_field_errors": ["no"]})),
+        ({"errors": ["no", "never"]}, Invalid({"non_field_errors": ["no", "never"]})),
+        ({"status": "error", "code": 404, "message": "no"}, NotFound("no")),
+        ({"status_code": "409", "error": "no"}, Conflict("no")),
+    ],
+)
+def test_an_error_inside_of_a_success(code: int, body: Any, error: TrancheError) -> None:
+    """A service that answers 200 with an error in it has refused, whatever was asked."""
+    deals = of(lambda request: JSONResponse(body, code))
+    seat = Seat(name="x")
+    works = (
+        lambda: deals.get(Seat, 1),
+        lambda: deals.list(Seat),
+        lambda: deals.create(Seat, seat),
+        lambda: deals.change(Seat, 1, {"name": "y"}),
+        lambda: deals.remove(Seat, 1),
+    )
+    for work in works:
+        with pytest.raises(type(error)) as raised:
+            work()
+        assert getattr(raised.value, "fields", None) == getattr(error, "fields", None)
+        assert raised.value.reason == error.reason
+
+
+@pytest.mark.parametrize(
+    ("answer", "made"),
+    [
+        (JSONResponse({"id": "7", "name": "x"}, 200), Seat(id=7, name="x")),
+        (Response(status_code=201, headers={"Location": "https://elsewhere/api/seats/7/"}), Seat(id=7)),
+        (JSONResponse({"id": 7, "status": "error"}, 201), Seat(id=7, status="error")),
+    ],
+)
+def test_a_creation_that_is_answered_otherwise(answer: Response, made: Seat) -> None:
+    """Any success with an id is a creation, also one that has it in the address alone."""
+    found = of(lambda request: answer).create(Seat, Seat(name="x"))
+    assert (found.id, found.name, found.model_extra) == (made.id, made.name, made.model_extra)
+
+
+@pytest.mark.parametrize("answer", [HTMLResponse("<h1>Done</h1>"), JSONResponse([7]), JSONResponse({"a": 1})])
+def test_a_creation_of_which_nothing_is_known(answer: Response) -> None:
+    """A success that can't be read leaves it open, and says so."""
+    with pytest.raises(Unreadable, match="may have been created all the same"):
+        of(lambda request: answer).create(Seat, Seat(name="x"))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [Response(status_code=204), Response(b"OK"), JSONResponse({"id": 1, "name": "y"}), Response(b"")],
+)
+def test_a_change_that_is_answered_otherwise(answer: Response) -> None:
+    """Any success is one, with or without a body; a page for people is none."""
+    of(lambda request: answer).change(Seat, 1, {"name": "y"})
+    with pytest.raises(Unreadable, match="may have been saved all the same"):
+        of(lambda request: HTMLResponse("<h1>Done</h1>")).change(Seat, 1, {"name": "y"})
+
+
+def test_what_could_not_be_read_goes_back_with_its_list() -> None:
+    """A list that is edited: kept elements with all their fields, those of another shape as they came."""
+    kept, odd = {"value": "Safari", "is_excluded": False, "weight": 2}, {"operator": "IN", "terms": ["x"]}
+    seen: list[Any] = []
+
+    def answer(request: Request) -> Response:
+        seen.append((request.method, request.url.path))
+        return JSONResponse({"id": 1, "name": "x", "browser_targetings": [odd, kept], "floor": 2})
+
+    bodies: list[Any] = []
+    deals = recorded(answer, bodies)
+    deals.change(SupplyPackage, 1, {"name": "y"})
+    deals.change(
+        SupplyPackage,
+        1,
+        {"browser_targetings": [{"value": "Safari", "is_excluded": False}, {"value": "Opera"}]},
+    )
+    assert bodies == [{"name": "y"}, {"browser_targetings": [kept, {"value": "Opera"}, odd]}]
+    assert [method for method, _ in seen] == ["PUT", "GET", "PUT"]
+
+
+def recorded(answer: Callable[[Request], Response], bodies: list[Any]) -> Deals:
+    """A client of a service that answers everything so, and writes down what it is sent."""
+
+    async def endpoint(request: Request) -> Response:
+        if text := await request.body():
+            bodies.append(json.loads(text))
+        return answer(request)
+
+    app = Starlette(routes=[Route("/{path:path}", endpoint, methods=["GET", "PUT", "POST"])])
+    return Deals(httpx.Client(transport=InProcess(app), base_url="http://elsewhere"), "secret")
+
+
+def test_who_may_change_nothing_sends_nothing() -> None:
+    """With a reason to refuse, nothing that writes is sent; reading goes on."""
+    seen: list[str] = []
+
+    def answer(request: Request) -> Response:
+        seen.append(request.method)
+        return JSONResponse({"id": 1, "name": "x"})
+
+    deals = of(answer, abilities=Abilities(refuses="Only looking"))
+    assert deals.get(Seat, 1).name == "x"
+    works: tuple[Callable[[], object], ...] = (
+        lambda: deals.create(Seat, Seat(name="x")),
+        lambda: deals.change(Seat, 1, {"name": "y"}),
+        lambda: deals.remove(Seat, 1),
+    )
+    for work in works:
+        with pytest.raises(Forbidden, match="Only looking"):
+            work()
+    assert seen == ["GET"]
+
+
+def test_whether_there_are_lists(client: Deals, http: httpx.Client) -> None:
+    """Our own service has them; one that answers a list in another shape has none; a wrong token is said."""
+    assert has_lists(client)
+    assert not has_lists(of(lambda request: JSONResponse([{"id": 1}])))
+    assert not has_lists(of(lambda request: JSONResponse({"detail": "What is limit?"}, 400)))
+    assert not has_lists(of(lambda request: HTMLResponse("<h1>No</h1>", 405)))
+    with pytest.raises(Unauthorised):
+        has_lists(Deals(http, "wrong"))
+    with pytest.raises(InternalError):
+        has_lists(of(lambda request: JSONResponse({"detail": "no"}, 500)))
 
 
 def test_the_tokens_header_is_a_setting() -> None:
