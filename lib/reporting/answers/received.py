@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 from pydantic import ValidationError
 
-from lib.reporting.answers import Audience, as_arrow, as_json, body
+from lib.reporting.answers import Audience, as_arrow, as_json, body, many_rows
 from lib.reporting.models import Slicer
 from lib.wire.breaker import DEAD
 from lib.wire.errors import (
@@ -38,6 +38,10 @@ def audience(answer: httpx.Response, split_by: Sequence[str]) -> Audience:
     try:
         if as_arrow.MEDIA_TYPE in answer.headers.get("content-type", ""):
             return as_arrow.decode(answer.content)
+        if len(answer.content) >= many_rows.LEAST_BYTES and (
+            found := many_rows.decode(answer.content, split_by)
+        ):
+            return found
         return as_json.decode(fields(answer), split_by)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise Unreadable("The service's answer is not one that the API knows") from error
