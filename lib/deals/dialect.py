@@ -78,7 +78,8 @@ class Dialect:
         found = self.read(model, raw)
         said = [self._misfit(name, part, raw[name]) for name, part in found.unread.items()]
         for name, nested in _nested(model).items():
-            for one in raw.get(name) or ():
+            inside = raw.get(name)
+            for one in inside if isinstance(inside, list) else ():
                 said += self.misfits(nested, one) if isinstance(one, Mapping) else []
         return list(dict.fromkeys(said))
 
@@ -121,9 +122,9 @@ class Dialect:
         shape, written = self.shapes[name], []
         known = [(_compared(fields), one) for one in kept if (fields := shape.read(one)) is not None]
         for place, one in enumerate(value):
-            same = next((raw for fields, raw in known if fields == _compared(one)), None)
+            same = next((at for at, (fields, _) in enumerate(known) if fields == _compared(one)), None)
             try:
-                written.append(shape.write(one) if same is None else same)
+                written.append(shape.write(one) if same is None else known.pop(same)[1])
             except BadRequest as error:
                 problems.add((name, place, "value"), error.reason)
         return written

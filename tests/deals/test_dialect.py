@@ -177,6 +177,15 @@ def test_what_is_kept_goes_back_as_it_came() -> None:
     assert THEIRS.write({"name": "Other"}, read()) == {"name": "Other"}
 
 
+def test_two_that_say_the_same_to_us_both_go_back() -> None:
+    """Elements that differ in what we don't know alone are both kept."""
+    both = [{"value": "Safari", "is_excluded": False, "weight": weight} for weight in (1, 2)]
+    found = Dialect().read(SupplyPackage, {"id": 1, "browser_targetings": both})
+    found._raw = {"id": 1, "browser_targetings": both}
+    same = {"value": "Safari", "is_excluded": False}
+    assert Dialect().write({"browser_targetings": [same, same]}, found) == {"browser_targetings": both}
+
+
 def test_what_was_read_can_be_written() -> None:
     """Every element that was read is written as it came."""
     found = read()
