@@ -47,7 +47,7 @@ def draw(here: Here, everything: Sequence[Row]) -> None:
         )
     if not shown:
         st.info(
-            "No package or deal matches. Search for less, or take a filter away.",
+            "No package or deal matches. Shorten the search, or take a filter away.",
             icon=":material/search_off:",
         )
 
