@@ -1,10 +1,10 @@
 """Settings and a person → clients. The one file that knows an embedded service from a remote one."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import httpx
 from fastapi import APIRouter, FastAPI
@@ -16,7 +16,7 @@ from lib.deals.client import Deals
 from lib.deals.service import DealsService
 from lib.people import People, Person
 from lib.people.sessions import Sessions
-from lib.remote import Line
+from lib.remote import DealsElsewhere, Line
 from lib.reporting import routes as service
 from lib.reporting.client import Reporting
 from lib.reporting.service import ReportingService
@@ -25,6 +25,7 @@ from lib.settings import Settings
 from lib.tokens import service as token_service
 from lib.tokens.access import Access
 from lib.wire.apis import api
+from lib.wire.breaker import Breaker
 from lib.wire.throttle import Throttle
 from lib.wire.transport import InProcess
 
@@ -41,11 +42,16 @@ class Clients:
     """
 
     reporting: Reporting
-    deals: Deals
+    open_deals: Callable[[], Deals]
     slicers: tuple[tuple[str, str], ...]
     reporting_address: str = ""
     deals_address: str = ""
     slicer_seconds: float = 0
+
+    @property
+    def deals(self) -> Deals:
+        """The client of the deals API. What a service elsewhere does is asked on the way: ServiceProblem."""
+        return self.open_deals()
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,13 @@ class Lines:
     """The ways to services elsewhere; None for a service of this process."""
 
     reporting: Line | None
-    deals: Line | None
+    deals: DealsElsewhere | None
+
+    @property
+    def breakers(self) -> list[Breaker]:
+        """Those of the services that this process asks, shared by everybody at the desk."""
+        lines = [self.reporting, self.deals and self.deals.line]
+        return [line.patience.breaker for line in lines if line and line.patience.breaker]
 
 
 def connect(person: Person, settings: Settings) -> Clients:
@@ -80,7 +92,7 @@ def connect(person: Person, settings: Settings) -> Clients:
     here = installation(settings)
     return Clients(
         _reporting(here, person),
-        _deals(here, person),
+        partial(_deals, here, person),
         tuple(pair for pair in _slicers(here) if person.may_see(*pair)),
         settings.base_url,
         settings.curate_url,
@@ -117,8 +129,10 @@ def _opened(settings: Settings) -> Installation:
         ),
         passes=passes,
         lines=Lines(
-            remote.reporting(settings) if settings.base_url else None,
-            remote.deals(settings) if settings.curate_url else None,
+            remote.reporting_line(settings) if settings.base_url else None,
+            DealsElsewhere(settings, remote.deals_line(settings), access.store.engine)
+            if settings.curate_url
+            else None,
         ),
     )
 
@@ -131,10 +145,8 @@ def _reporting(here: Installation, person: Person) -> Reporting:
 
 
 def _deals(here: Installation, person: Person) -> Deals:
-    line, settings = here.lines.deals, here.settings
-    if line is None:
-        return Deals(here.http, here.passes.token(person, "deals"))
-    return Deals(line.http, line.credential, line.patience, settings.token_header, settings.token_scheme)
+    elsewhere = here.lines.deals
+    return Deals(here.http, here.passes.token(person, "deals")) if elsewhere is None else elsewhere.of(person)
 
 
 def _slicers(here: Installation) -> Iterable[tuple[str, str]]:

@@ -15,6 +15,7 @@ SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
     ("deals", "Deals", ":material/handshake:", ROLES),
     ("new_package", "New package", ":material/add_box:", ("manager", "admin")),
     ("access", "Access", ":material/key:", ROLES),
+    ("services", "Services", ":material/lan:", ("admin",)),
 )
 
 person = sign_in.person()

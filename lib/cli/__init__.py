@@ -13,6 +13,7 @@ COMMANDS = {
     "token": ("tokens", "Tokens for the APIs: create, list, revoke."),
     "demo": ("demo", "Make the demo: two slicers and three people."),
     "serve": ("serve", "Answer the APIs, without the desk."),
+    "check": ("check", "Try the services that the settings name."),
 }
 
 

@@ -26,6 +26,7 @@ class Here:
     """Who looks at what: the person, the slicer that the frame's pickers say, and the client to ask.
 
     Where the slicer could not be had `trouble` says why; `slicer` is then as it was told before, or empty.
+    It is empty too, and nameless, where there is no slicer that the person may see.
     """
 
     person: Person
@@ -68,7 +69,9 @@ def signed_in() -> Here:
 
 
 def with_slicer(here: Here) -> Here:
-    """For a screen that is about a slicer: where it could not be had, the screen is this failure."""
+    """For a screen about a slicer: where there is none, or it could not be had, the screen says so."""
+    if not here.clients.slicers:
+        _nothing_to_see(here.person)
     if here.slicer is opened.NOTHING and here.trouble is not None:
         what = f"The slicer {here.slicer_name} of {here.project}"
         problems.show(here.trouble, what, "What you asked is kept in the address of this page.")
@@ -77,7 +80,7 @@ def with_slicer(here: Here) -> Here:
 
 
 def header(person: Person) -> Here:
-    """Draw pickers, the sentence on the data and the person's menu; stops where there is nothing to see."""
+    """Draw pickers, the sentence on the data and the person's menu."""
     settings = Settings.load()
     clients = connect.connect(person, settings)
     with st.container(horizontal=True, vertical_alignment="center", key="frame"):
@@ -94,11 +97,12 @@ def header(person: Person) -> Here:
             on_click=sign_in.sign_out,
         )
     if picked is None:
-        _nothing_to_see(person)
-    _say_what_is_missing(picked)
-    known = opened.opened(clients, person.username, *picked)
-    here = Here(person, *picked, known.slicer, clients, known.trouble)
-    sentence.caption(here.freshness)
+        here = Here(person, "", "", opened.NOTHING, clients)
+    else:
+        _say_what_is_missing(picked)
+        known = opened.opened(clients, person.username, *picked)
+        here = Here(person, *picked, known.slicer, clients, known.trouble)
+        sentence.caption(here.freshness)
     st.session_state[HERE] = here
     return here
 

@@ -1,4 +1,4 @@
-"""Services elsewhere: the connections, credentials and breakers that a process keeps of them."""
+"""The ways to services elsewhere: connections, credentials and breakers."""
 
 import ssl
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from lib.wire.breaker import Breaker
 from lib.wire.call import Patience
 from lib.wire.credential import Credential, Permanent
 from lib.wire.errors import Misconfigured
+from lib.wire.sockets import bounded
 
 CONNECTIONS, KEPT_ALIVE = 50, 10
 AGENT = "tranche"
@@ -27,13 +28,13 @@ class Line:
     patience: Patience
 
 
-def reporting(settings: Settings) -> Line:
+def reporting_line(settings: Settings) -> Line:
     """The way to the reporting service at `base_url`."""
     service = settings.reporting_service
     return _line(settings, "the reporting service", settings.base_url, settings.reporting_token, service)
 
 
-def deals(settings: Settings) -> Line:
+def deals_line(settings: Settings) -> Line:
     """The way to the deals service at `curate_url`."""
     service = settings.deals_service
     return _line(settings, "the deals service", settings.curate_url, settings.deals_token, service)
@@ -70,7 +71,7 @@ def _http(settings: Settings, address: str) -> httpx.Client:
 
     A redirect would carry the token to wherever it points.
     """
-    return httpx.Client(
+    http = httpx.Client(
         base_url=address,
         timeout=httpx.Timeout(settings.answer_seconds, connect=settings.connect_seconds),
         limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=KEPT_ALIVE),
@@ -78,6 +79,7 @@ def _http(settings: Settings, address: str) -> httpx.Client:
         follow_redirects=False,
         headers={"User-Agent": AGENT},
     )
+    return bounded(http)
 
 
 def _trusted(settings: Settings) -> ssl.SSLContext | bool:

@@ -1,0 +1,110 @@
+"""Checking the deals service: is the token taken, does it list, and does it write as the settings say."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from lib import connect, remote
+from lib.check.reach import reached
+from lib.check.step import Settled, Step
+from lib.deals.abilities import Abilities
+from lib.deals.client import Deals
+from lib.deals.dialect import Dialect
+from lib.deals.memory import Memory
+from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.plain import has_lists
+from lib.remote import DealsElsewhere
+from lib.settings import Settings
+from lib.wire.errors import NotFound, TrancheError
+
+NAME = "Deals"
+REFUSAL = "Check deals_token, or service_username and service_password"
+HERE = "Part of this desk"
+LOOKED_AT = 10
+ANY_ID = 1
+Entity = type[SupplyPackage] | type[DemandDeal]
+Body = Mapping[str, Any]
+LOOKED_INTO: tuple[Entity, ...] = (SupplyPackage, DemandDeal)
+
+
+def steps(settings: Settings) -> Iterator[Step]:
+    """All steps, until one fails on which the others depend."""
+    if not settings.curate_url:
+        yield Step(NAME, HERE, "ok", "Kept in this desk's database.")
+        return
+    service = Settled(NAME, "curate_url", REFUSAL)
+    line = remote.deals_line(settings)
+    if not (yield from reached(service, line, settings, settings.deals_service)):
+        return
+    try:
+        there = DealsElsewhere(settings, line, connect.installation(settings).access.store.engine)
+        client, dialect = there.client(Abilities()), there.dialect
+        lists = has_lists(client)
+        yield from _admitted(client, lists)
+        known = _listed(client) if lists else _remembered(settings, line.address)
+        yield from _shapes(dialect, known)
+    except TrancheError as error:
+        yield service.failure("Deals", error)
+        return
+    yield from _confirmed(settings, dialect)
+    if not lists:
+        yield from _seats(settings)
+
+
+def _admitted(client: Deals, lists: bool) -> Iterator[Step]:
+    """Reading something shows that the token is taken; a deal that is not there shows it too."""
+    if lists:
+        yield Step(NAME, "Lists", "ok", "The token is taken; the service lists its packages.")
+        return
+    with suppress(NotFound):
+        client.get(DemandDeal, ANY_ID)
+    yield Step(NAME, "Lists", "note", "The token is taken; the service lists nothing: this desk remembers.")
+
+
+def _listed(client: Deals) -> Iterator[tuple[Entity, Body]]:
+    """A few packages and deals, each as the service gives it."""
+    for model in LOOKED_INTO:
+        for one in client.list(model, limit=LOOKED_AT).results:
+            yield model, client.get(model, one.id or 0).raw
+
+
+def _remembered(settings: Settings, address: str) -> Iterator[tuple[Entity, Body]]:
+    """Those that were made or seen through this desk."""
+    memory = Memory(connect.installation(settings).access.store.engine, address, "check")
+    for model in LOOKED_INTO:
+        for entry in memory.known(model)[-LOOKED_AT:]:
+            yield model, entry.body
+
+
+def _shapes(dialect: Dialect, known: Iterator[tuple[Entity, Body]]) -> Iterator[Step]:
+    """Whether what the service writes is read with nothing left over."""
+    looked_at, misfits = 0, dict[str, None]()
+    for model, body in known:
+        looked_at += 1
+        misfits |= dict.fromkeys(dialect.misfits(model, body))
+    if not looked_at:
+        yield Step(NAME, "Targeting and fees", "note", "There is no package yet to look at.")
+    elif not misfits:
+        yield Step(NAME, "Targeting and fees", "ok", f"All of {looked_at} packages and deals could be read.")
+    for said in misfits:
+        yield Step(NAME, "Targeting and fees", "failed", f"{said}.", "Say so in the settings.")
+
+
+def _confirmed(settings: Settings, dialect: Dialect) -> Iterator[Step]:
+    """What the desk may do there."""
+    if settings.deals_mapping_confirmed:
+        yield Step(NAME, "Changes", "ok", "The mapping is confirmed: deals can be changed.")
+    else:
+        remedy = "Check targeting_names and fee_types with whoever runs it, then set deals_mapping_confirmed."
+        yield Step(NAME, "Changes", "note", "Deals are read-only: nobody has confirmed the mapping.", remedy)
+    if not dialect.fees:
+        remedy = "Set fee_types, our numbers to theirs, to offer a fee."
+        yield Step(NAME, "Fees", "note", "None is offered: its numbers for them are not known.", remedy)
+
+
+def _seats(settings: Settings) -> Iterator[Step]:
+    count = len(settings.seats)
+    if count:
+        yield Step(NAME, "Seats", "ok", f"{count} seat{'' if count == 1 else 's'} in the settings.")
+    else:
+        yield Step(NAME, "Seats", "note", "None in the settings: ids are typed in.", "Name them in seats.")

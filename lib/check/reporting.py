@@ -1,0 +1,73 @@
+"""Checking the reporting service: info of each slicer, then a day's figures and a day's file of the first."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from lib import connect, remote
+from lib.check.reach import reached
+from lib.check.step import Settled, Step, Steps, timed
+from lib.reporting.client import Reporting
+from lib.reporting.models import EXTENSIONS, ROWS_LIMITS, AudienceQuery, ExportQuery, InfoQuery, Slicer
+from lib.settings import Settings
+from lib.wire.errors import AccessError, TrancheError
+
+NAME = "Reporting"
+REFUSAL = "Check reporting_token, or service_username and service_password"
+HERE = "Part of this desk"
+
+
+def steps(settings: Settings) -> Iterator[Step]:
+    """All steps, until one fails on which the others depend."""
+    if not settings.base_url:
+        count = len(connect.installation(settings).warehouse.slicers())
+        yield Step(NAME, HERE, "ok", f"{count} slicer{'' if count == 1 else 's'} in {settings.warehouse}.")
+        return
+    service = Settled(NAME, "base_url", REFUSAL)
+    line = remote.reporting_line(settings)
+    if (yield from reached(service, line, settings, settings.reporting_service)):
+        client = Reporting(line.http, line.credential, line.patience)
+        first: tuple[InfoQuery, Slicer] | None = None
+        for name in settings.slicers:
+            found = yield from _slicer(service, client, name)
+            first = first or found
+        if first is not None:
+            yield from _figures(service, client, *first)
+
+
+def _slicer(service: Settled, client: Reporting, name: str) -> Steps[tuple[InfoQuery, Slicer] | None]:
+    project, _, slicer_name = name.partition("/")
+    query = InfoQuery(project_name=project, slicer_name=slicer_name)
+    try:
+        slicer = client.info(query)
+    except TrancheError as error:
+        step = service.failure(name, error)
+        hint = "Check this name in slicers. " if isinstance(error, AccessError) else ""
+        yield replace(step, remedy=f"{hint}{step.remedy}")
+        return None
+    yield Step(NAME, name, "ok", _described(slicer))
+    return query, slicer
+
+
+def _described(slicer: Slicer) -> str:
+    counts = f"{len(slicer.key_fields)} key fields, {len(slicer.data_fields)} data fields"
+    days = f"data to {slicer.last_date}" if slicer.last_date else "no data yet"
+    missing = [name for name in EXTENSIONS if name not in slicer.extensions]
+    if not missing:
+        return f"{counts}, {days}; all extensions."
+    return f"{counts}, {days}; without {', '.join(missing)}: what can be done here is done here."
+
+
+def _figures(service: Settled, client: Reporting, query: InfoQuery, slicer: Slicer) -> Iterator[Step]:
+    """One day's totals, and the same as a file."""
+    if slicer.last_date is None:
+        return
+    day = {"start_date": slicer.last_date, "end_date": slicer.last_date, **query.model_dump()}
+    try:
+        with timed() as took:
+            client.audience(AudienceQuery(**day, audience_rows_limit=ROWS_LIMITS[0]), slicer)
+        yield Step(NAME, "Figures", "ok", f"The totals of {slicer.last_date} came {took()}.")
+        with timed() as took, client.export(ExportQuery(**day, export_format="csv")).content as file:
+            size = file.seek(0, 2)
+        yield Step(NAME, "File", "ok", f"The same day as csv, {size:,} bytes, came {took()}.")
+    except TrancheError as error:
+        yield service.failure("Figures and file", error)

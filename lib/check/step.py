@@ -1,0 +1,83 @@
+"""One step of a check, and the words for what went wrong in it."""
+
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from lib.wire.errors import (
+    AccessError,
+    DeadlineExceeded,
+    Forbidden,
+    Misconfigured,
+    TrancheError,
+    Unauthorised,
+    Unreachable,
+    Unreadable,
+)
+
+State = Literal["ok", "note", "refused", "failed"]
+REFUSALS = (AccessError, Unauthorised, Forbidden)
+CERTIFICATE, NO_HOST = "certificate", ("name or service", "nodename", "name resolution", "getaddrinfo")
+
+
+@dataclass(frozen=True)
+class Step:
+    """What was tried of which service, what came of it in a sentence, and what would mend it, if anything."""
+
+    service: str
+    what: str
+    state: State
+    said: str
+    remedy: str = ""
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nothing has to be mended."""
+        return self.state in ("ok", "note")
+
+
+Found = TypeVar("Found")
+Steps = Generator[Step, None, Found]
+
+
+@dataclass(frozen=True)
+class Settled:
+    """Which setting says where a service is, and what to do about a refused token."""
+
+    name: str
+    address: str
+    refusal: str
+
+    def failure(self, what: str, error: TrancheError) -> Step:
+        """The step that failed so, with the setting to look at."""
+        state: State = "refused" if isinstance(error, REFUSALS) else "failed"
+        return Step(self.name, what, state, f"{error.reason.rstrip('.')}.", self._remedy(error))
+
+    def _remedy(self, error: TrancheError) -> str:
+        if isinstance(error, Misconfigured):
+            return "Mend this setting."
+        if isinstance(error, REFUSALS):
+            return f"{self.refusal}; whoever runs the service can say what it may see."
+        if isinstance(error, DeadlineExceeded):
+            return "Ask whoever runs the service whether it is slow, or raise answer_seconds."
+        if isinstance(error, Unreadable):
+            return f"Something else may answer there: {self.address} goes without the API's own path."
+        if isinstance(error, Unreachable):
+            return self._way(error.reason.lower())
+        return "Ask whoever runs the service: its log says why."
+
+    def _way(self, reason: str) -> str:
+        if CERTIFICATE in reason:
+            return "If an authority of your own vouches for it, set ca_file to that authority's certificate."
+        if any(words in reason for words in NO_HOST):
+            return f"Check the host in {self.address}."
+        return f"Check host and port in {self.address}, and whether a firewall or a proxy is between."
+
+
+@contextmanager
+def timed() -> Iterator[Callable[[], str]]:
+    """How long the block took, as the end of a sentence."""
+    began = time.perf_counter()
+    yield lambda: f"in {time.perf_counter() - began:.2f} s"

@@ -1,0 +1,78 @@
+"""A deals service elsewhere: how it writes, what it does, and what is done here in its place."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Engine
+
+from lib.deals.abilities import PLAIN, Abilities
+from lib.deals.client import Deals
+from lib.deals.dialect import Dialect
+from lib.deals.memory import Memory
+from lib.deals.plain import PlainDeals, has_lists
+from lib.deals.seats import seats_of
+from lib.people import Person
+from lib.remote.lines import Line
+from lib.settings import Settings
+
+READER = "viewer"
+LOOKS_AGAIN_SECONDS = 300.0
+MAY_NOT = "You may see deals and not change them"
+UNCONFIRMED = (
+    "Deals are read-only until an administrator has checked how this service writes targeting and fees "
+    "(targeting_names, fee_types), and says so in the settings (deals_mapping_confirmed)"
+)
+
+
+class DealsElsewhere:
+    """The deals service at `curate_url`: a client for each person, all over one line.
+
+    The service knows the desk's token and not the person, so that roles are seen to here.
+    """
+
+    def __init__(
+        self, settings: Settings, line: Line, engine: Engine, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.line = line
+        self._settings, self._engine, self._now = settings, engine, now
+        self.dialect = Dialect.of(settings.targeting_names, settings.fee_types)
+        self._service = line.http, line.credential, line.patience
+        self._options: dict[str, Any] = {
+            "header": settings.token_header,
+            "scheme": settings.token_scheme,
+            "dialect": self.dialect,
+            "honours_keys": settings.deals_keys,
+        }
+        self._lock = threading.Lock()
+        self._lists: bool | None = None
+        self._looked_at = 0.0
+
+    def of(self, person: Person) -> Deals:
+        """This person's client. Asks the service, once in a while, whether it keeps lists: ServiceProblem."""
+        if self._has_lists():
+            return self.client(self._abilities(Abilities(), person))
+        memory = Memory(self._engine, self.line.address, person.username)
+        seats, abilities = seats_of(self._settings.seats), self._abilities(PLAIN, person)
+        return PlainDeals(memory, seats, *self._service, **self._options, abilities=abilities)
+
+    def client(self, abilities: Abilities) -> Deals:
+        """A client that does not remember, as if the service kept lists."""
+        return Deals(*self._service, **self._options, abilities=abilities)
+
+    def _abilities(self, does: Abilities, person: Person) -> Abilities:
+        refuses = "" if self._settings.deals_mapping_confirmed else UNCONFIRMED
+        refuses = MAY_NOT if person.role == READER else refuses
+        return replace(does, fees=self.dialect.fees, refuses=refuses)
+
+    def _has_lists(self) -> bool:
+        """A service that listed once does; one that did not is asked again after some minutes."""
+        with self._lock:
+            known, is_old = self._lists, self._now() - self._looked_at > LOOKS_AGAIN_SECONDS
+        if known is None or (not known and is_old):
+            known = has_lists(self.client(Abilities()))
+            with self._lock:
+                self._lists, self._looked_at = known, self._now()
+        return known
