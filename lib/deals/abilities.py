@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from lib.deals.models import ENTITIES, FEE_TYPES
 from lib.wire.errors import Forbidden, Unsupported
 
+Verb = Literal["create", "change", "delete"]
 ALL = frozenset(ENTITIES)
 NONE: frozenset[str] = frozenset()
 WORDS = {
@@ -38,18 +40,19 @@ class Abilities:
     repeats: bool = True
     refuses: str = ""
 
-    def why_not(self, verb: str, entity: str) -> str:
-        """Why an entity can't be created, changed or deleted (`verb`), in a sentence; empty if it can."""
-        does = {"create": self.creates, "change": self.changes, "delete": self.removes}[verb]
-        if self.refuses or entity in does:
+    def why_not(self, entity: str, *verbs: Verb) -> str:
+        """Why an entity can't be created, changed or deleted, in a sentence; empty if it can."""
+        does = {"create": self.creates, "change": self.changes, "delete": self.removes}
+        missing = [verb for verb in verbs if entity not in does[verb]]
+        if self.refuses or not missing:
             return self.refuses
-        return f"This service can't {verb} {WORDS[entity]}; whoever runs it can"
+        return f"This service can't {' or '.join(missing)} {WORDS[entity]}; whoever runs it can"
 
-    def check(self, verb: str, entity: str) -> None:
+    def check(self, verb: Verb, entity: str) -> None:
         """Forbidden where nothing may be changed, Unsupported where the service can't do that."""
         if self.refuses:
             raise Forbidden(self.refuses)
-        if reason := self.why_not(verb, entity):
+        if reason := self.why_not(entity, verb):
             raise Unsupported(reason)
 
 

@@ -90,6 +90,10 @@ class Memory:
         entries = self.entries(model, entity_id)
         return entries[-1] if entries else None
 
+    def is_empty(self) -> bool:
+        """Whether nothing was ever noted of this service."""
+        return not self._entries(select(remembered).where(remembered.c.service == self.service).limit(1))
+
     def entries(self, model: type[Resource], entity_id: int) -> list[Entry]:
         """All entries of an entity, oldest first."""
         mine = (remembered.c.entity == model.entity, remembered.c.entity_id == entity_id)
@@ -99,7 +103,7 @@ class Memory:
     def history(self, model: type[Resource], entity_id: int) -> list[Change]:
         """What happened to an entity as far as it was noticed here, latest first.
 
-        What was found to be otherwise than it was left has been changed by somebody elsewhere.
+        What was found to be gone, or otherwise than it was left, is the work of somebody elsewhere.
         """
         entries = self.entries(model, entity_id)
         pairs = zip([None, *entries], entries, strict=False)
@@ -148,7 +152,7 @@ def _change(before: Entry | None, after: Entry) -> Change | None:
     """What happened between two entries; nothing where a look found it unchanged."""
     told: dict[str, Any] = {"id": after.id, "at": moments.write(after.at), "who": after.who}
     if after.action == "removed":
-        return Change(**told, action="removed", before=state(after.entity, after.body))
+        return Change(**told | {"who": ELSEWHERE}, action="removed", before=state(after.entity, after.body))
     if before is None or before.action == "removed":
         return Change(**told, action=after.action, after=state(after.entity, after.body))
     old, new = differences(after.entity, before.body, after.body)

@@ -68,7 +68,7 @@ def test_history(memory: Memory) -> None:
     memory.note("seen", DemandDeal, [DEAL | {"price": 4, "contact_email": "a@b.example"}])
     memory.note("removed", DemandDeal, [DEAL])
     removed, elsewhere, changed, created = memory.history(DemandDeal, 7)
-    assert (removed.action, removed.after) == ("removed", None)
+    assert (removed.action, removed.who, removed.after) == ("removed", ELSEWHERE, None)
     assert (elsewhere.who, elsewhere.before, elsewhere.after) == (ELSEWHERE, {"price": 3}, {"price": 4})
     assert (changed.who, changed.after) == ("max", {"price": 3, "contact_email": "a@b.example"})
     assert changed.before == {"price": Decimal("2.5"), "contact_email": None}
