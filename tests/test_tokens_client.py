@@ -17,7 +17,7 @@ from lib.reporting.client import Reporting
 from lib.reporting.models import InfoQuery
 from lib.tokens.client import Temporary
 from lib.wire.call import Patience
-from lib.wire.errors import AccessError, TooManyAttempts, TrancheError, Unreachable, Unreadable
+from lib.wire.errors import Refused, Throttled, TrancheError, Unreachable, Unreadable
 from lib.wire.transport import InProcess
 
 PASSWORD = "not to be seen"
@@ -102,9 +102,9 @@ def test_many_ask_once() -> None:
 @pytest.mark.parametrize(
     ("answer", "error"),
     [
-        (JSONResponse({"error": "invalid_grant", "error_description": PASSWORD}, 401), AccessError),
-        (JSONResponse({"error": "invalid_client"}, 400), AccessError),
-        (JSONResponse({}, 429, {"Retry-After": "9"}), TooManyAttempts),
+        (JSONResponse({"error": "invalid_grant", "error_description": PASSWORD}, 401), Refused),
+        (JSONResponse({"error": "invalid_client"}, 400), Refused),
+        (JSONResponse({}, 429, {"Retry-After": "9"}), Throttled),
         (HTMLResponse("<h1>Bad gateway</h1>", 502), Unreachable),
         (HTMLResponse(f"<h1>{PASSWORD}</h1>"), Unreadable),
         (JSONResponse({"access_token": ""}), Unreadable),
@@ -128,7 +128,7 @@ def test_a_wrong_password_is_not_repeated(clock: Clock) -> None:
     service.answer = JSONResponse({"error": "invalid_grant"}, 401)
     temporary = service.temporary(clock)
     for _ in range(3):
-        with pytest.raises(AccessError):
+        with pytest.raises(Refused):
             temporary.token()
     assert len(service.forms) == 1
     service.answer = None

@@ -1,16 +1,16 @@
 """What a service of the deals API says when it refuses: HTTP code and body → an error of the family."""
 
 from collections.abc import Callable, Mapping
+from math import ceil
 from typing import Any
 
 import httpx
 
 from lib.wire import exact
-from lib.wire.breaker import DEAD
+from lib.wire.breaker import DEAD, retry_after
 from lib.wire.errors import (
     BadRequest,
     Conflict,
-    DeadlineExceeded,
     Forbidden,
     InternalError,
     InUse,
@@ -18,6 +18,7 @@ from lib.wire.errors import (
     NotFound,
     Throttled,
     TrancheError,
+    Unanswered,
     Unauthorised,
     Unreachable,
     Unreadable,
@@ -36,7 +37,7 @@ KINDS: dict[int, Callable[[str], TrancheError]] = {
     406: InUse,
     409: Conflict,
     500: InternalError,
-    504: DeadlineExceeded,
+    504: Unanswered,
 }
 
 
@@ -47,8 +48,7 @@ def refusal(response: httpx.Response) -> TrancheError:
         return Invalid(fields_of(body))
     detail = text_of(body) if isinstance(body, dict) else ""
     if code == 429:
-        wait = response.headers.get("retry-after", "")
-        return Throttled(int(wait) if wait.isdecimal() else UNKNOWN_WAIT_SECONDS, detail or None)
+        return Throttled(ceil(retry_after(response)) or UNKNOWN_WAIT_SECONDS, detail or None)
     if code in DEAD and not detail:
         return Unreachable(f"Something on the way to the service answered {code} in its place")
     if code in KINDS:

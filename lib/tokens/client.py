@@ -3,15 +3,17 @@
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
+from math import ceil
 from urllib.parse import urlencode
 
 import httpx
 import orjson
 
 from lib.wire import call
-from lib.wire.breaker import DEAD
-from lib.wire.errors import AccessError, TooManyAttempts, TrancheError, Unreachable, Unreadable
+from lib.wire.breaker import DEAD, retry_after
+from lib.wire.errors import Refused, Throttled, Unanswered, Unreachable, Unreadable
 
 PATH = "/oauth2/token/"
 FORM = "application/x-www-form-urlencoded"
@@ -19,6 +21,7 @@ USUAL_SECONDS = 300.0
 SPARE_SECONDS, SPARE_SHARE = 60.0, 0.1
 RENEWED_AT_MOST_EVERY = 30.0
 REFUSED_SECONDS = 60.0
+REFUSED = "The token service refuses the name or the password of the settings"
 REFUSALS = frozenset({400, 401, 403})
 
 
@@ -34,8 +37,8 @@ class _Given:
 class Temporary:
     """A credential: temporary tokens for one service (deals specification, Temporary token).
 
-    One thread asks, the others wait for its answer. A refused password is not tried again for a minute:
-    token services lock accounts.
+    One thread asks, the others wait for its answer, a failure too. A refused password is not tried again for
+    a minute: token services lock accounts.
     """
 
     def __init__(
@@ -57,41 +60,63 @@ class Temporary:
         }
         self._lock = threading.Lock()
         self._given: _Given | None = None
-        self._refused: tuple[float, TrancheError] | None = None
+        self._asking: Future[_Given] | None = None
+        self._refused_until = float("-inf")
 
     def token(self) -> str:
         """The token, renewed a minute, or a tenth of its life, before it ends.
 
-        AccessError where name and password are refused, TooManyAttempts where the service asks to slow down,
+        Refused where name and password are, Throttled where the service asks to slow down, Unanswered or
         ServiceProblem without an answer.
         """
-        with self._lock:
-            if self._given is None or self._now() >= self._given.renew_at:
-                self._given = self._grant()
-            return self._given.text
+        return self._had(lambda given: self._now() < given.renew_at)
 
     def renewed(self, refused: str) -> str | None:
         """Another token; None where the refused one is so new that another would be refused too."""
         with self._lock:
             given = self._given
-            if given is not None and given.text != refused:
-                return given.text
-            if given is not None and self._now() - given.at < RENEWED_AT_MOST_EVERY:
-                return None
-            self._given = self._grant()
-            return self._given.text
+        is_other = given is None or given.text != refused
+        if given is not None and not is_other and self._now() - given.at < RENEWED_AT_MOST_EVERY:
+            return None
+        return self._had(lambda given: given.text != refused)
+
+    def _had(self, is_good: Callable[[_Given], bool]) -> str:
+        """The token if it is good; else one that is asked for now, by this thread or by the one that does."""
+        with self._lock:
+            if self._given is not None and is_good(self._given):
+                return self._given.text
+            asking, is_mine = self._asking or Future(), self._asking is None
+            self._asking = asking
+        if is_mine:
+            self._ask(asking)
+        try:
+            return asking.result(self._patience.seconds).text
+        except TimeoutError:
+            raise Unanswered("The token service did not answer in time") from None
+
+    def _ask(self, asking: Future[_Given]) -> None:
+        try:
+            given = self._grant()
+        except BaseException as error:
+            with self._lock:
+                self._asking = None
+            asking.set_exception(error)
+        else:
+            with self._lock:
+                self._given, self._asking = given, None
+            asking.set_result(given)
 
     def _grant(self) -> _Given:
-        if self._refused is not None and self._now() < self._refused[0]:
-            raise self._refused[1]
         asked_at = self._now()
+        if asked_at < self._refused_until:
+            raise Refused(REFUSED)
         headers = {"Accept": "application/json", "Content-Type": FORM}
         body = urlencode(self._form).encode()
         request = self._patience.call("POST", PATH, True, headers=headers, content=body)
         try:
             text, seconds = _read(call.call(self._http, request))
-        except AccessError as error:
-            self._refused = (asked_at + REFUSED_SECONDS, error)
+        except Refused:
+            self._refused_until = asked_at + REFUSED_SECONDS
             raise
         spare = min(SPARE_SECONDS, seconds * SPARE_SHARE)
         return _Given(text, asked_at, asked_at + seconds - spare)
@@ -100,10 +125,10 @@ class Temporary:
 def _read(answer: httpx.Response) -> tuple[str, float]:
     """The token and its seconds. What is wrong is told without the answer's text: it may hold a secret."""
     if answer.status_code in REFUSALS:
-        raise AccessError("The token service refuses the name or the password of the settings")
+        raise Refused(REFUSED)
     if answer.status_code == 429:
-        wait = answer.headers.get("retry-after", "")
-        raise TooManyAttempts(int(wait) if wait.isdecimal() else int(REFUSED_SECONDS))
+        wait = ceil(retry_after(answer) or REFUSED_SECONDS)
+        raise Throttled(wait, f"The token service asks to be left alone for {wait} seconds")
     if answer.status_code in DEAD:
         raise Unreachable(f"Something on the way to the token service answered {answer.status_code}")
     try:

@@ -7,20 +7,37 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from math import ceil
 
 import httpx
 
-from lib.wire.errors import DeadlineExceeded, Resting, Unreachable
+from lib.wire.errors import Resting, Unanswered, Unreachable
 
 FAILURES, REST_SECONDS = 4, 15.0
 DEAD = frozenset({502, 503})
+PASSING = DEAD | {429}
+WAITED_FOR, LONGEST_REST = 10.0, 300.0
+SILENT, WISHES = "does not answer", "asks to be left alone"
+
+
+def retry_after(response: httpx.Response | None) -> float:
+    """Seconds that the service wishes to be left alone (RFC 9110, 10.2.3); 0 where it says none."""
+    wish = "" if response is None else response.headers.get("retry-after", "").strip()
+    if wish.isascii() and wish.isdecimal():
+        return float(wish)
+    try:
+        return max(0.0, (parsedate_to_datetime(wish) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return 0.0
 
 
 class Breaker:
     """Shared by all who ask one service: after failures in a row it refuses for a while, then lets one try.
 
     A failure is no connection, a broken one, silence, or a gateway's 502 or 503; anything else is an answer.
+    A `Retry-After` that is too long for a call to wait for is a rest too, of five minutes at most.
     """
 
     def __init__(
@@ -35,7 +52,7 @@ class Breaker:
         self._most, self._seconds, self._now = failures, seconds, now
         self._lock = threading.Lock()
         self._failures = 0
-        self._rests_until = 0.0
+        self._rests_until, self._why = 0.0, SILENT
 
     @property
     def rest(self) -> int:
@@ -46,25 +63,27 @@ class Breaker:
     def watching(self) -> Iterator[Callable[[httpx.Response], None]]:
         """Around one call; what it gives is told the answer's head. Resting, where it may not begin."""
         self._admit()
-        dead: list[bool] = []
+        told: list[httpx.Response] = []
         try:
-            yield lambda response: dead.append(response.status_code in DEAD)
-        except (Unreachable, DeadlineExceeded):
+            yield told.append
+        except (Unreachable, Unanswered):
             self._failed()
             raise
         except BaseException:
             self._answered()
             raise
-        if any(dead):
+        if any(response.status_code in DEAD for response in told):
             self._failed()
         else:
             self._answered()
+        for response in told:
+            self._wished(response)
 
     def _admit(self) -> None:
         with self._lock:
             now = self._now()
             if now < self._rests_until:
-                raise Resting(self.name, ceil(self._rests_until - now))
+                raise Resting(self.name, ceil(self._rests_until - now), self._why)
             if self._failures >= self._most:
                 self._rests_until = now + self._seconds
 
@@ -72,7 +91,13 @@ class Breaker:
         with self._lock:
             self._failures += 1
             if self._failures >= self._most:
-                self._rests_until = self._now() + self._seconds
+                self._rests_until, self._why = self._now() + self._seconds, SILENT
+
+    def _wished(self, response: httpx.Response) -> None:
+        wish = retry_after(response) if response.status_code in PASSING else 0.0
+        if wish > WAITED_FOR:
+            with self._lock:
+                self._rests_until, self._why = self._now() + min(wish, LONGEST_REST), WISHES
 
     def _answered(self) -> None:
         with self._lock:

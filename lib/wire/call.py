@@ -5,26 +5,25 @@ the client's business: status codes are not looked at here, but for a retry that
 """
 
 import random
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
 
-from lib.wire.breaker import DEAD, Breaker
+from lib.wire import sockets
+from lib.wire.breaker import PASSING, WAITED_FOR, Breaker, retry_after
 from lib.wire.deadline import Deadline
-from lib.wire.errors import DeadlineExceeded, Resting, Unreachable, Unreadable
+from lib.wire.errors import Resting, TooLarge, Unanswered, Unreachable, Unreadable
 
 MAX_ANSWER_BYTES = 512 * 1024 * 1024
-_PASSING = DEAD | {429}
 _TRANSFER_HEADERS = ("content-encoding", "content-length", "transfer-encoding")
 _FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 5.0
-_LONGEST_WISH = 10.0
+_NAMES = re.compile(r"'[^']*'")
 
 
 @dataclass(frozen=True)
@@ -74,22 +73,19 @@ class Patience:
 def call(http: httpx.Client, request: Call, pause: Callable[[float], None] = time.sleep) -> httpx.Response:
     """The whole answer, read into memory.
 
-    Raises Unreachable (no connection, or it broke off; Resting where it is not even tried), Unreadable (more
-    than `max_bytes`, or bytes that are not what their headers say) or DeadlineExceeded.
+    Raises Unreachable (no connection, or it broke off; Resting where it is not even tried), Unreadable (bytes
+    that are not what their headers say; TooLarge, more than `max_bytes`) or Unanswered (not within the
+    deadline).
     """
     for attempt in range(request.retries):
-        try:
-            response = _once(http, request)
-        except Resting:
-            raise
-        except Unreachable:
-            response = None
-        if response is not None and response.status_code not in _PASSING:
+        answer = _tried(http, request)
+        response = answer if isinstance(answer, httpx.Response) else None
+        if response is not None and response.status_code not in PASSING:
             return response
-        asked = _retry_after(response)
-        if response is not None and not _may_wait(asked, request.deadline):
-            return response
-        pause(max(asked, _pause(attempt, request.deadline)))
+        wait = max(retry_after(response), _pause(attempt))
+        if not _may_wait(wait, request.deadline):
+            return _given(answer)
+        pause(wait)
     return _once(http, request)
 
 
@@ -99,13 +95,29 @@ def stream(http: httpx.Client, request: Call) -> Iterator[tuple[httpx.Response, 
 
     Raises as `call` does, also while the body is read inside the context. Never repeated.
     """
-    with _watched(request.breaker) as answered, _family(request.deadline):
+    with _watched(request.breaker) as answered, _family(request.deadline), sockets.until(request.deadline):
         response = http.send(_request(http, request), stream=True)
         answered(response)
         try:
             yield response, _pieces(response, request)
         finally:
             response.close()
+
+
+def _tried(http: httpx.Client, request: Call) -> httpx.Response | Unreachable:
+    """The answer, or why the service could not be reached."""
+    try:
+        return _once(http, request)
+    except Resting:
+        raise
+    except Unreachable as error:
+        return error
+
+
+def _given(answer: httpx.Response | Unreachable) -> httpx.Response:
+    if isinstance(answer, Unreachable):
+        raise answer
+    return answer
 
 
 def _once(http: httpx.Client, request: Call) -> httpx.Response:
@@ -133,8 +145,9 @@ def _pieces(response: httpx.Response, request: Call) -> Iterator[bytes]:
     for piece in response.iter_bytes():
         size += len(piece)
         if size > request.max_bytes:
-            raise Unreadable(f"The answer is larger than the {request.max_bytes:,} bytes allowed")
-        request.deadline.check()
+            raise TooLarge(f"The answer is larger than the {request.max_bytes:,} bytes allowed")
+        if request.deadline.remaining() == 0:
+            raise _unanswered(request.deadline)
         yield piece
 
 
@@ -144,24 +157,32 @@ def _family(deadline: Deadline) -> Iterator[None]:
     try:
         yield
     except (httpx.ReadTimeout, httpx.WriteTimeout, httpx.PoolTimeout) as error:
-        deadline.check()
-        raise DeadlineExceeded("The service did not answer in time") from error
+        raise _unanswered(deadline) from error
     except httpx.ConnectTimeout as error:
         raise Unreachable("The service could not be reached in time") from error
     except httpx.ConnectError as error:
-        raise Unreachable(f"The service could not be reached: {error}") from error
+        why = _NAMES.sub("its name", str(error))
+        raise Unreachable(f"The service could not be reached: {why}") from error
     except httpx.DecodingError as error:
         raise Unreadable("The answer is not encoded as its headers say") from error
-    except (httpx.NetworkError, httpx.ProtocolError) as error:
+    except httpx.ProxyError as error:
+        raise Unreachable("The proxy on the way to the service let nothing through") from error
+    except httpx.TransportError as error:
         raise Unreachable("The connection to the service broke off") from error
+
+
+def _unanswered(deadline: Deadline) -> Unanswered:
+    within = "in time" if deadline.seconds is None else f"within {deadline.seconds:g} seconds"
+    return Unanswered(f"The service did not answer {within}")
 
 
 def _timeout(http: httpx.Client, request: Call) -> httpx.Timeout:
     """The client's time-outs, none longer than what is left of the deadline."""
-    request.deadline.check()
     left = request.deadline.remaining()
     if left is None:
         return http.timeout
+    if left == 0:
+        raise _unanswered(request.deadline)
     limits = (http.timeout.connect, http.timeout.read, http.timeout.write, http.timeout.pool)
     connect, read, write, pool = (left if own is None else min(left, own) for own in limits)
     return httpx.Timeout(connect=connect, read=read, write=write, pool=pool)
@@ -177,24 +198,11 @@ def _watched(breaker: Breaker | None) -> Iterator[Callable[[httpx.Response], Non
             yield answered
 
 
-def _retry_after(response: httpx.Response | None) -> float:
-    """Seconds that the service wishes to be left alone; 0 where it says none, or says it wrongly."""
-    wish = "" if response is None else response.headers.get("retry-after", "").strip()
-    if wish.isascii() and wish.isdecimal():
-        return float(wish)
-    try:
-        return max(0.0, (parsedate_to_datetime(wish) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
-        return 0.0
-
-
 def _may_wait(seconds: float, deadline: Deadline) -> bool:
     left = deadline.remaining()
-    return seconds <= _LONGEST_WISH and (left is None or seconds < left)
+    return seconds <= WAITED_FOR and (left is None or seconds < left)
 
 
-def _pause(attempt: int, deadline: Deadline) -> float:
-    """Seconds before the next attempt: doubling, with full jitter, never past the deadline."""
-    wait = random.uniform(0, min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt))  # noqa: S311
-    left = deadline.remaining()
-    return wait if left is None else min(wait, left)
+def _pause(attempt: int) -> float:
+    """Seconds before the next attempt: doubling, with full jitter."""
+    return random.uniform(0, min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt))  # noqa: S311

@@ -7,8 +7,10 @@ Every failure that a person or a script may see is one of these; its text is a s
     │   ├── UnknownName       a name that does not exist, with the nearest one
     │   └── BadDefinition     a slicer definition, with line and field
     ├── AccessError           wrong token, or nothing granted here                403
+    │   └── Refused           (client side) the desk itself is not let in
     ├── TooManyAttempts       wrong passwords, too often; says how long to wait   429
     ├── DeadlineExceeded      the answer took longer than allowed                 504
+    │   └── Unanswered        (client side) none came in time
     ├── InternalError         a cause that the caller can't mend                  500
     │   └── StoreUnavailable  the database is lost or full; nothing was changed
     ├── DealsError            the deals API's codes (its specification, Errors)
@@ -26,6 +28,7 @@ Every failure that a person or a script may see is one of these; its text is a s
         ├── Unreachable       no connection, or it broke off
         │   └── Resting       it failed so often that it is left alone for a while
         └── Unreadable        an answer came, but not one of this API
+            └── TooLarge      it is larger than is taken
 """
 
 import difflib
@@ -79,6 +82,10 @@ class AccessError(TrancheError):
         super().__init__(reason)
 
 
+class Refused(AccessError):
+    """A service elsewhere does not let the desk in: its token, or its name and password, are refused."""
+
+
 class TooManyAttempts(TrancheError):
     """Sign-ins of this name or from this address failed too often; `retry_after` is in seconds."""
 
@@ -95,6 +102,10 @@ class DeadlineExceeded(TrancheError):
 
     status = "timeout"
     http = 504
+
+
+class Unanswered(DeadlineExceeded):
+    """Nothing came, or not all of it, while the caller waited: the service hangs, or has much to do."""
 
 
 class InternalError(TrancheError):
@@ -223,14 +234,18 @@ class Unreachable(ServiceProblem):
 class Resting(Unreachable):
     """The service failed again and again and is not asked for a while; `retry_after` is in seconds."""
 
-    def __init__(self, name: str, retry_after: int) -> None:
+    def __init__(self, name: str, retry_after: int, why: str = "does not answer") -> None:
         seconds = f"{retry_after} second{'' if retry_after == 1 else 's'}"
-        super().__init__(f"{name[:1].upper()}{name[1:]} does not answer and is asked again in {seconds}")
+        super().__init__(f"{name[:1].upper()}{name[1:]} {why} and is asked again in {seconds}")
         self.retry_after = retry_after
 
 
 class Unreadable(ServiceProblem):
     """Something answered, but not in the words of this API."""
+
+
+class TooLarge(Unreadable):
+    """The answer has more bytes than the caller takes; the rest of it was not read."""
 
 
 def _flat(fields: Any, where: str = "") -> Iterator[str]:

@@ -1,6 +1,7 @@
 """What a service sent back, whatever the HTTP code is: the `status` in the body decides (decisions.md)."""
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Any
 
 import httpx
@@ -8,18 +9,21 @@ from pydantic import ValidationError
 
 from lib.reporting.answers import Audience, as_arrow, as_json, body, many_rows
 from lib.reporting.models import Slicer
-from lib.wire.breaker import DEAD
+from lib.wire.breaker import DEAD, retry_after
 from lib.wire.errors import (
     AccessError,
     BadRequest,
     DeadlineExceeded,
     InternalError,
+    Throttled,
     TrancheError,
+    Unanswered,
     Unreachable,
     Unreadable,
 )
 
-UNAUTHORISED = 401
+UNAUTHORISED, TOO_MANY, GATEWAY_TIMEOUT = 401, 429, 504
+UNKNOWN_WAIT_SECONDS = 60
 ERRORS: dict[str, type[TrancheError]] = {
     error.status: error for error in (BadRequest, AccessError, DeadlineExceeded, InternalError)
 }
@@ -52,7 +56,7 @@ def fields(answer: httpx.Response) -> dict[str, Any]:
     try:
         found = body.fields(answer.content, answer.headers.get("content-type", ""))
     except ValueError:
-        raise _foreign(answer.status_code) from None
+        raise _foreign(answer) from None
     status = found["status"]
     if status == "success":
         return found
@@ -60,10 +64,15 @@ def fields(answer: httpx.Response) -> dict[str, Any]:
     raise ERRORS[status](str(reason)) if status in ERRORS else Unreadable(str(reason))
 
 
-def _foreign(code: int) -> TrancheError:
-    """What an answer of that HTTP code is that is not of this API: mostly somebody's on the way to it."""
+def _foreign(answer: httpx.Response) -> TrancheError:
+    """What an answer is that is not of this API, by its HTTP code: mostly somebody's on the way to it."""
+    code = answer.status_code
     if code == UNAUTHORISED:
         return AccessError()
+    if code == TOO_MANY:
+        return Throttled(ceil(retry_after(answer)) or UNKNOWN_WAIT_SECONDS)
+    if code == GATEWAY_TIMEOUT:
+        return Unanswered("Something on the way waited for the service in vain")
     if code in DEAD:
         return Unreachable(f"Something on the way to the service answered {code} in its place")
     return Unreadable(f"The service answered {code}, with something that is not of this API")

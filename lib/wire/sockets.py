@@ -1,0 +1,105 @@
+"""Waiting at a socket no longer than the call allows.
+
+The time-outs of httpx are those of one message: a service that sends a byte now and then, in its headers too,
+would be waited for without an end. The network backend is httpcore's seam for this; httpx hands none
+in, so that it is put into the pools of a client that is made.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import httpcore
+import httpx
+
+from lib.wire.deadline import Deadline
+
+LEAST = 0.001  # 0 would mean: do not wait at all
+_deadline: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+
+
+@contextmanager
+def until(deadline: Deadline) -> Iterator[None]:
+    """Whatever this thread waits for at a bounded socket in the block is waited for until then."""
+    before = _deadline.set(deadline)
+    try:
+        yield
+    finally:
+        _deadline.reset(before)
+
+
+def bounded(http: httpx.Client) -> httpx.Client:
+    """The client, whose sockets, also those to proxies, keep to the deadline of `until`."""
+    for transport in (http._transport, *http._mounts.values()):
+        if isinstance(transport, httpx.HTTPTransport):
+            pool: Any = transport._pool
+            pool._network_backend = Bounded(pool._network_backend)
+    return http
+
+
+class Bounded(httpcore.NetworkBackend):
+    """Another backend's connections, none waited for longer than the deadline."""
+
+    def __init__(self, backend: httpcore.NetworkBackend) -> None:
+        self._backend = backend
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        """A connection to a host."""
+        stream = self._backend.connect_tcp(host, port, _within(timeout), local_address, socket_options)
+        return BoundedStream(stream)
+
+    def connect_unix_socket(
+        self, path: str, timeout: float | None = None, socket_options: Iterable[Any] | None = None
+    ) -> httpcore.NetworkStream:
+        """A connection on this machine."""
+        return BoundedStream(self._backend.connect_unix_socket(path, _within(timeout), socket_options))
+
+    def sleep(self, seconds: float) -> None:
+        """Between attempts to connect."""
+        self._backend.sleep(seconds)
+
+
+class BoundedStream(httpcore.NetworkStream):
+    """A connection on which nothing is waited for longer than the deadline."""
+
+    def __init__(self, stream: httpcore.NetworkStream) -> None:
+        self._stream = stream
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """What comes next."""
+        return self._stream.read(max_bytes, _within(timeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        """All of it."""
+        self._stream.write(buffer, _within(timeout))
+
+    def close(self) -> None:
+        """End the connection."""
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        """The same connection under TLS."""
+        return BoundedStream(self._stream.start_tls(ssl_context, server_hostname, _within(timeout)))
+
+    def get_extra_info(self, info: str) -> Any:
+        """What is known of the connection."""
+        return self._stream.get_extra_info(info)
+
+
+def _within(timeout: float | None) -> float | None:
+    """The time-out of one message, or what is left of the deadline where that is less."""
+    deadline = _deadline.get()
+    left = None if deadline is None else deadline.remaining()
+    if left is None:
+        return timeout
+    return max(LEAST, left if timeout is None else min(left, timeout))
