@@ -1,0 +1,191 @@
+"""The check: each service is tried step by step; what answers, what is refused, and what would mend it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+from click.testing import CliRunner
+from dealing import package
+from standin.app import Standin
+from standin.book import SETTINGS
+from standin.state import PASSWORD, TOKEN, USERNAME
+from streamlit.testing.v1 import AppTest
+from test_desk import DESK, sign_in
+
+from lib import connect
+from lib.check import Step, check
+from lib.cli import main
+from lib.deals.models import SupplyPackage
+from lib.settings import Settings
+from lib.wire import server
+
+Told = Callable[..., Settings]
+
+
+@pytest.fixture
+def told(own_home: Path, standin: Standin) -> Told:
+    """Settings of a desk whose services are the stand-in."""
+
+    def settings(**more: object) -> Settings:
+        elsewhere = {
+            "base_url": standin.address,
+            "curate_url": standin.address,
+            "reporting_token": TOKEN,
+            "deals_token": TOKEN,
+            "slicers": ("demo/delivery",),
+            "deals_mapping_confirmed": True,
+            **SETTINGS,
+        }
+        return Settings(**({"home": own_home} | elsewhere | more))
+
+    return settings
+
+
+def found(settings: Settings, service: str) -> dict[str, Step]:
+    """The steps of one service by what they tried; of several of a name, the last."""
+    return {step.what: step for step in check(settings) if step.service == service}
+
+
+def test_services_of_this_desk(own_home: Path) -> None:
+    """A desk of its own is found to be whole, without asking anybody."""
+    steps = [*check(Settings(home=own_home))]
+    assert [(step.service, step.what, step.state) for step in steps] == [
+        ("Reporting", "Part of this desk", "ok"),
+        ("Deals", "Part of this desk", "ok"),
+    ]
+    assert "2 slicers" in steps[0].said
+
+
+def test_everything_answers(told: Told) -> None:
+    """Where all is well each service is reached, its token taken, a day's figures and its file read."""
+    steps = [*check(told())]
+    assert all(step.is_good for step in steps), steps
+    reporting = {step.what: step for step in steps if step.service == "Reporting"}
+    assert [*reporting] == ["Connection", "Token", "demo/delivery", "Figures", "File"]
+    assert "9 key fields, 5 data fields" in reporting["demo/delivery"].said
+    assert "without data_fields, include_mappings, order_by" in reporting["demo/delivery"].said
+
+
+def test_nobody_answers(told: Told) -> None:
+    """Where nobody listens the setting of the address is named, and nothing more is tried."""
+    with server.listening("127.0.0.1", 0) as listener:
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    steps = found(told(base_url=address), "Reporting")
+    assert [*steps] == ["Connection"]
+    assert (steps["Connection"].state, "base_url" in steps["Connection"].remedy) == ("failed", True)
+
+
+def test_a_host_that_is_none(told: Told) -> None:
+    """A host that nobody knows is told from one that does not answer."""
+    step = found(told(base_url="https://nowhere.invalid"), "Reporting")["Connection"]
+    assert step.remedy == "Check the host in base_url."
+
+
+def test_another_service(told: Told, standin: Standin) -> None:
+    """An address with something else behind it is found out, and which setting to mend."""
+    step = found(told(base_url=f"{standin.address}/elsewhere"), "Reporting")["demo/delivery"]
+    assert (step.state, "base_url goes without the API's own path" in step.remedy) == ("failed", True)
+
+
+def test_a_refused_token(told: Told) -> None:
+    """A wrong permanent token is found refused by each API, with the settings to look at."""
+    reporting = found(told(reporting_token="wrong"), "Reporting")["demo/delivery"]
+    assert reporting.state == "refused"
+    assert reporting.remedy.startswith("Check this name in slicers. Check reporting_token,")
+    deals = found(told(deals_token="wrong"), "Deals")["Deals"]
+    assert (deals.state, deals.remedy.startswith("Check deals_token,")) == ("refused", True)
+
+
+@pytest.mark.parametrize(("password", "state"), [(PASSWORD, "ok"), ("wrong", "refused")])
+def test_name_and_password(told: Told, standin: Standin, password: str, state: str) -> None:
+    """Name and password are tried before anything else; a wrong one stops the check, and stays unsaid."""
+    asked = {"auth_url": standin.address, "service_username": USERNAME, "service_password": password}
+    steps = found(told(reporting_token=None, **asked), "Reporting")
+    assert steps["Token"].state == state
+    assert ("Figures" in steps) == (state == "ok")
+    assert "wrong" not in str(steps)
+    assert standin.state.grants == (state == "ok")
+
+
+def test_slicers_that_are_not_there(told: Told) -> None:
+    """One wrong name among the slicers is named; the others are tried all the same."""
+    steps = found(told(slicers=("demo/nothing", "demo/delivery")), "Reporting")
+    assert (steps["demo/nothing"].state, steps["demo/delivery"].state) == ("refused", "ok")
+    assert steps["Figures"].state == "ok"
+
+
+def test_deals_are_read_only_at_first(told: Told) -> None:
+    """What is not confirmed, and without fees and seats, is noted with the setting that changes it."""
+    steps = found(told(deals_mapping_confirmed=False, fee_types={}, seats=()), "Deals")
+    assert {step.state for step in steps.values()} <= {"ok", "note"}
+    assert "deals_mapping_confirmed" in steps["Changes"].remedy
+    assert "fee_types" in steps["Fees"].remedy
+    assert "seats" in steps["Seats"].remedy
+
+
+def test_shapes_that_differ(told: Told, installation: connect.Installation) -> None:
+    """What the service wrote otherwise than the settings say is found, with the fields on both sides."""
+    settings = told()
+    person = connect.installation(settings).people.get("manager")
+    made = package("Abroad", {}, geo_targetings=[{"type": "country", "value": "US"}])
+    connect.connect(person, settings).deals.create(SupplyPackage, SupplyPackage(**made.model_dump()))
+    assert found(settings, "Deals")["Targeting and fees"].state == "ok"
+    step = found(told(targeting_names={}), "Deals")["Targeting and fees"]
+    assert (step.state, step.said.startswith("geo_targetings: 1 of 1 elements have ")) == ("failed", True)
+
+
+def test_a_service_with_lists(own_home: Path, remote: httpx.Client) -> None:
+    """A deals service that lists is found to, and its packages are compared with the settings."""
+    settings = Settings(
+        home=own_home,
+        curate_url=str(remote.base_url),
+        auth_url=str(remote.base_url),
+        service_username="manager",
+        service_password="demo",
+    )
+    steps = found(settings, "Deals")
+    assert (steps["Token"].state, steps["Lists"].state, "Seats" in steps) == ("ok", "ok", False)
+
+
+def test_the_command(told: Told, standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`tranche check` prints a line for each step, what would mend it below, and fails if anything did."""
+    settings = told()
+    monkeypatch.setenv("TRANCHE_HOME", str(settings.home))
+    whole = CliRunner().invoke(main, ["check"])
+    assert (whole.exit_code, whole.output.count("\n")) == (0, 2)
+    monkeypatch.setenv("TRANCHE_BASE_URL", standin.address)
+    monkeypatch.setenv("TRANCHE_SLICERS", "demo/delivery")
+    monkeypatch.setenv("TRANCHE_REPORTING_TOKEN", "wrong")
+    broken = CliRunner().invoke(main, ["check"])
+    assert broken.exit_code == 1
+    assert "REFUSED Reporting  demo/delivery: " in broken.output
+    assert "Check reporting_token" in broken.output
+
+
+@pytest.fixture
+def visit(told: Told, standin: Standin, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], AppTest]:
+    """The desk as a person sees it who has signed in."""
+    monkeypatch.setenv("TRANCHE_HOME", str(told().home))
+    monkeypatch.setenv("TRANCHE_BASE_URL", standin.address)
+    monkeypatch.setenv("TRANCHE_SLICERS", "demo/delivery")
+    monkeypatch.setenv("TRANCHE_REPORTING_TOKEN", TOKEN)
+    return lambda name: sign_in(AppTest.from_file(DESK, default_timeout=60).run(), name)
+
+
+def test_the_screen(visit: Callable[[str], AppTest], standin: Standin) -> None:
+    """Administrators see the same steps, and check again by a click."""
+    desk = visit("admin").switch_page("../pages/services.py").run()
+    assert not desk.exception
+    assert [one.value for one in desk.success] == ["Everything answers"]
+    said = "\n".join(one.value for one in desk.markdown)
+    assert "demo/delivery" in said
+    standin.state.token = "another"
+    desk.button(key="services_check").click().run()
+    assert [one.value for one in desk.error] == ["One thing is to be mended"]
+
+
+def test_the_screen_is_for_administrators(visit: Callable[[str], AppTest]) -> None:
+    """Nobody else has the screen at all."""
+    with pytest.raises(ValueError, match="Could not find a navigation page"):
+        visit("manager").switch_page("../pages/services.py")
