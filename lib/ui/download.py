@@ -20,10 +20,10 @@ UNITS = ((1e6, "MB"), (1e3, "kB"))
 def draw(here: Here, file: Preview, filename: str, media_type: str, problem: str | None) -> None:
     """The button for this file, disabled where a problem speaks against it."""
     making: Making = st.session_state.setdefault(MAKING, Making())
-    reporting, query = here.reporting, file.query
+    reporting, query, slicer = here.reporting, file.query, here.slicer
     st.download_button(
         f"Download {query.export_format}",
-        data=lambda: making.make(reporting, query),
+        data=lambda: making.make(reporting, query, slicer),
         file_name=filename,
         mime=media_type,
         on_click="ignore",
@@ -35,13 +35,13 @@ def draw(here: Here, file: Preview, filename: str, media_type: str, problem: str
     )
 
 
-def news(file: Preview) -> None:
+def news(file: Preview, filename: str) -> None:
     """What has become of the file that was asked for last, while the question is the same."""
     takes_long = file.found >= MANY_ROWS
-    st.fragment(_news, run_every=LOOK_SECONDS if takes_long else None)(file)
+    st.fragment(_news, run_every=LOOK_SECONDS if takes_long else None)(file, filename)
 
 
-def _news(file: Preview) -> None:
+def _news(file: Preview, filename: str) -> None:
     making: Making = st.session_state[MAKING]
     if making.query != file.query:
         return
@@ -50,7 +50,7 @@ def _news(file: Preview) -> None:
         st.caption(f":material/hourglass_top: Making {summary(file, figures)}, {making.seconds:.0f} s so far")
     elif making.state == "made":
         size = _size(making.size, figures)
-        st.caption(f":material/check: {making.filename} was made in {making.seconds:.1f} s, {size}")
+        st.caption(f":material/check: {filename} was made in {making.seconds:.1f} s, {size}")
     else:
         st.error(f"The file was not made. {making.reason}. Your choices are kept.", icon=":material/error:")
 

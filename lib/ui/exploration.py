@@ -32,21 +32,22 @@ def headline(here: Here) -> None:
     if not names:
         return
     numbers, query = Numbers.of(st.context.locale), last_days(here)
-    daily = {"split_by": (time_key_field("day"),), "data_fields": names, "precision": 1}
-    answer = ask.audience(here, query.model_copy(update=daily))
+    by_day = time_key_field("day") in {field.name for field in here.slicer.key_fields}
+    split = {"split_by": (time_key_field("day"),) if by_day else (), "data_fields": names, "precision": 1}
+    answer = ask.audience(here, query.model_copy(update=split))
     shown_days = period(here, query)
     with st.grid(max(len(names), 4), min_column_width=NARROWEST, gap="small"):
         for field in map(here.slicer.data_field, names):
-            course = series.over(answer, field.name, "day", shown_days).values
-            _metric(field, numbers.short(answer.total.values[field.name], field), course)
+            course = series.over(answer, field.name, "day", shown_days).values if by_day else None
+            _metric(field, numbers.short(answer.total.values.get(field.name), field), course)
     st.caption(f"{days(*shown_days)} · {precision.sentence(answer, names[0], numbers)}")
 
 
-def _metric(field: DataField, value: str, course: series.Numbers) -> None:
+def _metric(field: DataField, value: str, course: series.Numbers | None) -> None:
     st.metric(
         title(field),
         value,
-        chart_data=course[~np.isnan(course)].tolist(),
+        chart_data=None if course is None else course[~np.isnan(course)].tolist(),
         chart_type="line",
         help=" · ".join(fields.about(field)) or None,
     )

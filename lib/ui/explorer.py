@@ -11,7 +11,18 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from lib.reporting.models import AudienceQuery, DataField, KeyField
-from lib.ui import ask, exploration, fields, filter_picker, look, precision, problems, question, top_values
+from lib.ui import (
+    ask,
+    exploration,
+    fields,
+    filter_picker,
+    look,
+    precision,
+    problems,
+    question,
+    shortfalls,
+    top_values,
+)
 from lib.ui.frame import Here
 from lib.ui.numbers import Numbers, days, title
 from lib.ui.top_values import TopValues
@@ -125,14 +136,16 @@ def _answer(here: Here, key: KeyField, data: DataField) -> None:
         shown_days = days(*exploration.period(here, query))
         sentence = precision.sentence(top.answer, data.name, numbers)
         st.caption(f"{top_values.counted(top, numbers)} · {shown_days} · {sentence}")
-        _about(key, data, top)
+        _about(here, key, data, top)
         _table(here, top)
 
 
-def _about(key: KeyField, data: DataField, top: TopValues) -> None:
+def _about(here: Here, key: KeyField, data: DataField, top: TopValues) -> None:
     for field in (key, data):
         if known := fields.about(field):
             st.caption(f"**{field.description or field.name}** {' · '.join(known)}")
+    for sentence in (*shortfalls.codes(here.slicer, [key.name]), *shortfalls.never_sent(here.slicer, data)):
+        st.caption(sentence)
     if top.order != top.data_field:
         st.caption(
             f"Ordered by {title(top.order)}: {title(data)} is a formula, highest where there is least."

@@ -6,7 +6,7 @@ import streamlit as st
 
 from lib.reporting.lenient import Flag
 from lib.reporting.models import EXTENSIONS, AudienceQuery, DataFilter, ExportFormat, ExportQuery
-from lib.ui import data_filters, link, split_picker
+from lib.ui import data_filters, link, shortfalls, split_picker
 from lib.ui.frame import Here
 from lib.ui.numbers import title
 
@@ -16,6 +16,12 @@ FORMATS: dict[ExportFormat, str] = {
     "xls": "A workbook for older programs, with further sheets from 65,536 rows on.",
     "tsv": "Text with tabs, numbers as they are shown.",
     "tsv2": "For programs: names of fields, raw values, all digits.",
+}
+PLAIN_FORMATS: dict[ExportFormat, str] = {
+    "csv": "Text with commas. Opens everywhere.",
+    "xls": "A workbook for Excel and its like.",
+    "tsv": "Text with tabs.",
+    "tsv2": "Text with tabs, in this service's second manner.",
 }
 MAPPINGS: dict[str, Flag | None] = {"usual": None, "with": 1, "without": 0}
 SAME = ({*AudienceQuery.model_fields} & {*ExportQuery.model_fields}) - {
@@ -36,7 +42,7 @@ class Wish(NamedTuple):
 def draw(here: Here, asked: AudienceQuery) -> Wish:
     """The form. What is chosen stays while the session lasts."""
     split_picker.draw(here, label_visibility="visible")
-    chosen = _data_fields(here, asked) if "data_fields" in here.slicer.extensions else ()
+    chosen = _data_fields(here, asked) if here.slicer.knows("data_fields") else ()
     export_format = _format(here)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         mappings = _mappings(len(asked.split_by))
@@ -77,12 +83,14 @@ def _data_fields(here: Here, asked: AudienceQuery) -> tuple[str, ...]:
 
 
 def _format(here: Here) -> ExportFormat:
-    known = [name for name in FORMATS if name != "xlsx" or "xlsx" in here.slicer.extensions]
+    words = PLAIN_FORMATS if shortfalls.is_plain(here.slicer) else FORMATS
+    known = [name for name in words if name != "xlsx" or here.slicer.knows("xlsx")]
     picked = st.segmented_control(
         "Format", known, default="csv", required=True, key="export_format", persist_state="session"
     )
-    st.caption(FORMATS[picked or "csv"])
-    return picked or "csv"
+    chosen = picked if picked in known else known[0]
+    st.caption(words[chosen])
+    return chosen
 
 
 def _mappings(split_fields: int) -> Flag | None:

@@ -1,7 +1,7 @@
 """A file before it is made: its first rows, how many rows and sheets, and what speaks against it.
 
 Asked through `audience` with the largest rows limit, so that the first rows are those of the file wherever
-that limit covers the records.
+that limit covers the records; with the least one where the service would send every row for it.
 """
 
 import operator
@@ -18,7 +18,16 @@ from lib.reporting.files import TOTAL, Table
 from lib.reporting.files.sheets import Limits
 from lib.reporting.files.xls import XlsBook
 from lib.reporting.files.xlsx import XlsxBook
-from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataMatch, ExportFormat, ExportQuery, Slicer
+from lib.reporting.models import (
+    DESK_ROWS_LIMIT,
+    ROWS_LIMITS,
+    AudienceQuery,
+    DataMatch,
+    ExportFormat,
+    ExportQuery,
+    Slicer,
+)
+from lib.ui import shortfalls
 from lib.ui.numbers import NOT_SET, Numbers
 
 Ask = Callable[[AudienceQuery], Audience]
@@ -37,7 +46,8 @@ class Preview:
 
     `rows` are its first rows, with the totals of the whole question; it will have `found` rows beside the
     Total, or at least so many where `is_counted` is false. `is_exact` is false where the question has more
-    records than an audience answer reads: then the rows are estimates, and the file's are not.
+    records than an audience answer reads: then the rows are estimates, and the file's are not. The file of a
+    service that knows the specification alone (`is_plain`) is laid out otherwise.
     """
 
     query: ExportQuery
@@ -45,6 +55,7 @@ class Preview:
     found: int
     is_counted: bool
     is_exact: bool
+    is_plain: bool = False
 
 
 def preview(ask: Ask, query: ExportQuery, slicer: Slicer) -> Preview:
@@ -52,7 +63,8 @@ def preview(ask: Ask, query: ExportQuery, slicer: Slicer) -> Preview:
     shown = query.data_fields or _usual_fields(query, slicer)
     needed = dict.fromkeys([*shown, *(wanted.name for wanted in query.data_filters)])
     limit = READ_TO_FILTER if query.data_filters else FIRST_ROWS
-    answer = ask(_question(query, tuple(needed), limit))
+    rows_limit = ROWS_LIMITS[1] if slicer.knows("limit") else DESK_ROWS_LIMIT
+    answer = ask(_question(query, tuple(needed), limit, rows_limit))
     passing = _passing(answer, query)
     is_exact, found = answer.confidence_range is None, answer.total.records_found
     return Preview(
@@ -61,6 +73,7 @@ def preview(ask: Ask, query: ExportQuery, slicer: Slicer) -> Preview:
         found=len(passing) if query.data_filters else found,
         is_counted=is_exact and (not query.data_filters or len(answer) >= found),
         is_exact=is_exact,
+        is_plain=shortfalls.is_plain(slicer),
     )
 
 
@@ -111,7 +124,7 @@ def _usual_fields(query: ExportQuery, slicer: Slicer) -> tuple[str, ...]:
     return tuple(f.name for f in slicer.data_fields if not f.is_optional and f.name not in others)
 
 
-def _question(query: ExportQuery, data_fields: tuple[str, ...], limit: int) -> AudienceQuery:
+def _question(query: ExportQuery, data_fields: tuple[str, ...], limit: int, rows_limit: int) -> AudienceQuery:
     same = query.model_dump(include=set(AudienceQuery.model_fields) & set(ExportQuery.model_fields))
     return AudienceQuery.model_validate(
         same
@@ -119,7 +132,7 @@ def _question(query: ExportQuery, data_fields: tuple[str, ...], limit: int) -> A
             "data_fields": data_fields,
             "include_mappings": int(query.with_mappings),
             "limit": limit,
-            "audience_rows_limit": ROWS_LIMITS[1],
+            "audience_rows_limit": rows_limit,
         }
     )
 

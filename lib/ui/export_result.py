@@ -32,7 +32,7 @@ def draw(here: Here, asked: AudienceQuery, wish: Wish) -> None:
             _file(here, asked, file, wish.problem)
             _receipt(here, asked, file)
     with st.expander("For a script", icon=":material/terminal:"):
-        export_tables.request(query, _address())
+        export_tables.request(query, here.clients.reporting_address or _own_address())
 
 
 def _file(here: Here, asked: AudienceQuery, file: Preview, problem: str | None) -> None:
@@ -47,13 +47,18 @@ def _file(here: Here, asked: AudienceQuery, file: Preview, problem: str | None) 
             download.draw(here, file, name, files.media_type(query.export_format), problem)
         with st.container(width="stretch", gap="xxsmall"):
             st.markdown(f"**{export_preview.summary(file, figures)}**")
-            st.caption(f"{name} · {columns} · {numbers.days(first, last)} · every record is read")
-    download.news(file)
+            st.caption(f"{name} · {columns} · {numbers.days(first, last)}{_read(file)}")
+    download.news(file, name)
     if problem:
         st.warning(problem, icon=":material/warning:")
     export_tables.preview(file, table)
     if query.data_filters and query.include_total:
         st.caption("The Total row is that of all rows, also of those that the file leaves out.")
+
+
+def _read(file: Preview) -> str:
+    """What is known of how the file is made."""
+    return "" if file.is_plain else " · every record is read"
 
 
 def _receipt(here: Here, asked: AudienceQuery, file: Preview) -> None:
@@ -62,7 +67,7 @@ def _receipt(here: Here, asked: AudienceQuery, file: Preview) -> None:
         export_tables.receipt(found, Numbers.of(st.context.locale))
 
 
-def _address() -> str:
-    """Where the service is: the desk serves it itself."""
+def _own_address() -> str:
+    """Where this desk is, which serves the API too."""
     here = urlsplit(st.context.url or "")
     return f"{here.scheme}://{here.netloc}"

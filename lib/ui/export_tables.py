@@ -7,7 +7,7 @@ import streamlit as st
 
 from lib.reporting.files import Column, Table
 from lib.reporting.models import ExportQuery
-from lib.ui import export_preview, precision, script
+from lib.ui import export_preview, precision, script, shortfalls
 from lib.ui.export_preview import Preview
 from lib.ui.numbers import NOTHING, Numbers, title
 from lib.ui.receipt import Line, Receipt
@@ -35,9 +35,10 @@ def _rows(file: Preview, shown: pd.DataFrame, columns: dict[str, Any]) -> None:
         alt="First rows of the file",
     )
     if not file.is_exact:
-        st.caption(
-            "Too many records to preview exactly: these rows are estimates, those of the file are not."
-        )
+        exact = "" if file.is_plain else ", those of the file are not"
+        st.caption(f"Too many records to preview exactly: these rows are estimates{exact}.")
+    if file.is_plain:
+        st.caption(shortfalls.FILE)
 
 
 def _column(column: Column, is_raw: bool) -> Any:
@@ -70,9 +71,8 @@ def receipt_sentence(found: Receipt, numbers: Numbers) -> str:
     if estimated is None:
         return "The totals on the Audience screen are exact here: they are those of the file."
     read = precision.sentence(found.screen, estimated.field.name, numbers)
-    return (
-        f"The Audience screen reads a sample: {title(estimated.field)} {read}. The file reads every record."
-    )
+    beside = "Beside it: the totals of all records." if found.is_plain else "The file reads every record."
+    return f"The Audience screen reads a sample: {title(estimated.field)} {read}. {beside}"
 
 
 def receipt_table(found: Receipt, numbers: Numbers) -> pd.DataFrame:
@@ -90,7 +90,8 @@ def receipt_table(found: Receipt, numbers: Numbers) -> pd.DataFrame:
         )
         for line in found.lines
     ]
-    names = ["Data field", "On the Audience screen", "±", "In the file", "Difference", "Difference, %"]
+    exact = "Of all records" if found.is_plain else "In the file"
+    names = ["Data field", "On the Audience screen", "±", exact, "Difference", "Difference, %"]
     return pd.DataFrame(rows, columns=names)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.ui import numbers, over_time, precision, question
+from lib.ui import numbers, over_time, precision, question, shortfalls
 from lib.ui.charts import Named
 from lib.ui.focus import Focus
 from lib.ui.frame import Here
@@ -34,6 +34,7 @@ def said(focus: Focus, now: Audience, before: Audience | None) -> Iterator[str]:
     yield from _missing_days(focus, now, focus.period, "Data")
     if before is not None and focus.compared is not None:
         yield from _missing_days(focus, before, focus.compared, "Compared data")
+    yield from shortfalls.never_sent(focus.slicer, focus.field)
     unread = now.precision.unread if now.precision else ()
     if unread:
         yield f"Not computed in time: {', '.join(_title(focus, name) for name in unread)}"
@@ -42,7 +43,8 @@ def said(focus: Focus, now: Audience, before: Audience | None) -> Iterator[str]:
 
 def _missing_days(focus: Focus, audience: Audience, period: Days, what: str) -> Iterator[str]:
     asked, there = (period[1] - period[0]).days + 1, len(audience.total.dates)
-    if there < asked:
+    is_told = there > 0 or not len(audience)
+    if there < asked and is_told:
         yield f"{what} on {focus.numbers.number(there)} of {focus.numbers.number(asked)} days"
 
 

@@ -12,6 +12,9 @@ HEIGHT = 420
 @st.fragment(parallel=True)
 def draw(here: Here) -> None:
     """Ask, then draw what came; while it is awaited, its place is kept."""
+    if not here.slicer.data_fields:
+        st.info("This slicer has no data fields to show.", icon=":material/info:")
+        return
     seen = focus.of(here)
     with problems.told("The figures"):
         with awaited(HEIGHT, figure_controls.FIELD):

@@ -63,10 +63,10 @@ def draw(here: Here, query: AudienceQuery, prefix: str, name: str, changed: Chan
 
 def _whole_values(here: Here, query: AudienceQuery, prefix: str, name: str, changed: Changed) -> None:
     found, figures = values.offered(here, query, name), Numbers.of(st.context.locale)
-    if found.found > len(found.described):
+    if found.has_more:
         text = st.text_input(
             "Search", type="search", live=True, key=f"{prefix}_search", width=WIDTH,
-            placeholder=f"Search among {figures.number(found.found)} values", label_visibility="collapsed",
+            placeholder=found.searched(figures), label_visibility="collapsed",
         )  # fmt: skip
         found = values.offered(here, query, name, text or "")
     chosen = st.session_state.get(f"{prefix}_values", [])

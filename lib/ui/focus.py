@@ -103,7 +103,8 @@ def of(here: Here) -> Focus:
 
 def usual_metrics(slicer: Slicer) -> tuple[str, ...]:
     """The data fields of a headline that names none: the slicer's first six, and its unique users."""
-    unique = {f"unique_{source.name}" for source in slicer.audience_sources[:1]}
+    there = {field.name for field in slicer.data_fields}
+    unique = there & {f"unique_{source.name}" for source in slicer.audience_sources[:1]}
     plain = [field.name for field in slicer.data_fields if not field.is_optional and field.name not in unique]
     return tuple(plain[:USUAL_METRICS]) + tuple(unique)
 

@@ -4,7 +4,7 @@ import time
 from typing import Literal
 
 from lib.reporting.client import Reporting
-from lib.reporting.models import ExportQuery
+from lib.reporting.models import ExportQuery, Slicer
 from lib.wire.errors import DeadlineExceeded, TrancheError
 
 State = Literal["nothing", "making", "made", "failed"]
@@ -20,11 +20,11 @@ class Making:
         self.filename, self.size, self.reason = "", 0, ""
         self._began = self._ended = 0.0
 
-    def make(self, reporting: Reporting, query: ExportQuery) -> bytes:
-        """The file's bytes; a failure is kept as a sentence and raised."""
+    def make(self, reporting: Reporting, query: ExportQuery, slicer: Slicer | None = None) -> bytes:
+        """The file's bytes; a failure is kept as a sentence and raised. `slicer` as the client takes it."""
         self.query, self._began, self.state = query, time.monotonic(), "making"
         try:
-            download = reporting.export(query)
+            download = reporting.export(query, slicer)
             content = download.content.read()
         except DeadlineExceeded:
             self._end("failed", reason=TOO_LONG)

@@ -20,8 +20,8 @@ def draw(seen: Focus) -> None:
     days = numbers.days(*seen.period)
     if not seen.query.filters or not _has_data(seen):
         first, last = seen.slicer.first_date, seen.slicer.last_date
-        there = f"The data go from {first} to {last}." if first and last else "The slicer is empty."
-        st.info(f"There are no data for {days}. {there}", icon=":material/event_busy:")
+        there = f" The data go from {first} to {last}." if first and last else ""
+        st.info(f"There are no data for {days}.{there}", icon=":material/event_busy:")
         st.button("Show the last days with data", icon=":material/event:", on_click=_usual_days, args=(seen,))
         return
     said = f"Nothing matches these filters for {days}."
@@ -35,10 +35,10 @@ def draw(seen: Focus) -> None:
 
 
 def _has_data(seen: Focus) -> bool:
-    """Whether any of the days asked for is one that the slicer has."""
+    """Whether any of the days asked for is one that the slicer has, as far as it says which it has."""
     first, last = seen.slicer.first_date, seen.slicer.last_date
     if first is None or last is None:
-        return False
+        return True
     return seen.period[0].isoformat() <= last and seen.period[1].isoformat() >= first
 
 

@@ -1,14 +1,15 @@
 """The receipt: the figures on the Audience screen beside those of the file.
 
 The screen reads a sample, the file every record. The exact totals are those of the file's preview; where
-the question has more records than an answer of `audience` reads, they come from a file without a split.
+the question has more records than an answer of `audience` reads, they come from a file without a split,
+or, where the service has a layout of its own for files, from an answer without one.
 """
 
 from dataclasses import dataclass
 
 from lib.reporting.answers import Audience, Values
 from lib.reporting.client import Reporting
-from lib.reporting.models import AudienceQuery, DataField, ExportQuery, Slicer
+from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataField, ExportQuery, Slicer
 from lib.ui.export_preview import Ask, Preview
 
 
@@ -35,10 +36,15 @@ class Line:
 
 @dataclass(frozen=True)
 class Receipt:
-    """The lines, one per data field of the file, and the answer that the screen's figures are from."""
+    """The lines, one per data field of the file, and the answer that the screen's figures are from.
+
+    With `is_plain` the exact totals are those of all records, as far as the service reads them all for an
+    answer: what its file has is its own affair.
+    """
 
     lines: tuple[Line, ...]
     screen: Audience
+    is_plain: bool = False
 
     @property
     def is_estimate(self) -> bool:
@@ -53,13 +59,26 @@ def receipt(
     names = tuple(map(str, file.rows.values))
     totals_only = {"split_by": (), "data_fields": names, "order_by": (), "limit": None, "offset": 0}
     screen = ask(question.model_copy(update=totals_only | {"precision": 1}))
-    exact = file.rows.total.values if file.is_exact else _in_file(reporting, file.query, names)
-    return Receipt(tuple(_line(slicer.data_field(name), screen, exact) for name in names), screen)
+    if file.is_exact:
+        exact = file.rows.total.values
+    elif file.is_plain:
+        exact = _of_all(reporting, question.model_copy(update=totals_only), slicer)
+    else:
+        exact = _in_file(reporting, file.query, names)
+    lines = tuple(_line(slicer.data_field(name), screen, exact) for name in names)
+    return Receipt(lines, screen, file.is_plain)
 
 
 def _line(field: DataField, screen: Audience, exact: Values) -> Line:
     total, name = screen.total, field.name
     return Line(field, total.values.get(name), total.low.get(name), total.high.get(name), exact.get(name))
+
+
+def _of_all(reporting: Reporting, question: AudienceQuery, slicer: Slicer) -> Values:
+    """The totals with the largest rows limit; none where that is a sample too."""
+    whole = question.model_copy(update={"audience_rows_limit": ROWS_LIMITS[1]})
+    answer = reporting.audience(whole, slicer)
+    return answer.total.values if answer.total.confidence_range is None else {}
 
 
 def _in_file(reporting: Reporting, query: ExportQuery, names: tuple[str, ...]) -> Values:

@@ -14,6 +14,7 @@ from lib.ui import (
     precision,
     problems,
     question,
+    shortfalls,
     split_asks,
     split_charts,
     split_picker,
@@ -37,6 +38,8 @@ ICONS: dict[Chart, str] = {
 @st.fragment(parallel=True)
 def draw(here: Here) -> None:
     """The controls at once, then the answer in the shape that is chosen."""
+    if not here.slicer.data_fields:
+        return
     seen = focus.of(here)
     with st.container(horizontal=True, vertical_alignment="center", key="split"):
         split_picker.draw(here)
@@ -107,6 +110,7 @@ def _notes(seen: Focus, split: Split) -> list[str]:
             field = seen.slicer.key_field(name).description or name
             notes.append(f"{field}: {seen.numbers.number(count, 1)} values per record: shares exceed 100 %.")
     notes += split_rows.doubts(split, seen.numbers)
+    notes += shortfalls.codes(seen.slicer, split.keys)
     if seen.view.chart == "heatmap" and len(split.keys) < 2:
         notes.append("A heatmap takes two key fields: add one to the split.")
     if _chart(seen) == "heatmap" and len(seen.query.split_by) > 2:

@@ -53,7 +53,8 @@ def top_values(
 ) -> TopValues:
     """The top values in the days of `question`.
 
-    A formula's rows are ordered by volume: the largest ratios are those of the smallest rows.
+    A formula's rows are ordered by volume: the largest ratios are those of the smallest rows. Values are
+    counted in all records, but not where the service would send every one of them for it.
     """
     key, wanted = slicer.key_field(key_field), slicer.data_field(data_field)
     order = slicer.data_field(focus.volume(slicer, wanted))
@@ -69,8 +70,9 @@ def top_values(
         }
     )
     answer = ask(asked)
-    if answer.confidence_range is None:
-        return TopValues(key, wanted, order, answer, answer.total.records_found, True)
+    if answer.confidence_range is None or not slicer.knows("limit"):
+        is_counted = answer.confidence_range is None
+        return TopValues(key, wanted, order, answer, answer.total.records_found, is_counted)
     all_rows = {"limit": 0, "precision": 0, "include_mappings": 0, "audience_rows_limit": ROWS_LIMITS[1]}
     counted = ask(asked.model_copy(update=all_rows))
     found, is_counted = counted.total.records_found, counted.total.confidence_range is None
@@ -89,7 +91,7 @@ def frame(top: TopValues) -> pd.DataFrame:
     """
     answer = top.answer
     columns: dict[str, object] = {"value": _described(top)}
-    if top.key_field.mapping:
+    if top.answer.descriptions is not None and top.key_field.mapping:
         columns["id"] = [value or NOTHING for value in top.values]
     for field in top.shown:
         columns[field.name] = answer.values[field.name]

@@ -6,9 +6,18 @@ from dataclasses import dataclass
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import API_ROWS_LIMIT, TIME_KEY_FIELDS, AudienceQuery, Filter, Order, Slicer
-from lib.ui import ask
+from lib.reporting.models import (
+    API_ROWS_LIMIT,
+    DESK_ROWS_LIMIT,
+    TIME_KEY_FIELDS,
+    AudienceQuery,
+    Filter,
+    Order,
+    Slicer,
+)
+from lib.ui import ask, shortfalls
 from lib.ui.frame import Here
+from lib.ui.numbers import Numbers
 from lib.wire.errors import TrancheError
 
 OFFERED = 300
@@ -17,23 +26,44 @@ WORDS = "described_values"
 
 @dataclass(frozen=True)
 class Values:
-    """Codes with their descriptions, in order; `found` is how many there are altogether."""
+    """Codes with their descriptions, in order; `found` is how many there are altogether.
+
+    Where `is_counted` is false these are those of a sample; where `has_words` is, codes stand for themselves.
+    """
 
     described: dict[str, str]
     found: int
+    is_counted: bool = True
+    has_words: bool = True
+
+    @property
+    def has_more(self) -> bool:
+        """Whether a search at the service finds what is not among these."""
+        return self.found > len(self.described) or not self.is_counted or not self.has_words
+
+    def searched(self, numbers: Numbers) -> str:
+        """What the search says of itself before anything is typed."""
+        if not self.has_words:
+            return "Search by code or description"
+        return f"Search among {numbers.number(self.found)} values" if self.is_counted else "Search all values"
 
 
 def offered(here: Here, query: AudienceQuery, name: str, text: str = "") -> Values:
-    """A key field's values on the question's days, whatever its filters; with `text`, those that have it."""
+    """A key field's values on the question's days, whatever its filters; with `text`, those that have it.
+
+    With a description the service finds values whose description is not known here: they are not looked
+    through again, though on a segmented key field others come along.
+    """
     searched = Filter(name=name, value=(text,), match="contains", case_insensitive=1, search_mappings=1)
     answer = ask.audience(here, _question(here, query, name, (searched,) if text else ()))
-    found = _described(here, answer, name)
-    if text:
+    found, field = _described(here, answer, name), here.slicer.key_field(name)
+    if text and (answer.descriptions is not None or (field.is_segmented and not field.mapping)):
         kept = text.lower()
         found = {
             code: words for code, words in found.items() if kept in code.lower() or kept in words.lower()
         }
-    return Values(found, answer.total.records_found)
+    has_words = shortfalls.has_words(here.slicer, field)
+    return Values(found, answer.total.records_found, answer.confidence_range is None, has_words)
 
 
 def words(here: Here, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, str]:
@@ -43,7 +73,7 @@ def words(here: Here, query: AudienceQuery, name: str, codes: Iterable[str]) -> 
     """
     known = _known(here, name)
     missing = tuple(code for code in codes if code not in known)
-    if missing and here.slicer.key_field(name).mapping:
+    if missing and here.slicer.key_field(name).mapping and here.slicer.knows("include_mappings"):
         exact = Filter(name=name, value=missing, match="equals")
         try:
             _described(here, ask.audience(here, _question(here, query, name, (exact,))), name)
@@ -80,7 +110,7 @@ def _question(here: Here, query: AudienceQuery, name: str, filters: tuple[Filter
         order_by=(order,),
         limit=OFFERED,
         include_mappings=1,
-        audience_rows_limit=API_ROWS_LIMIT,
+        audience_rows_limit=API_ROWS_LIMIT if here.slicer.knows("limit") else DESK_ROWS_LIMIT,
     )
 
 

@@ -24,8 +24,8 @@ class State:
     """One stand-in. The first part is what it has, the second how it behaves, the third what happened.
 
     `error_code` is the HTTP code of errors, 200 or a 4xx. `weight` is how many records a row counts as when
-    `audience_rows_limit` is applied. `told` is laid over each info answer, `without_percent` names data
-    fields that have no shares, `unsorted` has each answer in an order of its own.
+    `audience_rows_limit` is applied; with 0 it never samples. `told` is laid over each info answer,
+    `without_percent` names data fields that have no shares, `is_always_yaml` does not look at `Accept`.
     """
 
     slicers: dict[tuple[str, str], Known]

@@ -12,6 +12,7 @@ from lib.ui import filter_words, values
 from lib.ui.field_problems import FieldProblems, beside
 from lib.ui.frame import Here
 from lib.ui.markdown import plain
+from lib.ui.numbers import Numbers
 from lib.ui.problems import told
 from lib.ui.targeting.kinds import KINDS, Kind, key_field
 from lib.ui.targeting.words import Described
@@ -92,10 +93,10 @@ def _offered(here: Here, query: AudienceQuery, prefix: str, kind: Kind) -> Mappi
         st.caption(f"The slicer {plain(here.slicer_name)} has no values for it: type them.")
         return {}
     found = values.offered(here, query, field.name)
-    if found.found > len(found.described):
+    if found.has_more:
         text = st.text_input(
             "Search", type="search", live=True, key=f"{prefix}_{kind.name}_search", width=WIDTH,
-            placeholder=f"Search among {found.found:,} values", label_visibility="collapsed",
+            placeholder=found.searched(Numbers.of(st.context.locale)), label_visibility="collapsed",
         )  # fmt: skip
         found = values.offered(here, query, field.name, text or "")
     return {code: words for code, words in found.described.items() if code}

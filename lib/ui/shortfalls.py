@@ -1,0 +1,35 @@
+"""What a service does not do and the desk can't do for it, in short sentences for where it matters."""
+
+from collections.abc import Iterable
+
+from lib.reporting.models import DataField, KeyField, Slicer
+from lib.ui.numbers import title
+
+FILE = "The service lays the file out itself: all its data fields, rows in an order of its own."
+
+
+def is_plain(slicer: Slicer) -> bool:
+    """Whether its service knows the specification and nothing more: no promise of ours holds there."""
+    return not slicer.extensions
+
+
+def has_words(slicer: Slicer, field: KeyField) -> bool:
+    """Whether the values of a key field come with their descriptions, where they have some."""
+    return not field.mapping or slicer.knows("include_mappings")
+
+
+def codes(slicer: Slicer, names: Iterable[str]) -> list[str]:
+    """That values are shown as codes, a sentence per key field of which this is so."""
+    fields = [slicer.key_field(name) for name in names]
+    return [
+        f"{field.description or field.name} in codes: this service sends no descriptions."
+        for field in fields
+        if not has_words(slicer, field)
+    ]
+
+
+def never_sent(slicer: Slicer, field: DataField) -> list[str]:
+    """That a data field which has to be asked for can't be, as a sentence."""
+    if field.is_optional and not slicer.knows("data_fields"):
+        return [f"This service does not send {title(field)}."]
+    return []

@@ -1,0 +1,233 @@
+"""Slicers, Audience and Export over a reporting service that knows the specification and nothing more."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from conftest import COUNTRIES, DAYS, LAST_DAY, ROWS_PER_DAY, copied, small_rows
+from standin.app import Standin, served
+from standin.known import wide
+from standin.state import TOKEN, State
+from standin_fixtures import small
+from streamlit.testing.v1 import AppTest
+
+from lib.ui import data_filters
+
+DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
+SCREENS = ("slicers", "audience", "export")
+Visit = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="module")
+def rows() -> pd.DataFrame:
+    """The rows of the slicer delivery in the last seven complete days."""
+    frame = small_rows(seed=0).to_pandas().fillna({"geo.country": ""})
+    return frame[frame["time"].dt.date > LAST_DAY - pd.Timedelta(days=7).to_pytimedelta()]
+
+
+@pytest.fixture(scope="module")
+def there(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with the people of the small demo."""
+    return copied(home, tmp_path_factory.mktemp("elsewhere") / "home")
+
+
+@pytest.fixture
+def visit(standin: Standin, there: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
+    """A screen of a desk whose reporting service is the stand-in, for somebody who is signed in."""
+    return over(standin, there, monkeypatch)
+
+
+def over(one: Standin, home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
+    """Visits to a desk over this stand-in. What the desk keeps of a slicer belongs to the visit."""
+    told = {
+        "HOME": str(home),
+        "BASE_URL": one.address,
+        "REPORTING_TOKEN": TOKEN,
+        "SLICERS": ",".join("/".join(where) for where in one.state.slicers),
+    }
+    for name, value in told.items():
+        monkeypatch.setenv(f"TRANCHE_{name}", value)
+
+    def opened(screen: str, **params: str) -> AppTest:
+        desk = AppTest.from_file(DESK, default_timeout=60)
+        desk.run()
+        desk.button(key="demo_manager").click().run()
+        desk.switch_page(f"../pages/{screen}.py")
+        for name, value in {"project": "demo", "slicer": "delivery", **params}.items():
+            desk.query_params[name] = value
+        desk.run()
+        assert not desk.exception, desk.exception
+        assert not desk.error, [error.value for error in desk.error]
+        return desk
+
+    return opened
+
+
+def said(desk: AppTest) -> str:
+    """Everything that the screen says in small."""
+    return "\n".join(text.value for text in (*desk.caption, *desk.info, *desk.warning, *desk.markdown))
+
+
+def headline(desk: AppTest) -> dict[str, str]:
+    """The figures of the headline by title."""
+    return {metric.label.strip("*"): metric.value for metric in desk.metric}
+
+
+def test_slicers_opens_on_an_answer(visit: Visit, rows: pd.DataFrame) -> None:
+    """Slicers shows the latest figures and the top values, in codes, and says that they are codes."""
+    desk = visit("slicers")
+    assert headline(desk)["Impressions"] == f"{rows['imps'].sum():,.0f}"
+    assert headline(desk)["Unique users"] == f"{rows['users'].nunique():,}"
+    top = desk.dataframe[-1].value
+    order = rows.groupby("geo.country")["imps"].sum().sort_values(ascending=False)
+    assert top["value"].tolist() == [code or "(not set)" for code in order.index]
+    assert top["imps"].tolist() == order.tolist()
+    assert "id" not in top
+    assert "Country in codes: this service sends no descriptions." in said(desk)
+
+
+def test_audience_opens_on_an_answer(visit: Visit, rows: pd.DataFrame) -> None:
+    """Audience shows the last complete week, its change and its split, largest first."""
+    desk = visit("audience")
+    assert headline(desk)["Impressions"] == f"{rows['imps'].sum():,.0f}"
+    table = desk.dataframe[0].value
+    order = rows.groupby("geo.country")["imps"].sum().sort_values(ascending=False)
+    assert table["Country"].tolist() == ["Total", *(code or "(not set)" for code in order.index)]
+    assert table["Impressions"].tolist() == [order.sum(), *order]
+    assert desk.metric[0].delta
+    assert "Exact" in said(desk)
+    assert "Country in codes" in said(desk)
+
+
+def test_top_rows_of_many(visit: Visit, rows: pd.DataFrame) -> None:
+    """Of the rows, all of which come, the screen shows the first twenty, and more on a click."""
+    desk = visit("audience", split="campaign_id~granularity_day")
+    found = rows.assign(day=rows["time"].dt.date).groupby(["campaign_id", "day"]).ngroups
+    assert f"20 of {found} rows" in said(desk)
+    assert len(desk.dataframe[0].value) == 22
+    next(button for button in desk.button if button.label == "Show more").click()
+    assert f"{found} rows" in said(desk.run())
+
+
+def test_other_days_and_zone(visit: Visit) -> None:
+    """Days by the hour, in another zone, compared with the same weekdays, are asked for and shown."""
+    desk = visit("audience", start="-3d", end="yesterday", tz="-5", compare="weekdays", grain="hour")
+    assert len(desk.metric) == 5
+    assert desk.get_by_key("shown_grain").value == "hour"
+
+
+def test_several_values_per_record(visit: Visit, rows: pd.DataFrame) -> None:
+    """On a segmented key field the page says how many values a record has."""
+    counts = rows["categories"].map(len).clip(lower=1)
+    mean = (counts * rows["imps"]).sum() / rows["imps"].sum()
+    assert f"{mean:.1f} values per record" in said(visit("audience", split="categories"))
+
+
+def test_heatmap(visit: Visit) -> None:
+    """Two key fields against each other are a heatmap here too."""
+    desk = visit("audience", split="geo.country~campaign_id", chart="heatmap")
+    assert not desk.dataframe
+
+
+def test_compressed_answers(standin: Standin, visit: Visit) -> None:
+    """Where an answer is compressed, its range stands beside the figures and in the table."""
+    standin.state.weight = 10
+    desk = visit("audience", start="-21d", split="geo.country")
+    off = 196 / (DAYS * ROWS_PER_DAY * 10_000 / 42_000) ** 0.5
+    assert f"± {off:.1f} %" in said(desk)
+    assert desk.dataframe[0].value["±, %"].iloc[1:].gt(3).all()
+    assert "at least" in said(visit("slicers"))
+
+
+def test_the_values_of_a_picker(visit: Visit) -> None:
+    """A filter's values come by code, and a search among them finds descriptions too."""
+    desk = visit("audience", **{"is.geo.country": "US"})
+    desk.session_state["filter_0"] = True
+    desk.run()
+    assert not desk.exception
+    assert set(desk.multiselect(key="filter_0_values").options) == {*COUNTRIES, "(not set)"}
+    assert desk.text_input(key="filter_0_search").placeholder == "Search by code or description"
+    desk.text_input(key="filter_0_search").set_value("germ")
+    assert desk.run().multiselect(key="filter_0_values").options == ["US", "DE"]
+
+
+def test_export_shows_a_file(visit: Visit, standin: Standin) -> None:
+    """Export has the formats that the service has, and says that it lays the file out itself."""
+    desk = visit("export")
+    assert set(desk.get_by_key("export_format").options) == {"csv", "xls", "tsv", "tsv2"}
+    assert any("5 rows" in text.value for text in desk.markdown)
+    assert "The service lays the file out itself" in said(desk)
+    assert "every record is read" not in said(desk)
+    assert f"{standin.address}/API/v2/export" in desk.code[1].value
+    assert "data_fields" not in desk.code[0].value
+
+
+def test_export_filters_by_data(visit: Visit, rows: pd.DataFrame) -> None:
+    """Data filters are the specification's, so that preview and file have them."""
+    desk = visit("export")
+    least = int(rows.groupby("geo.country")["imps"].sum().median())
+    lines = f"{data_filters.LINES}:demo/delivery"
+    desk.button(key=f"{lines}:add").click().run()
+    desk.text_input(key=f"{lines}:1:value").set_value(str(least)).run()
+    assert any("3 rows" in text.value for text in desk.markdown)
+
+
+def test_receipt_of_a_sample(standin: Standin, visit: Visit, rows: pd.DataFrame) -> None:
+    """Where the screen reads a sample, the receipt has the totals of all records beside it."""
+    standin.state.weight = 10
+    receipt = visit("export").dataframe[-1].value
+    assert list(receipt)[3] == "Of all records"
+    assert receipt.iloc[0, 3] == f"{rows['imps'].sum():,.0f}"
+    assert receipt.iloc[0, 2].endswith("%")
+
+
+BARE: dict[str, dict[str, Any]] = {
+    "no days told": {"first_date": None, "last_date": None},
+    "no time key fields": {"key_fields": [{"name": "geo.country"}, {"name": "campaign_id"}]},
+    "no words": {
+        "key_fields": [{"name": "geo.country"}, {"name": "granularity_day"}],
+        "data_fields": [{"name": "imps"}, {"name": "clicks", "is_optional": "0"}],
+        "audience_sources": None,
+        "annotation": None,
+    },
+    "a field that is never sent": {"data_fields": [{"name": "imps"}, {"name": "cost"}]},
+    "an optional field alone": {"data_fields": [{"name": "cost", "is_optional": "1"}]},
+    "no data fields": {"data_fields": [], "audience_sources": None},
+    "no key fields": {"key_fields": []},
+}
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("told", BARE.values(), ids=BARE)
+def test_a_slicer_that_tells_little(
+    standin: Standin, visit: Visit, told: dict[str, Any], screen: str
+) -> None:
+    """Every screen opens on a slicer that leaves out what it may leave out."""
+    standin.state.told = told
+    visit(screen)
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_a_service_without_shares(standin: Standin, visit: Visit, screen: str) -> None:
+    """Every screen opens where no shares are sent: there is none to show, and nothing is made up."""
+    standin.state.without_percent = frozenset(("imps", "clicks", "revenue"))
+    assert not any("Share" in str(column) for table in visit(screen).dataframe for column in table.value)
+
+
+@pytest.fixture(scope="module")
+def many() -> Iterator[Standin]:
+    """A stand-in with a key field of 30,000 values, which it sends one and all."""
+    slicers = {("demo", "delivery"): wide(30_000), ("demo", "curation"): small(1)}
+    with served(State(slicers, weight=0)) as one:
+        yield one
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_a_key_field_of_many_values(
+    many: Standin, there: Path, monkeypatch: pytest.MonkeyPatch, screen: str
+) -> None:
+    """A split without end is cut here: the screen shows its top rows, and how many there are."""
+    desk = over(many, there, monkeypatch)(screen)
+    assert any(count in said(desk) for count in ("30,000 values", "20 of 30,000 rows", "30,000 rows"))
