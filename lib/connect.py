@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache, partial
 
 import httpx
@@ -24,6 +24,7 @@ from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.tokens import service as token_service
 from lib.tokens.access import Access
+from lib.tokens.passes import Passes
 from lib.wire.apis import api
 from lib.wire.breaker import Breaker
 from lib.wire.throttle import Throttle
@@ -65,7 +66,7 @@ class Installation:
     warehouse: Warehouse
     api: FastAPI
     http: httpx.Client
-    passes: "Passes"
+    passes: Passes
     lines: "Lines"
 
 
@@ -140,13 +141,13 @@ def _opened(settings: Settings) -> Installation:
 def _reporting(here: Installation, person: Person) -> Reporting:
     line = here.lines.reporting
     if line is None:
-        return Reporting(here.http, here.passes.token(person, "reporting"))
+        return Reporting(here.http, here.passes.of(person, "reporting"))
     return Reporting(line.http, line.credential, line.patience)
 
 
 def _deals(here: Installation, person: Person) -> Deals:
     elsewhere = here.lines.deals
-    return Deals(here.http, here.passes.token(person, "deals")) if elsewhere is None else elsewhere.of(person)
+    return Deals(here.http, here.passes.of(person, "deals")) if elsewhere is None else elsewhere.of(person)
 
 
 def _slicers(here: Installation) -> Iterable[tuple[str, str]]:
@@ -156,7 +157,7 @@ def _slicers(here: Installation) -> Iterable[tuple[str, str]]:
     return ((project, name) for project, _, name in (one.partition("/") for one in here.settings.slicers))
 
 
-def _deals_routes(access: Access, passes: "Passes", settings: Settings) -> APIRouter:
+def _deals_routes(access: Access, passes: Passes, settings: Settings) -> APIRouter:
     reads, writes = Throttle(settings.throttle_reads), Throttle(settings.throttle_writes)
     return deals_service.routes(
         DealsService(access.store.engine),
@@ -164,32 +165,3 @@ def _deals_routes(access: Access, passes: "Passes", settings: Settings) -> APIRo
         settings.deadline_seconds,
         with_packages=settings.legacy_packages,
     )
-
-
-class Passes:
-    """Short-lived tokens for those who are signed in, so that the desk calls the APIs as they would."""
-
-    def __init__(self, access: Access, settings: Settings) -> None:
-        self._access, self._services = access, settings.services
-        self._lifetime = timedelta(seconds=settings.token_seconds)
-        self._lock = threading.Lock()
-        self._issued: dict[tuple[str, datetime | None, str], tuple[str, datetime]] = {}
-        self._made: dict[str, datetime] = {}
-
-    def token(self, person: Person, api: str) -> str:
-        """A token of this person for `reporting` or `deals`, with at least half of its life before it."""
-        key, now = (person.username, person.added, api), datetime.now(UTC)
-        with self._lock:
-            token, renew_at = self._issued.get(key, ("", now))
-            if now >= renew_at:
-                token = self._access.store.issue(
-                    person.username, self._services[api], "desk", self._lifetime, kind="temporary"
-                )
-                self._issued[key] = (token, now + self._lifetime / 2)
-                self._made = {one: ends for one, ends in self._made.items() if ends > now}
-                self._made[token] = now + self._lifetime
-            return token
-
-    def made(self, token: str) -> bool:
-        """Whether the desk of this process made the token: its own calls are one person's clicks."""
-        return token in self._made

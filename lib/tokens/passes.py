@@ -1,0 +1,64 @@
+"""Tokens for those who are signed in to the desk of this process, so that it calls the APIs as they would."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from lib.people import Person
+from lib.settings import Settings
+from lib.tokens.access import Access
+from lib.wire.credential import Credential
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Passes:
+    """Short-lived tokens, one for each person and API at a time."""
+
+    def __init__(self, access: Access, settings: Settings, now: Callable[[], datetime] = _now) -> None:
+        self._access, self._services, self._now = access, settings.services, now
+        self._lifetime = timedelta(seconds=settings.token_seconds)
+        self._lock = threading.Lock()
+        self._issued: dict[tuple[str, datetime | None, str], tuple[str, datetime]] = {}
+        self._made: dict[str, datetime] = {}
+
+    def of(self, person: Person, api: str) -> Credential:
+        """What a client of this person asks with, however long the page stands open."""
+        return _Pass(self, person, api)
+
+    def token(self, person: Person, api: str) -> str:
+        """A token of this person for `reporting` or `deals`, with at least half of its life before it."""
+        key, now = (person.username, person.added, api), self._now()
+        with self._lock:
+            token, renew_at = self._issued.get(key, ("", now))
+            if now >= renew_at:
+                token = self._access.store.issue(
+                    person.username, self._services[api], "desk", self._lifetime, kind="temporary"
+                )
+                self._issued[key] = (token, now + self._lifetime / 2)
+                self._made = {one: ends for one, ends in self._made.items() if ends > now}
+                self._made[token] = now + self._lifetime
+            return token
+
+    def made(self, token: str) -> bool:
+        """Whether the desk of this process made the token: its own calls are one person's clicks."""
+        return token in self._made
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """A person's credential for one API of this process."""
+
+    passes: Passes
+    person: Person
+    api: str
+
+    def token(self) -> str:
+        return self.passes.token(self.person, self.api)
+
+    def renewed(self, refused: str) -> str | None:
+        """There is no other: who is refused with a fresh token may not come."""
+        return None
