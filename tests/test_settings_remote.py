@@ -1,10 +1,13 @@
 """Settings of services elsewhere: what belongs together, what is refused, and that secrets stay secret."""
 
+import re
 from pathlib import Path
 
 import pytest
-from test_settings import home, told
+from test_settings import README, home, told
 
+from lib.deals.dialect import Dialect
+from lib.deals.models import GeoTarget, SupplyPackage
 from lib.settings import ConfiguredSeat, Settings
 from lib.wire.errors import Misconfigured
 
@@ -125,3 +128,15 @@ def test_equal_settings_have_equal_hashes() -> None:
     one, other = (Settings(fee_types={1: 7}, home=Path("x")) for _ in range(2))
     assert (one == other, hash(one) == hash(other)) == (True, True)
     assert one != Settings(fee_types={1: 8}, home=Path("x"))
+
+
+def test_the_readme_s_settings(home: Path) -> None:
+    """What the README says to write into the file is a whole that can be used."""
+    readme = README.read_text(encoding="utf-8")
+    told_alone(home, "\n".join(re.findall(r"```toml\n(.*?)```", readme, re.S)))
+    settings = Settings.load()
+    assert (settings.base_url, settings.curate_url) == ("https://reports.example", "https://deals.example")
+    dialect = Dialect.of(settings.targeting_names, settings.fee_types)
+    element = {"geo": {"kind": "COUNTRY", "code": "US"}, "operator": "EXCLUDE"}
+    package = dialect.read(SupplyPackage, {"id": 1, "geo_targetings": [element]})
+    assert package.geo_targetings == (GeoTarget(type="country", value="US", is_excluded=True),)
