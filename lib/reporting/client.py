@@ -75,7 +75,8 @@ class Reporting:
         with call.stream(self._http, self._call("export", sent, ANY_FILE, token)) as (response, pieces):
             media_type = response.headers.get("content-type", "")
             if body.is_message(media_type) or not response.is_success:
-                message = {"content-type": media_type}
+                wish = response.headers.get("retry-after", "")
+                message = {"content-type": media_type, "retry-after": wish}
                 received.fields(
                     httpx.Response(response.status_code, headers=message, content=b"".join(pieces))
                 )

@@ -15,6 +15,7 @@ from lib.wire.errors import (
     BadRequest,
     DeadlineExceeded,
     InternalError,
+    Refused,
     Throttled,
     TrancheError,
     Unanswered,
@@ -68,7 +69,7 @@ def _foreign(answer: httpx.Response) -> TrancheError:
     """What an answer is that is not of this API, by its HTTP code: mostly somebody's on the way to it."""
     code = answer.status_code
     if code == UNAUTHORISED:
-        return AccessError()
+        return Refused("The service refuses the desk's token")
     if code == TOO_MANY:
         return Throttled(ceil(retry_after(answer)) or UNKNOWN_WAIT_SECONDS)
     if code == GATEWAY_TIMEOUT:

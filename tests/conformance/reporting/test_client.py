@@ -18,6 +18,7 @@ from lib.wire.errors import (
     BadRequest,
     DeadlineExceeded,
     InternalError,
+    Refused,
     TrancheError,
     Unreachable,
     Unreadable,
@@ -96,7 +97,7 @@ def test_a_gateway_in_its_place(reach: Reach, code: int) -> None:
 
 def test_a_bare_401(reach: Reach) -> None:
     """401 with a body of somebody else's is a refused token."""
-    assert {type(error) for error in problem(reach, HTMLResponse("<h1>No</h1>", 401))} == {AccessError}
+    assert {type(error) for error in problem(reach, HTMLResponse("<h1>No</h1>", 401))} == {Refused}
 
 
 def test_an_answer_that_breaks_off(reach: Reach) -> None:

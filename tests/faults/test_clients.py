@@ -1,0 +1,298 @@
+"""Both clients before a service that fails: the right error, in time, nothing twice, and then an answer."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from faults import behaviours as do
+from faults.conftest import Service, Told
+from faults.proxy import Behaviour, Proxy
+from lib.deals.client import Deals
+from lib.deals.models import SupplyPackage
+from lib.remote import deals_line, reporting_line
+from lib.reporting.client import Reporting
+from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
+from lib.wire.errors import (
+    Refused,
+    Resting,
+    Throttled,
+    TooLarge,
+    TrancheError,
+    Unanswered,
+    Unauthorised,
+    Unreachable,
+    Unreadable,
+)
+
+DELIVERY = {"project_name": "demo", "slicer_name": "delivery"}
+WEEK = DELIVERY | {"start_date": "-7d", "end_date": "yesterday", "split_by": ("geo.country",)}
+MOST = 100_000
+WISH = 5
+TRIES = 3
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What happens on the way, what comes of it, and how often a read is asked for then."""
+
+    behaviour: Behaviour
+    error: type[TrancheError]
+    tries: int = 1
+
+
+FAULTS = {
+    "silence": Fault(do.silent, Unanswered),
+    "a byte now and then": Fault(do.dripping, Unanswered),
+    "a byte of the head now and then": Fault(do.dripping_head, Unanswered),
+    "reset": Fault(do.reset, Unreachable, TRIES),
+    "reset within": Fault(do.reset_within, Unreachable, TRIES),
+    "cut off": Fault(do.cut(20), Unreachable, TRIES),
+    "502 page": Fault(do.instead(502, do.HTML, do.PAGE), Unreachable, TRIES),
+    "503": Fault(do.instead(503, do.HTML, b"", retry_after="0"), Unreachable, TRIES),
+    "503 for longer than the deadline": Fault(
+        do.instead(503, do.HTML, b"", retry_after=str(WISH)), Unreachable
+    ),
+    "429": Fault(do.instead(429, do.HTML, do.PAGE, retry_after=str(WISH)), Throttled),
+    "504 page": Fault(do.instead(504, do.HTML, do.PAGE), Unanswered),
+    "garbage": Fault(do.instead(200, do.JSON, do.GARBAGE), Unreadable),
+    "page": Fault(do.instead(200, do.HTML, do.PAGE), Unreadable),
+    "too large": Fault(do.large(MOST), TooLarge),
+    "half of it": Fault(do.changed(do.halved), Unreadable),
+}
+FOR_FILES = {name: fault for name, fault in FAULTS.items() if name != "half of it"}
+
+
+def named(faults: dict[str, Fault]) -> Callable[..., Any]:
+    """Once per fault."""
+    return pytest.mark.parametrize("fault", [pytest.param(fault, id=name) for name, fault in faults.items()])
+
+
+@pytest.fixture
+def reporting(told: Told) -> Reporting:
+    """A client of the reporting service behind its proxy."""
+    line = reporting_line(told(max_answer_bytes=MOST))
+    return Reporting(line.http, line.credential, line.patience)
+
+
+@pytest.fixture
+def dealing(told: Told) -> Callable[..., Deals]:
+    """Clients of the deals service behind its proxy."""
+    line = deals_line(told(max_answer_bytes=MOST))
+    return lambda **options: Deals(line.http, line.credential, line.patience, **options)
+
+
+def failing(fault: Fault, proxy: Proxy, ask: Callable[[], object]) -> int:
+    """How often the service was asked, for an answer that fails as it should."""
+    before, proxy.behaviour = len(proxy.asked), fault.behaviour
+    with pytest.raises(fault.error) as caught:
+        ask()
+    assert type(caught.value) is fault.error
+    assert getattr(caught.value, "retry_after", WISH) == WISH
+    assert "127.0.0.1" not in caught.value.reason
+    proxy.behaviour = do.through
+    return len(proxy.asked) - before
+
+
+@named(FAULTS)
+def test_info(fault: Fault, reporting: Reporting, reports: Proxy) -> None:
+    """What a slicer is: the fault's own error, as many tries as it is worth, then an answer."""
+    query = InfoQuery(**DELIVERY)
+    assert failing(fault, reports, lambda: reporting.info(query)) == fault.tries
+    assert reporting.info(query).key_fields
+
+
+@pytest.mark.parametrize("is_plain", [False, True], ids=["Arrow", "JSON"])
+@named(FAULTS)
+def test_audience(fault: Fault, is_plain: bool, reporting: Reporting, reports: Proxy) -> None:
+    """Figures, whichever way they travel: the same."""
+    query, slicer = AudienceQuery(**WEEK), reporting.info(InfoQuery(**DELIVERY))
+    slicer = slicer.model_copy(update={"extensions": ()}) if is_plain else slicer
+    assert failing(fault, reports, lambda: reporting.audience(query, slicer)) == fault.tries
+    assert len(reporting.audience(query, slicer))
+
+
+@named(FOR_FILES)
+def test_export(fault: Fault, reporting: Reporting, reports: Proxy) -> None:
+    """A file: the same, asked for once."""
+    query = ExportQuery(**WEEK, export_format="csv")
+    assert failing(fault, reports, lambda: reporting.export(query)) == 1
+    assert reporting.export(query).content.read().startswith(b'"Country"')
+
+
+@named(FAULTS)
+def test_list(fault: Fault, dealing: Callable[..., Deals], deals: Proxy) -> None:
+    """A list of deals: the same."""
+    client = dealing()
+    assert failing(fault, deals, lambda: client.list(SupplyPackage)) == fault.tries
+    assert client.list(SupplyPackage).count
+
+
+@named({name: fault for name, fault in FAULTS.items() if name != "half of it"})
+def test_create(fault: Fault, dealing: Callable[..., Deals], deals: Proxy) -> None:
+    """Without a key a package is asked for once, whatever happens: there are never two of it."""
+    client, name = dealing(honours_keys=False), f"Once {uuid.uuid4()}"
+    assert failing(fault, deals, lambda: client.create(SupplyPackage, package(name), "a key")) == 1
+    assert client.list(SupplyPackage, search=name).count <= 1
+
+
+@named(FAULTS)
+def test_create_with_a_key(fault: Fault, dealing: Callable[..., Deals], deals: Proxy) -> None:
+    """With a key it is repeated as a read is; asked again once the fault is over, there is one, this one."""
+    client, name, key = dealing(), f"Keyed {uuid.uuid4()}", str(uuid.uuid4())
+    assert failing(fault, deals, lambda: client.create(SupplyPackage, package(name), key)) == fault.tries
+    made = client.create(SupplyPackage, package(name), key)
+    assert [one.id for one in client.list(SupplyPackage, search=name).results] == [made.id]
+
+
+def test_refused(reporting: Reporting, reports: Proxy) -> None:
+    """Where nobody listens the service can't be reached; once somebody does, it answers."""
+    reports.close()
+    with pytest.raises(Unreachable):
+        reporting.info(InfoQuery(**DELIVERY))
+    assert not reports.asked
+    reports.listen()
+    assert reporting.info(InfoQuery(**DELIVERY)).key_fields
+
+
+def test_passing_faults_are_not_noticed(reporting: Reporting, reports: Proxy) -> None:
+    """What fails twice and then works has worked."""
+    for fault in ("reset", "reset within", "cut off", "502 page", "503"):
+        reports.behaviour = do.first(TRIES - 1, FAULTS[fault].behaviour)
+        assert reporting.info(InfoQuery(**DELIVERY)).key_fields
+    assert len(reports.asked) == 5 * TRIES
+
+
+def test_connections_that_ended(reporting: Reporting, reports: Proxy) -> None:
+    """A kept connection that the service has closed meanwhile is not used, and not counted as a failure."""
+    reporting.info(InfoQuery(**DELIVERY))
+    reports.close()
+    reports.listen()
+    reporting.info(InfoQuery(**DELIVERY))
+    assert (len(reports.asked), reports.connections) == (2, 2)
+
+
+def test_kept_connections(reporting: Reporting, reports: Proxy) -> None:
+    """One connection serves for one question after the other."""
+    for _ in range(3):
+        reporting.info(InfoQuery(**DELIVERY))
+    assert (len(reports.asked), reports.connections) == (3, 1)
+
+
+def test_nothing_is_left_of_a_failure(reporting: Reporting, reports: Proxy) -> None:
+    """The rest of an answer that was given up is not taken for the next one."""
+    reporting.info(InfoQuery(**DELIVERY))
+    for fault in ("too large", "a byte now and then", "cut off"):
+        failing(FAULTS[fault], reports, lambda: reporting.info(InfoQuery(**DELIVERY)))
+        assert reporting.info(InfoQuery(**DELIVERY)).key_fields
+
+
+def test_other_types(
+    reporting: Reporting, dealing: Callable[..., Deals], reports: Proxy, deals: Proxy
+) -> None:
+    """Right JSON is read whatever its type says."""
+    for proxy in (reports, deals):
+        proxy.behaviour = do.changed(lambda answer: answer.typed("application/octet-stream"))
+    slicer = reporting.info(InfoQuery(**DELIVERY)).model_copy(update={"extensions": ()})
+    assert len(reporting.audience(AudienceQuery(**WEEK), slicer))
+    assert dealing().list(SupplyPackage).count
+    assert reporting.export(ExportQuery(**WEEK, export_format="csv")).content.read()
+
+
+@pytest.mark.parametrize("code", [429, 503])
+def test_long_wishes_are_granted(code: int, reporting: Reporting, reports: Proxy) -> None:
+    """A service that asks for a minute's rest is not asked again meanwhile, by anybody."""
+    reports.behaviour = do.instead(code, do.HTML, b"", retry_after="60")
+    with pytest.raises((Throttled, Unreachable)):
+        reporting.info(InfoQuery(**DELIVERY))
+    reports.behaviour = do.through
+    with pytest.raises(
+        Resting, match="The reporting service asks to be left alone and is asked again in"
+    ) as it:
+        reporting.info(InfoQuery(**DELIVERY))
+    assert 50 < it.value.retry_after <= 60
+    assert len(reports.asked) == 1
+
+
+def test_the_breaker(reporting: Reporting, reports: Proxy) -> None:
+    """A service that fails again and again is left alone, and a sentence says for how long."""
+    reports.behaviour = do.reset
+    with pytest.raises(Unreachable):
+        reporting.info(InfoQuery(**DELIVERY))
+    said = r"The reporting service does not answer and is asked again in \d+ seconds"
+    for _ in range(3):
+        with pytest.raises(Resting, match=said):
+            reporting.info(InfoQuery(**DELIVERY))
+    assert len(reports.asked) == TRIES + 1
+
+
+def test_a_token_that_is_refused(
+    reporting: Reporting, dealing: Callable[..., Deals], reports: Proxy, deals: Proxy
+) -> None:
+    """A permanent token that is refused is not tried again."""
+    for proxy in (reports, deals):
+        proxy.behaviour = do.instead(401, do.HTML, do.PAGE)
+    with pytest.raises(Refused):
+        reporting.info(InfoQuery(**DELIVERY))
+    with pytest.raises(Unauthorised):
+        dealing().list(SupplyPackage)
+    assert (len(reports.asked), len(deals.asked)) == (1, 1)
+
+
+@pytest.fixture
+def renewing(told: Told, temporary: dict[str, object]) -> Reporting:
+    """A client of the reporting service with temporary tokens."""
+    line = reporting_line(told(**temporary))
+    return Reporting(line.http, line.credential, line.patience)
+
+
+def test_a_token_is_revoked_in_between(
+    renewing: Reporting, service: Service, reports: Proxy, tokens: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A temporary token that is revoked is renewed once, and who asked does not notice."""
+    credential, store = renewing._credential, service.installation.access.store
+    renewing.info(InfoQuery(**DELIVERY))
+    for token in store.everything("manager"):
+        if token.kind == "temporary" and token.revoked is None:
+            store.revoke(token.id)
+    now = credential._now
+    monkeypatch.setattr(credential, "_now", lambda: now() + 60)
+    assert renewing.info(InfoQuery(**DELIVERY)).key_fields
+    assert (len(tokens.asked), len(reports.asked)) == (2, 3)
+
+
+TOKEN_FAULTS = {
+    "silence": Fault(do.silent, Unanswered),
+    "a byte of the head now and then": Fault(do.dripping_head, Unanswered),
+    "reset": Fault(do.reset, Unreachable, TRIES),
+    "cut off": Fault(do.cut(20), Unreachable, TRIES),
+    "502 page": Fault(do.instead(502, do.HTML, do.PAGE), Unreachable, TRIES),
+    "429": Fault(do.instead(429, do.HTML, do.PAGE, retry_after=str(WISH)), Throttled),
+    "garbage": Fault(do.instead(200, do.JSON, do.GARBAGE), Unreadable),
+    "too large": Fault(do.large(2**20), Unreadable),
+    "half of it": Fault(do.changed(do.halved), Unreadable),
+}
+
+
+@named(TOKEN_FAULTS)
+def test_tokens(fault: Fault, renewing: Reporting, tokens: Proxy, reports: Proxy) -> None:
+    """A token service that fails: its error, no question without a token, and an answer once it is over."""
+    assert failing(fault, tokens, lambda: renewing.info(InfoQuery(**DELIVERY))) == fault.tries
+    assert not reports.asked
+    assert renewing.info(InfoQuery(**DELIVERY)).key_fields
+
+
+def test_a_wrong_password_is_tried_once(renewing: Reporting, tokens: Proxy) -> None:
+    """A refused name or password is not tried again for a minute: the service might lock the account."""
+    tokens.behaviour = do.instead(401, do.JSON, b'{"error": "invalid_grant"}')
+    for _ in range(2):
+        with pytest.raises(Refused):
+            renewing.info(InfoQuery(**DELIVERY))
+    assert len(tokens.asked) == 1
+
+
+def package(name: str) -> SupplyPackage:
+    """A package to create."""
+    return SupplyPackage(name=name, media_type="banner", start_date="2026-01-01 09:30:00+0100")
