@@ -144,17 +144,14 @@ def test_grid_edits() -> None:
 
 
 def test_grid() -> None:
-    """The grid has a row per seat, and says in the row what is wrong with it."""
-    problems = FieldProblems.of(
-        Invalid(
-            {"create_demand_deals": {"demand_deals_options": [{}, {"price": ["This field is required."]}]}}
-        ),
-        {},
-    )
-    frame = seats.frame({1: Terms(Decimal("2.5")), 2: Terms()}, SEATS, problems)
+    """The grid has a row per seat; what is wrong with a row is said after the name of its seat."""
+    terms = {1: Terms(Decimal("2.5")), 2: Terms()}
+    frame = seats.frame(terms, SEATS)
     assert list(frame["Seat"]) == ["Alpha", "Beta"]
-    assert list(frame["Problem"]) == ["", "Price: This field is required."]
-    assert "Problem" not in seats.frame({1: Terms()}, SEATS, FieldProblems())
+    assert frame["Price"][1] == 2.5
+    fault = {"demand_deals_options": [{}, {"price": ["This field is required."]}]}
+    problems = FieldProblems.of(Invalid({"create_demand_deals": fault}), {})
+    assert list(seats.faults(terms, SEATS, problems)) == ["Beta – Price: This field is required."]
 
 
 def test_problems_have_places() -> None:

@@ -1,6 +1,6 @@
 """The seats of a new package: chosen by name, their terms in one grid, a row each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -31,19 +31,18 @@ def edited(terms: Mapping[int, Terms], seats: Sequence[int], edits: Mapping[int,
     return found
 
 
-def frame(chosen: Mapping[int, Terms], seats: Mapping[int, Seat], problems: FieldProblems) -> pd.DataFrame:
-    """A row per seat: who, at which DSP, at which price, with deal sync or not, and what is wrong with it."""
+def frame(chosen: Mapping[int, Terms], seats: Mapping[int, Seat]) -> pd.DataFrame:
+    """A row per seat: who, at which price, with deal sync or not, at which DSP."""
     rows = [
         {
             "Seat": _name(seats.get(seat), seat),
             "DSP": _dsp(seats.get(seat)),
             "Price": None if terms.price is None else float(terms.price),
             "Deal sync": terms.deal_sync,
-            "Problem": " ".join(problems.named(*OPTIONS, place)),
         }
-        for place, (seat, terms) in enumerate(chosen.items())
+        for seat, terms in chosen.items()
     ]
-    columns = ["Seat", "Price", "Deal sync", "DSP"] + (["Problem"] if any(r["Problem"] for r in rows) else [])
+    columns = ["Seat", "Price", "Deal sync", "DSP"]
     types = {"Price": "float64", "Deal sync": "bool"}
     return pd.DataFrame(rows, columns=columns, index=list(chosen)).astype(types)
 
@@ -67,27 +66,34 @@ def draw(seats: Mapping[int, Seat], problems: FieldProblems) -> None:
         return
     rows = list(terms)
     st.data_editor(
-        frame(_base(terms, problems), seats, problems),
+        frame(_base(terms), seats),
         key=GRID,
         hide_index=True,
-        disabled=["Seat", "DSP", "Problem"],
+        disabled=["Seat", "DSP"],
         column_config={
             "Seat": st.column_config.TextColumn(width="medium"),
             "Price": st.column_config.NumberColumn(width=110, format="%.2f", min_value=0.0, required=False),
             "Deal sync": st.column_config.CheckboxColumn(help="Tell the DSP, where it takes that"),
-            "Problem": st.column_config.TextColumn(width="large"),
         },
         on_change=_keep,
         args=(rows,),
         placeholder="type a price",
         alt="Seats, with price and deal sync",
     )
+    beside(faults(terms, seats, problems))
 
 
-def _base(terms: dict[int, Terms], problems: FieldProblems) -> dict[int, Terms]:
-    """The terms that the grid is drawn with. While its rows and columns stay, so do they: a grid that gets
+def faults(terms: Mapping[int, Terms], seats: Mapping[int, Seat], problems: FieldProblems) -> Iterator[str]:
+    """What is wrong in the grid, each after the name of its seat."""
+    for place, seat in enumerate(terms):
+        for text in problems.named(*OPTIONS, place):
+            yield f"{_name(seats.get(seat), seat)} – {text}"
+
+
+def _base(terms: dict[int, Terms]) -> dict[int, Terms]:
+    """The terms that the grid is drawn with. While its rows stay, so do they: a grid that gets
     other data would close the cell in which somebody is typing."""
-    state, shape = st.session_state, (tuple(terms), bool(problems.at(*OPTIONS)))
+    state, shape = st.session_state, tuple(terms)
     if GRID not in state or state.get(SHAPE) != shape:
         state[BASE], state[SHAPE] = terms, shape
     base: dict[int, Terms] = state[BASE]
