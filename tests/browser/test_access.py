@@ -64,7 +64,7 @@ def test_a_token_from_making_to_revoking(address: str, page: Page) -> None:
     click(page, tokens, 0, CHECKBOX)
     page.get_by_role("button", name="Revoke").click()
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
-    expect(page.get_by_text("No tokens yet")).to_be_visible()
+    expect(page.get_by_text("None of the tokens works any more")).to_be_visible()
     assert curl(*call)[0] == 401
 
 

@@ -32,7 +32,7 @@ def of(access: Access, person: Person) -> list[Token]:
 
 def shown(tokens: Iterable[Token], now: datetime, with_ended: bool) -> list[Token]:
     """The permanent ones that still open something; with the ended and the temporary ones all of them."""
-    return [t for t in tokens if with_ended or (t.kind == "permanent" and t.state(now) == "active")]
+    return [t for t in tokens if with_ended or (_is_permanent(t) and t.state(now) == "active")]
 
 
 def table(tokens: Iterable[Token], now: datetime, with_owner: bool) -> pd.DataFrame:
@@ -66,7 +66,7 @@ def draw(access: Access, person: Person) -> None:
         st.toggle("Ended and temporary ones too", key=ALL)
         listed = shown(everything, now, st.session_state[ALL])
     if not listed:
-        none = "None of the tokens works any more" if everything else "No tokens yet"
+        none = "None of the tokens works any more" if any(map(_is_permanent, everything)) else "No tokens yet"
         st.info(f"{none}. A script needs one to call the APIs.", icon=":material/key:")
         return
     chosen = _chosen(listed, now, person.role == "admin")
@@ -130,6 +130,10 @@ def revoke(access: Access, tokens: Iterable[Token]) -> None:
         for token in tokens:
             if token.id in theirs:
                 access.store.revoke(token.id)
+
+
+def _is_permanent(token: Token) -> bool:
+    return token.kind == "permanent"
 
 
 def _counted(tokens: Sequence[Token]) -> str:
