@@ -1,29 +1,75 @@
 """Trying again: by a click, and by itself after a while, so that a screen recovers without its reader."""
 
 import time
+from dataclasses import dataclass
+from itertools import count
 
 import streamlit as st
 
-from lib.wire.errors import Resting, ServiceProblem, StoreUnavailable, Throttled, TrancheError
+from lib.ui import opened
+from lib.wire.errors import (
+    InternalError,
+    Resting,
+    ServiceProblem,
+    Throttled,
+    TooLarge,
+    TrancheError,
+    Unanswered,
+)
 
-SECONDS = 15
-PASSING = (ServiceProblem, StoreUnavailable, Throttled)
+SECONDS, LONGEST_SECONDS, LONGEST_WISH = 15, 120, 300
+PASSING = (ServiceProblem, InternalError, Throttled, Unanswered)
+PAUSES = "pauses_before_trying_again"
+_numbers = count()
+
+
+@dataclass(frozen=True)
+class Pause:
+    """So many seconds before the next try, since then."""
+
+    seconds: int
+    since: float
 
 
 def offer(error: TrancheError, what: str) -> None:
     """A button, and a clock that does the same, where the failure may be over without a change of question.
 
-    `what` could not be had; it is named once on a screen.
+    `what` could not be had. Each time in a row that the clock runs out the next pause is twice as long.
+    Several things of one name may fail on one screen, side by side: each has a button of its own.
     """
-    if isinstance(error, PASSING):
-        seconds = error.retry_after + 1 if isinstance(error, Resting | Throttled) else SECONDS
-        st.fragment(_wait, run_every=seconds)(what, time.monotonic(), seconds)
+    if isinstance(error, PASSING) and not isinstance(error, TooLarge):
+        pause = _pause(error, what)
+        st.fragment(_wait, run_every=pause.seconds)(pause, next(_numbers))
 
 
-def _wait(what: str, since: float, seconds: int) -> None:
+def over(what: str) -> None:
+    """It could be had: the next failure of it is the first in a row."""
+    _pauses().pop(what, None)
+
+
+def _pause(error: TrancheError, what: str) -> Pause:
+    now = time.monotonic()
+    if isinstance(error, Resting | Throttled):
+        return Pause(min(error.retry_after, LONGEST_WISH) + 1, now)
+    last = _pauses().get(what)
+    seconds = SECONDS
+    if last is not None:
+        has_run_out = now - last.since >= last.seconds - 1
+        seconds = min(2 * last.seconds, LONGEST_SECONDS) if has_run_out else last.seconds
+    pause = _pauses()[what] = Pause(seconds, now)
+    return pause
+
+
+def _wait(pause: Pause, number: int) -> None:
     """Drawn with the screen, and drawn alone once the time is over: then the whole screen is asked again."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        is_wanted = st.button("Try again", icon=":material/refresh:", key=f"try_again_{what}")
-        st.caption(f"By itself in {seconds} seconds", width="content")
-    if is_wanted or time.monotonic() - since > seconds - 1:
+        is_wanted = st.button("Try again", icon=":material/refresh:", key=f"try_again_{number}")
+        st.caption(f"By itself in {pause.seconds} seconds", width="content")
+    if is_wanted or time.monotonic() - pause.since > pause.seconds - 1:
+        opened.ask_now()
         st.rerun()
+
+
+def _pauses() -> dict[str, Pause]:
+    pauses: dict[str, Pause] = st.session_state.setdefault(PAUSES, {})
+    return pauses

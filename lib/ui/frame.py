@@ -11,7 +11,7 @@ from lib.people import Person
 from lib.reporting.client import Reporting
 from lib.reporting.models import Slicer
 from lib.settings import Settings
-from lib.ui import opened, problems, sign_in
+from lib.ui import again, opened, problems, sign_in
 from lib.wire.errors import TrancheError
 
 HERE, MISSING, INSTEAD = "here", "missing_from_link", "shown_instead"
@@ -51,7 +51,7 @@ class Here:
     def freshness(self) -> str:
         """The sentence on how far the data goes and what its days are."""
         if self.slicer is opened.NOTHING:
-            return "The report can't be reached"
+            return "The report is still awaited" if self.trouble is None else "The report can't be had now"
         zone = f"UTC{self.slicer.timezone:+d} fixed, no DST"
         if self.slicer.last_date is None:
             return f"No data yet · {zone}"
@@ -72,11 +72,21 @@ def with_slicer(here: Here) -> Here:
     """For a screen about a slicer: where there is none, or it could not be had, the screen says so."""
     if not here.clients.slicers:
         _nothing_to_see(here.person)
-    if here.slicer is opened.NOTHING and here.trouble is not None:
-        what = f"The slicer {here.slicer_name} of {here.project}"
-        problems.show(here.trouble, what, "What you asked is kept in the address of this page.")
-        st.stop()
+    if here.slicer is opened.NOTHING:
+        _without_slicer(here)
     return here
+
+
+def _without_slicer(here: Here) -> NoReturn:
+    """Wait for it to the end; then draw anew, or say why it can't be had."""
+    trouble, what = here.trouble, f"The slicer {here.slicer_name} of {here.project}"
+    if trouble is None:
+        trouble = opened.awaited(here.person.username, here.project, here.slicer_name).trouble
+    if trouble is None:
+        again.over(what)
+        st.rerun()
+    problems.show(trouble, what, "What you asked is kept in the address of this page.")
+    st.stop()
 
 
 def header(person: Person) -> Here:
@@ -103,6 +113,8 @@ def header(person: Person) -> Here:
         known = opened.opened(clients, person.username, *picked)
         here = Here(person, *picked, known.slicer, clients, known.trouble)
         sentence.caption(here.freshness)
+        if known.is_awaited:
+            opened.look_out(person.username, *picked)
     st.session_state[HERE] = here
     return here
 

@@ -11,20 +11,31 @@ from lib.wire.errors import (
     AccessError,
     BadRequest,
     DeadlineExceeded,
+    DealsError,
+    InternalError,
+    Refused,
     Resting,
     ServiceProblem,
-    Throttled,
+    TooLarge,
     TrancheError,
+    Unanswered,
+    Unauthorised,
     Unreachable,
 )
 
-NEXT: dict[type[TrancheError], str] = {
-    Unreachable: "The service can't be reached. Try again in a moment.",
-    DeadlineExceeded: "That took too long. Ask for fewer days or a smaller split.",
-    AccessError: "You may not see this slicer any more. Choose another one, or ask an administrator.",
-    ServiceProblem: "The service gave an answer that can't be read. Try again, or tell whoever runs it.",
-}
-FOR_EVERYBODY = (BadRequest, Resting, Throttled)
+NOT_LET_IN = "The service does not let this desk in. Tell an administrator: the settings hold its token."
+NEXT: tuple[tuple[type[TrancheError], str], ...] = (
+    (Unreachable, "The service can't be reached. Try again in a moment."),
+    (Unanswered, "The service did not answer in time. Try again in a moment, or ask for less."),
+    (DeadlineExceeded, "That took too long. Ask for fewer days or a smaller split."),
+    (Refused, NOT_LET_IN),
+    (Unauthorised, NOT_LET_IN),
+    (AccessError, "This slicer is not open to you. Choose another one, or ask an administrator."),
+    (TooLarge, "The answer is larger than this desk takes. Ask for fewer days or a smaller split."),
+    (ServiceProblem, "The service gave an answer that can't be read. Try again, or tell whoever runs it."),
+    (InternalError, "The service failed for a reason of its own. Try again, or tell whoever runs it."),
+)
+FOR_EVERYBODY = (BadRequest, DealsError, Resting)
 
 
 @contextmanager
@@ -34,14 +45,20 @@ def told(what: str, kept: str = "Your question is kept as it was.") -> Iterator[
         yield
     except TrancheError as error:
         show(error, what, kept)
+    else:
+        again.over(what)
 
 
 def show(error: TrancheError, what: str, kept: str) -> None:
     """The failure as a sentence, its details folded, and where it may pass, the way to try again."""
-    said = next((text for kind, text in NEXT.items() if isinstance(error, kind)), "The service failed.")
-    if isinstance(error, FOR_EVERYBODY):
-        said = f"{plain(error.reason.rstrip('.'))}."
-    st.error(f"{said} {kept}", title=f"{what} could not be had", icon=":material/error:")
+    st.error(f"{sentence(error)} {kept}", title=f"{what} could not be had", icon=":material/error:")
     with st.expander("Details"):
         st.code(error.reason, language=None, wrap_lines=True)
     again.offer(error, what)
+
+
+def sentence(error: TrancheError) -> str:
+    """What happened and what to do next, for somebody who runs no services."""
+    if isinstance(error, FOR_EVERYBODY) and not isinstance(error, Unauthorised):
+        return f"{plain(error.reason.rstrip('.'))}."
+    return next((said for kind, said in NEXT if isinstance(error, kind)), "The service failed.")

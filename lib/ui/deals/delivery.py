@@ -18,11 +18,11 @@ KEY_FIELDS = {"demand_deals": report.DEAL, "supply_deals": report.PACKAGE}
 
 def draw(here: Here, key: Key) -> None:
     """Figures, chart, and the way to Audience; or why there is nothing to see."""
-    seen = report.of_deals(here)
-    if seen is None:
-        st.info("None of the slicers that you may see tells deals apart.", icon=":material/info:")
-        return
     with told("The delivery"):
+        seen = report.of_deals(here)
+        if seen is None:
+            st.info("None of the slicers that you may see tells deals apart.", icon=":material/info:")
+            return
         query = question(seen, key)
         answer = ask.audience(seen, query)
         if answer.total.records_found == 0:
@@ -30,18 +30,22 @@ def draw(here: Here, key: Key) -> None:
             return
         _figures(seen, query, answer)
         _chart(seen, query, answer)
-    st.page_link(
-        screens.AUDIENCE,
-        label="Look closer in Audience",
-        icon=":material/monitoring:",
-        query_params=link.to_params(query.model_copy(update={"split_by": (), "data_fields": None})),
-    )
+        _closer(query)
 
 
 def question(seen: Here, key: Key) -> AudienceQuery:
     """The days and figures of this deal or package; its id is the value of its key field."""
     filters = (Filter(name=KEY_FIELDS[key[0]], value=(str(key[1]),), match="equals"),)
     return report.question(seen, filters, DAYS, focus.usual_metrics(seen.slicer), by_day=True)
+
+
+def _closer(query: AudienceQuery) -> None:
+    st.page_link(
+        screens.AUDIENCE,
+        label="Look closer in Audience",
+        icon=":material/monitoring:",
+        query_params=link.to_params(query.model_copy(update={"split_by": (), "data_fields": None})),
+    )
 
 
 def _figures(seen: Here, query: AudienceQuery, answer: Audience) -> None:

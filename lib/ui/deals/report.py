@@ -18,7 +18,7 @@ from lib.reporting.models import (
 from lib.ui import ask, periods
 from lib.ui.frame import Here
 from lib.ui.periods import DAY, Days
-from lib.wire.errors import TrancheError
+from lib.wire.errors import AccessError, BadRequest, InternalError, Refused
 
 DEAL, PACKAGE = "deal", "supply_package"
 SLICERS = "slicers_of_deals"
@@ -36,17 +36,18 @@ class Wanted:
 def of_deals(here: Here) -> Here | None:
     """Looking at a slicer that tells deals apart: the one that is picked, else the first that does.
 
-    None where none of those that the person may see has the key field `deal`.
+    None where none of those that the person may see has the key field `deal`. Raises why the service can't be
+    asked; a slicer that it refuses is passed over.
     """
     if _tells_deals(here.slicer):
         return here
-    kept: dict[tuple[str, str], Slicer | None] = st.session_state.setdefault(SLICERS, {})
+    kept: dict[tuple[str, str], Slicer] = st.session_state.setdefault(SLICERS, {})
     for pair in sorted(here.clients.slicers, key=lambda pair: pair[0] != here.project):
-        if pair not in kept:
-            kept[pair] = _info(here, *pair)
-        found = kept[pair]
-        if found is not None and _tells_deals(found):
-            return replace(here, project=pair[0], slicer_name=pair[1], slicer=found)
+        found = kept.get(pair) or _info(here, *pair)
+        if found is not None:
+            kept[pair] = found
+            if _tells_deals(found):
+                return replace(here, project=pair[0], slicer_name=pair[1], slicer=found)
     return None
 
 
@@ -112,10 +113,12 @@ def _tells_deals(slicer: Slicer) -> bool:
 
 
 def _info(here: Here, project: str, name: str) -> Slicer | None:
-    """The slicer; None where it can't be opened: another one may do."""
+    """The slicer; None where it is refused or broken: another one may do."""
     try:
         return here.reporting.info(InfoQuery(project_name=project, slicer_name=name))
-    except TrancheError:
+    except Refused:
+        raise
+    except (AccessError, BadRequest, InternalError):
         return None
 
 
