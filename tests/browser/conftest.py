@@ -6,11 +6,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Literal, get_args
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from conftest import started
+from conftest import COUNTRIES, started
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, expect, sync_playwright
+from standin.app import Standin
 
 expect.set_options(timeout=30_000)
 ARGUMENTS = [
@@ -25,8 +27,17 @@ ARGUMENTS = [
 SYSTEM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 SCREEN = {"width": 1440, "height": 900}
 WAIT_MILLISECONDS = 30_000
-Serve = Callable[[Path], AbstractContextManager[str]]
+OF_REPORTING = ("test_slicers", "test_audience", "test_export", "test_sign_in", "test_frame")
+Serve = Callable[..., AbstractContextManager[str]]
+Service = Literal["embedded", "standin"]
 Visitor = Callable[[], BrowserContext]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """The tests of these screens run twice: over our own reporting service, and over the stand-in."""
+    module = metafunc.module.__name__.rpartition(".")[2]
+    if "address" in metafunc.fixturenames and module in OF_REPORTING:
+        metafunc.parametrize("service", get_args(Service), indirect=True, scope="session")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -60,19 +71,43 @@ def _launched(playwright: Playwright) -> Browser:
 
 @pytest.fixture(scope="session")
 def serve() -> Serve:
-    """Start the desk over a data directory, in a process of its own; gives its address."""
+    """Start the desk over a data directory, in a process of its own; gives its address.
 
-    def served(home: Path) -> AbstractContextManager[str]:
-        return started([sys.executable, "app.py"], home, TRANCHE_PORT=str(_free_port()))
+    What else it is told of its settings stands in the environment.
+    """
+
+    def served(home: Path, **environment: str) -> AbstractContextManager[str]:
+        return started([sys.executable, "app.py"], home, TRANCHE_PORT=str(_free_port()), **environment)
 
     return served
 
 
 @pytest.fixture(scope="session")
-def address(home: Path, serve: Serve) -> Iterator[str]:
-    """The address of a desk over the shared data directory."""
-    with serve(home) as address:
+def service(request: pytest.FixtureRequest) -> Service:
+    """Which reporting service the desk has: its own, or the stand-in, on the same rows."""
+    found: Service = getattr(request, "param", "embedded")
+    return found
+
+
+@pytest.fixture(scope="session")
+def address(home: Path, serve: Serve, service: Service, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a desk over the shared data directory, with that reporting service."""
+    told: dict[str, str] = {}
+    if service == "standin":
+        standing: Standin = request.getfixturevalue("standing")
+        told = {
+            "TRANCHE_BASE_URL": standing.address,
+            "TRANCHE_REPORTING_TOKEN": standing.state.token,
+            "TRANCHE_SLICERS": "demo/curation,demo/delivery",
+        }
+    with serve(home, **told) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def country(service: Service) -> Callable[[str], str]:
+    """What a country is called on the screen: by its description, or where none is sent, by its code."""
+    return lambda code: COUNTRIES[code] if service == "embedded" else code
 
 
 @pytest.fixture

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 import xlrd
 from playwright.sync_api import Page, expect
+from standin.app import Standin
 
-from browser.conftest import enter, settled
+from browser.conftest import Service, enter, settled
 from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
 from lib.reporting.models import ROWS_LIMITS, AudienceQuery, ExportFormat, Filter
@@ -35,23 +36,38 @@ def answer(embedded: httpx.Client, token: Callable[[str], str]) -> Audience:
     return Reporting(embedded, token("manager")).audience(ASKED)
 
 
-def test_downloads(address: str, page: Page, tmp_path: Path, answer: Audience) -> None:
-    """A file of each format has the answer's rows in its order, its figures, and its total at the end."""
+def test_downloads(address: str, page: Page, tmp_path: Path, answer: Audience, service: Service) -> None:
+    """A file of each format has the answer's rows, its figures, and its total at the end.
+
+    In our own files the rows stand in the answer's order and texts have the fields' decimals; the stand-in
+    has an order of its own, all digits, and no xlsx.
+    """
     enter(page, f"{address}/{LINK}")
     page.get_by_text("Total row").click()
     settled(page)
-    for export_format, read in READERS.items():
+    if service == "standin":
+        expect(page.get_by_role("radio", name="xlsx", exact=True)).to_have_count(0)
+    for export_format, read in (READERS if service == "embedded" else PLAIN_READERS).items():
         table = read(downloaded(page, tmp_path, export_format))
+        total, table = table.iloc[-1], in_order(table.iloc[:-1], answer, service)
         names = answer.names.astype(str)
-        assert [str(cell) for cell in table.iloc[:-1, 0]] == names["geo.country"].tolist(), export_format
-        assert [str(cell) for cell in table.iloc[:-1, 1]] == names["campaign_id"].tolist(), export_format
-        assert table.iloc[-1, 0] == "Total"
-        is_exact = export_format in ("tsv2", "xls", "xlsx")
+        assert [str(cell) for cell in table.iloc[:, 0]] == names["geo.country"].tolist(), export_format
+        assert [str(cell) for cell in table.iloc[:, 1]] == names["campaign_id"].tolist(), export_format
+        assert total.iloc[0] == "Total"
+        is_exact = service == "standin" or export_format in ("tsv2", "xls", "xlsx")
         for place, (name, decimals) in enumerate(PLACES.items(), start=2):
             whole = [*answer.values[name], answer.total.values[name]]
             expected = whole if is_exact else [round(value, decimals) for value in whole]
-            found = table.iloc[:, place].astype(float).tolist()
+            found = [float(cell) for cell in (*table.iloc[:, place], total.iloc[place])]
             assert found == pytest.approx(expected, rel=1e-12), f"{name} in {export_format}"
+
+
+def in_order(table: pd.DataFrame, answer: Audience, service: Service) -> pd.DataFrame:
+    """The rows as they came, or, of a service with an order of its own, in the answer's."""
+    if service == "embedded":
+        return table
+    places = {tuple(map(str, row[:2])): place for place, row in enumerate(table.to_numpy().tolist())}
+    return table.iloc[[places[name] for name in answer.names.itertuples(index=False, name=None)]]
 
 
 def downloaded(page: Page, folder: Path, export_format: ExportFormat) -> Path:
@@ -66,11 +82,12 @@ def downloaded(page: Page, folder: Path, export_format: ExportFormat) -> Path:
     return folder / name
 
 
-def test_preview_before_the_click(address: str, page: Page) -> None:
-    """Before the click stand how many rows the file will have, its name and its first rows."""
+def test_preview_before_the_click(address: str, page: Page, service: Service) -> None:
+    """Before the click stand how many rows the file will have, its first rows, and how it is made."""
     enter(page, f"{address}/{LINK}")
     expect(page.get_by_text("24 rows", exact=True)).to_be_visible()
-    expect(page.get_by_text("every record is read")).to_be_visible()
+    made = "every record is read" if service == "embedded" else "The service lays the file out itself"
+    expect(page.get_by_text(made)).to_be_visible()
     expect(page.locator("[role=gridcell]").filter(has_text="US").first).to_be_attached()
 
 
@@ -120,6 +137,15 @@ def test_dates_that_cannot_be(address: str, page: Page) -> None:
     expect(page.get_by_role("button", name="Download csv")).to_be_enabled()
 
 
+def test_the_address_for_a_script(address: str, page: Page, service: Service, standing: Standin) -> None:
+    """The curl line asks the service that the desk asks: this one, or the one elsewhere."""
+    enter(page, f"{address}/{LINK}")
+    page.get_by_text("For a script").click()
+    page.get_by_role("tab", name="curl").click()
+    asked = address if service == "embedded" else standing.address
+    expect(page.get_by_text(f"{asked}/API/v2/export")).to_be_visible()
+
+
 def _delimited(separator: str) -> Callable[[Path], pd.DataFrame]:
     return lambda file: pd.read_csv(file, sep=separator, dtype=str, keep_default_na=False)
 
@@ -147,3 +173,4 @@ READERS: dict[ExportFormat, Callable[[Path], pd.DataFrame]] = {
     "xls": _xls,
     "xlsx": _xlsx,
 }
+PLAIN_READERS = {name: read for name, read in READERS.items() if name != "xlsx"}

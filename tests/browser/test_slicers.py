@@ -1,11 +1,14 @@
 """The screen Slicers in a browser: choosing fields, and carrying them to Audience."""
 
+from collections.abc import Callable
+
 from playwright.sync_api import Locator, Page, expect
 
-from browser.conftest import enter, settled
+from browser.conftest import Service, enter, settled
 
 LINK = "slicers?project=demo&slicer=delivery"
 ROW = 33
+Country = Callable[[str], str]
 
 
 def grid(page: Page, place: int) -> Locator:
@@ -29,13 +32,13 @@ def click_cell(page: Page, place: int, row: int, from_right: int | None = None) 
     settled(page)
 
 
-def test_opens_on_an_answer(address: str, page: Page) -> None:
+def test_opens_on_an_answer(address: str, page: Page, country: Country) -> None:
     """The screen opens with the slicer's figures and the top values of a field, with nothing to fill in."""
     enter(page, f"{address}/{LINK}")
     expect(page.get_by_test_id("stMetric")).to_have_count(5)
     expect(page.get_by_role("heading", name="Country by Impressions")).to_be_visible()
     expect(page.get_by_text("5 values")).to_be_visible()
-    for value in ("United States", "(not set)"):
+    for value in (country("US"), "(not set)"):
         expect(grid(page, 2).locator("[role=gridcell]").filter(has_text=value)).to_be_attached()
 
 
@@ -66,7 +69,7 @@ def test_search_without_a_mouse(address: str, page: Page) -> None:
     expect(page.get_by_text("Campaign").first).to_be_visible()
 
 
-def test_a_value_as_a_filter(address: str, page: Page) -> None:
+def test_a_value_as_a_filter(address: str, page: Page, country: Country) -> None:
     """One click on a value carries it to Audience as a filter, with the data field that was looked at."""
     enter(page, f"{address}/{LINK}")
     click_cell(page, 1, 1)
@@ -76,7 +79,7 @@ def test_a_value_as_a_filter(address: str, page: Page) -> None:
     settled(page)
     assert "field=clicks" in page.url
     assert "slicer=delivery" in page.url
-    expect(page.get_by_role("button", name="Country is Germany")).to_be_visible()
+    expect(page.get_by_role("button", name=f"Country is {country('DE')}")).to_be_visible()
 
 
 def test_the_choice_stays(address: str, page: Page) -> None:
@@ -87,3 +90,11 @@ def test_the_choice_stays(address: str, page: Page) -> None:
     settled(page)
     page.get_by_role("link", name="Slicers").click()
     expect(page.get_by_role("heading", name="Campaign by Impressions")).to_be_visible()
+
+
+def test_what_is_shown_in_codes(address: str, page: Page, service: Service) -> None:
+    """Where values come without their descriptions, the screen says so, and only there."""
+    enter(page, f"{address}/{LINK}")
+    expect(page.get_by_text("5 values")).to_be_visible()
+    said = page.get_by_text("Country in codes: this service sends no descriptions.")
+    expect(said).to_have_count(1 if service == "standin" else 0)
