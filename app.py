@@ -18,6 +18,7 @@ from lib.settings import Settings
 from lib.wire import server
 from lib.wire.apis import Apis
 from lib.wire.errors import TrancheError
+from lib.wire.origin import SameOrigin
 
 DESK = Path(__file__).parent / "lib" / "desk.py"
 HEAVY = ("pandas", "pyarrow.parquet", "plotly.graph_objects", "scipy.sparse", "captcha.image", "jwt")
@@ -37,7 +38,10 @@ async def preloaded(_: st.App) -> AsyncIterator[None]:
 settings = Settings.load()
 app = st.App(
     DESK,
-    middleware=[Middleware(Apis, api=connect.installation(settings).api)],
+    middleware=[
+        Middleware(SameOrigin, origins=settings.origins),
+        Middleware(Apis, api=connect.installation(settings).api),
+    ],
     lifespan=preloaded,
 )
 

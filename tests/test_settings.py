@@ -172,3 +172,12 @@ def test_every_setting_has_its_sentence() -> None:
     for name, field in Settings.model_fields.items():
         assert field.description, name
         assert field.description.endswith("."), name
+
+
+def test_origins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names of the desk stand behind one another in the environment; each is scheme and host alone."""
+    monkeypatch.setenv("TRANCHE_ORIGINS", "https://desk.example,https://desk.example:8443")
+    assert Settings.load().origins == ("https://desk.example", "https://desk.example:8443")
+    monkeypatch.setenv("TRANCHE_ORIGINS", "https://desk.example/desk")
+    with pytest.raises(Misconfigured, match="nothing behind it"):
+        Settings.load()

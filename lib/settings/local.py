@@ -4,10 +4,10 @@ import ipaddress
 import re
 import secrets
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from lib import private
 
@@ -28,6 +28,10 @@ class Local(BaseSettings):
     )
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8501, ge=1, le=65535, description="Port to listen on.")
+    origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Names of the desk, like `https://desk.example`, where a proxy changes the host.",
+    )
     demo: bool = Field(
         default=False,
         description="Demo mode: people with a known password, so `host` must be a loopback address.",
@@ -70,6 +74,19 @@ class Local(BaseSettings):
     session_hours: float = Field(
         default=12, gt=0, le=720, description="Hours after which a person has to sign in to the desk again."
     )
+
+    @field_validator("origins", mode="before")
+    @classmethod
+    def _separated_origins(cls, value: Any) -> Any:
+        return separated(value)
+
+    @field_validator("origins", mode="after")
+    @classmethod
+    def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        for one in origins:
+            if not re.fullmatch(r"https?://[^/?#@\s]+", one):
+                raise ValueError(f"an origin is https:// and a host, with nothing behind it, not '{one}'")
+        return origins
 
     @field_validator("home", mode="after")
     @classmethod
@@ -122,6 +139,11 @@ class Local(BaseSettings):
             return path.read_text(encoding="utf-8")
         except FileNotFoundError:
             return private.write_once(path, secrets.token_urlsafe(32))
+
+
+def separated(value: Any) -> Any:
+    """Several values as the environment has them: one behind the other, with commas."""
+    return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
 
 
 def is_loopback(host: str) -> bool:

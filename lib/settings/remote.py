@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import NoDecode
 
-from lib.settings.local import Local, is_loopback
+from lib.settings.local import Local, is_loopback, separated
 
 SECRETS = frozenset({"reporting_token", "deals_token", "service_password"})
 ADDRESSES = ("base_url", "curate_url", "auth_url")
@@ -101,8 +101,7 @@ class Remote(Local):
     @field_validator("slicers", mode="before")
     @classmethod
     def _separated(cls, value: Any) -> Any:
-        """In the environment they stand behind one another, with commas."""
-        return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
+        return separated(value)
 
     @field_validator("slicers", mode="after")
     @classmethod

@@ -1,0 +1,70 @@
+"""WebSockets are for the desk's own pages: whoever opens one from elsewhere is refused."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+from lib.wire import server
+from lib.wire.origin import SameOrigin
+
+PROXIED = "https://desk.example"
+
+
+async def _tell(socket: WebSocket) -> None:
+    """Say which origin arrived."""
+    await socket.accept()
+    await socket.send_text(socket.headers.get("origin", "none"))
+    await socket.close()
+
+
+@pytest.fixture(scope="module")
+def host() -> Iterator[str]:
+    """Host and port of a served application behind the middleware, which has one name more."""
+    app = SameOrigin(Starlette(routes=[WebSocketRoute("/", _tell)]), (PROXIED,))
+    with server.listening("127.0.0.1", 0) as listener:
+        config = uvicorn.Config(
+            app, log_level="critical", ws="websockets-sansio", timeout_graceful_shutdown=1
+        )
+        serving = uvicorn.Server(config)
+        thread = threading.Thread(target=serving.run, kwargs={"sockets": [listener]})
+        thread.start()
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+        serving.should_exit = True
+        thread.join()
+
+
+def told(host: str, origin: str | None) -> str:
+    """What a page of this origin hears."""
+    with connect(f"ws://{host}/", origin=origin, proxy=None) as socket:
+        return str(socket.recv())
+
+
+def test_own_pages(host: str) -> None:
+    """A page of the host that is asked gets its WebSocket."""
+    assert told(host, f"http://{host}") == f"http://{host}"
+
+
+def test_programs(host: str) -> None:
+    """A program, which says no origin, gets one too: it needs a sign-in as everybody does."""
+    assert told(host, None) == "none"
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://elsewhere.example", "http://localhost:1", "http://127.0.0.1", "null", PROXIED + ":8"]
+)
+def test_pages_from_elsewhere(host: str, origin: str) -> None:
+    """A page of another host, or of another port of this machine, is refused before anything is asked."""
+    with pytest.raises(InvalidStatus, match="403"):
+        told(host, origin)
+
+
+def test_names_before_a_proxy(host: str) -> None:
+    """A name that the settings give counts as the host itself."""
+    assert told(host, PROXIED) == f"ws://{host}"
