@@ -50,6 +50,17 @@ class Clients:
     slicer_seconds: float = 0
 
     @property
+    def own(self) -> tuple[str, ...]:
+        """The APIs that this process answers itself, so that a token made here opens them."""
+        return tuple(api for api in ("reporting", "deals") if api not in self.elsewhere)
+
+    @property
+    def elsewhere(self) -> dict[str, str]:
+        """The other APIs, and the address of each."""
+        addresses = {"reporting": self.reporting_address, "deals": self.deals_address}
+        return {api: address for api, address in addresses.items() if address}
+
+    @property
     def deals(self) -> Deals:
         """The client of the deals API. What a service elsewhere does is asked on the way: ServiceProblem."""
         return self.open_deals()

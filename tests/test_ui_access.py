@@ -314,3 +314,14 @@ def open_person(desk: AppTest, username: str) -> AppTest:
     """The drawer of one of them."""
     desk.session_state["person_open"] = username
     return clean(desk.run())
+
+
+def test_services_elsewhere(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A token of the desk opens what the desk answers itself: for a service elsewhere none is offered."""
+    monkeypatch.setenv("TRANCHE_CURATE_URL", "https://deals.invalid")
+    monkeypatch.setenv("TRANCHE_DEALS_TOKEN", "secret")
+    desk = visit("manager")
+    assert desk.selectbox(key="token_service").options == ["Reporting"]
+    said = [caption.value for caption in desk.caption]
+    assert any("Deals is a service elsewhere" in one and "made there" in one for one in said)
+    assert not any("secret" in one for one in said)

@@ -7,6 +7,7 @@ from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.ui.access import people_list, token_form, token_list
 from lib.ui.frame import Here
+from lib.ui.markdown import plain
 
 TOKENS, PEOPLE = "Tokens", "People"
 
@@ -29,9 +30,13 @@ def draw(here: Here) -> None:
 
 
 def _tokens(here: Here, access: Access, settings: Settings) -> None:
-    st.subheader("Make a token", anchor=False)
-    st.caption("With a token a script calls the APIs in your name, without your password.")
-    token_form.draw(here, access, settings)
-    st.space("small")
+    if here.clients.own:
+        st.subheader("Make a token", anchor=False)
+        st.caption("With a token a script calls the APIs in your name, without your password.")
+        token_form.draw(here, access, settings)
+        st.space("small")
+    for api, address in here.clients.elsewhere.items():
+        where = f"{token_form.SERVICES[api]} is a service elsewhere ({plain(address)})"
+        st.caption(f"{where}: its tokens are made there.")
     st.subheader("Tokens of everybody" if here.person.role == "admin" else "Your tokens", anchor=False)
     token_list.draw(access, here.person)

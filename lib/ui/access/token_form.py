@@ -28,7 +28,8 @@ def draw(here: Here, access: Access, settings: Settings) -> None:
     """The form; once a token is made, its text in a dialog until it is said to be copied."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input("What it is for", key=NAME, placeholder="Nightly report", max_chars=200, width=260)
-        st.selectbox("Service", list(SERVICES), format_func=SERVICES.__getitem__, key=SERVICE, width=140)
+        services = list(here.clients.own)
+        st.selectbox("Service", services, format_func=SERVICES.__getitem__, key=SERVICE, width=140)
         names = list(LIFETIMES)
         st.selectbox("Expires after", names, names.index(USUAL), key=EXPIRY, width=130)
         if st.session_state[SERVICE] == "reporting":
