@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +17,7 @@ import hypothesis
 import numpy as np
 import pyarrow as pa
 import pytest
-import uvicorn
+from serving import serving
 
 from lib import connect
 from lib.people import Grant, People, Person
@@ -31,7 +30,6 @@ from lib.reporting.definition import (
 )
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
-from lib.wire import server
 from lib.wire.transport import InProcess
 
 hypothesis.settings.register_profile(
@@ -184,14 +182,8 @@ def embedded(installation: connect.Installation) -> Iterator[httpx.Client]:
 @pytest.fixture(scope="session")
 def socket(installation: connect.Installation) -> Iterator[httpx.Client]:
     """A client of the APIs over a socket of this process."""
-    listener = server.listening("127.0.0.1", 0)
-    serving = uvicorn.Server(uvicorn.Config(installation.api, log_level="warning"))
-    thread = threading.Thread(target=serving.run, kwargs={"sockets": [listener]})
-    thread.start()
-    with httpx.Client(base_url=f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=60) as client:
+    with serving(installation.api) as address, httpx.Client(base_url=address, timeout=60) as client:
         yield client
-    serving.should_exit = True
-    thread.join()
 
 
 @pytest.fixture(scope="session")

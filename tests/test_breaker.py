@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
+from clocks import Stopwatch
 from test_call import BUSY, OK, Service
 
 from lib.wire.breaker import Breaker
@@ -11,25 +12,14 @@ from lib.wire.call import Call, call, stream
 from lib.wire.errors import BadRequest, Resting, Unreachable
 
 
-class Clock:
-    """A clock that goes when it is told to."""
-
-    def __init__(self) -> None:
-        self.seconds = 100.0
-
-    def __call__(self) -> float:
-        """What it says."""
-        return self.seconds
-
-
 @pytest.fixture
-def clock() -> Clock:
+def clock() -> Stopwatch:
     """A clock that stands still."""
-    return Clock()
+    return Stopwatch()
 
 
 @pytest.fixture
-def breaker(clock: Clock) -> Breaker:
+def breaker(clock: Stopwatch) -> Breaker:
     """A breaker that opens after two failures, for ten seconds."""
     return Breaker("the reporting service", failures=2, seconds=10, now=clock)
 
@@ -59,7 +49,7 @@ def test_a_dead_service_is_not_asked(open_breaker: Breaker) -> None:
     assert (service.asked, open_breaker.rest) == ([], 10)
 
 
-def test_it_recovers(open_breaker: Breaker, clock: Clock) -> None:
+def test_it_recovers(open_breaker: Breaker, clock: Stopwatch) -> None:
     """After its rest the service is asked, and an answer makes everything as it was."""
     clock.seconds += 10
     assert ask(Service(OK), open_breaker).status_code == 200
@@ -69,14 +59,14 @@ def test_it_recovers(open_breaker: Breaker, clock: Clock) -> None:
     assert ask(Service(OK), open_breaker).status_code == 200
 
 
-def test_one_tries_for_all(open_breaker: Breaker, clock: Clock) -> None:
+def test_one_tries_for_all(open_breaker: Breaker, clock: Stopwatch) -> None:
     """While one call tries whether the service is back, others go on to be refused."""
     clock.seconds += 10
     with stream(Service(OK).client(), Call("GET", "/", breaker=open_breaker)), pytest.raises(Resting):
         ask(Service(OK), open_breaker)
 
 
-def test_a_failed_try_begins_a_new_rest(open_breaker: Breaker, clock: Clock) -> None:
+def test_a_failed_try_begins_a_new_rest(open_breaker: Breaker, clock: Stopwatch) -> None:
     """If the one call fails, the service is left alone again for as long."""
     clock.seconds += 10
     with pytest.raises(Unreachable):

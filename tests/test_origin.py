@@ -1,17 +1,15 @@
 """WebSockets are for the desk's own pages: whoever opens one from elsewhere is refused."""
 
-import threading
 from collections.abc import Iterator
 
 import pytest
-import uvicorn
+from serving import serving
 from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from lib.wire import server
 from lib.wire.origin import SameOrigin
 
 PROXIED = "https://desk.example"
@@ -28,16 +26,8 @@ async def _tell(socket: WebSocket) -> None:
 def host() -> Iterator[str]:
     """Host and port of a served application behind the middleware, which has one name more."""
     app = SameOrigin(Starlette(routes=[WebSocketRoute("/", _tell)]), (PROXIED,))
-    with server.listening("127.0.0.1", 0) as listener:
-        config = uvicorn.Config(
-            app, log_level="critical", ws="websockets-sansio", timeout_graceful_shutdown=1
-        )
-        serving = uvicorn.Server(config)
-        thread = threading.Thread(target=serving.run, kwargs={"sockets": [listener]})
-        thread.start()
-        yield f"127.0.0.1:{listener.getsockname()[1]}"
-        serving.should_exit = True
-        thread.join()
+    with serving(app, ws="websockets-sansio") as address:
+        yield address.removeprefix("http://")
 
 
 def told(host: str, origin: str | None) -> str:

@@ -1,27 +1,17 @@
 """The tokens with which the desk calls the APIs of its own process."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import httpx
 import pytest
+from clocks import Clock
 
 from lib import connect
 from lib.people import Person
 from lib.reporting.client import Reporting
 from lib.reporting.models import InfoQuery
 from lib.tokens.passes import Passes
-
-
-class Clock:
-    """A clock that goes when it is told to."""
-
-    def __init__(self) -> None:
-        self.now = datetime.now(UTC)
-
-    def __call__(self) -> datetime:
-        """What it says."""
-        return self.now
 
 
 @pytest.fixture

@@ -2,19 +2,17 @@
 
 import datetime as dt
 import ssl
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
-import uvicorn
 from conftest import PASSWORD
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from serving import serving
 
 from lib import connect
 from lib.deals.models import Seat
@@ -154,22 +152,6 @@ def added(person: Person, settings: Settings) -> Person:
     """The person, known to the desk of these settings."""
     People(settings.people_file, rounds=4).add(person, PASSWORD)
     return connect.installation(settings).people.get(person.username)
-
-
-@contextmanager
-def serving(app: Callable, **options: str) -> Iterator[str]:
-    """The application on a free port, until the end of the block."""
-    with server.listening("127.0.0.1", 0) as listener:
-        running = uvicorn.Server(
-            uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1, **options)
-        )
-        thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            running.should_exit = True
-            thread.join()
 
 
 def signed(folder: Path) -> tuple[Path, Path]:

@@ -1,29 +1,19 @@
 """The throttle: so many requests in any 60 seconds, for each caller."""
 
 import pytest
+from clocks import Stopwatch
 
 from lib.wire.errors import Throttled
 from lib.wire.throttle import CALLERS_BEFORE_A_SWEEP, Throttle
 
 
-class Clock:
-    """A time that a test moves."""
-
-    def __init__(self) -> None:
-        self.seconds = 1000.0
-
-    def __call__(self) -> float:
-        """The time."""
-        return self.seconds
-
-
 @pytest.fixture
-def clock() -> Clock:
+def clock() -> Stopwatch:
     """A clock that stands still."""
-    return Clock()
+    return Stopwatch()
 
 
-def test_so_many_a_minute(clock: Clock) -> None:
+def test_so_many_a_minute(clock: Stopwatch) -> None:
     """The third of two is refused, says how long to wait, and after that wait it is admitted."""
     throttle = Throttle(2, clock)
     throttle.admit("ada")
@@ -39,7 +29,7 @@ def test_so_many_a_minute(clock: Clock) -> None:
         throttle.admit("ada")
 
 
-def test_never_less_than_a_second(clock: Clock) -> None:
+def test_never_less_than_a_second(clock: Stopwatch) -> None:
     """Retry-After is a whole number above zero."""
     throttle = Throttle(1, clock)
     throttle.admit("ada")
@@ -49,7 +39,7 @@ def test_never_less_than_a_second(clock: Clock) -> None:
     assert refused.value.retry_after == 1
 
 
-def test_refusals_are_not_counted(clock: Clock) -> None:
+def test_refusals_are_not_counted(clock: Stopwatch) -> None:
     """Who keeps asking is let in again all the same."""
     throttle = Throttle(1, clock)
     throttle.admit("ada")
@@ -61,7 +51,7 @@ def test_refusals_are_not_counted(clock: Clock) -> None:
     throttle.admit("ada")
 
 
-def test_callers_have_their_own(clock: Clock) -> None:
+def test_callers_have_their_own(clock: Stopwatch) -> None:
     """One caller's requests are not another's; those who are long gone are forgotten."""
     throttle = Throttle(1, clock)
     for number in range(CALLERS_BEFORE_A_SWEEP):

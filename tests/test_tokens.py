@@ -4,10 +4,11 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from pathlib import Path
 
 import pytest
+from clocks import Clock
 from sqlalchemy import Engine, event, text
 
 from lib import database
@@ -18,17 +19,6 @@ from lib.wire.errors import AccessError, BadRequest, UnknownName
 
 ADA = Person("ada", "Ada Example", None, "viewer", (Grant("demo"), Grant("other", "x")))
 HOUR = timedelta(hours=1)
-
-
-class Clock:
-    """The time, which passes when told to."""
-
-    def __init__(self) -> None:
-        self.now = datetime.now(UTC)
-
-    def __call__(self) -> datetime:
-        """The time now."""
-        return self.now
 
 
 @pytest.fixture

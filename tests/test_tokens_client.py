@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
+from clocks import Stopwatch
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
-from test_breaker import Clock
 
 from lib import connect
 from lib.reporting.client import Reporting
@@ -45,9 +45,9 @@ class TokenService:
 
 
 @pytest.fixture
-def clock() -> Clock:
+def clock() -> Stopwatch:
     """A clock that stands still."""
-    return Clock()
+    return Stopwatch()
 
 
 def test_the_form_is_that_of_the_specification() -> None:
@@ -60,7 +60,7 @@ def test_the_form_is_that_of_the_specification() -> None:
 
 
 @pytest.mark.parametrize(("seconds", "kept"), [(3600, 3539), ("3600", 3539), (100, 89), (None, 269)])
-def test_renewed_before_it_ends(clock: Clock, seconds: object, kept: int) -> None:
+def test_renewed_before_it_ends(clock: Stopwatch, seconds: object, kept: int) -> None:
     """A token is kept until a minute, or a tenth of its life, before its end; five minutes without an end."""
     service = TokenService(seconds)
     temporary = service.temporary(clock)
@@ -71,7 +71,7 @@ def test_renewed_before_it_ends(clock: Clock, seconds: object, kept: int) -> Non
     assert temporary.token() == "token-2"
 
 
-def test_renewed_when_it_is_refused(clock: Clock) -> None:
+def test_renewed_when_it_is_refused(clock: Stopwatch) -> None:
     """A refused token is exchanged; who was refused with the one before gets the one that is there."""
     temporary = TokenService().temporary(clock)
     first = temporary.token()
@@ -79,7 +79,7 @@ def test_renewed_when_it_is_refused(clock: Clock) -> None:
     assert (temporary.renewed(first), temporary.renewed(first)) == ("token-2", "token-2")
 
 
-def test_a_new_token_is_not_renewed(clock: Clock) -> None:
+def test_a_new_token_is_not_renewed(clock: Stopwatch) -> None:
     """A token that is refused right after it was given would be so again: it is not the token."""
     temporary = TokenService().temporary(clock)
     assert temporary.renewed(temporary.token()) is None
@@ -122,7 +122,7 @@ def test_refusals(answer: Response, error: type[TrancheError]) -> None:
     assert PASSWORD not in caught.value.reason
 
 
-def test_a_wrong_password_is_not_repeated(clock: Clock) -> None:
+def test_a_wrong_password_is_not_repeated(clock: Stopwatch) -> None:
     """After a refusal the service is left alone for a minute: it might lock the account."""
     service = TokenService()
     service.answer = JSONResponse({"error": "invalid_grant"}, 401)
@@ -149,7 +149,7 @@ def revoking(installation: connect.Installation, http: httpx.Client) -> Iterator
     yield revoke
 
 
-def test_the_real_service(http: httpx.Client, revoking: Callable[[], None], clock: Clock) -> None:
+def test_the_real_service(http: httpx.Client, revoking: Callable[[], None], clock: Stopwatch) -> None:
     """Against the real token and reporting services: a revoked token is renewed, and the answer comes."""
     temporary = Temporary(http, "manager", "demo", "reporting", Patience(), now=clock)
     reporting, asked = Reporting(http, temporary), InfoQuery(project_name="demo", slicer_name="delivery")

@@ -1,14 +1,12 @@
 """The ways to an application: embedded, and over a socket."""
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 import httpx
-import uvicorn
+from serving import serving
 from starlette.types import ASGIApp
 
-from lib.wire import server
 from lib.wire.transport import InProcess
 
 SECONDS = 60
@@ -24,17 +22,8 @@ def embedded(app: ASGIApp) -> Iterator[httpx.Client]:
 @contextmanager
 def socket(app: ASGIApp) -> Iterator[httpx.Client]:
     """A client of the application on a free port of this machine, served by a thread."""
-    with server.listening("127.0.0.1", 0) as listener:
-        serving = uvicorn.Server(uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1))
-        thread = threading.Thread(target=serving.run, kwargs={"sockets": [listener]})
-        thread.start()
-        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        try:
-            with httpx.Client(base_url=address, timeout=SECONDS) as client:
-                yield client
-        finally:
-            serving.should_exit = True
-            thread.join()
+    with serving(app) as address, httpx.Client(base_url=address, timeout=SECONDS) as client:
+        yield client
 
 
 TRANSPORTS: dict[str, Callable[[ASGIApp], AbstractContextManager[httpx.Client]]] = {

@@ -1,0 +1,26 @@
+"""An application on a socket of this machine, served by a thread of the test's own process."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from lib.wire import server
+
+
+@contextmanager
+def serving(app: ASGIApp, **options: Any) -> Iterator[str]:
+    """Its address, on a free port, until the end of the block; `options` are uvicorn's."""
+    usual = {"log_level": "critical", "timeout_graceful_shutdown": 1}
+    with server.listening("127.0.0.1", 0) as listener:
+        running = uvicorn.Server(uvicorn.Config(app, **(usual | options)))
+        thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            running.should_exit = True
+            thread.join()
