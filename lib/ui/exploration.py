@@ -73,7 +73,8 @@ def _facts(slicer: Slicer) -> list[str]:
     texts = []
     if slicer.first_date and slicer.last_date:
         first, last = date.fromisoformat(slicer.first_date), date.fromisoformat(slicer.last_date)
-        texts.append(f"{days(first, last)}, {(last - first).days + 1:,} days")
+        count = (last - first).days + 1
+        texts.append(f"{days(first, last)}, {count:,} day{'s' * (count != 1)}")
     zone = "other zones can be asked for" if slicer.supports_timezone else "in no other zone"
     texts.append(f"UTC{slicer.timezone:+d}, {zone}")
     for source in slicer.audience_sources:

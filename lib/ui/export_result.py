@@ -5,8 +5,19 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from lib.reporting import files
+from lib.reporting.files import Table
 from lib.reporting.models import AudienceQuery
-from lib.ui import ask, download, export_preview, export_tables, numbers, periods, problems, receipt
+from lib.ui import (
+    ask,
+    download,
+    export_preview,
+    export_tables,
+    numbers,
+    periods,
+    problems,
+    receipt,
+    shortfalls,
+)
 from lib.ui.export_form import Wish
 from lib.ui.export_preview import Preview
 from lib.ui.frame import Here
@@ -41,24 +52,25 @@ def _file(here: Here, asked: AudienceQuery, file: Preview, problem: str | None) 
     table = export_preview.first_rows(file, here.slicer)
     problem = problem or export_preview.hindrance(file, len(table.columns))
     name = files.filename(here.slicer_name, first, last, query.export_format)
-    columns = f"{len(table.columns)} column{'s' * (len(table.columns) > 1)}"
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(width=230):
             download.draw(here, file, name, files.media_type(query.export_format), problem)
         with st.container(width="stretch", gap="xxsmall"):
             st.markdown(f"**{export_preview.summary(file, figures)}**")
-            st.caption(f"{name} · {columns} · {numbers.days(first, last)}{_read(file)}")
+            known = () if file.is_plain else (_columns(table), "every record is read")
+            st.caption(" · ".join((name, numbers.days(first, last), *known)))
     download.news(file, name)
     if problem:
         st.warning(problem, icon=":material/warning:")
     export_tables.preview(file, table)
+    if file.is_plain:
+        st.caption(shortfalls.of_a_file(here.slicer, query))
     if query.data_filters and query.include_total:
         st.caption("The Total row is that of all rows, also of those that the file leaves out.")
 
 
-def _read(file: Preview) -> str:
-    """What is known of how the file is made."""
-    return "" if file.is_plain else " · every record is read"
+def _columns(table: Table) -> str:
+    return f"{len(table.columns)} column{'s' * (len(table.columns) > 1)}"
 
 
 def _receipt(here: Here, asked: AudienceQuery, file: Preview) -> None:

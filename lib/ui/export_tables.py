@@ -7,7 +7,7 @@ import streamlit as st
 
 from lib.reporting.files import Column, Table
 from lib.reporting.models import ExportQuery
-from lib.ui import export_preview, precision, script, shortfalls
+from lib.ui import export_preview, precision, script
 from lib.ui.export_preview import Preview
 from lib.ui.numbers import NOTHING, Numbers, title
 from lib.ui.receipt import Line, Receipt
@@ -37,8 +37,6 @@ def _rows(file: Preview, shown: pd.DataFrame, columns: dict[str, Any]) -> None:
     if not file.is_exact:
         exact = "" if file.is_plain else ", those of the file are not"
         st.caption(f"Too many records to preview exactly: these rows are estimates{exact}.")
-    if file.is_plain:
-        st.caption(shortfalls.FILE)
 
 
 def _column(column: Column, is_raw: bool) -> Any:

@@ -64,7 +64,7 @@ def receipt(
     elif file.is_plain:
         exact = _of_all(reporting, question.model_copy(update=totals_only), slicer)
     else:
-        exact = _in_file(reporting, file.query, names)
+        exact = _in_file(reporting, file.query, names, slicer)
     lines = tuple(_line(slicer.data_field(name), screen, exact) for name in names)
     return Receipt(lines, screen, file.is_plain)
 
@@ -81,10 +81,10 @@ def _of_all(reporting: Reporting, question: AudienceQuery, slicer: Slicer) -> Va
     return answer.total.values if answer.total.confidence_range is None else {}
 
 
-def _in_file(reporting: Reporting, query: ExportQuery, names: tuple[str, ...]) -> Values:
+def _in_file(reporting: Reporting, query: ExportQuery, names: tuple[str, ...], slicer: Slicer) -> Values:
     """The totals from a file of one row; tsv2 has all digits."""
     whole = {"split_by": (), "data_fields": names, "order_by": (), "data_filters": (), "include_total": 0}
     asked = query.model_copy(update=whole | {"export_format": "tsv2"})
-    header, row = reporting.export(asked).content.read().decode().splitlines()[:2]
+    header, row = reporting.export(asked, slicer).content.read().decode().splitlines()[:2]
     cells = zip(header.split("\t"), row.split("\t"), strict=True)
     return {name: float(cell) if cell else None for name, cell in cells}

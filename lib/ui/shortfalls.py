@@ -2,10 +2,16 @@
 
 from collections.abc import Iterable
 
-from lib.reporting.models import DataField, KeyField, Slicer
+from lib.reporting.models import DataField, ExportQuery, KeyField, Slicer
 from lib.ui.numbers import title
 
-FILE = "The service lays the file out itself: all its data fields, rows in an order of its own."
+FILE = "The service lays the file out itself: all its data fields, rows in an order of its own"
+
+
+def of_a_file(slicer: Slicer, query: ExportQuery) -> str:
+    """In what the file of a plain service differs from its preview."""
+    has_words = query.with_mappings and any(slicer.key_field(name).mapping for name in query.split_by)
+    return f"{FILE}, descriptions beside the codes." if has_words else f"{FILE}."
 
 
 def is_plain(slicer: Slicer) -> bool:
@@ -19,13 +25,10 @@ def has_words(slicer: Slicer, field: KeyField) -> bool:
 
 
 def codes(slicer: Slicer, names: Iterable[str]) -> list[str]:
-    """That values are shown as codes, a sentence per key field of which this is so."""
+    """That values of key fields are shown as codes, as one sentence where this is so of any."""
     fields = [slicer.key_field(name) for name in names]
-    return [
-        f"{field.description or field.name} in codes: this service sends no descriptions."
-        for field in fields
-        if not has_words(slicer, field)
-    ]
+    coded = [field.description or field.name for field in fields if not has_words(slicer, field)]
+    return [f"{', '.join(coded)} in codes: this service sends no descriptions."] if coded else []
 
 
 def never_sent(slicer: Slicer, field: DataField) -> list[str]:

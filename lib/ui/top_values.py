@@ -107,7 +107,7 @@ def frame(top: TopValues) -> pd.DataFrame:
 
 def counted(top: TopValues, numbers: Numbers) -> str:
     """`1,163 values, the top 15`: how many there are, and how many are shown."""
-    number = ("" if top.is_counted else "at least ") + numbers.number(top.found)
+    number = ("" if top.is_counted else "At least ") + numbers.number(top.found)
     shown = f", the top {len(top.values)}" if len(top.values) < top.found else ""
     return f"{number} value{'' if top.found == 1 else 's'}{shown}"
 

@@ -110,10 +110,10 @@ def _figures(known: Known, groups: Any, share: float) -> pd.DataFrame:
     """Every data field of each group: sums, and what is made of them; NaN where a formula divides by zero."""
     plain = [name for name, told in known.data_field.items() if not told.get("formula")]
     table = groups[plain].sum() / share
+    for name, column in known.unique.items():
+        table[name] = (groups[column].nunique() / share).round()
     for name, told in known.data_field.items():
         if told.get("formula"):
             quoted = re.sub(r"[A-Za-z_][\w.]*", r"`\g<0>`", told["formula"])
             table[name] = table.eval(quoted).replace([np.inf, -np.inf], np.nan)
-    for name, column in known.unique.items():
-        table[name] = (groups[column].nunique() / share).round()
     return table[[*known.data_field, *known.unique]]
