@@ -1,13 +1,11 @@
 """The stand-in as one application, and served on a socket of this machine."""
 
 import importlib.util
-import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import uvicorn
+from serving import serving
 from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -44,13 +42,5 @@ def app(state: State) -> ASGIApp:
 @contextmanager
 def served(state: State) -> Iterator[Standin]:
     """The stand-in on a free port, in a thread."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(app(state), log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
-        serving = uvicorn.Server(config)
-        thread = threading.Thread(target=serving.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield Standin(state, f"http://127.0.0.1:{listener.getsockname()[1]}")
-        finally:
-            serving.should_exit = True
-            thread.join()
+    with serving(app(state), lifespan="off") as address:
+        yield Standin(state, address)
