@@ -43,11 +43,8 @@ def audience(answer: httpx.Response, split_by: Sequence[str]) -> Audience:
     try:
         if as_arrow.MEDIA_TYPE in answer.headers.get("content-type", ""):
             return as_arrow.decode(answer.content)
-        if len(answer.content) >= many_rows.LEAST_BYTES and (
-            found := many_rows.decode(answer.content, split_by)
-        ):
-            return found
-        return as_json.decode(fields(answer), split_by)
+        found = many_rows.decode(answer.content, split_by)
+        return as_json.decode(fields(answer), split_by) if found is None else found
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise Unreadable("The service's answer is not one that the API knows") from error
 
