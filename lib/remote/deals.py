@@ -17,6 +17,7 @@ from lib.deals.seats import seats_of
 from lib.people import Person
 from lib.remote.lines import Line
 from lib.settings import Settings
+from lib.wire.errors import DeadlineExceeded, ServiceProblem
 
 READER = "viewer"
 LOOKS_AGAIN_SECONDS = 300.0
@@ -52,9 +53,9 @@ class DealsElsewhere:
 
     def of(self, person: Person) -> Deals:
         """This person's client. Asks the service, once in a while, whether it keeps lists: ServiceProblem."""
-        if self._has_lists():
-            return self.client(self._abilities(Abilities(), person))
         memory = Memory(self._engine, self.line.address, person.username)
+        if self._has_lists(memory):
+            return self.client(self._abilities(Abilities(), person))
         seats, abilities = seats_of(self._settings.seats), self._abilities(PLAIN, person)
         return PlainDeals(memory, seats, *self._service, **self._options, abilities=abilities)
 
@@ -67,12 +68,20 @@ class DealsElsewhere:
         refuses = MAY_NOT if person.role == READER else refuses
         return replace(does, fees=self.dialect.fees, refuses=refuses)
 
-    def _has_lists(self) -> bool:
-        """A service that listed once does; one that did not is asked again after some minutes."""
+    def _has_lists(self, memory: Memory) -> bool:
+        """A service that listed once does; one that did not is asked again after some minutes.
+
+        While it does not answer, what is remembered of it shows that it keeps none.
+        """
         with self._lock:
             known, is_old = self._lists, self._now() - self._looked_at > LOOKS_AGAIN_SECONDS
         if known is None or (not known and is_old):
-            known = has_lists(self.client(Abilities()))
+            try:
+                known = has_lists(self.client(Abilities()))
+            except (ServiceProblem, DeadlineExceeded):
+                if known is None and memory.is_empty():
+                    raise
+                known = False
             with self._lock:
                 self._lists, self._looked_at = known, self._now()
         return known

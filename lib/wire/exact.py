@@ -27,6 +27,11 @@ def dumps(value: Any) -> bytes:
     return orjson.dumps(value, default=_number)
 
 
+def readable(value: Any) -> str:
+    """The same for people: a line for each value, indented."""
+    return orjson.dumps(value, default=_number, option=orjson.OPT_INDENT_2).decode()
+
+
 def plain(number: Decimal) -> str:
     """`2.50` → `2.5`, `1E+2` → `100`."""
     text = format(number, "f")

@@ -1,78 +1,66 @@
 """The fields of a demand deal that can be changed, as widgets."""
 
+from typing import Any
+
 import streamlit as st
 
-from lib.deals.models import FEE_TYPES
-from lib.ui.deals import catalogue
-from lib.ui.deals.edits import Fields, number
+from lib.ui.deals import abilities, catalogue, facts
+from lib.ui.deals.edits import FEE_TYPE, Fields, number
 from lib.ui.field_problems import FieldProblems, beside
 from lib.ui.frame import Here
 from lib.ui.package.seats import seat_label
-from lib.ui.package.words import fee_title
+from lib.ui.package.words import NO_FEES, fee_title
 
 NAMES = ("name", "price", "deal_sync", "is_active", "agency_curation_fee", "agency_curation_fee_type",
-         "contact_email")  # fmt: skip
-AMOUNTS = ("price", "agency_curation_fee")
+         "contact_email", "seat", "supply_deals")  # fmt: skip
+SWITCHES = ("deal_sync", "is_active")
+FEE = "agency_curation_fee"
 
 
 def fill(prefix: str, fields: Fields) -> None:
-    """Let the widgets show these fields."""
-    for name in NAMES:
-        value = fields[name]
-        st.session_state[prefix + name] = float(value) if name in AMOUNTS and value is not None else value
-    st.session_state[prefix + "contact_email"] = fields["contact_email"] or ""
-    st.session_state[prefix + "seat"] = fields["seat"]["id"]
-    st.session_state[prefix + "supply_deals"] = [one["id"] for one in fields["supply_deals"]]
+    """Let the widgets show these fields; those that are missing have none."""
+    for name, value in fields.items():
+        st.session_state[prefix + name] = _shown(name, value)
 
 
 def read(here: Here, prefix: str) -> Fields:
     """The fields that the widgets show."""
     state = st.session_state
-    fields = {name: state[prefix + name] for name in NAMES}
-    return {
-        **fields,
-        **{name: number(fields[name]) for name in AMOUNTS},
-        "contact_email": fields["contact_email"] or None,
-        "seat": {"id": state[prefix + "seat"]},
-        "supply_deals": [{"id": one} for one in sorted(state[prefix + "supply_deals"])],
-    }
+    return {name: _sent(name, state[prefix + name]) for name in NAMES if prefix + name in state}
 
 
 def draw(here: Here, prefix: str, problems: FieldProblems) -> None:
     """The widgets, each with what is wrong with it."""
-    st.text_input("Name", key=f"{prefix}name", persist_state="session", max_chars=200)
-    beside(problems.at("name"))
-    _seat(here, prefix, problems)
+    state = st.session_state
+    if f"{prefix}name" in state:
+        st.text_input("Name", key=f"{prefix}name", persist_state="session", max_chars=200)
+        beside(problems.at("name"))
+    if f"{prefix}seat" in state:
+        _seat(here, prefix, problems)
     price, sync = st.columns(2, vertical_alignment="bottom")
     with price:
-        st.number_input(
-            "Price", min_value=0.0, key=f"{prefix}price", value=None, format="%.2f", persist_state="session"
-        )
-        beside(problems.at("price"))
-    with sync:
-        with st.container(horizontal=True):
-            st.toggle("Deal sync", key=f"{prefix}deal_sync", persist_state="session")
-            st.toggle("Active", key=f"{prefix}is_active", persist_state="session")
-        beside([*problems.at("deal_sync"), *problems.at("is_active")])
-    _fee(prefix, problems)
-    packages = {p.id: p.name or f"Package {p.id}" for p in catalogue.packages(here) if p.id is not None}
-    st.multiselect(
-        "Packages",
-        list(packages),
-        format_func=lambda one: packages.get(one, f"Package {one}"),
-        key=f"{prefix}supply_deals",
-        persist_state="session",
-        filter_mode="contains",
-        select_all=False,
-    )
-    beside(problems.at("supply_deals"))
+        if f"{prefix}price" in state:
+            _amount("Price", f"{prefix}price")
+            beside(problems.at("price"))
+    with sync, st.container(horizontal=True):
+        for name in SWITCHES:
+            if prefix + name in state:
+                st.toggle(facts.title(name), key=prefix + name, persist_state="session")
+    beside([*problems.at("deal_sync"), *problems.at("is_active")])
+    _terms(here, prefix, problems)
+    if f"{prefix}supply_deals" in state:
+        _packages(here, prefix, problems)
+
+
+def _amount(title: str, key: str) -> None:
+    st.number_input(title, min_value=0.0, key=key, value=None, format="%.2f", persist_state="session")
 
 
 def _seat(here: Here, prefix: str, problems: FieldProblems) -> None:
-    seats = catalogue.seats(here)
+    seats, chosen = catalogue.seats(here), st.session_state[f"{prefix}seat"]
     st.selectbox(
         "Seat",
-        list(seats),
+        list(dict.fromkeys([*seats, *([] if chosen is None else [chosen])])),
         index=None,
         format_func=lambda seat: seat_label(seats.get(seat), seat),
         key=f"{prefix}seat",
@@ -82,23 +70,76 @@ def _seat(here: Here, prefix: str, problems: FieldProblems) -> None:
     beside(problems.at("seat"))
 
 
-def _fee(prefix: str, problems: FieldProblems) -> None:
+def _packages(here: Here, prefix: str, problems: FieldProblems) -> None:
+    packages = {p.id: p.name or f"Package {p.id}" for p in catalogue.packages(here) if p.id is not None}
+    st.multiselect(
+        "Packages",
+        list(dict.fromkeys([*packages, *st.session_state[f"{prefix}supply_deals"]])),
+        format_func=lambda one: packages.get(one, f"Package {one}"),
+        key=f"{prefix}supply_deals",
+        persist_state="session",
+        filter_mode="contains",
+        select_all=False,
+    )
+    beside(problems.at("supply_deals"))
+
+
+def _terms(here: Here, prefix: str, problems: FieldProblems) -> None:
+    """The fee, as far as it can be said to the service, and the contact."""
+    fees, state = abilities.of(here).fees, st.session_state
+    has_fee = bool(fees) and f"{prefix}{FEE_TYPE}" in state and f"{prefix}{FEE}" in state
+    if not has_fee:
+        st.caption(
+            "Its fee is of a type that the settings don't name: it is changed at the service."
+            if fees
+            else NO_FEES
+        )
     kind, size, contact = st.columns([3, 2, 4], vertical_alignment="top")
     with kind:
-        st.selectbox(
-            "Agency fee", list(FEE_TYPES), index=None, format_func=fee_title,
-            key=f"{prefix}agency_curation_fee_type", persist_state="session", placeholder="Not said",
-        )  # fmt: skip
-        beside(problems.at("agency_curation_fee_type"))
+        if has_fee:
+            st.selectbox(
+                "Agency fee", list(fees), index=None, format_func=fee_title, key=f"{prefix}{FEE_TYPE}",
+                persist_state="session", placeholder="Not said",
+            )  # fmt: skip
+            beside(problems.at(FEE_TYPE))
     with size:
-        st.number_input(
-            "Fee", min_value=0.0, value=None, key=f"{prefix}agency_curation_fee", format="%.2f",
-            persist_state="session",
-        )  # fmt: skip
-        beside(problems.at("agency_curation_fee"))
-    with contact:
-        st.text_input(
-            "Contact e-mail", type="email", validate="", key=f"{prefix}contact_email",
-            persist_state="session",
-        )  # fmt: skip
-        beside(problems.at("contact_email"))
+        if has_fee:
+            _amount("Fee", f"{prefix}{FEE}")
+            beside(problems.at(FEE))
+    with contact if has_fee else st.container():
+        if f"{prefix}contact_email" in state:
+            st.text_input(
+                "Contact e-mail", type="email", validate="", key=f"{prefix}contact_email",
+                persist_state="session",
+            )  # fmt: skip
+            beside(problems.at("contact_email"))
+
+
+def _shown(name: str, value: Any) -> Any:
+    """A field as its widget holds it."""
+    match name:
+        case "price" | "agency_curation_fee":
+            return None if value is None else float(value)
+        case "seat":
+            return value["id"]
+        case "supply_deals":
+            return [one["id"] for one in value]
+        case "name" | "contact_email":
+            return value or ""
+        case _:
+            return value
+
+
+def _sent(name: str, held: Any) -> Any:
+    """What a widget holds, as a PUT carries it."""
+    match name:
+        case "price" | "agency_curation_fee":
+            return number(held)
+        case "seat":
+            return {"id": held}
+        case "supply_deals":
+            return [{"id": one} for one in sorted(held)]
+        case "contact_email":
+            return held or None
+        case _:
+            return held

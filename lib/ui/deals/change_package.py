@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from lib.deals.models import MEDIA_TYPES
-from lib.ui.deals import catalogue
+from lib.ui.deals import abilities, catalogue, facts
 from lib.ui.deals.edits import Fields, targeting
 from lib.ui.deals.names import deal_label
 from lib.ui.field_problems import FieldProblems, beside
@@ -18,20 +18,24 @@ from lib.ui.targeting.kinds import elements
 SWITCHES = ("is_active", "is_dynamic_bidding", "is_true_price_opt_enable")
 PLAIN = ("name", "media_type", *SWITCHES)
 DATES = ("start_date", "end_date")
+KNOWN = "known_fields"
 
 
 def fill(prefix: str, fields: Fields) -> None:
     """Let the widgets show these fields; dates as they are said in the zone of the start."""
     state = st.session_state
     for name in PLAIN:
-        state[prefix + name] = fields[name]
-    start: datetime = fields["start_date"] or datetime.now(UTC)
+        if name in fields:
+            state[prefix + name] = fields[name]
+    start: datetime = fields.get("start_date") or datetime.now(UTC)
     zone = timezone(start.utcoffset() or timedelta(0))
     state[f"{prefix}zone"] = int((start.utcoffset() or timedelta(0)).total_seconds() // 60)
     for name in DATES:
-        moment: datetime | None = fields[name]
+        moment: datetime | None = fields.get(name)
         state[prefix + name] = None if moment is None else moment.astimezone(zone).replace(tzinfo=None)
-    state[f"{prefix}demand_deals"] = [one["id"] for one in fields["demand_deals"]]
+    if "demand_deals" in fields:
+        state[f"{prefix}demand_deals"] = [one["id"] for one in fields["demand_deals"]]
+    state[f"{prefix}{KNOWN}"] = frozenset(fields)
     picker.fill(f"{prefix}target", targeting(fields))
 
 
@@ -44,35 +48,44 @@ def read(here: Here, prefix: str) -> Fields:
         for name in DATES
     }
     return {
-        **{name: state[prefix + name] for name in PLAIN},
+        **{name: state[prefix + name] for name in PLAIN if prefix + name in state},
         **dates,
         **elements(picker.read(f"{prefix}target", catalogue.named_lists(here))),
-        "demand_deals": [{"id": one} for one in sorted(state[f"{prefix}demand_deals"])],
+        "demand_deals": [{"id": one} for one in sorted(state.get(f"{prefix}demand_deals", ()))],
     }
 
 
 def draw(here: Here, prefix: str, problems: FieldProblems) -> None:
-    """The widgets, each with what is wrong with it."""
+    """The widgets, each with what is wrong with it; none for what the service does not tell."""
+    state, known = st.session_state, st.session_state[f"{prefix}{KNOWN}"]
     st.text_input("Name", key=f"{prefix}name", persist_state="session", max_chars=200)
     beside(problems.at("name"))
-    st.segmented_control(
-        "Media type", MEDIA_TYPES, format_func=str.capitalize, key=f"{prefix}media_type", required=True,
-        persist_state="session",
-    )  # fmt: skip
-    beside(problems.at("media_type"))
+    if "media_type" in known:
+        media_types = dict.fromkeys([*MEDIA_TYPES, state[f"{prefix}media_type"]])
+        st.segmented_control(
+            "Media type", list(media_types), format_func=str.capitalize, key=f"{prefix}media_type",
+            required=True, persist_state="session",
+        )  # fmt: skip
+        beside(problems.at("media_type"))
     _dates(prefix, problems)
     with st.container(horizontal=True):
-        st.toggle("Active", key=f"{prefix}is_active", persist_state="session")
-        st.toggle("Dynamic bidding", key=f"{prefix}is_dynamic_bidding", persist_state="session")
-        st.toggle("True price", key=f"{prefix}is_true_price_opt_enable", persist_state="session")
+        for name in SWITCHES:
+            if name in known:
+                st.toggle(facts.title(name), key=prefix + name, persist_state="session")
     beside(text for name in SWITCHES for text in problems.at(name))
     st.markdown("Targeting")
-    query = catalogue.usual_days(here)
-    picker.draw(here, query, f"{prefix}target", catalogue.named_lists(here), problems)
+    query, lists = catalogue.usual_days(here), catalogue.named_lists(here)
+    offer = picker.Offer(frozenset(known), takes_ids=not abilities.of(here).lists)
+    picker.draw(here, query, f"{prefix}target", lists, problems, offer)
+    if "demand_deals" in known:
+        _deals(here, prefix, problems)
+
+
+def _deals(here: Here, prefix: str, problems: FieldProblems) -> None:
     deals = {deal.id: deal_label(deal) for deal in catalogue.deals(here) if deal.id is not None}
     st.multiselect(
         "Deals",
-        list(deals),
+        list(dict.fromkeys([*deals, *st.session_state[f"{prefix}demand_deals"]])),
         format_func=lambda one: deals.get(one, f"Deal {one}"),
         key=f"{prefix}demand_deals",
         persist_state="session",

@@ -7,9 +7,11 @@ import streamlit as st
 
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui import copying
-from lib.ui.deals import catalogue, facts
+from lib.ui.deals import catalogue, facts, leftovers
+from lib.ui.deals.names import seat_name
+from lib.ui.deals.places import OPEN
 from lib.ui.deals.rows import Row, of_deal, of_package, table
-from lib.ui.deals.table import COLORS, OPEN
+from lib.ui.deals.table import COLORS
 from lib.ui.frame import Here
 from lib.ui.markdown import plain
 from lib.ui.package.words import amount
@@ -29,6 +31,7 @@ def draw(here: Here, entity: SupplyPackage | DemandDeal) -> None:
             copying.draw(entity.deal_id)
         _facts(deal_facts(entity))
         _linked("Packages", _packages_of(here, entity), "It gives access to no package yet.")
+    leftovers.draw(entity)
 
 
 def package_facts(here: Here, package: SupplyPackage) -> dict[str, str]:
@@ -49,7 +52,7 @@ def deal_facts(deal: DemandDeal) -> dict[str, str]:
     """A deal's facts, by title."""
     dsp = deal.dsp or (deal.seat.dsp if deal.seat else None)
     return {
-        "Seat": (deal.seat and deal.seat.name) or facts.NOTHING,
+        "Seat": seat_name(deal) or facts.NOTHING,
         "DSP": (dsp and dsp.name) or facts.NOTHING,
         "Price": amount(deal.price),
         "Deal sync": facts.value("deal_sync", deal.deal_sync),

@@ -9,6 +9,8 @@ from lib.deals.models import DemandDeal, SupplyPackage, Targeting
 from lib.ui.targeting.kinds import elements
 
 Fields = dict[str, Any]
+FEE_TYPE = "agency_curation_fee_type"
+CHOICES = ("media_type", "is_active", "is_dynamic_bidding", "is_true_price_opt_enable", "deal_sync")
 PACKAGE = ("name", "media_type", "start_date", "end_date", "is_active", "is_dynamic_bidding",
            "is_true_price_opt_enable")  # fmt: skip
 DEAL = ("name", "price", "deal_sync", "is_active", "agency_curation_fee", "agency_curation_fee_type",
@@ -28,21 +30,25 @@ class Meeting:
 
 def of_package(package: SupplyPackage) -> Fields:
     """What of a package can be changed, as a PUT carries it."""
-    return {
+    fields = {
         **{name: getattr(package, name) for name in PACKAGE},
         **elements(package),
         "demand_deals": [{"id": one.id} for one in sorted(package.demand_deals, key=lambda one: one.id)],
     }
+    return _known(package, fields)
 
 
 def of_deal(deal: DemandDeal) -> Fields:
     """What of a deal can be changed, as a PUT carries it."""
     packages = sorted(one.id for one in deal.supply_deals if one.id is not None)
-    return {
+    fields = {
         **{name: getattr(deal, name) for name in DEAL},
         "seat": {"id": deal.seat.id if deal.seat else None},
         "supply_deals": [{"id": one} for one in packages],
     }
+    if FEE_TYPE in deal.unread:
+        del fields["agency_curation_fee"]
+    return _known(deal, fields)
 
 
 def of(entity: SupplyPackage | DemandDeal) -> Fields:
@@ -51,8 +57,8 @@ def of(entity: SupplyPackage | DemandDeal) -> Fields:
 
 
 def changed(base: Mapping[str, Any], mine: Mapping[str, Any]) -> Fields:
-    """The fields that were edited: only they are sent."""
-    return {name: value for name, value in mine.items() if not _same(value, base.get(name))}
+    """The fields that were edited: only they are sent, and none that `base` does not have."""
+    return {name: value for name, value in mine.items() if name in base and not _same(value, base.get(name))}
 
 
 def merged(
@@ -71,12 +77,24 @@ def merged(
 
 def targeting(fields: Mapping[str, Any]) -> Targeting:
     """The targeting among a package's fields."""
-    return Targeting.model_validate({name: fields[name] for name in Targeting.model_fields})
+    return Targeting.model_validate({name: fields[name] for name in Targeting.model_fields if name in fields})
 
 
 def number(given: float | None) -> Decimal | None:
     """What a number widget holds, exactly as it was typed."""
     return None if given is None else Decimal(str(given))
+
+
+def _known(entity: SupplyPackage | DemandDeal, fields: Fields) -> Fields:
+    """Without what can't be read, and what the service does not tell where nobody can see what is replaced.
+
+    A text, a number or a time that is not told may be set; a switch, a choice or a list may not.
+    """
+    told = entity.model_fields_set
+    odd = {name for name, part in entity.unread.items() if not isinstance(part, list)}
+    untold = {name for name in CHOICES if name in fields and fields[name] is None}
+    untold |= {name for name, value in fields.items() if isinstance(value, list) and name not in told}
+    return {name: value for name, value in fields.items() if name not in odd | untold}
 
 
 def _same(one: Any, other: Any) -> bool:

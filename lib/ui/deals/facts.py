@@ -60,9 +60,11 @@ def span(package: SupplyPackage) -> str:
 
 def fee(deal: DemandDeal) -> str:
     """`5.00 percent of spend`."""
-    if deal.agency_curation_fee_type is None:
+    theirs = deal.unread.get("agency_curation_fee_type")
+    if deal.agency_curation_fee_type is None and theirs is None:
         return NOTHING
-    kind = FEE_TYPES.get(deal.agency_curation_fee_type, f"type {deal.agency_curation_fee_type}")
+    known = FEE_TYPES.get(deal.agency_curation_fee_type or 0, f"type {deal.agency_curation_fee_type}")
+    kind = known if theirs is None else f"type {theirs} of the service"
     return kind if deal.agency_curation_fee is None else f"{amount(deal.agency_curation_fee)} {kind}"
 
 

@@ -9,7 +9,7 @@ from lib.ui.deals.rows import Key
 from lib.ui.frame import Here
 from lib.ui.problems import told
 
-DONE = {"created": "Created", "removed": "Deleted"}
+DONE = {"created": "Created", "removed": "Deleted", "seen": "Opened here for the first time"}
 
 
 def sentences(change: Change) -> list[str]:

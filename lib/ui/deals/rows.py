@@ -8,6 +8,7 @@ from decimal import Decimal
 import pandas as pd
 
 from lib.deals.models import DemandDeal, Dsp, SupplyPackage
+from lib.ui.deals.names import seat_name
 from lib.ui.package.words import amount
 from lib.ui.targeting import words
 
@@ -204,7 +205,7 @@ def _price(prices: Sequence[Decimal]) -> str:
 
 
 def _seat(deal: DemandDeal) -> str:
-    return (deal.seat and deal.seat.name) or "?"
+    return seat_name(deal) or "?"
 
 
 def _dsp(deal: DemandDeal) -> str | None:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from lib.deals.models import Seat
 from lib.ui.field_problems import FieldProblems, beside
+from lib.ui.package import numbers
 from lib.ui.package.draft import Terms
 
 CHOSEN, TERMS, GRID, BASE, SHAPE = "np_seats", "np_terms", "np_grid", "np_grid_base", "np_grid_shape"
@@ -47,18 +48,15 @@ def frame(chosen: Mapping[int, Terms], seats: Mapping[int, Seat]) -> pd.DataFram
     return pd.DataFrame(rows, columns=columns, index=list(chosen)).astype(types)
 
 
-def draw(seats: Mapping[int, Seat], problems: FieldProblems) -> None:
+def draw(seats: Mapping[int, Seat], problems: FieldProblems, offer: numbers.Offer) -> None:
     """The picker of seats, and the grid of those that are chosen."""
-    st.multiselect(
+    known = dict.fromkeys([*seats, *st.session_state.get(CHOSEN, ())])
+    numbers.draw(
         "Seats",
-        list(seats),
-        format_func=lambda seat: seat_label(seats.get(seat), seat),
-        key=CHOSEN,
-        persist_state="session",
-        filter_mode="contains",
-        select_all=False,
-        wrap=True,
-        placeholder="Who may buy it; type a name or a DSP",
+        {seat: seat_label(seats.get(seat), seat) for seat in known},
+        CHOSEN,
+        offer,
+        f"Who may buy it; type a name{', a DSP or an id' if offer.takes_ids else ' or a DSP'}",
     )
     beside(text for text in problems.at(*OPTIONS) if not _is_in_a_row(problems, text))
     terms = chosen(st.session_state)
@@ -69,7 +67,7 @@ def draw(seats: Mapping[int, Seat], problems: FieldProblems) -> None:
         frame(_base(terms), seats),
         key=GRID,
         hide_index=True,
-        disabled=["Seat", "DSP"],
+        disabled=offer.disabled or ["Seat", "DSP"],
         column_config={
             "Seat": st.column_config.TextColumn(width="medium"),
             "Price": st.column_config.NumberColumn(width=110, format="%.2f", min_value=0.0, required=False),

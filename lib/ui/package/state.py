@@ -20,6 +20,7 @@ NAME, MEDIA, START, END, ZONE = "np_name", "np_media", "np_start", "np_end", "np
 ACTIVE, DYNAMIC, TRUE_PRICE = "np_active", "np_dynamic", "np_true_price"
 DEALS, LINKS, FEE_TYPE, FEE, EMAIL = "np_deals", "np_links", "np_fee_type", "np_fee", "np_email"
 KEY, PROBLEMS, FAILURE, CREATED = "np_idempotency_key", "np_problems", "np_failure", "np_created"
+ASKED, SURE = "np_asked", "np_sure"
 
 
 def begin() -> None:

@@ -10,6 +10,9 @@ from lib.ui.package.draft import NO_FEE, Draft, Terms
 from lib.ui.targeting import words
 from lib.ui.targeting.words import EVERYTHING, Described
 
+NO_FEES = (
+    "No fee is offered: the settings don't say which numbers this service has for types of fees (fee_types)."
+)
 _ODD_OFFSETS = (-570, -210, 210, 270, 330, 345, 390, 525, 570, 630, 765)
 OFFSETS = tuple(sorted({*range(-720, 841, 60), *_ODD_OFFSETS}))
 

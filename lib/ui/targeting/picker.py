@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
@@ -17,10 +18,37 @@ from lib.ui.problems import told
 from lib.ui.targeting.kinds import KINDS, Kind, key_field
 from lib.ui.targeting.words import Described
 
-SIZE = re.compile(r"[1-9]\d{0,4}x[1-9]\d{0,4}")
 NARROWEST, WIDTH = 150, 340
 SIDES = {False: "Only", True: "Never"}
 NamedLists = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Check:
+    """The shape of what may be typed, and what is said of another."""
+
+    shape: re.Pattern[str]
+    says: str
+
+
+CHECKS = {
+    "size": Check(
+        re.compile(r"[1-9]\d{0,4}x[1-9]\d{0,4}"), "A size is width x height in pixels, like 300x250"
+    ),
+    "list": Check(re.compile(r"[1-9]\d{0,15}"), "A list is named by its id, a number"),
+}
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What can be picked: the kinds of these fields of a package, lists by typed ids too, or nothing."""
+
+    fields: frozenset[str] = frozenset(Targeting.model_fields)
+    takes_ids: bool = False
+    disabled: bool = False
+
+
+WHOLE = Offer()
 
 
 def fill(prefix: str, targeting: Targeting) -> None:
@@ -57,7 +85,12 @@ def described(here: Here, query: AudienceQuery, targeting: Targeting) -> Describ
 
 
 def draw(
-    here: Here, query: AudienceQuery, prefix: str, lists: NamedLists, problems: FieldProblems | None = None
+    here: Here,
+    query: AudienceQuery,
+    prefix: str,
+    lists: NamedLists,
+    problems: FieldProblems | None = None,
+    offer: Offer = WHOLE,
 ) -> None:
     """Draw the pickers; their values are those of the days of `query`.
 
@@ -65,25 +98,29 @@ def draw(
     """
     words = described(here, query, read(prefix, lists))
     with st.grid("auto", min_column_width=NARROWEST, gap="xsmall"):
-        for kind in KINDS:
+        for kind in (kind for kind in KINDS if kind.field in offer.fields):
+            known = {**words.get(kind.name, {}), **lists.get(kind.name, {})}
             with st.container(gap="xxsmall"):
-                _kind(here, query, prefix, kind, {**words.get(kind.name, {}), **lists.get(kind.name, {})})
+                _kind(here, query, prefix, kind, known, offer)
     for kind_field in dict.fromkeys(kind.field for kind in KINDS):
         beside((problems or FieldProblems()).at(kind_field))
 
 
-def _kind(here: Here, query: AudienceQuery, prefix: str, kind: Kind, words: Mapping[str, str]) -> None:
+def _kind(
+    here: Here, query: AudienceQuery, prefix: str, kind: Kind, words: Mapping[str, str], offer: Offer
+) -> None:
     """A button that stays the same, as a popover with another label is another one, and would be closed."""
     popover = st.popover(
-        kind.title, key=f"{prefix}_{kind.name}", width="stretch", wrap=False, on_change="rerun"
-    )
+        kind.title, key=f"{prefix}_{kind.name}", width="stretch", wrap=False, on_change="rerun",
+        disabled=offer.disabled,
+    )  # fmt: skip
     if chosen := _in_words(prefix, kind, words):
         st.caption(plain(chosen))
     if popover.open:
         with popover, told("The values"):
             offered = words if kind.is_list else _offered(here, query, prefix, kind)
             for is_excluded in SIDES:
-                _values(prefix, kind, is_excluded, {**words, **offered})
+                _values(prefix, kind, is_excluded, {**words, **offered}, offer)
 
 
 def _offered(here: Here, query: AudienceQuery, prefix: str, kind: Kind) -> Mapping[str, str]:
@@ -102,8 +139,9 @@ def _offered(here: Here, query: AudienceQuery, prefix: str, kind: Kind) -> Mappi
     return {code: words for code, words in found.described.items() if code}
 
 
-def _values(prefix: str, kind: Kind, is_excluded: bool, offered: Mapping[str, str]) -> None:
+def _values(prefix: str, kind: Kind, is_excluded: bool, offered: Mapping[str, str], offer: Offer) -> None:
     key = _key(prefix, kind, is_excluded)
+    check = CHECKS.get("list" if kind.is_list else kind.name)
     st.multiselect(
         SIDES[is_excluded],
         list(dict.fromkeys([*_chosen(prefix, kind, is_excluded), *offered])),
@@ -111,21 +149,27 @@ def _values(prefix: str, kind: Kind, is_excluded: bool, offered: Mapping[str, st
         key=key,
         persist_state="session",
         filter_mode="contains",
-        accept_new_options=not kind.is_list,
+        accept_new_options=offer.takes_ids or not kind.is_list,
         select_all=False,
-        placeholder=_placeholder(kind, bool(offered)),
+        placeholder=_placeholder(kind, bool(offered), offer),
         width=WIDTH,
-        on_change=_drop_odd_sizes if kind.name == "size" else "rerun",
-        args=(key,) if kind.name == "size" else None,
+        on_change="rerun" if check is None else _drop_odd,
+        args=None if check is None else (key, check),
     )
 
 
 def _named(kind: Kind, words: Mapping[str, str], value: str) -> str:
     """A value by description and code; a list by its name."""
-    return words.get(value, value) if kind.is_list else filter_words.both(value, words.get(value))
+    return _worded(kind, words, value) if kind.is_list else filter_words.both(value, words.get(value))
 
 
-def _placeholder(kind: Kind, is_offered: bool) -> str:
+def _worded(kind: Kind, words: Mapping[str, str], value: str) -> str:
+    return words.get(value) or (f"list {value}" if kind.is_list else value)
+
+
+def _placeholder(kind: Kind, is_offered: bool, offer: Offer) -> str:
+    if kind.is_list and offer.takes_ids:
+        return "Type the id of a list, press Enter"
     if kind.is_list:
         return "Choose lists" if is_offered else "There are no lists yet"
     return "Most frequent first; type to find" if is_offered else "Type and press Enter"
@@ -135,18 +179,18 @@ def _in_words(prefix: str, kind: Kind, words: Mapping[str, str]) -> str:
     """What is chosen, under the button: `US, CA · not MX`; empty where nothing is."""
     sides = []
     for is_excluded in SIDES:
-        names = [words.get(value, value) for value in _chosen(prefix, kind, is_excluded)]
+        names = [_worded(kind, words, value) for value in _chosen(prefix, kind, is_excluded)]
         if names:
             sides.append(("not " if is_excluded else "") + ", ".join(names))
     return " · ".join(sides)
 
 
-def _drop_odd_sizes(key: str) -> None:
-    """A size that was typed has to be width x height."""
+def _drop_odd(key: str, check: Check) -> None:
+    """What was typed has to be of this kind's shape."""
     typed: list[str] = st.session_state[key]
-    fitting = [size.lower() for size in typed if SIZE.fullmatch(size.lower())]
+    fitting = [value.lower() for value in typed if check.shape.fullmatch(value.lower())]
     if len(fitting) < len(typed):
-        st.toast("A size is width x height in pixels, like 300x250", icon=":material/error:")
+        st.toast(check.says, icon=":material/error:")
     st.session_state[key] = fitting
 
 

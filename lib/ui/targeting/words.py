@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from lib.deals.models import Targeting
+from lib.deals.models import SupplyPackage, Targeting
 from lib.ui.targeting.kinds import KINDS, Kind
 
 EVERYTHING = "everything"
@@ -13,7 +13,7 @@ Described = Mapping[str, Mapping[str, str]]
 def sentence(targeting: Targeting, listed: int | None = LISTED, described: Described | None = None) -> str:
     """What is meant, then what is excluded, kind by kind; `listed` is how many of a kind to name.
 
-    `described` gives words for values, by the kind's name.
+    `described` gives words for values, by the kind's name. What can't be read is counted.
     """
     parts = [
         part
@@ -21,7 +21,20 @@ def sentence(targeting: Targeting, listed: int | None = LISTED, described: Descr
         for kind in KINDS
         if (part := _part(kind, targeting, is_excluded, listed, (described or {}).get(kind.name, {})))
     ]
-    return " · ".join(parts) or EVERYTHING
+    return " · ".join([*parts, *unread(targeting)]) or EVERYTHING
+
+
+def unread(targeting: Targeting) -> list[str]:
+    """What of a package's targeting is written in a way that this desk can't read: `places: 2 unread`."""
+    if not isinstance(targeting, SupplyPackage):
+        return []
+    kept = {name: part for name, part in targeting.unread.items() if name in Targeting.model_fields}
+    return [_counted(name, len(part) if isinstance(part, list) else None) for name, part in kept.items()]
+
+
+def _counted(field: str, count: int | None) -> str:
+    called = next(kind.group for kind in KINDS if kind.field == field).lower()
+    return f"an unread targeting by {called}" if count is None else f"{called}: {count} unread"
 
 
 def _part(

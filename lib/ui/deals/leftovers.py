@@ -1,0 +1,35 @@
+"""What of a package or a deal this desk can't read, and what nobody asked for: kept, and shown as it came."""
+
+from collections.abc import Iterator
+
+import streamlit as st
+
+from lib.deals.models import Resource
+from lib.ui.deals import facts
+from lib.wire import exact
+
+
+def draw(entity: Resource) -> None:
+    """Nothing where all of it is known."""
+    for sentence, raw in unread(entity):
+        with st.expander(sentence, icon=":material/data_object:"):
+            st.code(raw, language="json", wrap_lines=True)
+    if others := entity.model_extra:
+        with st.expander(f"Other fields ({len(others)})", icon=":material/data_object:"):
+            st.caption("The service sends them beside what the desk knows. They stay as they are.")
+            st.code(exact.readable(others), language="json", wrap_lines=True)
+
+
+def unread(entity: Resource) -> Iterator[tuple[str, str]]:
+    """A sentence for each field, and its JSON."""
+    for name, part in entity.unread.items():
+        called = facts.title(name)
+        if isinstance(part, list):
+            what = f"{len(part)} of {called.lower()}"
+            yield f"{what} that this desk can't read; {_stays(len(part))}", exact.readable(part)
+        else:
+            yield f"{called}: a value that this desk can't read; it stays as it is", exact.readable(part)
+
+
+def _stays(count: int) -> str:
+    return "it stays as it is" if count == 1 else "they stay as they are"
