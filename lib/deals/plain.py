@@ -20,10 +20,12 @@ from lib.deals.recalled import Recalled
 from lib.wire.errors import (
     BadRequest,
     DeadlineExceeded,
+    Garbled,
     InternalError,
     Invalid,
     NotFound,
     ServiceProblem,
+    TooLarge,
     TrancheError,
     Unreadable,
     Unsupported,
@@ -40,6 +42,8 @@ def has_lists(deals: Deals) -> bool:
     """Whether the service lists its packages; whether it can be reached at all is raised."""
     try:
         deals.list(SupplyPackage, limit=1)
+    except (Garbled, TooLarge):
+        raise
     except NOT_THERE:
         return False
     return True

@@ -12,7 +12,7 @@ from lib.deals.dialect import Dialect, Model
 from lib.deals.hidden import hidden
 from lib.deals.models import Change, Part
 from lib.wire import exact
-from lib.wire.errors import Unreadable
+from lib.wire.errors import Garbled, Unreadable
 
 Answer = TypeVar("Answer", bound=Part)
 ID_IN_ADDRESS = re.compile(r"/(\d{1,16})/?$")
@@ -70,7 +70,7 @@ def json(response: httpx.Response) -> Any:
     try:
         body = exact.loads(response.content)
     except ValueError as error:
-        raise Unreadable("The service answered with something that is not of this API") from error
+        raise Garbled("The service answered with something that is not of this API") from error
     if failure := hidden(body):
         raise failure
     return body

@@ -13,7 +13,7 @@ import orjson
 
 from lib.wire import call
 from lib.wire.breaker import DEAD, retry_after
-from lib.wire.errors import Refused, Throttled, Unanswered, Unreachable, Unreadable
+from lib.wire.errors import Garbled, Refused, Throttled, Unanswered, Unreachable
 
 PATH = "/oauth2/token/"
 FORM = "application/x-www-form-urlencoded"
@@ -135,9 +135,9 @@ def _read(answer: httpx.Response) -> tuple[str, float]:
         fields = orjson.loads(answer.content)
         text, seconds = fields["access_token"], float(fields.get("expires_in") or USUAL_SECONDS)
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise Unreadable(
+        raise Garbled(
             f"The token service answered {answer.status_code}, with something that is no token"
         ) from None
     if not isinstance(text, str) or not text.isprintable() or not text or seconds <= 0:
-        raise Unreadable("The token service gave a token that can't be used")
+        raise Garbled("The token service gave a token that can't be used")
     return text, seconds

@@ -6,7 +6,6 @@ from itertools import count
 
 import streamlit as st
 
-from lib.ui import opened
 from lib.wire.errors import (
     InternalError,
     Resting,
@@ -19,8 +18,7 @@ from lib.wire.errors import (
 
 SECONDS, LONGEST_SECONDS, LONGEST_WISH = 15, 120, 300
 PASSING = (ServiceProblem, InternalError, Throttled, Unanswered)
-PAUSES = "pauses_before_trying_again"
-_numbers = count()
+PAUSES, WANTED, DRAWN = "pauses_before_trying_again", "wanted_again", "offers_to_try_again"
 
 
 @dataclass(frozen=True)
@@ -39,12 +37,25 @@ def offer(error: TrancheError, what: str) -> None:
     """
     if isinstance(error, PASSING) and not isinstance(error, TooLarge):
         pause = _pause(error, what)
-        st.fragment(_wait, run_every=pause.seconds)(pause, next(_numbers))
+        drawn: dict[str, count[int]] = st.session_state.setdefault(DRAWN, {})
+        key = f"try_again_{what}_{next(drawn.setdefault(what, count()))}"
+        st.fragment(_wait, run_every=pause.seconds)(pause, key)
+
+
+def begin() -> None:
+    """A screen is drawn anew: nothing has failed on it yet."""
+    st.session_state[DRAWN] = {}
 
 
 def over(what: str) -> None:
     """It could be had: the next failure of it is the first in a row."""
     _pauses().pop(what, None)
+
+
+def is_wanted_since(failed_at: float) -> bool:
+    """Whether somebody, or the clock, wants to try again what failed then: it is left alone no longer."""
+    wanted_at: float = st.session_state.get(WANTED, float("-inf"))
+    return failed_at < wanted_at
 
 
 def _pause(error: TrancheError, what: str) -> Pause:
@@ -60,13 +71,13 @@ def _pause(error: TrancheError, what: str) -> Pause:
     return pause
 
 
-def _wait(pause: Pause, number: int) -> None:
+def _wait(pause: Pause, key: str) -> None:
     """Drawn with the screen, and drawn alone once the time is over: then the whole screen is asked again."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        is_wanted = st.button("Try again", icon=":material/refresh:", key=f"try_again_{number}")
+        is_wanted = st.button("Try again", icon=":material/refresh:", key=key)
         st.caption(f"By itself in {pause.seconds} seconds", width="content")
     if is_wanted or time.monotonic() - pause.since > pause.seconds - 1:
-        opened.ask_now()
+        st.session_state[WANTED] = time.monotonic()
         st.rerun()
 
 

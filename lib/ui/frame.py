@@ -91,6 +91,7 @@ def _without_slicer(here: Here) -> NoReturn:
 
 def header(person: Person) -> Here:
     """Draw pickers, the sentence on the data and the person's menu."""
+    again.begin()
     settings = Settings.load()
     clients = connect.connect(person, settings)
     with st.container(horizontal=True, vertical_alignment="center", key="frame"):

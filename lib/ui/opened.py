@@ -14,6 +14,7 @@ import streamlit as st
 
 from lib.connect import Clients
 from lib.reporting.models import InfoQuery, Slicer
+from lib.ui import again
 from lib.wire.errors import TrancheError
 
 KNOWN, ASKED = "known_slicers", "asked_slicers"
@@ -45,7 +46,9 @@ def opened(clients: Clients, username: str, project: str, name: str) -> Known:
     known, now = _kept().get(key, Known()), time.monotonic()
     if key in _asked():
         return _told(key, 0)
-    if now - known.told_at < clients.slicer_seconds or now - known.failed_at < PAUSE_SECONDS:
+    is_fresh = now - known.told_at < clients.slicer_seconds
+    is_left_alone = now - known.failed_at < PAUSE_SECONDS and not again.is_wanted_since(known.failed_at)
+    if is_fresh or is_left_alone:
         return known
     _asked()[key] = _asking(lambda: _answer(clients, known, project, name))
     return _told(key, MOMENT_SECONDS)
@@ -59,12 +62,6 @@ def awaited(username: str, project: str, name: str) -> Known:
 def look_out(username: str, project: str, name: str) -> None:
     """Draw the screen anew once the answer is there that it went on without."""
     st.fragment(_look, run_every=LOOK_SECONDS)((username, project, name))
-
-
-def ask_now() -> None:
-    """Leave the service alone no longer: somebody wants to know."""
-    for key, known in _kept().items():
-        _kept()[key] = replace(known, failed_at=float("-inf"))
 
 
 def _told(key: Key, seconds: float | None) -> Known:

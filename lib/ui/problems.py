@@ -57,6 +57,17 @@ def show(error: TrancheError, what: str, kept: str) -> None:
     again.offer(error, what)
 
 
+def is_open(error: TrancheError) -> bool:
+    """Whether what was to be written may be so all the same: the service was asked, and nobody knows."""
+    return isinstance(error, ServiceProblem | DeadlineExceeded) and not isinstance(error, Resting)
+
+
+def older(error: TrancheError, what: str) -> None:
+    """That what is shown was read before, since it can't be read anew."""
+    st.warning(f"{sentence(error)} What you see was read before.", icon=":material/history:")
+    again.offer(error, what)
+
+
 def sentence(error: TrancheError) -> str:
     """What happened and what to do next, for somebody who runs no services."""
     if isinstance(error, FOR_EVERYBODY) and not isinstance(error, Unauthorised):

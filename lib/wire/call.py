@@ -17,7 +17,7 @@ import httpx
 from lib.wire import sockets
 from lib.wire.breaker import PASSING, WAITED_FOR, Breaker, retry_after
 from lib.wire.deadline import Deadline
-from lib.wire.errors import Resting, TooLarge, Unanswered, Unreachable, Unreadable
+from lib.wire.errors import Garbled, Resting, TooLarge, Unanswered, Unreachable
 
 MAX_ANSWER_BYTES = 512 * 1024 * 1024
 _TRANSFER_HEADERS = ("content-encoding", "content-length", "transfer-encoding")
@@ -73,9 +73,8 @@ class Patience:
 def call(http: httpx.Client, request: Call, pause: Callable[[float], None] = time.sleep) -> httpx.Response:
     """The whole answer, read into memory.
 
-    Raises Unreachable (no connection, or it broke off; Resting where it is not even tried), Unreadable (bytes
-    that are not what their headers say; TooLarge, more than `max_bytes`) or Unanswered (not within the
-    deadline).
+    Raises Unreachable (no connection, or it broke off; Resting where it is not even tried), Unanswered (not
+    within the deadline), Garbled (not encoded as its headers say) or TooLarge (more than `max_bytes`).
     """
     for attempt in range(request.retries):
         answer = _tried(http, request)
@@ -164,7 +163,7 @@ def _family(deadline: Deadline) -> Iterator[None]:
         why = _NAMES.sub("its name", str(error))
         raise Unreachable(f"The service could not be reached: {why}") from error
     except httpx.DecodingError as error:
-        raise Unreadable("The answer is not encoded as its headers say") from error
+        raise Garbled("The answer is not encoded as its headers say") from error
     except httpx.ProxyError as error:
         raise Unreachable("The proxy on the way to the service let nothing through") from error
     except httpx.TransportError as error:

@@ -28,6 +28,7 @@ Every failure that a person or a script may see is one of these; its text is a s
         ├── Unreachable       no connection, or it broke off
         │   └── Resting       it failed so often that it is left alone for a while
         └── Unreadable        an answer came, but not one of this API
+            ├── Garbled       it is torn, or a page for people
             └── TooLarge      it is larger than is taken
 """
 
@@ -242,6 +243,10 @@ class Resting(Unreachable):
 
 class Unreadable(ServiceProblem):
     """Something answered, but not in the words of this API."""
+
+
+class Garbled(Unreadable):
+    """What answered is no service of this kind, or the answer was torn on the way: it may pass."""
 
 
 class TooLarge(Unreadable):

@@ -1,15 +1,21 @@
 """A service in this process, reached over sockets by way of proxies, and desks that ask it through them."""
 
 import datetime as dt
+import json
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import uvicorn
 from conftest import PASSWORD, PEOPLE, copied
 from dealing import stock
+from pydantic import SecretStr
+from streamlit.testing.v1 import AppTest
 
 from faults.behaviours import through
 from faults.proxy import Proxy, proxying
@@ -17,7 +23,11 @@ from lib import connect
 from lib.people import People
 from lib.settings import Settings
 from lib.wire import server
+from lib.wire.breaker import Breaker
 
+SCRIPT = Path(__file__).parents[2] / "lib" / "desk.py"
+SECRETS = ("reporting_token", "deals_token")
+ADDRESSES = ("base_url", "curate_url", "auth_url")
 SLICERS = ("demo/delivery", "demo/sold")
 SECONDS = {"answer_seconds": 1.0, "connect_seconds": 0.5}
 Told = Callable[..., Settings]
@@ -99,6 +109,7 @@ def inhabited(settings: Settings) -> Settings:
     people = People(settings.people_file, rounds=4)
     for person in PEOPLE:
         people.add(person, PASSWORD)
+    write(settings)
     return settings
 
 
@@ -115,3 +126,78 @@ def serving(installation: connect.Installation) -> Iterator[str]:
         finally:
             running.should_exit = True
             thread.join()
+
+
+@pytest.fixture
+def desk(told: Told, monkeypatch: pytest.MonkeyPatch) -> Iterator["Desk"]:
+    """A desk over the services behind the proxies."""
+    yield Desk(told, monkeypatch)
+
+
+class Desk:
+    """A desk, as its people see it, without a browser."""
+
+    def __init__(self, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._told, self._monkeypatch = told, monkeypatch
+        self.settings = inhabited(told())
+        monkeypatch.setenv("TRANCHE_HOME", str(self.settings.home))
+
+    def visit(self, screen: str, person: str = "manager", **params: str) -> AppTest:
+        """A screen as a demo person sees it who comes now, with these URL parameters."""
+        visit = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
+        visit.button(key=f"demo_{person}").click().run()
+        return self.open(visit, screen, **params)
+
+    def open(self, visit: AppTest, screen: str, **params: str) -> AppTest:
+        """The same visitor on this screen."""
+        visit.switch_page(f"../pages/{screen}.py")
+        for name, value in params.items():
+            visit.query_params[name] = value
+        return self.run(visit)
+
+    def run(self, visit: AppTest) -> AppTest:
+        """Another run, once it is sure that it did not break, nor tell what is not for everybody."""
+        return self.clean(visit.run())
+
+    def clean(self, visit: AppTest) -> AppTest:
+        """The screen, once that is sure."""
+        assert not visit.exception
+        secrets = (getattr(self.settings, name) for name in SECRETS)
+        assert not any(one.get_secret_value() in str(visit.main) for one in secrets if one is not None)
+        told = [*visit.error, *visit.warning, *visit.code]
+        said = " ".join(one.value for one in told if not one.value.startswith("curl"))
+        addresses = (getattr(self.settings, name) for name in ADDRESSES)
+        assert not any(urlsplit(one).netloc in said for one in addresses if one)
+        return visit
+
+    def configure(self, **more: object) -> None:
+        """Other settings, before the first visit."""
+        self.settings = self._told(**more)
+        write(self.settings)
+
+    def breakers(self) -> list[Breaker]:
+        """Those of the services that it asks."""
+        return connect.installation(Settings.load()).lines.breakers
+
+    def wake(self) -> None:
+        """Let the rest of its breakers be over."""
+        for breaker in self.breakers():
+            self._monkeypatch.setattr(breaker, "_now", lambda: time.monotonic() + 600)
+
+    def unbreakable(self) -> None:
+        """Let it ask however often it fails, so that each failure is told as it is."""
+        for breaker in self.breakers():
+            self._monkeypatch.setattr(breaker, "_most", sys.maxsize)
+
+
+def write(settings: Settings) -> None:
+    """Put what the tests set into the file that the desk reads."""
+    lines = []
+    for name in settings.model_fields_set - {"home"}:
+        value = getattr(settings, name)
+        value = value.get_secret_value() if isinstance(value, SecretStr) else value
+        if value is not None:
+            lines.append(f"{name} = {json.dumps(value)}")
+    path = settings.home / "tranche.toml"
+    path.write_text("\n".join(lines))
+    path.chmod(0o600)

@@ -14,6 +14,7 @@ from lib.wire.errors import (
     AccessError,
     BadRequest,
     DeadlineExceeded,
+    Garbled,
     InternalError,
     Refused,
     Throttled,
@@ -39,13 +40,16 @@ def slicer(answer: httpx.Response) -> Slicer:
 
 
 def audience(answer: httpx.Response, split_by: Sequence[str]) -> Audience:
-    """The Audience of an audience answer to that split. Raises its error, or Unreadable."""
+    """The Audience of an audience answer to that split. Raises its error, or Unreadable.
+
+    An Arrow stream that is torn is an OSError of its reader.
+    """
     try:
         if as_arrow.MEDIA_TYPE in answer.headers.get("content-type", ""):
             return as_arrow.decode(answer.content)
         found = many_rows.decode(answer.content, split_by)
         return as_json.decode(fields(answer), split_by) if found is None else found
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
         raise Unreadable("The service's answer is not one that the API knows") from error
 
 
@@ -73,4 +77,4 @@ def _foreign(answer: httpx.Response) -> TrancheError:
         return Unanswered("Something on the way waited for the service in vain")
     if code in DEAD:
         return Unreachable(f"Something on the way to the service answered {code} in its place")
-    return Unreadable(f"The service answered {code}, with something that is not of this API")
+    return Garbled(f"The service answered {code}, with something that is not of this API")

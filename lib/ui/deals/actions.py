@@ -10,6 +10,7 @@ from lib.ui.deals.rows import KINDS, Key
 from lib.ui.deals.table import OPEN, SAID
 from lib.ui.frame import Here
 from lib.ui.markdown import plain
+from lib.ui.problems import is_open
 from lib.wire.errors import NotFound, TrancheError
 
 PROBLEM = "action_problem"
@@ -94,7 +95,8 @@ def _did(work: Callable[[], None]) -> bool:
     try:
         work()
     except TrancheError as error:
-        st.session_state[PROBLEM] = f"{plain(error.reason.rstrip('.'))}."
+        done = "It may have been done all the same" if is_open(error) else "Nothing was changed"
+        st.session_state[PROBLEM] = f"{plain(error.reason.rstrip('.'))}. {done}."
         return False
     finally:
         catalogue.forget()

@@ -1,7 +1,7 @@
 """What the deals service has, read whole and kept for a moment: the lists that the screens are made of."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import streamlit as st
@@ -9,10 +9,11 @@ import streamlit as st
 from lib.deals.client import Deals
 from lib.deals.models import AppList, DemandDeal, DomainList, Dsp, Resource, Seat, SupplyPackage
 from lib.reporting.models import AudienceQuery
-from lib.ui import sign_in
+from lib.ui import again, sign_in
 from lib.ui.deals import report
 from lib.ui.deals.rows import Row, rows
 from lib.ui.frame import Here
+from lib.wire.errors import TrancheError
 
 KEPT, ROWS = "deals_catalogue", "deals_rows"
 SECONDS, MOST = 15.0, 5_000
@@ -21,12 +22,22 @@ Found = TypeVar("Found", bound=Resource)
 
 @dataclass(frozen=True)
 class Some:
-    """What was read of an entity. `count` is how many there are, which may be more than were read."""
+    """What was read of an entity. `count` is how many there are, which may be more than were read.
+
+    `trouble` is why it could not be read anew, if so; `at` is when that was tried last.
+    """
 
     at: float
     whose: str
     count: int
     results: tuple[Resource, ...]
+    trouble: TrancheError | None = None
+
+    @property
+    def is_old(self) -> bool:
+        """Whether to read it anew."""
+        is_wanted = self.trouble is not None and again.is_wanted_since(self.at)
+        return is_wanted or time.monotonic() - self.at > SECONDS
 
 
 def client(here: Here) -> Deals:
@@ -95,17 +106,42 @@ def unread(here: Here) -> dict[str, int]:
     }
 
 
+def trouble(here: Here) -> TrancheError | None:
+    """Why something of what is shown is what was read before; None where all of it is fresh."""
+    kept: dict[type[Resource], Some] = st.session_state.get(KEPT, {})
+    return next((s.trouble for s in kept.values() if s.trouble and s.whose == here.person.username), None)
+
+
 def forget() -> None:
     """Read everything again: something was changed."""
     st.session_state.pop(KEPT, None)
 
 
 def _kept(here: Here, model: type[Found]) -> tuple[Found, ...]:
+    """All of this kind; where the service fails meanwhile, those that were read before."""
     kept: dict[type[Resource], Some] = st.session_state.setdefault(KEPT, {})
     some = kept.get(model)
-    if some is None or some.whose != here.person.username or time.monotonic() - some.at > SECONDS:
+    if some is None or some.whose != here.person.username:
         some = kept[model] = _read(client(here), model, here.person.username)
+    elif some.is_old:
+        some = kept[model] = _anew(here, model, some)
     return some.results  # type: ignore[return-value]
+
+
+def _anew(here: Here, model: type[Found], some: Some) -> Some:
+    """As it is now, or as it was with the trouble; one kind is waited for in vain, not each of them."""
+    kept: dict[type[Resource], Some] = st.session_state[KEPT]
+    lately = next((one.trouble for one in kept.values() if one.trouble and not one.is_old), None)
+    if lately is not None:
+        return replace(some, at=time.monotonic(), trouble=lately)
+    try:
+        found = _read(client(here), model, here.person.username)
+    except again.PASSING as error:
+        return replace(some, at=time.monotonic(), trouble=error)
+    for other, one in kept.items():
+        if one.trouble is not None:
+            kept[other] = replace(one, at=float("-inf"), trouble=None)
+    return found
 
 
 def _read(client: Deals, model: type[Found], whose: str) -> Some:

@@ -13,6 +13,7 @@ from lib.ui.deals.rows import Key
 from lib.ui.field_problems import FieldProblems, beside
 from lib.ui.frame import Here
 from lib.ui.markdown import plain
+from lib.ui.problems import is_open
 from lib.wire.errors import Conflict, Invalid, TrancheError
 
 NO_PROBLEMS, NOT_SAVED = FieldProblems(), "Not saved yet: see what is said at the fields."
@@ -83,21 +84,27 @@ def save(here: Here, key: Key) -> None:
     """Send what was edited, if nobody changed it meanwhile; else show what they did. A callback."""
     prefix = _prefix(key)
     edit: Edit = st.session_state[prefix]
-    form = change_package if key[0] == "supply_deals" else change_deal
-    mine = form.read(here, prefix)
-    client, edited = catalogue.client(here), edits.changed(edit.base, mine)
     try:
-        client.change(*key, edited, edit.etag)
-    except Invalid as error:
-        st.session_state[prefix] = Edit(edit.base, edit.etag, problems=FieldProblems.of(error, mine))
-    except Conflict as error:
-        st.session_state[prefix] = _met(client, key, edit, mine, error)
+        st.session_state[prefix] = _saved(here, key, edit)
     except TrancheError as error:
         st.session_state[prefix] = replace(edit, failure=_kept(error))
-    else:
+    if st.session_state[prefix] is None:
         forget(key)
         catalogue.forget()
         st.session_state["deals_said"] = "Saved"
+
+
+def _saved(here: Here, key: Key, edit: Edit) -> Edit | None:
+    """None once it is saved; else the edit with what is wrong, or with what somebody else changed."""
+    form = change_package if key[0] == "supply_deals" else change_deal
+    client, mine = catalogue.client(here), form.read(here, _prefix(key))
+    try:
+        client.change(*key, edits.changed(edit.base, mine), edit.etag)
+    except Invalid as error:
+        return Edit(edit.base, edit.etag, problems=FieldProblems.of(error, mine))
+    except Conflict as error:
+        return _met(client, key, edit, mine, error)
+    return None
 
 
 def forget(key: Key) -> None:
@@ -161,7 +168,8 @@ def _meeting(meeting: Meeting, by: str) -> str:
 
 
 def _kept(error: TrancheError) -> str:
-    return f"{plain(error.reason.rstrip('.'))}. Nothing was saved, and what you typed is still here."
+    done = "It may have been saved all the same" if is_open(error) else "Nothing was saved"
+    return f"{plain(error.reason.rstrip('.'))}. {done}; what you typed is still here."
 
 
 def _prefix(key: Key) -> str:

@@ -16,6 +16,7 @@ from lib.ui.field_problems import FieldProblems, beside
 from lib.ui.frame import Here
 from lib.ui.markdown import plain
 from lib.ui.package import state
+from lib.ui.package.review import failure
 from lib.ui.package.seats import seat_label
 from lib.wire.errors import Invalid, TrancheError
 
@@ -76,12 +77,15 @@ def create(here: Here, deal: DemandDeal, seats: dict[int, Seat]) -> None:
     """Ask for the deal. A callback."""
     seat, price = seats.get(st.session_state[SEAT] or 0), number(st.session_state[PRICE])
     wanted = like(deal, seat, price)
+    is_once = True
     try:
-        made = catalogue.client(here).create(DemandDeal, wanted, st.session_state[KEY])
+        client = catalogue.client(here)
+        is_once = client.abilities.repeats
+        made = client.create(DemandDeal, wanted, st.session_state[KEY])
     except Invalid as error:
         st.session_state[PROBLEMS] = FieldProblems.of(error, wanted.sent())
     except TrancheError as error:
-        st.session_state[PROBLEMS] = FieldProblems({(): (f"{error.reason}. Nothing was created.",)})
+        st.session_state[PROBLEMS] = FieldProblems({(): (failure(error, is_once),)})
     else:
         for name in (KEY, PROBLEMS):
             st.session_state.pop(name, None)

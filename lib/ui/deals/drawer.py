@@ -12,6 +12,7 @@ from lib.ui.deals.rows import KINDS, Key
 from lib.ui.deals.table import COLORS, OPEN, SAID
 from lib.ui.frame import Here
 from lib.ui.markdown import plain
+from lib.ui.problems import show, told
 from lib.wire.errors import NotFound, TrancheError
 
 SHOWN, WIDTH = "drawer_shown", 720
@@ -49,7 +50,7 @@ def draw(here: Here) -> None:
         st.warning(f"{KINDS[key[0]]} {key[1]} is not there any more.", icon=":material/link_off:")
         return
     except TrancheError as error:
-        st.error(f"{KINDS[key[0]]} {key[1]} can't be opened. {plain(error.reason)}.", icon=":material/error:")
+        show(error, f"{KINDS[key[0]]} {key[1]}", "Nothing was changed.")
         return
     icon = ":material/inventory_2:" if key[0] == "supply_deals" else ":material/handshake:"
     title = plain(entity.name or f"{KINDS[key[0]]} {key[1]}")
@@ -59,11 +60,12 @@ def draw(here: Here) -> None:
 
 def _content(here: Here, key: Key) -> None:
     """Read anew on each run of the drawer, so that it shows what is there now."""
-    try:
-        entity: Entity = catalogue.client(here).get(change.MODELS[key[0]], key[1])
-    except TrancheError as error:
-        st.error(f"{plain(error.reason)}.", icon=":material/error:")
-        return
+    with told(f"{KINDS[key[0]]} {key[1]}", "What you typed is kept."):
+        _sections(here, key, catalogue.client(here).get(change.MODELS[key[0]], key[1]))
+
+
+def _sections(here: Here, key: Key, entity: Entity) -> None:
+    """Its head, and the section that is chosen."""
     if said := st.session_state.pop(SAID, None):
         st.toast(said)
     may_change = here.person.role != "viewer"
@@ -84,6 +86,7 @@ def _content(here: Here, key: Key) -> None:
         format_func=lambda name: f"{name} •" if name == CHANGE and unsaved else name,
         required=True,
         key=SHOWN,
+        persist_state="session",
         label_visibility="collapsed",
     )
     sections[shown]()

@@ -5,13 +5,15 @@ import streamlit as st
 from lib.ui import screens
 from lib.ui.deals import catalogue, drawer, table
 from lib.ui.frame import Here
-from lib.ui.problems import told
+from lib.ui.problems import older, told
 
 
 def draw(here: Here) -> None:
     """Packages and deals; where there are none yet, the way to the first."""
     with told("The deals", kept="Nothing was changed."):
         found = catalogue.listed(here)
+        if trouble := catalogue.trouble(here):
+            older(trouble, "The deals")
         if found:
             table.draw(here, found)
         else:

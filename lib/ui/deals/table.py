@@ -13,7 +13,7 @@ from lib.ui.deals.rows import KINDS, Row, Wanted, csv, table
 from lib.ui.frame import Here
 from lib.ui.markdown import plain
 from lib.ui.numbers import Numbers
-from lib.wire.errors import TrancheError
+from lib.wire.errors import DeadlineExceeded, ServiceProblem, TrancheError
 
 Color = Literal["green", "blue", "orange", "gray"]
 OPEN, CLICKED, SAID = "open", "deals_clicked", "deals_said"
@@ -149,14 +149,21 @@ def _bulk(here: Here, chosen: Sequence[Row]) -> None:
 
 
 def set_active(here: Here, chosen: Iterable[Row], is_active: bool) -> None:
-    """Pause or resume each; what fails is named, the others are done. A callback."""
-    client, done, failed = catalogue.client(here), 0, []
-    for row in chosen:
+    """Pause or resume each; what fails is named, the others are done. A callback.
+
+    Where the service does not answer, it is not asked for the rest: each would be waited for.
+    """
+    done, failed, left = 0, [], list(chosen)
+    while left:
+        row = left.pop(0)
         try:
-            client.change(row.entity, row.id, {"is_active": is_active})
+            catalogue.client(here).change(row.entity, row.id, {"is_active": is_active})
             done += 1
         except TrancheError as error:
             failed.append(plain(f"{row.name}: {error.reason}"))
+            if isinstance(error, ServiceProblem | DeadlineExceeded) and left:
+                failed.append(f"{len(left)} more were not asked for")
+                break
     catalogue.forget()
     verb = "resumed" if is_active else "paused"
     st.session_state[SAID] = ". ".join([f"{done} {verb}", *failed])

@@ -11,10 +11,11 @@ from lib.ui.markdown import plain
 from lib.ui.package import form, state
 from lib.ui.package.draft import Draft
 from lib.ui.package.words import sentences
+from lib.ui.problems import is_open
 from lib.ui.targeting.words import Described
-from lib.wire.errors import Conflict, DeadlineExceeded, Invalid, ServiceProblem, TrancheError
+from lib.wire.errors import Conflict, Invalid, TrancheError
 
-MAYBE = (ServiceProblem, DeadlineExceeded)
+KEPT = "What you entered is kept."
 
 
 def draw(here: Here, draft: Draft, problems: FieldProblems, described: Described) -> None:
@@ -46,25 +47,30 @@ def create(here: Here) -> None:
         return
     for key in (state.PROBLEMS, state.FAILURE):
         kept.pop(key, None)
-    deals = catalogue.client(here)
-    package = state.read(catalogue.named_lists(here)).package()
+    package, is_once = None, True
     try:
+        deals = catalogue.client(here)
+        is_once = deals.abilities.repeats
+        package = state.read(catalogue.named_lists(here)).package()
         kept[state.CREATED] = deals.create(SupplyPackage, package, kept[state.KEY])
         catalogue.forget()
-    except Invalid as error:
-        kept[state.PROBLEMS] = FieldProblems.of(error, package.sent())
     except TrancheError as error:
-        kept[state.FAILURE] = failure(error)
+        if isinstance(error, Invalid) and package is not None:
+            kept[state.PROBLEMS] = FieldProblems.of(error, package.sent())
+        else:
+            kept[state.FAILURE] = failure(error, is_once)
 
 
-def failure(error: TrancheError) -> str:
-    """What happened, what was kept and what to do next, in one or two sentences."""
+def failure(error: TrancheError, is_once: bool) -> str:
+    """What happened, what was kept and what to do next. `is_once`: asked for twice, it is created once."""
     said = plain(error.reason.rstrip("."))
     if isinstance(error, Conflict):
         return f"{said}. What you entered is kept: look in Deals whether it was created already."
-    if isinstance(error, MAYBE):
+    if is_open(error) and is_once:
         return f"{said}. What you entered is kept; try again: it will be created once at most."
-    return f"{said}. Nothing was created, and what you entered is kept."
+    if is_open(error):
+        return f"{said}. It may have been created all the same: look before you try again. {KEPT}"
+    return f"{said}. Nothing was created. {KEPT}"
 
 
 def done(package: SupplyPackage) -> None:

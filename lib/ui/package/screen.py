@@ -6,7 +6,7 @@ from lib.ui import leaving
 from lib.ui.deals import catalogue
 from lib.ui.frame import Here
 from lib.ui.package import form, panel, review, state
-from lib.ui.problems import told
+from lib.ui.problems import older, told
 from lib.ui.targeting import picker
 from lib.ui.targeting.filters import entries, report_filters
 
@@ -24,6 +24,8 @@ def draw(here: Here) -> None:
     state.begin()
     with told("The form", kept="What you entered is kept."):
         _draw(here)
+    if trouble := catalogue.trouble(here):
+        older(trouble, "Seats and lists")
 
 
 def _draw(here: Here) -> None:

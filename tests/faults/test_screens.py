@@ -1,0 +1,347 @@
+"""The desk before services that fail: each screen says so, keeps what was asked, and recovers by itself."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from faults import behaviours as do
+from faults.conftest import Desk
+from faults.proxy import Behaviour, Proxy
+from lib.ui.deals import catalogue
+
+MOST = 100_000
+UNREACHABLE = "The service can't be reached. Try again in a moment."
+UNANSWERED = "The service did not answer in time. Try again in a moment, or ask for less."
+UNREADABLE = "The service gave an answer that can't be read. Try again, or tell whoever runs it."
+TOO_LARGE = "The answer is larger than this desk takes. Ask for fewer days or a smaller split."
+NOT_LET_IN = "The service does not let this desk in. Tell an administrator: the settings hold its token."
+THROTTLED = "Too many requests; try again in 5 seconds."
+FAULTS: dict[str, tuple[Behaviour, str]] = {
+    "silence": (do.silent, UNANSWERED),
+    "a byte now and then": (do.dripping, UNANSWERED),
+    "a byte of the head now and then": (do.dripping_head, UNANSWERED),
+    "reset": (do.reset, UNREACHABLE),
+    "reset within": (do.reset_within, UNREACHABLE),
+    "cut off": (do.cut(20), UNREACHABLE),
+    "502 page": (do.instead(502, do.HTML, do.PAGE), UNREACHABLE),
+    "503": (do.instead(503, do.HTML, b"", retry_after="5"), UNREACHABLE),
+    "429": (do.instead(429, do.HTML, do.PAGE, retry_after="5"), THROTTLED),
+    "504 page": (do.instead(504, do.HTML, do.PAGE), UNANSWERED),
+    "401 page": (do.instead(401, do.HTML, do.PAGE), NOT_LET_IN),
+    "garbage": (do.instead(200, do.JSON, do.GARBAGE), UNREADABLE),
+    "page": (do.instead(200, do.HTML, do.PAGE), UNREADABLE),
+    "too large": (do.large(MOST), TOO_LARGE),
+    "half of it": (do.changed(do.halved), UNREADABLE),
+}
+ASKED = {"start": "-14d", "end": "yesterday", "split": "campaign_id", "is.geo.country": "US"}
+KEPT = {"slicers": "Your question is kept as it was.", "audience": "Your question is kept as it was."}
+SOME = ("silence", "reset", "garbage")
+LASTING = (TOO_LARGE, NOT_LET_IN)
+
+
+def faults(*names: str) -> Callable[..., Any]:
+    """Once per fault, as its behaviour and the sentence that is to be said; all without names."""
+    chosen = [pytest.param(*FAULTS[name], id=name) for name in names or FAULTS]
+    return pytest.mark.parametrize(("behaviour", "sentence"), chosen)
+
+
+@pytest.fixture
+def steady(desk: Desk) -> Desk:
+    """A desk that takes no large answers, and asks on however often it fails."""
+    desk.configure(max_answer_bytes=MOST)
+    desk.unbreakable()
+    return desk
+
+
+def said(visit: AppTest) -> set[str]:
+    """The failures on the screen."""
+    return {error.value for error in visit.error}
+
+
+def labels(visit: AppTest) -> list[str]:
+    """All buttons."""
+    return [button.label for button in visit.button]
+
+
+def headings(visit: AppTest) -> list[str]:
+    """All headings."""
+    return [one.value for one in visit.subheader]
+
+
+def try_again(desk: Desk, visit: AppTest) -> AppTest:
+    """The screen after a click on the first such button."""
+    next(button for button in visit.button if button.label == "Try again").click()
+    return desk.run(visit)
+
+
+def asked(visit: AppTest) -> dict[str, str]:
+    """The question in the URL."""
+    texts = {n: v if isinstance(v, str) else "".join(v[:1]) for n, v in visit.query_params.items()}
+    return {name: text for name, text in texts.items() if text and name not in ("project", "slicer")}
+
+
+def filled(visit: AppTest, name: str) -> AppTest:
+    """The form New package with what it needs: a name, and no deals yet."""
+    visit.button_group(key="np_deals").set_value("none")
+    visit.text_input(key="np_name").set_value(name)
+    return visit.run()
+
+
+def shows_figures(visit: AppTest, screen: str) -> bool:
+    """Whether the screen has what it is for."""
+    if screen == "export":
+        return any(button.label == "Download csv" for button in visit.get("download_button"))
+    return bool(visit.metric)
+
+
+@pytest.mark.parametrize("screen", ["slicers", "audience", "export"])
+@faults()
+def test_reports_fail(steady: Desk, reports: Proxy, behaviour: Behaviour, sentence: str, screen: str) -> None:
+    """A failure of the reporting service is a sentence; the question is kept, and answered afterwards."""
+    reports.behaviour = do.where(lambda one: not one.path.endswith("info"), behaviour)
+    visit = steady.visit(screen, slicer="delivery", **ASKED)
+    assert said(visit) == {f"{sentence} Your question is kept as it was."}
+    assert not shows_figures(visit, screen)
+    assert ("Try again" in labels(visit)) == (sentence not in LASTING)
+    assert asked(visit) == ASKED
+    reports.behaviour = do.through
+    steady.run(visit)
+    assert shows_figures(visit, screen)
+    assert (said(visit), asked(visit)) == (set(), ASKED)
+
+
+@pytest.mark.parametrize("screen", ["slicers", "audience", "export"])
+@faults(*SOME, "401 page")
+def test_reports_are_dead_from_the_start(
+    steady: Desk, reports: Proxy, behaviour: Behaviour, sentence: str, screen: str
+) -> None:
+    """Who comes while the service is down reads why there is no slicer, and has the figures once it is up."""
+    reports.behaviour = behaviour
+    visit = steady.visit(screen, slicer="delivery", **ASKED)
+    assert said(visit) == {f"{sentence} What you asked is kept in the address of this page."}
+    assert visit.error[0].proto.title == "The slicer delivery of demo could not be had"
+    reports.behaviour = do.through
+    if sentence not in LASTING:
+        try_again(steady, visit)
+        assert shows_figures(visit, screen)
+        assert (said(visit), asked(visit)) == (set(), ASKED)
+
+
+@faults(*SOME)
+def test_the_other_screens(steady: Desk, reports: Proxy, behaviour: Behaviour, sentence: str) -> None:
+    """While the reporting service is down, deals are listed, packages created and tokens made."""
+    reports.behaviour = behaviour
+    visit = steady.visit("deals")
+    assert "Morning News" in list(visit.dataframe[0].value["Name"])
+    assert said(visit) == set()
+    assert any("The report can't be had now" in caption.value for caption in visit.caption)
+    steady.open(visit, "new_package")
+    assert said(visit) == {f"{sentence} Your question is kept as it was."}
+    filled(visit, "Made without reports")
+    visit.button(key="np_create_button").click()
+    steady.run(visit)
+    assert "is created as package" in visit.success[0].value
+    steady.open(visit, "access")
+    assert said(visit) == set()
+    assert "Your tokens" in headings(visit)
+
+
+@faults(*SOME)
+def test_delivery_of_a_deal(steady: Desk, reports: Proxy, behaviour: Behaviour, sentence: str) -> None:
+    """In a deal's drawer the delivery can't be had, all else can; it is there once the service is."""
+    reports.behaviour = behaviour
+    visit = steady.visit("deals", open="demand_deals-1")
+    assert said(visit) == set()
+    visit.button_group(key="drawer_shown").set_value("Delivery")
+    steady.run(visit)
+    assert said(visit) == {f"{sentence} Your question is kept as it was."}
+    reports.behaviour = do.through
+    try_again(steady, visit)
+    assert said(visit) == set()
+    assert "Impressions" in {metric.label for metric in visit.metric}
+
+
+@faults()
+def test_deals_fail(steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: str) -> None:
+    """A failure of the deals service is a sentence on Deals, and on no screen that needs reports alone."""
+    visit = steady.visit("access")
+    deals.behaviour = behaviour
+    steady.open(visit, "deals")
+    assert said(visit) == {f"{sentence} Nothing was changed."}
+    steady.open(visit, "audience", slicer="delivery", **ASKED)
+    assert (said(visit), shows_figures(visit, "audience")) == (set(), True)
+    steady.open(visit, "access")
+    assert said(visit) == set()
+    deals.behaviour = do.through
+    steady.open(visit, "deals")
+    assert said(visit) == set()
+    assert "Morning News" in list(visit.dataframe[0].value["Name"])
+
+
+@faults()
+def test_the_form_is_kept(steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: str) -> None:
+    """Where the lists of the form can't be had, it says so, and what was typed is there again afterwards."""
+    visit = steady.visit("new_package")
+    visit.text_input(key="np_name").set_value("Half typed")
+    steady.run(visit)
+    deals.behaviour = behaviour
+    visit.session_state["deals_catalogue"] = {}
+    steady.run(visit)
+    assert said(visit) == {f"{sentence} What you entered is kept."}
+    deals.behaviour = do.through
+    steady.run(visit)
+    assert (said(visit), visit.text_input(key="np_name").value) == (set(), "Half typed")
+
+
+@faults(*SOME)
+def test_what_was_read_before_stays(
+    steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the list can't be read anew the one before stays, with a sentence; a click reads it anew."""
+    visit = steady.visit("deals")
+    monkeypatch.setattr(catalogue, "SECONDS", 0.0)
+    deals.behaviour = behaviour
+    steady.run(visit)
+    assert [one.value for one in visit.warning] == [f"{sentence} What you see was read before."]
+    assert "Morning News" in list(visit.dataframe[0].value["Name"])
+    deals.behaviour = do.through
+    try_again(steady, visit)
+    assert not visit.warning
+
+
+@pytest.mark.parametrize("honours_keys", [False, True])
+@faults(*SOME, "too large")
+def test_a_package_that_may_be_there(
+    desk: Desk, deals: Proxy, behaviour: Behaviour, sentence: str, honours_keys: bool
+) -> None:
+    """Where nobody knows whether it was created the form says so, and stays; the next click creates it."""
+    desk.configure(max_answer_bytes=MOST, deals_keys=honours_keys)
+    visit = filled(desk.visit("new_package"), f"Perhaps {honours_keys}")
+    deals.behaviour = do.where(lambda one: one.method == "POST", behaviour)
+    visit.button(key="np_create_button").click()
+    desk.run(visit)
+    advice = (
+        "What you entered is kept; try again: it will be created once at most."
+        if honours_keys
+        else "It may have been created all the same: look before you try again. What you entered is kept."
+    )
+    assert next(iter(said(visit))).endswith(advice)
+    assert visit.text_input(key="np_name").value == f"Perhaps {honours_keys}"
+    tries = deals.paths().count("/api/supply_deals/") - len([a for a in deals.asked if a.method == "GET"])
+    assert tries <= (3 if honours_keys else 1)
+    deals.behaviour = do.through
+    visit.button(key="np_create_button").click()
+    desk.run(visit)
+    assert "is created as package" in visit.success[0].value
+
+
+@faults(*SOME)
+def test_a_service_that_dies_under_the_form(
+    steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: str
+) -> None:
+    """A click on Create while the lists can't be read is a sentence too, and nothing was created."""
+    visit = filled(steady.visit("new_package"), "Under the form")
+    visit.session_state["deals_catalogue"] = {}
+    deals.behaviour = behaviour
+    visit.button(key="np_create_button").click()
+    steady.run(visit)
+    assert "POST" not in {one.method for one in deals.asked}
+    assert said(visit) == {f"{sentence} What you entered is kept."}
+    deals.behaviour = do.through
+    steady.run(visit)
+    assert visit.text_input(key="np_name").value == "Under the form"
+
+
+@faults("silence", "reset", "page")
+def test_a_change_that_may_be_saved(steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: str) -> None:
+    """An edit in the drawer stays typed when the service fails, with the doubt said; then it is saved."""
+    visit = steady.visit("deals", open="demand_deals-2")
+    visit.button_group(key="drawer_shown").set_value("Change").run()
+    name, save = "change-demand_deals-2-name", "change-demand_deals-2-_save"
+    visit.text_input(key=name).set_value(f"Renamed {sentence}"[:60]).run()
+    deals.behaviour = do.where(lambda one: one.method == "PUT", behaviour)
+    visit.button(key=save).click()
+    steady.run(visit)
+    assert any("It may have been saved all the same; what you typed is still here." in s for s in said(visit))
+    assert visit.text_input(key=name).value == f"Renamed {sentence}"[:60]
+    deals.behaviour = do.through
+    visit.button(key=save).click()
+    steady.run(visit)
+    assert said(visit) == set()
+
+
+@pytest.mark.parametrize("section", ["Facts", "Change", "History"])
+@faults(*SOME)
+def test_the_drawer(steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: str, section: str) -> None:
+    """A drawer that can't be read is a sentence, and is back, at its section, once it can be."""
+    visit = steady.visit("deals", open="supply_deals-1")
+    visit.button_group(key="drawer_shown").set_value(section).run()
+    if section == "Change":
+        visit.text_input(key="change-supply_deals-1-name").set_value("Half typed").run()
+    deals.behaviour = behaviour
+    visit.session_state["deals_catalogue"] = {}
+    steady.run(visit)
+    assert {sentence in one for one in said(visit)} == {True}
+    deals.behaviour = do.through
+    steady.run(visit)
+    assert said(visit) == set()
+    assert visit.button_group(key="drawer_shown").value == section
+    if section == "Change":
+        assert visit.text_input(key="change-supply_deals-1-name").value == "Half typed"
+
+
+@pytest.mark.parametrize("screen", ["audience", "deals"])
+@faults("silence", "reset", "502 page", "429", "garbage")
+def test_tokens_fail(
+    desk: Desk,
+    tokens: Proxy,
+    temporary: dict[str, object],
+    behaviour: Behaviour,
+    sentence: str,
+    screen: str,
+) -> None:
+    """Without a token service the screens that need one say so, Access works, and all is well once it is."""
+    desk.configure(**temporary)
+    desk.unbreakable()
+    tokens.behaviour = behaviour
+    visit = desk.visit(screen, slicer="delivery")
+    assert {one.startswith(sentence) or "token service asks" in one for one in said(visit)} == {True}
+    desk.open(visit, "access")
+    assert (said(visit), "Your tokens" in headings(visit)) == (set(), True)
+    tokens.behaviour = do.through
+    desk.open(visit, screen, slicer="delivery")
+    try_again(desk, visit) if said(visit) else None
+    assert said(visit) == set()
+    assert visit.metric if screen == "audience" else visit.dataframe
+
+
+def test_a_desk_that_is_not_let_in(desk: Desk, tokens: Proxy, temporary: dict[str, object]) -> None:
+    """Where the settings' name or password are refused, everybody is told to tell an administrator."""
+    desk.configure(**temporary)
+    tokens.behaviour = do.instead(401, do.JSON, b'{"error": "invalid_grant"}')
+    visit = desk.visit("audience", slicer="delivery")
+    assert said(visit) == {f"{NOT_LET_IN} What you asked is kept in the address of this page."}
+    assert "Try again" not in labels(visit)
+    desk.open(visit, "deals")
+    assert said(visit) == {f"{NOT_LET_IN} Nothing was changed."}
+
+
+def test_the_breaker(desk: Desk, reports: Proxy) -> None:
+    """A service that failed several times is not asked, and the screen says when it will be."""
+    reports.behaviour = do.where(lambda one: not one.path.endswith("info"), do.reset)
+    visit = desk.visit("slicers", slicer="delivery")
+    desk.open(visit, "audience", slicer="delivery", **ASKED)
+    before = len(reports.asked)
+    desk.run(visit)
+    said_so = (
+        r"The reporting service does not answer and is asked again in \d+ seconds\. Your question is kept"
+    )
+    assert all(re.match(said_so, one) for one in said(visit))
+    assert len(reports.asked) == before
+    reports.behaviour = do.through
+    desk.wake()
+    desk.run(visit)
+    assert (said(visit), bool(visit.metric)) == (set(), True)
