@@ -19,6 +19,7 @@ from lib.reporting.answers.as_json import (
 
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 REST = b"tranche"
+END = b"\xff\xff\xff\xff\x00\x00\x00\x00"  # Arrow columnar format, IPC streaming format: end-of-stream
 NUMBERS = {"values": "value", "percents": "percent"} | {extra: extra for extra in EXTRAS}
 TEXTS = {"names": "name", "descriptions": "description"}
 
@@ -45,7 +46,9 @@ def encode(audience: Audience) -> bytes:
 
 
 def decode(body: bytes) -> Audience:
-    """The Audience of such a stream. ValueError or KeyError where it is none."""
+    """The Audience of such a stream. ValueError, KeyError or OSError where it is none, or not whole."""
+    if not body.endswith(END):
+        raise ValueError("the stream has no end")
     table = pa.ipc.open_stream(body).read_all()
     rest = orjson.loads(table.schema.metadata[REST])
     columns = set(table.column_names)
