@@ -54,7 +54,7 @@ class Here:
             return "The report is still awaited" if self.trouble is None else "The report can't be had now"
         zone = f"UTC{self.slicer.timezone:+d} fixed, no DST"
         if self.slicer.last_date is None:
-            return f"No data yet · {zone}"
+            return f"No data yet · {zone}" if "last_date" in self.slicer.model_fields_set else zone
         return f"Data to {date.fromisoformat(self.slicer.last_date).isoformat()} · {zone}"
 
 

@@ -7,7 +7,8 @@ and Access open while the reporting service hangs.
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -19,7 +20,7 @@ from lib.wire.errors import TrancheError
 
 KNOWN, ASKED = "known_slicers", "asked_slicers"
 NOTHING = Slicer()
-MOMENT_SECONDS, PAUSE_SECONDS, LOOK_SECONDS = 3.0, 10.0, 2
+BLINK_SECONDS, MOMENT_SECONDS, PAUSE_SECONDS, LOOK_SECONDS = 0.2, 3.0, 10.0, 2
 Key = tuple[str, str, str]
 
 
@@ -69,7 +70,8 @@ def _told(key: Key, seconds: float | None) -> Known:
     if asked is None:
         return _kept().get(key, Known())
     try:
-        with st.spinner("Asking the reporting service", show_time=True):
+        wait([asked], timeout=0 if seconds == 0 else BLINK_SECONDS)
+        with nullcontext() if asked.done() else st.spinner("Asking the reporting service", show_time=True):
             known = _kept()[key] = asked.result(seconds)
     except TimeoutError:
         return replace(_kept().get(key, Known()), is_awaited=True)

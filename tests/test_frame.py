@@ -1,0 +1,27 @@
+"""The frame's sentence on the data: how far they go, and what their days are."""
+
+import pytest
+
+from lib.people import Person
+from lib.reporting.models import Slicer
+from lib.ui.frame import Here
+from lib.ui.opened import NOTHING
+from lib.wire.errors import TrancheError, Unreachable
+
+ADA = Person("ada", "Ada", None, "viewer")
+
+
+@pytest.mark.parametrize(
+    ("slicer", "trouble", "said"),
+    [
+        (Slicer(last_date="2026-11-20", timezone=-5), None, "Data to 2026-11-20 · UTC-5 fixed, no DST"),
+        (Slicer(last_date=None, timezone=1), None, "No data yet · UTC+1 fixed, no DST"),
+        (Slicer(timezone=1), None, "UTC+1 fixed, no DST"),
+        (NOTHING, None, "The report is still awaited"),
+        (NOTHING, Unreachable("gone"), "The report can't be had now"),
+    ],
+    ids=["with data", "without data", "not told", "awaited", "in trouble"],
+)
+def test_freshness(slicer: Slicer, trouble: TrancheError | None, said: str) -> None:
+    """It says what the service told, and nothing that it did not."""
+    assert Here(ADA, "demo", "delivery", slicer, None, trouble).freshness == said
