@@ -217,7 +217,10 @@ def test_what_was_read_before_stays(
 def test_a_package_that_may_be_there(
     desk: Desk, deals: Proxy, behaviour: Behaviour, sentence: str, honours_keys: bool
 ) -> None:
-    """Where nobody knows whether it was created the form says so, and stays; the next click creates it."""
+    """Where nobody knows whether it was created the form says so, and stays; the next click creates it.
+
+    Where that could be a second one, it is a click of somebody who says that there is none.
+    """
     desk.configure(max_answer_bytes=MOST, deals_keys=honours_keys)
     visit = filled(desk.visit("new_package"), f"Perhaps {honours_keys}")
     deals.behaviour = do.where(lambda one: one.method == "POST", behaviour)
@@ -226,13 +229,17 @@ def test_a_package_that_may_be_there(
     advice = (
         "What you entered is kept; try again: it will be created once at most."
         if honours_keys
-        else "It may have been created all the same: look before you try again. What you entered is kept."
+        else "look at the service, and in Deals, before you ask again. What you entered is kept."
     )
     assert next(iter(said(visit))).endswith(advice)
     assert visit.text_input(key="np_name").value == f"Perhaps {honours_keys}"
     tries = deals.paths().count("/api/supply_deals/") - len([a for a in deals.asked if a.method == "GET"])
     assert tries <= (3 if honours_keys else 1)
     deals.behaviour = do.through
+    assert visit.button(key="np_create_button").disabled is not honours_keys
+    if not honours_keys:
+        visit.checkbox(key="np_sure").check()
+        desk.run(visit)
     visit.button(key="np_create_button").click()
     desk.run(visit)
     assert "is created as package" in visit.success[0].value

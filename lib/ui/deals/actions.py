@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from lib.deals.abilities import Abilities
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.deals import catalogue, clone
+from lib.ui.deals.places import OPEN, SAID
 from lib.ui.deals.rows import KINDS, Key
-from lib.ui.deals.table import OPEN, SAID
 from lib.ui.frame import Here
 from lib.ui.markdown import plain
 from lib.ui.problems import is_open
@@ -17,9 +18,19 @@ PROBLEM = "action_problem"
 Entity = SupplyPackage | DemandDeal
 
 
-def draw(here: Here, key: Key, entity: Entity) -> None:
-    """The buttons."""
-    is_active = entity.is_active is not False
+def draw(here: Here, key: Key, entity: Entity, does: Abilities) -> None:
+    """The buttons of what can be done."""
+    if entity.is_active is not None and not does.why_not(key[0], "change"):
+        _pause(here, key, entity)
+    if not does.why_not(key[0], "create"):
+        clone.draw(here, key, entity)
+    if not does.why_not(key[0], "delete"):
+        with st.popover("Delete", icon=":material/delete:", key="action_delete"):
+            _delete(here, key, entity)
+
+
+def _pause(here: Here, key: Key, entity: Entity) -> None:
+    is_active = bool(entity.is_active)
     st.button(
         "Pause" if is_active else "Resume",
         icon=":material/pause:" if is_active else ":material/play_arrow:",
@@ -29,9 +40,6 @@ def draw(here: Here, key: Key, entity: Entity) -> None:
         on_click=set_active,
         args=(here, key, not is_active, entity.etag),
     )
-    clone.draw(here, key, entity)
-    with st.popover("Delete", icon=":material/delete:", key="action_delete"):
-        _delete(here, key, entity)
 
 
 def problem() -> None:

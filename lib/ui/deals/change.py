@@ -14,7 +14,7 @@ from lib.ui.field_problems import FieldProblems, beside
 from lib.ui.frame import Here
 from lib.ui.markdown import plain
 from lib.ui.problems import is_open
-from lib.wire.errors import Conflict, Invalid, TrancheError
+from lib.wire.errors import Conflict, Invalid, TrancheError, Unsupported
 
 NO_PROBLEMS, NOT_SAVED = FieldProblems(), "Not saved yet: see what is said at the fields."
 MODELS: dict[str, type[SupplyPackage] | type[DemandDeal]] = {
@@ -168,8 +168,11 @@ def _meeting(meeting: Meeting, by: str) -> str:
 
 
 def _kept(error: TrancheError) -> str:
+    said = plain(error.reason.rstrip("."))
+    if isinstance(error, Unsupported):
+        return f"{said}. What you typed is still here."
     done = "It may have been saved all the same" if is_open(error) else "Nothing was saved"
-    return f"{plain(error.reason.rstrip('.'))}. {done}; what you typed is still here."
+    return f"{said}. {done}; what you typed is still here."
 
 
 def _prefix(key: Key) -> str:

@@ -10,16 +10,18 @@ from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.ui import screens
 from lib.ui.deals import catalogue
 from lib.ui.deals.edits import number
+from lib.ui.deals.places import SAID
 from lib.ui.deals.rows import Key
-from lib.ui.deals.table import SAID
 from lib.ui.field_problems import FieldProblems, beside
 from lib.ui.frame import Here
 from lib.ui.markdown import plain
 from lib.ui.package import state
-from lib.ui.package.review import failure
+from lib.ui.package.review import advice
 from lib.ui.package.seats import seat_label
+from lib.ui.targeting import words
 from lib.wire.errors import Invalid, TrancheError
 
+ELSEWHERE = "Make it where the package was made."
 SEAT, PRICE, KEY, PROBLEMS = "clone_seat", "clone_price", "clone_key", "clone_problems"
 
 
@@ -30,6 +32,9 @@ def draw(here: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
         if popover.open:
             with popover:
                 _deal(here, entity)
+    elif odd := words.unread(entity):
+        with st.popover("Clone", icon=":material/content_copy:", key="action_clone"):
+            st.markdown(f"A copy would lack what this desk can't read ({plain(', '.join(odd))}). {ELSEWHERE}")
     elif _has_draft(here):
         with st.popover("Clone", icon=":material/content_copy:", key="action_clone"):
             st.markdown(
@@ -85,7 +90,8 @@ def create(here: Here, deal: DemandDeal, seats: dict[int, Seat]) -> None:
     except Invalid as error:
         st.session_state[PROBLEMS] = FieldProblems.of(error, wanted.sent())
     except TrancheError as error:
-        st.session_state[PROBLEMS] = FieldProblems({(): (failure(error, is_once),)})
+        said = f"{error.reason.rstrip('.')}. {advice(error, is_once)}"
+        st.session_state[PROBLEMS] = FieldProblems({(): (said,)})
     else:
         for name in (KEY, PROBLEMS):
             st.session_state.pop(name, None)

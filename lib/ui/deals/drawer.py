@@ -2,19 +2,23 @@
 
 import re
 from collections.abc import Callable
+from datetime import timedelta, timezone
 
 import streamlit as st
 
+from lib.deals.abilities import Abilities, Verb
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui import leaving
-from lib.ui.deals import actions, catalogue, change, delivery, details, history
+from lib.ui.deals import abilities, actions, catalogue, change, delivery, details, facts, history
+from lib.ui.deals.places import OPEN, SAID
 from lib.ui.deals.rows import KINDS, Key
-from lib.ui.deals.table import COLORS, OPEN, SAID
+from lib.ui.deals.table import COLORS
 from lib.ui.frame import Here
 from lib.ui.markdown import plain
 from lib.ui.problems import show, told
 from lib.wire.errors import NotFound, TrancheError
 
+VERBS: tuple[Verb, ...] = ("create", "change", "delete")
 SHOWN, WIDTH = "drawer_shown", 720
 FACTS, DELIVERY, CHANGE, HISTORY = "Facts", "Delivery", "Change", "History"
 ADDRESS = re.compile(r"(supply_deals|demand_deals)-([1-9][0-9]{0,15})")
@@ -47,6 +51,7 @@ def draw(here: Here) -> None:
         entity = catalogue.client(here).get(change.MODELS[key[0]], key[1])
     except NotFound:
         close()
+        catalogue.forget()
         st.warning(f"{KINDS[key[0]]} {key[1]} is not there any more.", icon=":material/link_off:")
         return
     except TrancheError as error:
@@ -68,8 +73,9 @@ def _sections(here: Here, key: Key, entity: Entity) -> None:
     """Its head, and the section that is chosen."""
     if said := st.session_state.pop(SAID, None):
         st.toast(said)
-    may_change = here.person.role != "viewer"
-    _head(here, key, entity, may_change)
+    does = abilities.of(here)
+    may_change = not does.why_not(key[0], "change")
+    _head(here, key, entity, does)
     actions.problem()
     sections: dict[str, Callable[[], None]] = {
         FACTS: lambda: details.draw(here, entity),
@@ -78,6 +84,8 @@ def _sections(here: Here, key: Key, entity: Entity) -> None:
         HISTORY: lambda: history.draw(here, key),
     }
     names = [name for name in sections if may_change or name != CHANGE]
+    if st.session_state.get(SHOWN) not in (None, *names):
+        del st.session_state[SHOWN]
     unsaved = may_change and change.is_unsaved(here, key)
     shown = st.segmented_control(
         "Section",
@@ -93,12 +101,21 @@ def _sections(here: Here, key: Key, entity: Entity) -> None:
     leaving.ask_before(unsaved)
 
 
-def _head(here: Here, key: Key, entity: Entity, may_change: bool) -> None:
-    """The status, what it is, and what can be done."""
+def _head(here: Here, key: Key, entity: Entity, does: Abilities) -> None:
+    """The status, what it is, what can be done, and why the rest can't."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        status = entity.status or "unknown"
-        st.badge(status.capitalize(), color=COLORS.get(status, "gray"))
+        if entity.status:
+            st.badge(entity.status.capitalize(), color=COLORS.get(entity.status, "gray"))
         st.caption(f"{KINDS[key[0]]} {key[1]}", width="content")
         st.space("stretch")
-        if may_change:
-            actions.draw(here, key, entity)
+        actions.draw(here, key, entity, does)
+    if reason := does.why_not(key[0], *VERBS):
+        st.caption(f":material/lock: {plain(reason)}.")
+    if entity.as_of is not None:
+        since = facts.moment(entity.as_of.astimezone(_zone()))
+        st.caption(f":material/history: As it was known on {since}; this service does not show it by itself.")
+
+
+def _zone() -> timezone:
+    """The zone of the reader's clock."""
+    return timezone(-timedelta(minutes=st.context.timezone_offset or 0))

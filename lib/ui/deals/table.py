@@ -8,7 +8,8 @@ import streamlit as st
 
 from lib.deals.models import MEDIA_TYPES, STATUSES
 from lib.ui import selection
-from lib.ui.deals import catalogue
+from lib.ui.deals import abilities, bring_in, catalogue
+from lib.ui.deals.places import CLICKED, OPEN, SAID
 from lib.ui.deals.rows import KINDS, Row, Wanted, csv, table
 from lib.ui.frame import Here
 from lib.ui.markdown import plain
@@ -16,7 +17,6 @@ from lib.ui.numbers import Numbers
 from lib.wire.errors import DeadlineExceeded, ServiceProblem, TrancheError
 
 Color = Literal["green", "blue", "orange", "gray"]
-OPEN, CLICKED, SAID = "open", "deals_clicked", "deals_said"
 FIND, KIND, STATUS, MEDIA, SEAT, DSP = "find", "kind", "status", "media", "seat", "dsp"
 COLORS: dict[str, Color] = {"active": "green", "pending": "blue", "paused": "orange", "complete": "gray"}
 TALLEST, NARROWEST = 630, 150
@@ -25,15 +25,16 @@ ROW_HEIGHT = 33
 
 def draw(here: Here, everything: Sequence[Row]) -> None:
     """Controls, then the rows that are left; who may change deals can pause and resume several at once."""
-    may_change = here.person.role != "viewer"
+    does = abilities.of(here)
+    changeable = frozenset(entity for entity in KINDS if not does.why_not(entity, "change"))
     wanted = _controls(everything)
     shown = [row for row in everything if wanted.has(row)]
     bar = st.container(horizontal=True, vertical_alignment="center")
-    chosen = _grid(shown, may_change) if shown else []
+    chosen = _grid(shown, bool(changeable)) if shown else []
     with bar:
         st.caption(_counted(shown, everything, catalogue.unread(here)), width="content")
-        if may_change:
-            _bulk(here, chosen)
+        if changeable:
+            _bulk(here, [row for row in chosen if row.entity in changeable])
         st.download_button(
             "CSV",
             data=partial(csv, shown),
@@ -45,6 +46,7 @@ def draw(here: Here, everything: Sequence[Row]) -> None:
             on_click="ignore",
             key="deals_csv",
         )
+        bring_in.draw(here)
     if not shown:
         st.info(
             "No package or deal matches. Shorten the search, or take a filter away.",

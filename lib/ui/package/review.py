@@ -2,9 +2,10 @@
 
 import streamlit as st
 
+from lib.deals.client import Deals
 from lib.deals.models import SupplyPackage
 from lib.ui import screens
-from lib.ui.deals import catalogue
+from lib.ui.deals import abilities, catalogue
 from lib.ui.field_problems import FieldProblems, beside
 from lib.ui.frame import Here
 from lib.ui.markdown import plain
@@ -16,6 +17,7 @@ from lib.ui.targeting.words import Described
 from lib.wire.errors import Conflict, Invalid, TrancheError
 
 KEPT = "What you entered is kept."
+LOOK = f"Whether it was created is not known: look at the service, and in Deals, before you ask again. {KEPT}"
 
 
 def draw(here: Here, draft: Draft, problems: FieldProblems, described: Described) -> None:
@@ -25,13 +27,13 @@ def draw(here: Here, draft: Draft, problems: FieldProblems, described: Described
     st.markdown("\n\n".join(sentences(draft, catalogue.seats(here), deals, described)))
     if problems:
         beside(problems.elsewhere(form.SHOWN) or ["Not created yet: see what is said at the fields."])
-    if failure := st.session_state.get(state.FAILURE):
-        st.error(failure, icon=":material/error:")
-    with st.container(horizontal=True):
+    is_doubtful = _doubt()
+    with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Create the package",
             type="primary",
             key="np_create_button",
+            disabled=is_doubtful or bool(abilities.of(here).why_not("supply_deals", "create")),
             on_click=create,
             args=(here,),
         )
@@ -40,37 +42,56 @@ def draw(here: Here, draft: Draft, problems: FieldProblems, described: Described
         )
 
 
-def create(here: Here) -> None:
-    """Ask for the package, with the form's key: whatever is clicked twice, it is created once."""
+def _doubt() -> bool:
+    """What went wrong; whether it is still to be looked up if it was created all the same."""
     kept = st.session_state
-    if kept.get(state.CREATED) is not None:
+    is_asked = state.ASKED in kept
+    if said := kept.get(state.FAILURE, LOOK if is_asked else ""):
+        st.error(said, icon=":material/error:")
+    return is_asked and not st.checkbox("It is not there: create it now", key=state.SURE)
+
+
+def create(here: Here) -> None:
+    """Ask for the package, with the form's key: whatever is clicked twice, it is created once.
+
+    A service that honours no keys is asked again only by somebody who has looked whether it is there.
+    """
+    kept = st.session_state
+    if kept.get(state.CREATED) is not None or (state.ASKED in kept and not kept.get(state.SURE)):
         return
-    for key in (state.PROBLEMS, state.FAILURE):
+    for key in (state.PROBLEMS, state.FAILURE, state.ASKED, state.SURE):
         kept.pop(key, None)
-    package, is_once = None, True
     try:
-        deals = catalogue.client(here)
-        is_once = deals.abilities.repeats
-        package = state.read(catalogue.named_lists(here)).package()
+        deals, package = catalogue.client(here), state.read(catalogue.named_lists(here)).package()
+    except TrancheError as error:
+        kept[state.FAILURE] = f"{plain(error.reason.rstrip('.'))}. Nothing was created. {KEPT}"
+    else:
+        _ask(deals, package)
+
+
+def _ask(deals: Deals, package: SupplyPackage) -> None:
+    kept, is_once = st.session_state, deals.abilities.repeats
+    if not is_once:
+        kept[state.ASKED] = True
+    try:
         kept[state.CREATED] = deals.create(SupplyPackage, package, kept[state.KEY])
         catalogue.forget()
     except TrancheError as error:
-        if isinstance(error, Invalid) and package is not None:
+        if not is_open(error):
+            kept.pop(state.ASKED, None)
+        if isinstance(error, Invalid):
             kept[state.PROBLEMS] = FieldProblems.of(error, package.sent())
         else:
-            kept[state.FAILURE] = failure(error, is_once)
+            kept[state.FAILURE] = f"{plain(error.reason.rstrip('.'))}. {advice(error, is_once)}"
 
 
-def failure(error: TrancheError, is_once: bool) -> str:
-    """What happened, what was kept and what to do next. `is_once`: asked for twice, it is created once."""
-    said = plain(error.reason.rstrip("."))
+def advice(error: TrancheError, is_once: bool) -> str:
+    """What was kept and what to do next. `is_once`: asked for twice, it is created once."""
     if isinstance(error, Conflict):
-        return f"{said}. What you entered is kept: look in Deals whether it was created already."
-    if is_open(error) and is_once:
-        return f"{said}. What you entered is kept; try again: it will be created once at most."
+        return "What you entered is kept: look in Deals whether it was created already."
     if is_open(error):
-        return f"{said}. It may have been created all the same: look before you try again. {KEPT}"
-    return f"{said}. Nothing was created. {KEPT}"
+        return "What you entered is kept; try again: it will be created once at most." if is_once else LOOK
+    return f"Nothing was created. {KEPT}"
 
 
 def done(package: SupplyPackage) -> None:
