@@ -5,7 +5,9 @@ import importlib
 import os
 import sys
 import webbrowser
+from asyncio import get_running_loop
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from lib.wire.origin import SameOrigin
 
 DESK = Path(__file__).parent / "lib" / "desk.py"
 HEAVY = ("pandas", "pyarrow.parquet", "plotly.graph_objects", "scipy.sparse", "captcha.image", "jwt")
+DOWNLOADS = 64  # at the same time: Streamlit makes them, and sends large tables, on the loop's own threads
 DEMO = "This is a demo: it listens on this machine alone; sign in as viewer, manager or admin, password demo."
 
 
@@ -30,6 +33,7 @@ async def preloaded(_: st.App) -> AsyncIterator[None]:
     """Import what the first visitor would wait for, and keep it out of each rerun's garbage collection."""
     for module in HEAVY:
         importlib.import_module(module)
+    get_running_loop().set_default_executor(ThreadPoolExecutor(DOWNLOADS, "download"))
     gc.collect()
     gc.freeze()
     yield

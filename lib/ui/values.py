@@ -18,7 +18,6 @@ from lib.reporting.models import (
 from lib.ui import ask, shortfalls
 from lib.ui.frame import Here
 from lib.ui.numbers import Numbers
-from lib.wire.errors import TrancheError
 
 OFFERED = 300
 WORDS = "described_values"
@@ -75,10 +74,10 @@ def words(here: Here, query: AudienceQuery, name: str, codes: Iterable[str]) -> 
     missing = tuple(code for code in codes if code not in known)
     if missing and here.slicer.key_field(name).mapping and here.slicer.knows("include_mappings"):
         exact = Filter(name=name, value=missing, match="equals")
-        try:
-            _described(here, ask.audience(here, _question(here, query, name, (exact,))), name)
-        except TrancheError:
+        answer = ask.soon(here, _question(here, query, name, (exact,)))
+        if answer is None:
             return known
+        _described(here, answer, name)
     for code in missing:
         known.setdefault(code, code)
     return known

@@ -3,18 +3,16 @@
 import datetime as dt
 import json
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-import uvicorn
 from conftest import PASSWORD, PEOPLE, copied
 from dealing import stock
 from pydantic import SecretStr
+from serving import serving
 from streamlit.testing.v1 import AppTest
 
 from faults.behaviours import through
@@ -22,7 +20,6 @@ from faults.proxy import Proxy, proxying
 from lib import connect
 from lib.people import People
 from lib.settings import Settings
-from lib.wire import server
 from lib.wire.breaker import Breaker
 
 SCRIPT = Path(__file__).parents[2] / "lib" / "desk.py"
@@ -38,7 +35,7 @@ def service(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator["S
     """The service behind the proxies: reports, deals and tokens of a data directory of its own."""
     there = copied(home, tmp_path_factory.mktemp("faults") / "service")
     installation = connect.installation(stock(there))
-    with serving(installation) as address:
+    with serving(installation.api) as address:
         yield Service(installation, address)
 
 
@@ -111,21 +108,6 @@ def inhabited(settings: Settings) -> Settings:
         people.add(person, PASSWORD)
     write(settings)
     return settings
-
-
-@contextmanager
-def serving(installation: connect.Installation) -> Iterator[str]:
-    """Its APIs on a free port, until the end of the block."""
-    with server.listening("127.0.0.1", 0) as listener:
-        config = uvicorn.Config(installation.api, log_level="critical", timeout_graceful_shutdown=1)
-        running = uvicorn.Server(config)
-        thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            running.should_exit = True
-            thread.join()
 
 
 @pytest.fixture

@@ -111,6 +111,7 @@ class Proxy:
     connections: int = 0
     _listener: Any = None
     _port: int = 0
+    _news: threading.Condition = field(default_factory=threading.Condition)
     _open: set[socket.socket] = field(default_factory=set)
     _is_closing: threading.Event = field(default_factory=threading.Event)
 
@@ -122,6 +123,12 @@ class Proxy:
     def paths(self) -> list[str]:
         """What was asked for, without parameters."""
         return [asked.path.partition("?")[0] for asked in self.asked]
+
+    def wait_for(self, count: int, path: str) -> None:
+        """Wait until so many requests have come whose path ends so."""
+        with self._news:
+            came = self._news.wait_for(lambda: sum(p.endswith(path) for p in self.paths()) >= count, 60)
+        assert came, f"{self.paths()} are not {count} of {path}"
 
     def listen(self) -> None:
         """Take connections, on the port that it had before."""
@@ -152,7 +159,9 @@ class Proxy:
         with contextlib.suppress(Over, OSError), client, client.makefile("rb") as stream:
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             while (asked := _read(stream)) is not None:
-                self.asked.append(asked)
+                with self._news:
+                    self.asked.append(asked)
+                    self._news.notify_all()
                 try:
                     self.behaviour(Exchange(client, asked, self.target, is_closing))
                 except Over:

@@ -1,7 +1,9 @@
 """Both clients before a service that fails: the right error, in time, nothing twice, and then an answer."""
 
+import threading
 import uuid
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -291,6 +293,24 @@ def test_a_wrong_password_is_tried_once(renewing: Reporting, tokens: Proxy) -> N
     for _ in range(2):
         with pytest.raises(Refused):
             renewing.info(InfoQuery(**DELIVERY))
+    assert len(tokens.asked) == 1
+
+
+def test_a_hanging_token_service(renewing: Reporting, tokens: Proxy) -> None:
+    """Eight threads that need a token wait for one answer together, in vain: not one after the other."""
+    tokens.behaviour = do.silent
+    gate = threading.Barrier(8)
+
+    def ask(_: int) -> type[BaseException] | None:
+        gate.wait()
+        try:
+            renewing.info(InfoQuery(**DELIVERY))
+        except TrancheError as error:
+            return type(error)
+        return None
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(ask, range(8))) == {Unanswered}
     assert len(tokens.asked) == 1
 
 

@@ -1,0 +1,100 @@
+"""Nothing freezes: while the questions of some people hang, the desk goes on for the others."""
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+from conftest import started
+
+from faults import behaviours as do
+from faults.conftest import Desk
+from faults.proxy import Asked, Proxy
+from faults.visitor import Visitor
+from lib.wire import server
+
+MANY, DOWNLOADS = 30, 12
+Come = Callable[..., Visitor]
+
+
+@pytest.fixture
+def address(desk: Desk) -> Iterator[str]:
+    """A desk in a process of its own, which waits for its services for a minute."""
+    desk.configure(answer_seconds=60)
+    with server.listening("127.0.0.1", 0) as listener:
+        port = listener.getsockname()[1]
+    with started([sys.executable, "app.py"], desk.settings.home, TRANCHE_PORT=str(port)) as address:
+        yield address
+
+
+@pytest.fixture
+def come(address: str) -> Iterator[Come]:
+    """Visitors of the desk, signed in as manager, on a page."""
+    visitors: list[Visitor] = []
+
+    def came(page: str = "", query: str = "", name: str | None = "Manager") -> Visitor:
+        visitors.append(Visitor(address, page, query))
+        if name is not None:
+            visitors[-1].press(name)
+        return visitors[-1]
+
+    yield came
+    for visitor in visitors:
+        visitor.close()
+
+
+@pytest.fixture
+def let_go() -> Iterator[threading.Event]:
+    """Lets go what is held; at the latest at the end of the test."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+def asks_for_campaigns(asked: Asked) -> bool:
+    """Whether this is the one person's question."""
+    return b"campaign_id" in asked.body
+
+
+def test_another_person(come: Come, reports: Proxy, let_go: threading.Event) -> None:
+    """While one person's query hangs another asks the same service, lists deals and sees their tokens."""
+    reports.behaviour = do.where(asks_for_campaigns, do.held(let_go))
+    one = come("audience", "project=demo&slicer=delivery&split=campaign_id&is.campaign_id=1")
+    reports.wait_for(2, "/audience")
+    assert come("audience", "project=demo&slicer=delivery&split=geo.country").sees("Impressions")
+    assert come("deals").sees("4 deals")
+    assert come("access").sees("Your tokens")
+    assert not any("Impressions" in said for said in one.said)
+    let_go.set()
+    assert one.sees("Impressions")
+
+
+def test_the_same_person(come: Come, reports: Proxy, let_go: threading.Event) -> None:
+    """While the reporting service hangs altogether, who comes to it opens the other screens."""
+    reports.behaviour = do.held(let_go)
+    assert come("deals").sees("4 deals", "The report is still awaited")
+    assert come("access").sees("Your tokens")
+    assert come("new_package").sees("Name and dates", "What will be created")
+
+
+def test_many(come: Come, address: str, reports: Proxy, let_go: threading.Event) -> None:
+    """Thirty people whose queries hang keep nobody from the sign-in page, nor from the other screens."""
+    reports.behaviour = do.where(lambda asked: asked.path.endswith("/audience"), do.held(let_go))
+    waiting = [come("audience", f"project=demo&slicer=delivery&start=-{d}d") for d in range(1, MANY + 1)]
+    reports.wait_for(MANY, "/audience")
+    page = httpx.get(address)
+    assert (page.status_code, "<title>" in page.text) == (200, True)
+    assert come(name=None).sees("Slice your report data, and set up deals.")
+    assert come("deals").sees("4 deals")
+    let_go.set()
+    assert all(visitor.sees("Impressions") for visitor in waiting)
+
+
+def test_downloads(come: Come, reports: Proxy, let_go: threading.Event) -> None:
+    """Nor do files that are waited for keep the next one from being made."""
+    reports.behaviour = do.where(lambda asked: asked.path.endswith("/export"), do.held(let_go))
+    for _ in range(DOWNLOADS):
+        come("export", "project=demo&slicer=delivery").download()
+    reports.wait_for(DOWNLOADS, "/export")
+    assert come("export", "project=demo&slicer=delivery").sees("every record is read")
