@@ -90,9 +90,11 @@ class Memory:
         entries = self.entries(model, entity_id)
         return entries[-1] if entries else None
 
-    def is_empty(self) -> bool:
-        """Whether nothing was ever noted of this service."""
-        return not self._entries(select(remembered).where(remembered.c.service == self.service).limit(1))
+    def newest(self) -> int:
+        """The id of the last entry of this service; 0 where nothing was ever noted."""
+        question = select(func.max(remembered.c.id)).where(remembered.c.service == self.service)
+        found = reading(self.engine, lambda one: one.execute(question).scalar_one(), Deadline(SECONDS))
+        return found or 0
 
     def entries(self, model: type[Resource], entity_id: int) -> list[Entry]:
         """All entries of an entity, oldest first."""

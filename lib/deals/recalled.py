@@ -1,7 +1,7 @@
 """The lists of a service that keeps none: what is remembered of it here, as the models of an answer."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,10 +22,14 @@ class Recalled:
     memory: Memory
     dialect: Dialect
     configured: tuple[Seat, ...] = ()
+    _kept: dict[type[Resource], tuple[int, list[Any]]] = field(default_factory=dict)
 
     def page(self, model: type[Resource], params: Mapping[str, Any]) -> Page[Any]:
-        """Part of the list, as `Deals.list` gives it."""
-        return listing.page(model, self._all(model), params)
+        """Part of the list, as `Deals.list` gives it; page after page it is put together once."""
+        newest = self.memory.newest()
+        if self._kept.get(model, (None,))[0] != newest:
+            self._kept[model] = (newest, self._all(model))
+        return listing.page(model, self._kept[model][1], params)
 
     def one(self, model: type[Resource], entity_id: int) -> Any:
         """An entity as it was last known. NotFound for one that is not known here, or is gone."""
@@ -61,14 +65,10 @@ class Recalled:
             return self._deals()
         if model is Package:
             return [self.dialect.read(Package, entry.body) for entry in self.memory.known(Package)]
+        if model not in (Seat, Dsp):
+            return []
         known = seats.together(self.configured, self._deals())
-        return (
-            [*known.values()]
-            if model is Seat
-            else [*seats.dsps(known.values()).values()]
-            if model is Dsp
-            else []
-        )
+        return [*(known if model is Seat else seats.dsps(known.values())).values()]
 
     def _packages(self) -> list[SupplyPackage]:
         now = datetime.now(UTC)

@@ -79,7 +79,7 @@ class DealsElsewhere:
             try:
                 known = has_lists(self.client(Abilities()))
             except (ServiceProblem, DeadlineExceeded):
-                if known is None and memory.is_empty():
+                if known is None and not memory.newest():
                     raise
                 known = False
             with self._lock:

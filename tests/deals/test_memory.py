@@ -34,7 +34,8 @@ def test_what_was_noted_is_there_for_others_and_later(engine: Engine, memory: Me
     assert [entry.body for entry in again.known(DemandDeal)] == [DEAL, {"id": "8", "name": "Eight"}]
     assert [(entry.entity_id, entry.who) for entry in again.known(DemandDeal)] == [(7, "max"), (8, "max")]
     assert again.known(SupplyPackage) == []
-    assert Memory(engine, "https://other.example", "max").known(DemandDeal) == []
+    other = Memory(engine, "https://other.example", "max")
+    assert (other.known(DemandDeal), other.newest(), again.newest()) == ([], 0, 2)
 
 
 def test_the_last_entry_is_what_is_known(memory: Memory) -> None:
