@@ -10,9 +10,8 @@ from lib.check.step import Settled, Step
 from lib.deals.abilities import Abilities
 from lib.deals.client import Deals
 from lib.deals.dialect import Dialect
-from lib.deals.memory import Memory
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.deals.plain import has_lists
+from lib.deals.plain import Memory, has_lists
 from lib.remote import DealsElsewhere
 from lib.settings import Settings
 from lib.wire.errors import NotFound, TrancheError

@@ -11,9 +11,7 @@ from sqlalchemy import Engine
 from lib.deals.abilities import PLAIN, Abilities
 from lib.deals.client import Deals
 from lib.deals.dialect import Dialect
-from lib.deals.memory import Memory
-from lib.deals.plain import PlainDeals, has_lists
-from lib.deals.seats import seats_of
+from lib.deals.plain import Memory, PlainDeals, has_lists, seats_of
 from lib.people import Person
 from lib.remote.lines import Line
 from lib.settings import Settings

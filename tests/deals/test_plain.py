@@ -18,7 +18,6 @@ from lib import database
 from lib.deals.abilities import PLAIN
 from lib.deals.client import Deals
 from lib.deals.dialect import Dialect
-from lib.deals.memory import Memory
 from lib.deals.models import (
     CreateDemandDeals,
     DemandDeal,
@@ -33,6 +32,7 @@ from lib.deals.models import (
     SupplyPackage,
 )
 from lib.deals.plain import PlainDeals, has_lists
+from lib.deals.plain.memory import Memory
 from lib.wire.errors import (
     Conflict,
     Forbidden,

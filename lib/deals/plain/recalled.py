@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from lib.deals import derived, listing, seats
 from lib.deals.dialect import Dialect, Model
-from lib.deals.memory import Body, Memory
 from lib.deals.models import DemandDeal, Dsp, Package, Resource, Seat, SupplyPackage
+from lib.deals.plain import derived, listing, seats
+from lib.deals.plain.memory import Body, Memory
 from lib.deals.reading import Page
 from lib.wire.errors import NotFound
 

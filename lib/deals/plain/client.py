@@ -9,14 +9,14 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from lib.deals import states
 from lib.deals.abilities import PLAIN, Abilities
 from lib.deals.client import Changes, Deals, Entity, model_of, sent
 from lib.deals.dialect import Model
-from lib.deals.memory import Body, Event, Memory
 from lib.deals.models import DemandDeal, Resource, Seat, SupplyPackage
+from lib.deals.plain import states
+from lib.deals.plain.memory import Body, Event, Memory
+from lib.deals.plain.recalled import Recalled
 from lib.deals.reading import Page
-from lib.deals.recalled import Recalled
 from lib.wire.errors import (
     BadRequest,
     DeadlineExceeded,

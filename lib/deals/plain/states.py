@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
-from lib.deals.memory import Entry, differences, state
 from lib.deals.models import Resource
+from lib.deals.plain.memory import Entry, differences, state
 from lib.wire import exact
 from lib.wire.errors import Conflict
 
