@@ -21,7 +21,7 @@ run: $(VENV)/installed
 	@exec $(BIN)/python app.py
 
 test: $(VENV)/installed-for-tests
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(TESTS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)
 
 lint: $(VENV)/installed-for-tests
 	@$(BIN)/ruff check
