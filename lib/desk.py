@@ -38,8 +38,9 @@ if person:
 screen = st.navigation([start, *screens], position="top" if person else "hidden")
 st.session_state[question.SCREEN] = screen.url_path
 frame.style()
-sign_in.keep_cookie()
-if person is None and sign_in.by_cookie():
+hidden = st.container(key=sign_in.HIDDEN)
+sign_in.keep_cookie(hidden)
+if person is None and sign_in.by_cookie(hidden):
     st.rerun()
 if person is None:
     sign_in.form()

@@ -103,6 +103,23 @@ def test_only_granted_slicers(desk: Desk) -> None:
     assert visit.selectbox(key="slicer").options == ["delivery"]
 
 
+def frame_place(visit: AppTest) -> int:
+    """How many elements stand before the frame."""
+    return next(
+        place
+        for place, block in visit.main.children.items()
+        if any(getattr(element, "key", None) == "slicer" for element in block)
+    )
+
+
+def test_the_frame_stays_in_its_place(desk: Desk) -> None:
+    """The frame has the same place while the cookie is set and after: a long wait shows no shadow of it."""
+    visit = sign_in(desk(), "manager")
+    before = frame_place(visit)
+    visit.session_state["cookie_set"] = True
+    assert frame_place(visit.run()) == before
+
+
 def test_nothing_granted(desk: Desk, people: People) -> None:
     """Who may see nothing is told so, and can sign out."""
     people.revoke("viewer", [Grant("demo", "delivery")])

@@ -17,7 +17,7 @@ from lib.wire.errors import TrancheError
 HERE, MISSING, INSTEAD = "here", "missing_from_link", "shown_instead"
 STYLE = """<style>
 .stApp { font-variant-numeric: tabular-nums; }
-.st-key-cookies { display: none; }
+[data-testid=stLayoutWrapper]:has(> .st-key-cookies) { display: none; }
 </style>"""
 
 

@@ -26,7 +26,7 @@ from lib.wire.errors import (
 NOT_LET_IN = "The service does not let this desk in. Tell an administrator: the settings hold its token."
 NEXT: tuple[tuple[type[TrancheError], str], ...] = (
     (Unreachable, "The service can't be reached. Try again in a moment."),
-    (Unanswered, "The service did not answer in time. Try again in a moment, or ask for less."),
+    (Unanswered, "The service did not answer in time. Try again in a moment."),
     (DeadlineExceeded, "That took too long. Ask for fewer days or a smaller split."),
     (Refused, NOT_LET_IN),
     (Unauthorised, NOT_LET_IN),
@@ -51,9 +51,11 @@ def told(what: str, kept: str = "Your question is kept as it was.") -> Iterator[
 
 def show(error: TrancheError, what: str, kept: str) -> None:
     """The failure as a sentence, its details folded, and where it may pass, the way to try again."""
-    st.error(f"{sentence(error)} {kept}", title=f"{what} could not be had", icon=":material/error:")
-    with st.expander("Details"):
-        st.code(error.reason, language=None, wrap_lines=True)
+    said = sentence(error)
+    st.error(f"{said} {kept}", title=f"{what} could not be had", icon=":material/error:")
+    if plain(error.reason.rstrip(".")) not in said:
+        with st.expander("Details"):
+            st.code(error.reason, language=None, wrap_lines=True)
     again.offer(error, what)
 
 

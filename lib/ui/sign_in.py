@@ -6,6 +6,7 @@ from pathlib import Path
 
 import jwt
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit_authenticator.controllers import AuthenticationController, CookieController
 
 from lib import connect
@@ -21,6 +22,7 @@ DEMO_PEOPLE = {
     "admin": "Decides who may see what",
 }
 ENDS, PROBLEM, COOKIE, TOKEN = "session_ends", "sign_in_problem", "cookie_work", "cookie_token"
+HIDDEN = "cookies"
 NAME, PASSWORD = "sign_in_name", "sign_in_password"
 
 
@@ -35,12 +37,12 @@ def person() -> Person | None:
     return found
 
 
-def by_cookie() -> bool:
+def by_cookie(hidden: DeltaGenerator) -> bool:
     """Whether the browser's cookie tells of a sign-in that still holds; then `person` knows it too."""
     settings = _here().settings
     if _cookie_name(settings) not in st.context.cookies or st.session_state.setdefault("logout", None):
         return False
-    with st.container(key="cookies"):
+    with hidden:
         cookies = _cookies(settings)
     try:
         token = cookies.get_cookie()
@@ -66,8 +68,12 @@ def form() -> None:
         _name_and_password()
 
 
-def keep_cookie() -> None:
-    """Set or delete the browser's cookie after a sign-in or sign-out, until the browser says that it did."""
+def keep_cookie(hidden: DeltaGenerator) -> None:
+    """Set or delete the browser's cookie after a sign-in or sign-out, until the browser says that it did.
+
+    Its script is drawn in `hidden`, a place that is always there: what comes and goes would move what follows
+    it, and leave shadows of it while an answer is awaited.
+    """
     work = st.session_state.get(COOKIE)
     if work is None:
         return
@@ -75,7 +81,7 @@ def keep_cookie() -> None:
         del st.session_state[COOKIE]
         return
     settings = _here().settings
-    with st.container(key="cookies"):
+    with hidden:
         manager = _cookies(settings).cookie_model.cookie_manager
         if work == "set":
             ends = datetime.fromtimestamp(st.session_state[ENDS])  # noqa: DTZ006

@@ -40,16 +40,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("service", get_args(Service), indirect=True, scope="session")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All of them in one worker: they share one Chromium and one server.
-
-    A browser on a busy machine may miss its moment, so each has two more tries; the run tells of them.
-    """
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.xdist_group("browser"))
-            item.add_marker(pytest.mark.flaky(reruns=2))
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """A browser on a busy machine may miss its moment: each has two more tries, and the run tells of them."""
+    if Path(__file__).parent in item.path.parents:
+        item.add_marker(pytest.mark.browser)
+        item.add_marker(pytest.mark.flaky(reruns=2))
 
 
 @pytest.fixture(scope="session")
@@ -77,7 +72,7 @@ def serve() -> Serve:
     """
 
     def served(home: Path, **environment: str) -> AbstractContextManager[str]:
-        return started([sys.executable, "app.py"], home, TRANCHE_PORT=str(_free_port()), **environment)
+        return started([sys.executable, "app.py"], home, TRANCHE_PORT=str(free_port()), **environment)
 
     return served
 
@@ -200,7 +195,8 @@ def wait_for_cookie(page: Page, there: bool = True) -> None:
     page.wait_for_function(f"() => {found} === {str(there).lower()}")
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port on which nobody listens."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port

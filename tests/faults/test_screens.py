@@ -14,7 +14,7 @@ from lib.ui.deals import catalogue
 
 MOST = 100_000
 UNREACHABLE = "The service can't be reached. Try again in a moment."
-UNANSWERED = "The service did not answer in time. Try again in a moment, or ask for less."
+UNANSWERED = "The service did not answer in time. Try again in a moment."
 UNREADABLE = "The service gave an answer that can't be read. Try again, or tell whoever runs it."
 TOO_LARGE = "The answer is larger than this desk takes. Ask for fewer days or a smaller split."
 NOT_LET_IN = "The service does not let this desk in. Tell an administrator: the settings hold its token."
@@ -139,7 +139,7 @@ def test_the_other_screens(steady: Desk, reports: Proxy, behaviour: Behaviour, s
     assert said(visit) == set()
     assert any("The report can't be had now" in caption.value for caption in visit.caption)
     steady.open(visit, "new_package")
-    assert said(visit) == {f"{sentence} Your question is kept as it was."}
+    assert said(visit) == {f"{sentence} What you entered is kept."}
     filled(visit, "Made without reports")
     visit.button(key="np_create_button").click()
     steady.run(visit)
@@ -157,7 +157,7 @@ def test_delivery_of_a_deal(steady: Desk, reports: Proxy, behaviour: Behaviour, 
     assert said(visit) == set()
     visit.button_group(key="drawer_shown").set_value("Delivery")
     steady.run(visit)
-    assert said(visit) == {f"{sentence} Your question is kept as it was."}
+    assert said(visit) == {f"{sentence} Nothing was changed."}
     reports.behaviour = do.through
     try_again(steady, visit)
     assert said(visit) == set()

@@ -18,7 +18,7 @@ KEY_FIELDS = {"demand_deals": report.DEAL, "supply_deals": report.PACKAGE}
 
 def draw(here: Here, key: Key) -> None:
     """Figures, chart, and the way to Audience; or why there is nothing to see."""
-    with told("The delivery"):
+    with told("The delivery", kept="Nothing was changed."):
         seen = report.of_deals(here)
         if seen is None:
             st.info("None of the slicers that you may see tells deals apart.", icon=":material/info:")

@@ -29,7 +29,7 @@ def table(changes: list[Change]) -> pd.DataFrame:
 
 def draw(here: Here, key: Key) -> None:
     """The changes of one package or deal."""
-    with told("The history"):
+    with told("The history", kept="Nothing was changed."):
         changes = catalogue.client(here).history(*key)
         st.dataframe(
             table(changes),

@@ -27,7 +27,7 @@ HEIGHT = 200
 def draw(here: Here, translation: Translation) -> None:
     """Ask for both periods, then the table; what the filters leave out is named under it."""
     st.subheader("What this targeting had", anchor=False)
-    with told("The figures"):
+    with told("The figures", kept="What you entered is kept."):
         with st.skeleton(height=HEIGHT):
             answers = [report.figures(here, translation.filters, days) for days in DAYS]
         shown = Numbers.of(st.context.locale)

@@ -29,8 +29,8 @@ def draw(here: Here) -> None:
 
 
 def _draw(here: Here) -> None:
-    left, right = st.columns([8, 5], gap="large")
     draft = state.read(catalogue.named_lists(here))
+    left, right = st.columns([8, 5], gap="large")
     problems = state.problems(draft)
     with left:
         form.draw(here, draft, problems)

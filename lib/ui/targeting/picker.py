@@ -117,7 +117,7 @@ def _kind(
     if chosen := _in_words(prefix, kind, words):
         st.caption(plain(chosen))
     if popover.open:
-        with popover, told("The values"):
+        with popover, told("The values", kept="What you entered is kept."):
             offered = words if kind.is_list else _offered(here, query, prefix, kind)
             for is_excluded in SIDES:
                 _values(prefix, kind, is_excluded, {**words, **offered}, offer)

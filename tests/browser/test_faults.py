@@ -1,0 +1,68 @@
+"""Failures in a browser: the page says what happened, and recovers without its reader."""
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+from conftest import started
+from faults import behaviours as do
+from faults.conftest import Desk, deals, desk, reports, service, told
+from faults.proxy import Asked, Proxy
+from playwright.sync_api import Page, expect
+
+from browser.conftest import enter, free_port
+
+__all__ = ["deals", "desk", "reports", "service", "told"]
+AUDIENCE = "audience?project=demo&slicer=delivery"
+
+
+@pytest.fixture
+def elsewhere(desk: Desk) -> Iterator[str]:
+    """The address of a desk whose services stand behind the proxies."""
+    desk.configure(answer_seconds=2)
+    port = str(free_port())
+    with started([sys.executable, "app.py"], desk.settings.home, TRANCHE_PORT=port) as address:
+        yield address
+
+
+def is_of_figures(asked: Asked) -> bool:
+    """Whether this asks for figures, not for what a slicer is."""
+    return asked.path.endswith("/audience")
+
+
+def expect_failures(page: Page, sentence: str, count: int = 1) -> None:
+    """The page says this so often, and offers to try again as often."""
+    expect(page.get_by_text(sentence)).to_have_count(count)
+    expect(page.get_by_role("button", name="Try again")).to_have_count(count)
+
+
+def test_the_figures_come_back(page: Page, elsewhere: str, reports: Proxy) -> None:
+    """Figures that fail are asked for again by themselves, and the question stays as it was."""
+    reports.behaviour = do.where(is_of_figures, do.instead(504, do.HTML, do.PAGE))
+    enter(page, f"{elsewhere}/{AUDIENCE}&split=campaign_id")
+    expect_failures(page, "The service did not answer in time.", 2)
+    asked = page.url
+    reports.behaviour = do.through
+    expect(page.get_by_test_id("stMetricValue").first).to_be_visible()
+    expect(page.get_by_text("The service did not answer in time.")).to_have_count(0)
+    assert page.url == asked
+
+
+def test_the_slicer_comes_back(page: Page, elsewhere: str, reports: Proxy) -> None:
+    """Who comes while nobody listens there has the figures once somebody does, without a click."""
+    reports.close()
+    page.goto(f"{elsewhere}/{AUDIENCE}")
+    page.get_by_role("button", name="Manager", exact=True).click()
+    expect_failures(page, "What you asked is kept in the address of this page.")
+    reports.listen()
+    expect(page.get_by_test_id("stMetricValue").first).to_be_visible()
+
+
+def test_a_click_is_quicker(page: Page, elsewhere: str, deals: Proxy) -> None:
+    """A click on “Try again” asks at once."""
+    deals.behaviour = do.instead(200, do.HTML, do.PAGE)
+    enter(page, f"{elsewhere}/deals")
+    expect_failures(page, "The service gave an answer that can't be read.")
+    deals.behaviour = do.through
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("2 packages, 4 deals")).to_be_visible()
