@@ -45,7 +45,6 @@ def draw(here: Here) -> None:
             width="stretch",
         )
         st.button("Check again", icon=":material/refresh:", key=AGAIN, on_click=_forget)
-    st.caption("Where reports and deals come from. A check changes nothing; `tranche check` does the same.")
     _resting(settings)
     summary, places = st.empty(), st.columns(2, gap="large")
     found: Found | None = st.session_state.get(FOUND)
