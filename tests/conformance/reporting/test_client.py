@@ -17,6 +17,7 @@ from lib.wire.errors import (
     AccessError,
     BadRequest,
     DeadlineExceeded,
+    Garbled,
     InternalError,
     Refused,
     TrancheError,
@@ -76,16 +77,21 @@ def test_the_status_decides(reach: Reach, status: str, code: int) -> None:
         HTMLResponse("<h1>500 Sorry</h1>", 500),
         HTMLResponse("\n<!doctype html><h1>Sign in</h1>"),
         JSONResponse({"detail": "Not found"}, 404),
-        JSONResponse({"status": "teapot", "reason": "Short and stout"}, 418),
         JSONResponse(["success"]),
         Response(json.dumps(SUCCESS)[:40], media_type="application/json"),
         Response(b"", media_type="application/json"),
     ],
-    ids=range(7),
+    ids=range(6),
 )
 def test_what_is_no_answer_of_this_api(reach: Reach, response: Response) -> None:
-    """A proxy's page, a cut-off body or an unknown status is a problem of its own kind."""
-    assert {type(error) for error in problem(reach, response)} == {Unreadable}
+    """A proxy's page or a cut-off body is a problem of its own kind."""
+    assert {type(error) for error in problem(reach, response)} == {Garbled}
+
+
+def test_an_unknown_status(reach: Reach) -> None:
+    """A status that the specification does not know can't be read, but what the service says of it can."""
+    for error in problem(reach, JSONResponse({"status": "teapot", "reason": "Short and stout"}, 418)):
+        assert (type(error), error.reason) == (Unreadable, "Short and stout")
 
 
 @pytest.mark.parametrize("code", [502, 503])
