@@ -92,7 +92,7 @@ class Lines:
     def breakers(self) -> list[Breaker]:
         """Those of the services that this process asks, shared by everybody at the desk."""
         lines = [self.reporting, self.deals and self.deals.line]
-        return [line.patience.breaker for line in lines if line and line.patience.breaker]
+        return [breaker for line in lines if line for breaker in line.breakers]
 
 
 def connect(person: Person, settings: Settings) -> Clients:

@@ -27,6 +27,12 @@ class Line:
     credential: Credential
     patience: Patience
 
+    @property
+    def breakers(self) -> list[Breaker]:
+        """Those of the service, and of the one that its temporary tokens are from."""
+        token = self.credential.breaker if isinstance(self.credential, Temporary) else None
+        return [breaker for breaker in (self.patience.breaker, token) if breaker is not None]
+
 
 def reporting_line(settings: Settings) -> Line:
     """The way to the reporting service at `base_url`."""

@@ -12,7 +12,7 @@ import httpx
 import orjson
 
 from lib.wire import call
-from lib.wire.breaker import DEAD, retry_after
+from lib.wire.breaker import DEAD, Breaker, retry_after
 from lib.wire.errors import Garbled, Refused, Throttled, Unanswered, Unreachable
 
 PATH = "/oauth2/token/"
@@ -62,6 +62,11 @@ class Temporary:
         self._given: _Given | None = None
         self._asking: Future[_Given] | None = None
         self._refused_until = float("-inf")
+
+    @property
+    def breaker(self) -> Breaker | None:
+        """That of the token service."""
+        return self._patience.breaker
 
     def token(self) -> str:
         """The token, renewed a minute, or a tenth of its life, before it ends.

@@ -27,6 +27,7 @@ SECRETS = ("reporting_token", "deals_token")
 ADDRESSES = ("base_url", "curate_url", "auth_url")
 SLICERS = ("demo/delivery", "demo/sold")
 SECONDS = {"answer_seconds": 1.0, "connect_seconds": 0.5}
+PATIENT = {"answer_seconds": 1.5}
 Told = Callable[..., Settings]
 
 
@@ -121,12 +122,14 @@ class Desk:
 
     def __init__(self, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
         self._told, self._monkeypatch = told, monkeypatch
-        self.settings = inhabited(told())
+        self.settings = inhabited(told(**PATIENT))
         monkeypatch.setenv("TRANCHE_HOME", str(self.settings.home))
 
     def visit(self, screen: str, person: str = "manager", **params: str) -> AppTest:
         """A screen as a demo person sees it who comes now, with these URL parameters."""
-        visit = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
+        visit = AppTest.from_file(str(SCRIPT), default_timeout=60)
+        visit.query_params["slicer"] = "sold"
+        visit.run()
         visit.button(key=f"demo_{person}").click().run()
         return self.open(visit, screen, **params)
 
@@ -154,7 +157,7 @@ class Desk:
 
     def configure(self, **more: object) -> None:
         """Other settings, before the first visit."""
-        self.settings = self._told(**more)
+        self.settings = self._told(**(PATIENT | more))
         write(self.settings)
 
     def breakers(self) -> list[Breaker]:

@@ -37,7 +37,6 @@ FAULTS: dict[str, tuple[Behaviour, str]] = {
     "half of it": (do.changed(do.halved), UNREADABLE),
 }
 ASKED = {"start": "-14d", "end": "yesterday", "split": "campaign_id", "is.geo.country": "US"}
-KEPT = {"slicers": "Your question is kept as it was.", "audience": "Your question is kept as it was."}
 SOME = ("silence", "reset", "garbage")
 LASTING = (TOO_LARGE, NOT_LET_IN)
 
@@ -97,12 +96,24 @@ def shows_figures(visit: AppTest, screen: str) -> bool:
     return bool(visit.metric)
 
 
-@pytest.mark.parametrize("screen", ["slicers", "audience", "export"])
 @faults()
-def test_reports_fail(steady: Desk, reports: Proxy, behaviour: Behaviour, sentence: str, screen: str) -> None:
+def test_figures_fail(steady: Desk, reports: Proxy, behaviour: Behaviour, sentence: str) -> None:
     """A failure of the reporting service is a sentence; the question is kept, and answered afterwards."""
+    figures_fail(steady, reports, behaviour, sentence, "audience")
+
+
+@pytest.mark.parametrize("screen", ["slicers", "export"])
+@faults(*SOME, "502 page", "429", "401 page", "too large")
+def test_reports_fail(steady: Desk, reports: Proxy, behaviour: Behaviour, sentence: str, screen: str) -> None:
+    """The same on the other screens that show figures."""
+    figures_fail(steady, reports, behaviour, sentence, screen)
+
+
+def figures_fail(steady: Desk, reports: Proxy, behaviour: Behaviour, sentence: str, screen: str) -> None:
+    """A screen comes to figures that fail, and then do not."""
+    visit = steady.visit("access")
     reports.behaviour = do.where(lambda one: not one.path.endswith("info"), behaviour)
-    visit = steady.visit(screen, slicer="delivery", **ASKED)
+    steady.open(visit, screen, slicer="delivery", **ASKED)
     assert said(visit) == {f"{sentence} Your question is kept as it was."}
     assert not shows_figures(visit, screen)
     assert ("Try again" in labels(visit)) == (sentence not in LASTING)
@@ -181,7 +192,7 @@ def test_deals_fail(steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: 
     assert "Morning News" in list(visit.dataframe[0].value["Name"])
 
 
-@faults()
+@faults(*SOME, "502 page", "429", "401 page", "too large")
 def test_the_form_is_kept(steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: str) -> None:
     """Where the lists of the form can't be had, it says so, and what was typed is there again afterwards."""
     visit = steady.visit("new_package")
@@ -338,8 +349,8 @@ def test_a_desk_that_is_not_let_in(desk: Desk, tokens: Proxy, temporary: dict[st
 
 def test_the_breaker(desk: Desk, reports: Proxy) -> None:
     """A service that failed several times is not asked, and the screen says when it will be."""
-    reports.behaviour = do.where(lambda one: not one.path.endswith("info"), do.reset)
-    visit = desk.visit("slicers", slicer="delivery")
+    visit = desk.visit("access", slicer="delivery")
+    reports.behaviour = do.reset
     desk.open(visit, "audience", slicer="delivery", **ASKED)
     before = len(reports.asked)
     desk.run(visit)
