@@ -16,7 +16,7 @@ from lib.reporting.answers import Audience, as_arrow, body, received
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer
 from lib.wire import call
 from lib.wire.credential import Credential, credential, in_the_name_of
-from lib.wire.errors import Unreadable
+from lib.wire.errors import Garbled, Unreadable
 
 PATH = "/API/v2"
 JSON = "application/json"
@@ -110,7 +110,7 @@ def _error(content: IO[bytes], response: httpx.Response) -> None:
     head = content.read(MOST_OF_AN_ERROR)
     content.seek(0)
     if response.headers.get("content-type", "").startswith("text/html") and head.lstrip().startswith(b"<"):
-        raise Unreadable("The service sent a page for people, not a file")
+        raise Garbled("The service sent a page for people, not a file")
     if head.lstrip().startswith(b"{") and len(head) < MOST_OF_AN_ERROR:
         try:
             found = body.fields(head, JSON)
