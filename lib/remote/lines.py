@@ -14,7 +14,7 @@ from lib.wire.credential import Credential, Permanent
 from lib.wire.errors import Misconfigured
 from lib.wire.sockets import bounded
 
-CONNECTIONS, KEPT_ALIVE = 50, 10
+CONNECTIONS, KEPT_ALIVE = 200, 10
 AGENT = "tranche"
 
 

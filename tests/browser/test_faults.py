@@ -1,7 +1,9 @@
 """Failures in a browser: the page says what happened, and recovers without its reader."""
 
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 
 import pytest
 from conftest import started
@@ -20,9 +22,22 @@ AUDIENCE = "audience?project=demo&slicer=delivery"
 def elsewhere(desk: Desk) -> Iterator[str]:
     """The address of a desk whose services stand behind the proxies."""
     desk.configure(answer_seconds=2)
-    port = str(free_port())
-    with started([sys.executable, "app.py"], desk.settings.home, TRANCHE_PORT=port) as address:
+    with served(desk) as address:
         yield address
+
+
+@pytest.fixture
+def patient(desk: Desk) -> Iterator[str]:
+    """The same of one that waits for them for a minute."""
+    desk.configure(answer_seconds=60)
+    with served(desk) as address:
+        yield address
+
+
+def served(desk: Desk) -> AbstractContextManager[str]:
+    """The desk, in a process of its own."""
+    environment = {"TRANCHE_PORT": str(free_port())}
+    return started([sys.executable, "app.py"], desk.settings.home, **environment)
 
 
 def is_of_figures(asked: Asked) -> bool:
@@ -66,3 +81,15 @@ def test_a_click_is_quicker(page: Page, elsewhere: str, deals: Proxy) -> None:
     deals.behaviour = do.through
     page.get_by_role("button", name="Try again").click()
     expect(page.get_by_text("2 packages, 4 deals")).to_be_visible()
+
+
+def test_what_is_late_is_there_in_the_end(page: Page, patient: str, reports: Proxy) -> None:
+    """Deals opens without the report; how far its data go is said as soon as it is there, without a click."""
+    let_go = threading.Event()
+    reports.behaviour = do.held(let_go)
+    page.goto(f"{patient}/deals")
+    page.get_by_role("button", name="Manager", exact=True).click()
+    expect(page.get_by_text("2 packages, 4 deals")).to_be_visible()
+    expect(page.get_by_text("The report is still awaited")).to_be_visible()
+    let_go.set()
+    expect(page.get_by_text("Data to")).to_be_visible()
