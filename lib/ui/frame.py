@@ -1,7 +1,6 @@
 """What surrounds every screen: who is here, and which slicer of which project is looked at."""
 
 from dataclasses import dataclass
-from datetime import date
 from typing import NoReturn
 
 import streamlit as st
@@ -55,7 +54,7 @@ class Here:
         zone = f"UTC{self.slicer.timezone:+d} fixed, no DST"
         if self.slicer.last_date is None:
             return f"No data yet · {zone}" if "last_date" in self.slicer.model_fields_set else zone
-        return f"Data to {date.fromisoformat(self.slicer.last_date).isoformat()} · {zone}"
+        return f"Data to {self.slicer.last_date} · {zone}"
 
 
 def signed_in() -> Here:

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from lib.ui.deals import abilities, catalogue, facts
+from lib.ui.deals import abilities, catalogue, facts, links
 from lib.ui.deals.edits import FEE_TYPE, Fields, number
 from lib.ui.field_problems import FieldProblems, beside
 from lib.ui.frame import Here
@@ -72,15 +72,7 @@ def _seat(here: Here, prefix: str, problems: FieldProblems) -> None:
 
 def _packages(here: Here, prefix: str, problems: FieldProblems) -> None:
     packages = {p.id: p.name or f"Package {p.id}" for p in catalogue.packages(here) if p.id is not None}
-    st.multiselect(
-        "Packages",
-        list(dict.fromkeys([*packages, *st.session_state[f"{prefix}supply_deals"]])),
-        format_func=lambda one: packages.get(one, f"Package {one}"),
-        key=f"{prefix}supply_deals",
-        persist_state="session",
-        filter_mode="contains",
-        select_all=False,
-    )
+    links.choose("Packages", f"{prefix}supply_deals", packages, "Package")
     beside(problems.at("supply_deals"))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from lib.deals.models import MEDIA_TYPES
-from lib.ui.deals import abilities, catalogue, facts
+from lib.ui.deals import abilities, catalogue, facts, links
 from lib.ui.deals.edits import Fields, targeting
 from lib.ui.deals.names import deal_label
 from lib.ui.field_problems import FieldProblems, beside
@@ -83,15 +83,7 @@ def draw(here: Here, prefix: str, problems: FieldProblems) -> None:
 
 def _deals(here: Here, prefix: str, problems: FieldProblems) -> None:
     deals = {deal.id: deal_label(deal) for deal in catalogue.deals(here) if deal.id is not None}
-    st.multiselect(
-        "Deals",
-        list(dict.fromkeys([*deals, *st.session_state[f"{prefix}demand_deals"]])),
-        format_func=lambda one: deals.get(one, f"Deal {one}"),
-        key=f"{prefix}demand_deals",
-        persist_state="session",
-        filter_mode="contains",
-        select_all=False,
-    )
+    links.choose("Deals", f"{prefix}demand_deals", deals, "Deal")
     beside(problems.at("demand_deals"))
 
 
