@@ -8,6 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 HOME_FOLDER := $(or $(TRANCHE_HOME),.tranche)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input install -q --no-deps
+COVERED := $(if $(COVERAGE),--cov=lib --cov-report=term:skip-covered)
 UV ?= uv
 COMPILE := $(UV) pip compile -q --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate pyproject.toml
@@ -20,8 +21,9 @@ run: $(VENV)/installed
 	@if [ ! -d "$(HOME_FOLDER)" ] || grep -qs '^demo = true' "$(HOME_FOLDER)/tranche.toml"; then $(BIN)/tranche demo; fi
 	@exec $(BIN)/python app.py
 
+# TESTS=… runs some of them, COVERAGE=1 measures how much of lib they run (in their own processes).
 test: $(VENV)/installed-for-tests
-	@$(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(COVERED) $(TESTS)
 
 lint: $(VENV)/installed-for-tests
 	@$(BIN)/ruff check

@@ -4,25 +4,32 @@ import gc
 import importlib
 import os
 import sys
+import threading
 import webbrowser
-from asyncio import get_running_loop
+from asyncio import create_task, get_running_loop
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import click
 import streamlit as st
 from starlette.middleware import Middleware
+from starlette.types import ASGIApp
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import StopException
 
-from lib import connect
+from lib import connect, private
 from lib.settings import Settings
 from lib.wire import server
 from lib.wire.apis import Apis
 from lib.wire.errors import TrancheError
-from lib.wire.origin import SameOrigin
+from lib.wire.front import DeskRoutes, DocumentScript, guarded, inline_scripts
+from lib.wire.front.closed_sessions import ClosedSessions
 
 DESK = Path(__file__).parent / "lib" / "desk.py"
+COOKIE_FRAME = "extra_streamlit_components/CookieManager/frontend/build/index.html"
 HEAVY = ("pandas", "pyarrow.parquet", "plotly.graph_objects", "scipy.sparse", "captcha.image", "jwt")
 DOWNLOADS = 64  # at the same time: Streamlit makes them, and sends large tables, on the loop's own threads
 DEMO = "This is a demo: it listens on this machine alone; sign in as viewer, manager or admin, password demo."
@@ -36,34 +43,55 @@ async def preloaded(_: st.App) -> AsyncIterator[None]:
     get_running_loop().set_default_executor(ThreadPoolExecutor(DOWNLOADS, "download"))
     gc.collect()
     gc.freeze()
+    closed = ClosedSessions(st.get_option("server.disconnectedSessionTTL"))
+    runtime.get_instance()._session_mgr._session_storage = closed  # type: ignore[attr-defined]
+    ending = create_task(closed.end_in_time())
     yield
+    ending.cancel()
 
 
-settings = Settings.load()
-app = st.App(
-    DESK,
-    middleware=[
-        Middleware(SameOrigin, origins=settings.origins),
-        Middleware(Apis, api=connect.installation(settings).api),
-    ],
-    lifespan=preloaded,
-)
+def application(settings: Settings) -> ASGIApp:
+    """The desk and the APIs in front of it, as one application behind the checks of every request."""
+    apis = Middleware(Apis, api=connect.installation(settings).api)
+    middleware = [apis, Middleware(DeskRoutes), Middleware(DocumentScript)]
+    desk = st.App(DESK, middleware=middleware, lifespan=preloaded)
+    return guarded(desk, settings.network, _inline_scripts())
+
+
+def _inline_scripts() -> list[str]:
+    """Those of the pages that Streamlit and the component that sets the cookie serve."""
+    packages = Path(st.__file__).parent.parent
+    pages = (packages / "streamlit/static/index.html", packages / COOKIE_FRAME)
+    return [script for page in pages for script in inline_scripts(page.read_text("utf-8"))]
+
+
+def report(failure: threading.ExceptHookArgs) -> None:
+    """Report what a thread failed with. A timer of Streamlit whose run was stopped has not failed."""
+    if not isinstance(failure.exc_value, StopException):
+        threading.__excepthook__(failure)
 
 
 def main() -> None:
     """Serve until stopped."""
-    server.log(settings.log_level)
+    threading.excepthook = report
     try:
-        server.run(app, settings.host, settings.port, _ready, ws="websockets-sansio")
+        private.closed_to_others()
+        settings = Settings.current()
+        server.log(settings.log_level)
+        with connect.one_desk(settings):
+            app = application(settings)
+            server.run(app, settings.network, partial(_ready, settings), ws="websockets-sansio")
     except TrancheError as error:
         sys.exit(error.reason)
     except KeyboardInterrupt:
         click.echo("Stopped.")
 
 
-def _ready(address: str) -> None:
+def _ready(settings: Settings, address: str) -> None:
     if settings.demo:
         click.echo(DEMO)
+    if locked := connect.locked_out(settings):
+        click.echo(locked, err=True)
     click.echo(f"Tranche is at {address}  (stop with Ctrl+C)")
     if sys.stdout.isatty() and _has_display():
         webbrowser.open(address)

@@ -1,140 +1,132 @@
 """Splits side by side: the resident engine, DuckDB in memory, polars and pandas, on the same rows.
 
-    python bench/audience.py [records]
+    ROWS=1_000_000 python bench/audience.py [file]
 
-Each split sums every data field, exactly. Figures are medians in milliseconds, and ratios to DuckDB in the
-same run; the answers are checked to be equal. DuckDB and polars hold key fields as enums.
+Each case is asked of 10,000, 100,000 … ROWS records with 5 and with 24 data fields. Answers are checked to be
+equal, group by group. Figures are medians of interleaved runs and ratios to DuckDB; the report is written as
+Markdown beside this file, as RESULTS, after each size. Five exact splits over HTTP are put beside DuckDB's
+query and `fetchall`.
 """
 
+import os
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-import duckdb
-import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
+from splits import machine, wire
+from splits.rows import CASES, Case, checksum, make_rows
+from splits.tools import DuckDB, Pandas, Polars, Tranche
 
-from lib.reporting.definition import Definition
-from lib.reporting.engines.resident import ResidentEngine, prepare
-from lib.reporting.engines.sums import Question
-from lib.reporting.warehouse import StoredSlicer, Warehouse
-from lib.wire.deadline import Deadline
+sys.path.append(str(Path(__file__).parent.parent / "tests"))
+from serving import serving
 
-DAYS = 60
-REPEATS = 5
-SPLITS = [
-    ("country",), ("site",), ("browser", "os"), ("country", "browser"),
-    ("site", "browser"), ("country", "site", "os"), ("page",),
-]  # fmt: skip
-CARDINALITY = {"country": 60, "site": 2_000, "browser": 12, "os": 8, "page": 50_000}
+REPEATS, LONG_SECONDS = 5, 3.0
+WIDTHS = (5, 24)
+Works = dict[str, Callable[[], object]]
 
 
 def main() -> None:
-    """Run for 5 and for 24 data fields, and print a table of each."""
-    records = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    for fields in (5, 24):
-        with tempfile.TemporaryDirectory() as folder:
-            compare(make_rows(records, fields), Path(folder))
-
-
-def make_rows(records: int, fields: int) -> pd.DataFrame:
-    """Heavy-tailed records with categorical key fields and `fields` data fields."""
-    rng = np.random.default_rng(1)
-    hours = pd.to_timedelta(rng.integers(0, 24 * DAYS, records), unit="h")
-    columns: dict[str, object] = {"time": pd.Timestamp("2026-09-01", tz="UTC") + hours}
-    for name, values in CARDINALITY.items():
-        codes = (rng.zipf(1.3, records) % values).astype(np.int32)
-        columns[name] = pd.Categorical.from_codes(codes, [f"{name} {n}" for n in range(values)])
-    size = np.floor(rng.pareto(1.5, records) * 10)
-    for number in range(fields):
-        columns[f"m{number}"] = np.floor(size * rng.random(records))
-    return pd.DataFrame(columns)
-
-
-def compare(rows: pd.DataFrame, folder: Path) -> None:
-    """Time every split on every tool and print medians and ratios."""
-    fields = [name for name in rows if name.startswith("m")]
-    stored = store(rows, fields, folder)
-    engine = ResidentEngine()
-    database = duckdb.connect()
-    database.execute("set threads to 2")
-    arrow = pa.Table.from_pandas(rows, preserve_index=False)  # noqa: F841
-    database.execute("create table t as select * from arrow")
-    frame = pl.from_pandas(rows)
-    sums = ", ".join(f"sum({name})" for name in fields)
-    print(f"\n{len(rows):,} records, {len(fields)} data fields; milliseconds, and (ratio to DuckDB)")
-    print(f"{'split':26}{'groups':>8}{'DuckDB':>10}{'Tranche':>18}{'polars':>18}{'pandas':>18}")
-    ratios: list[float] = []
-    for split in SPLITS:
-        keys = ", ".join(split)
-        tools: dict[str, Callable[[], float]] = {
-            "duckdb": lambda keys=keys: total(
-                database.execute(f"select {keys}, {sums} from t group by {keys}").fetchnumpy()["sum(m0)"]
-            ),
-            "tranche": lambda split=split: total(ask(engine, stored, split, fields)),
-            "polars": lambda split=split: total(
-                frame.group_by(split).agg(pl.col(name).sum() for name in fields)["m0"].to_numpy()
-            ),
-            "pandas": lambda split=split: total(
-                rows.groupby(list(split), observed=True)[fields].sum()["m0"].to_numpy()
-            ),
-        }
-        answers = {name: tool() for name, tool in tools.items()}
-        assert len({round(answer) for answer in answers.values()}) == 1, answers
-        times = {name: median(tool) for name, tool in tools.items()}
-        groups = database.execute(f"select count(*) from (select distinct {keys} from t)").fetchone()
-        cells = "".join(f"{times[n]:10.1f} ({times[n] / times['duckdb']:4.2f}) " for n in list(times)[1:])
-        print(f"{keys:26}{groups[0] if groups else 0:8,}{times['duckdb']:10.1f}{cells}")
-        ratios.append(times["tranche"] / times["duckdb"])
-    print(f"Tranche to DuckDB, geometric mean: {statistics.geometric_mean(ratios):.2f}")
-
-
-def store(rows: pd.DataFrame, fields: list[str], folder: Path) -> StoredSlicer:
-    """The rows as a slicer, with its layout built."""
-    definition = Definition.model_validate(
-        {
-            "time": {"column": "time", "granularity": "hour"},
-            "key_fields": [{"name": name} for name in CARDINALITY],
-            "data_fields": [{"name": name} for name in fields],
-        }
+    """Measure, print and write the report."""
+    most = int(os.environ.get("ROWS", "1_000_000"))
+    target = (
+        Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("RESULTS").with_suffix(".md")
     )
-    warehouse = Warehouse(folder)
-    with warehouse.writer("bench", "rows", definition) as writer:
-        writer.write(pa.Table.from_pandas(rows, preserve_index=False).cast(definition.schema()))
-        writer.commit("made", "0")
-    stored = warehouse.open("bench", "rows")
-    prepare(stored)
-    return stored
+    speed = machine.bandwidth()
+    lines = [*_head(speed)]
+    for records in [size for size in (10_000, 100_000, 1_000_000, 10_000_000) if size <= most]:
+        for width in WIDTHS:
+            for line in _compared(make_rows(records, width), records, width, speed):
+                print(line, flush=True)
+                lines.append(line)
+            lines.append(f"\nLoad of the last minute after this: {os.getloadavg()[0]:.1f}.")
+            target.write_text("\n".join(lines) + "\n")
 
 
-def ask(
-    engine: ResidentEngine, stored: StoredSlicer, split: tuple[str, ...], fields: list[str]
-) -> np.ndarray:
-    """The exact sums of one split; returns those of the first data field."""
-    days = list(stored.rows)
-    atoms = frozenset(f"sum:{name}" for name in fields)
-    question = Question(first=days[0], last=days[-1], timezone=0, split_by=split, atoms=atoms)
-    return engine.audience(stored, question, Deadline()).rows.estimate["sum:m0"]
+def _head(speed: float) -> Iterator[str]:
+    yield "# Results of the bench\n"
+    yield "Written by `make bench` (`bench/audience.py`). Figures are medians; ratios are to DuckDB in one"
+    yield "run: below 1 is faster. All answers were equal, group by group.\n"
+    yield from machine.described()
+    yield f"- Two threads read {speed / 1e9:.1f} GB/s from memory, measured in the same run"
+    yield f"- Load of the last minute when it began: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."
+    yield "  Above 0.5 other programs ran meanwhile, and neither milliseconds nor ratios are to be relied on"
 
 
-def total(sums: np.ndarray) -> float:
-    """What all tools must agree on."""
-    return float(np.sum(sums))
+def _compared(rows: pd.DataFrame, records: int, width: int, speed: float) -> Iterator[str]:
+    fields = [name for name in rows if name.startswith("m")]
+    with tempfile.TemporaryDirectory() as name:
+        home = Path(name)
+        tranche, duck = Tranche(rows, fields, home / "warehouse"), DuckDB(rows, fields)
+        others = {"polars": Polars(rows, fields), "pandas": Pandas(rows, fields)}
+        yield f"\n## {records:,} records, {width} data fields\n"
+        yield "| split | groups | DuckDB, ms | Tranche | polars | pandas | ns per record, field | bandwidth |"
+        yield "|---|--:|--:|--:|--:|--:|--:|--:|"
+        yield from _splits({"DuckDB": duck, "Tranche": tranche} | others, records, width, speed)
+        frame, mapped = rows.memory_usage(deep=False).sum() / 1e6, tranche.bytes() / 1e6
+        yield f"\nA pandas frame of the rows takes {frame:,.0f} MB; Tranche maps {mapped:,.0f} MB of files."
+        yield from _over_http(home, duck)
 
 
-def median(work: Callable[[], float]) -> float:
-    """The median time of a few runs, in milliseconds."""
-    times = []
-    for _ in range(REPEATS):
-        start = time.perf_counter()
+def _splits(tools: dict[str, Any], records: int, width: int, speed: float) -> Iterator[str]:
+    ratios = []
+    for case in CASES:
+        groups = _checked(tools, case)
+        times = medians({name: partial(tool.ask, case) for name, tool in tools.items()})
+        yield _line(case, groups, times, records, 1 if case.distinct else width, speed)
+        ratios += [times["Tranche"] / times["DuckDB"]] if case.is_plain else []
+    mean = statistics.geometric_mean(ratios)
+    yield f"\nThe eight plain splits: geometric mean **{mean:.2f}** of DuckDB, the slowest {max(ratios):.2f}."
+
+
+def _checked(tools: dict[str, Any], case: Case) -> int:
+    """How many groups there are; AssertionError where the tools differ in any figure of any of them."""
+    found = {name: checksum(*tool.columns(case, tool.ask(case))) for name, tool in tools.items()}
+    assert len(set(found.values())) == 1, (case, found)
+    return found["Tranche"][0]
+
+
+def _line(case: Case, groups: int, times: dict[str, float], records: int, width: int, speed: float) -> str:
+    base, ours = times["DuckDB"], times["Tranche"]
+    touched = records * (64 * -(-(width + 1) // 8) + 2 * len(case.split))
+    share = f"{touched / (ours / 1000) / speed:.0%}" if case.is_plain else ""
+    ratios = [f"{times[name] / base:.2f}" for name in ("Tranche", "polars", "pandas")]
+    cells = [case.title, f"{groups:,}", f"{base:,.1f}", *ratios, f"{1e6 * ours / records / width:.2f}", share]
+    return f"| {' | '.join(cells)} |"
+
+
+def _over_http(home: Path, duck: DuckDB) -> Iterator[str]:
+    yield "\n| over HTTP | DuckDB `fetchall`, ms | JSON | Arrow | JSON, MB |\n|---|--:|--:|--:|--:|"
+    ratios = []
+    with wire.asking(home, serving) as ask:
+        for case in wire.SPLITS:
+            size = len(ask(case, "application/json")) / 1e6
+            times = medians(wire.ways(ask, duck, case))
+            json, arrow = (times[name] / times["DuckDB"] for name in ("JSON", "Arrow"))
+            ratios.append(json)
+            yield f"| {case.title} | {times['DuckDB']:,.1f} | {json:.2f} | {arrow:.2f} | {size:.1f} |"
+    mean = statistics.geometric_mean(ratios)
+    yield f"\nJSON over HTTP: geometric mean **{mean:.2f}** of DuckDB, the slowest {max(ratios):.2f}."
+
+
+def medians(works: Works) -> dict[str, float]:
+    """The median time of each in milliseconds, after one run that does not count; runs take turns."""
+    found: dict[str, list[float]] = {name: [] for name in works}
+    for work in works.values():
         work()
-        times.append(1000 * (time.perf_counter() - start))
-    return statistics.median(times)
+    for _ in range(REPEATS):
+        for name, work in works.items():
+            if sum(found[name]) > 1000 * LONG_SECONDS:
+                continue
+            began = time.perf_counter()
+            work()
+            found[name].append(1000 * (time.perf_counter() - began))
+    return {name: statistics.median(times) for name, times in found.items()}
 
 
 if __name__ == "__main__":

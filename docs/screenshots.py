@@ -1,8 +1,8 @@
-"""The picture in the README: the demo's Audience page, as a browser shows it.
+"""The pictures of the README's tour: screens of the demo, light and dark, as a browser shows them.
 
     make screenshots
 
-Makes a demo of its own in a temporary folder, so that nothing of yours is in the picture.
+Builds a demo of its own in a temporary folder, so that nothing of yours is in a picture.
 """
 
 import os
@@ -14,26 +14,48 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal, get_args
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
+Scheme = Literal["light", "dark"]
 HERE = Path(__file__).parent
-SCREEN = {"width": 1440, "height": 900}
-COUNTRY = "bid_context_wrapper.user.geo.country"
-LINK = f"/audience?project=demo&slicer=delivery&split={COUNTRY}"
+WINDOW = {"width": 1440, "height": 900}
+QUESTION = "project=demo&slicer=delivery&split=bid_context_wrapper.user.geo.country"
+SCREENS = {"audience": f"audience?{QUESTION}", "export": f"export?{QUESTION}", "deals": "deals"}
+IDLE = """() => {
+    const busy = !document.querySelector('[data-testid=stApp][data-test-script-state=notRunning]')
+        || document.querySelector('[data-testid=stSkeleton], [data-testid=stSpinner]')
+    window.idle = busy ? undefined : window.idle ?? performance.now()
+    return window.idle !== undefined && performance.now() - window.idle > 2000
+}"""
+PATIENCE_MILLISECONDS = 180_000
+SIGNED_IN = "() => document.cookie.includes('tranche-')"
 
 
 def main() -> None:
-    """Take the picture."""
+    """Take every picture in both color schemes."""
     with tempfile.TemporaryDirectory() as home, desk(Path(home)) as address, sync_playwright() as playwright:
         chromium = shutil.which("chromium") or shutil.which("google-chrome")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(viewport=SCREEN, locale="en-US", color_scheme="light")
-        page.goto(address + LINK)
-        page.get_by_role("button", name="Viewer", exact=True).click()
-        wait_until_drawn(page)
-        page.screenshot(path=HERE / "audience.png")
+        for scheme in get_args(Scheme):
+            photograph(browser, address, scheme)
         browser.close()
+
+
+def photograph(browser: Browser, address: str, scheme: Scheme) -> None:
+    """Sign in as the manager, and save one picture per screen."""
+    page = browser.new_page(viewport=WINDOW, locale="en-US", color_scheme=scheme)
+    page.set_default_timeout(PATIENCE_MILLISECONDS)
+    page.goto(address)
+    page.get_by_role("button", name="Manager", exact=True).click()
+    page.wait_for_function(SIGNED_IN)
+    for name, link in SCREENS.items():
+        page.goto(f"{address}/{link}")
+        page.wait_for_selector("[data-testid=stMain] h1, [data-testid=stMain] button")
+        page.wait_for_function(IDLE)
+        page.screenshot(path=HERE / f"{name}-{scheme}.png")
+    page.close()
 
 
 @contextmanager
@@ -60,14 +82,6 @@ def desk(home: Path) -> Iterator[str]:
     finally:
         server.terminate()
         server.wait()
-
-
-def wait_until_drawn(page: Page) -> None:
-    """Wait for the chart, for the table, and until nothing is awaited any more."""
-    page.locator(".js-plotly-plot").last.wait_for()
-    page.get_by_test_id("stDataFrame").first.wait_for()
-    page.get_by_test_id("stSkeleton").first.wait_for(state="hidden")
-    page.wait_for_timeout(2_000)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Settings and a person → clients. The one file that knows an embedded service from a remote one."""
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache, partial
@@ -9,10 +10,11 @@ from functools import lru_cache, partial
 import httpx
 from fastapi import APIRouter, FastAPI
 
-from lib import remote
+from lib import private, remote
 from lib.deals import routes as deals_service
 from lib.deals.admission import Admission
 from lib.deals.client import Deals
+from lib.deals.drafts import Drafts
 from lib.deals.service import DealsService
 from lib.people import People, Person
 from lib.people.sessions import Sessions
@@ -25,8 +27,11 @@ from lib.settings import Settings
 from lib.tokens import service as token_service
 from lib.tokens.access import Access
 from lib.tokens.passes import Passes
+from lib.views import Kept
+from lib.views.scope import Scope
 from lib.wire.apis import api
 from lib.wire.breaker import Breaker
+from lib.wire.errors import Misconfigured
 from lib.wire.throttle import Throttle
 from lib.wire.transport import InProcess
 
@@ -36,18 +41,29 @@ _opening = threading.Lock()
 
 @dataclass(frozen=True)
 class Clients:
-    """What one person may ask: a client per API, and the slicers (project, name) that they may see.
+    """What one person may ask: a client per API, the slicers (project, name) that they may see, their draft.
 
-    `reporting_address` and `deals_address` say where a service elsewhere is; empty for one of this process.
-    What a slicer is may be kept for `slicer_seconds` before it is asked again.
+    `kept` are saved views and notes, in the desk's own database whatever service answers.
+    `reporting_address` and `deals_address` say where a remote service is; empty for one of this process.
+    What a slicer is may be kept for `slicer_seconds` before it is asked again. `currency` and `price_unit`
+    are those of prices.
     """
 
     reporting: Reporting
     open_deals: Callable[[], Deals]
     slicers: tuple[tuple[str, str], ...]
+    drafts: Drafts
+    kept: Kept
     reporting_address: str = ""
     deals_address: str = ""
     slicer_seconds: float = 0
+    currency: str = ""
+    price_unit: str = ""
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether this process answers the reporting API itself."""
+        return not self.reporting_address
 
     @property
     def own(self) -> tuple[str, ...]:
@@ -62,7 +78,7 @@ class Clients:
 
     @property
     def deals(self) -> Deals:
-        """The client of the deals API. What a service elsewhere does is asked on the way: ServiceProblem."""
+        """The client of the deals API. What a remote service does is asked on the way: ServiceProblem."""
         return self.open_deals()
 
 
@@ -83,7 +99,7 @@ class Installation:
 
 @dataclass(frozen=True)
 class Lines:
-    """The ways to services elsewhere; None for a service of this process."""
+    """The ways to remote services; None for a service of this process."""
 
     reporting: Line | None
     deals: DealsElsewhere | None
@@ -106,9 +122,13 @@ def connect(person: Person, settings: Settings) -> Clients:
         _reporting(here, person),
         partial(_deals, here, person),
         tuple(pair for pair in _slicers(here) if person.may_see(*pair)),
+        Drafts(here.access.store.engine, settings.curate_url, person),
+        Kept(Scope(here.access.store.engine, settings.base_url, person)),
         settings.base_url,
         settings.curate_url,
         0 if here.lines.reporting is None else SLICER_SECONDS,
+        settings.price_currency,
+        settings.price_unit,
     )
 
 
@@ -118,13 +138,41 @@ def installation(settings: Settings) -> Installation:
         return _opened(settings)
 
 
+@contextmanager
+def one_desk(settings: Settings) -> Iterator[None]:
+    """Be the only desk over this home, and close its files to others; Misconfigured beside another desk.
+
+    The command line and `tranche serve` may work beside a desk.
+    """
+    with private.alone(settings.home / "desk.lock") as other:
+        if other:
+            whose = f" (process {other})" if other > 0 else ""
+            raise Misconfigured(
+                f"A desk is running over {settings.home} already{whose}: stop it, or give this one a home of "
+                "its own by TRANCHE_HOME"
+            )
+        private.close(settings.home)
+        yield
+
+
+def locked_out(settings: Settings) -> str:
+    """What to do about people who still have the password of the demo outside of it; empty without any."""
+    names = installation(settings).people.locked()
+    if not names:
+        return ""
+    return (
+        f"Demo mode is off, and {', '.join(names)} can't sign in or use tokens: everybody knows their "
+        "password. Give each another (tranche user password NAME) or remove them (tranche user remove NAME)."
+    )
+
+
 @lru_cache(maxsize=8)
 def _opened(settings: Settings) -> Installation:
     access = Access.of(settings)
     warehouse = Warehouse(settings.warehouse)
     passes = Passes(access, settings)
     lifetime = timedelta(seconds=settings.token_seconds)
-    reporting = service.routes(ReportingService(warehouse, access, settings))
+    reporting = service.routes(ReportingService(warehouse, access, settings, is_exempt=passes.made))
     tokens = token_service.routes(access, settings.services.values(), lifetime)
     app = api([reporting, _deals_routes(access, passes, settings), tokens], settings.max_body_bytes)
     return Installation(
@@ -162,7 +210,7 @@ def _deals(here: Installation, person: Person) -> Deals:
 
 
 def _slicers(here: Installation) -> Iterable[tuple[str, str]]:
-    """All slicers that there are: of a service elsewhere, those that the settings name."""
+    """All slicers that there are: of a remote service, those that the settings name."""
     if here.lines.reporting is None:
         return here.warehouse.slicers()
     return ((project, name) for project, _, name in (one.partition("/") for one in here.settings.slicers))

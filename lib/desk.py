@@ -1,11 +1,13 @@
 """The script that app.py serves: sign in, then the screens that this person may open."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
 
-from lib.people import ROLES, Role
-from lib.ui import frame, question, sign_in
+from lib.people import ROLES, DealsGrant, Person, Role
+from lib.ui.frame import frame, menu, sign_in
+from lib.ui.question import question, start_page
 
 PAGES = Path(__file__).resolve().parent.parent / "pages"
 SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
@@ -13,16 +15,29 @@ SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
     ("audience", "Audience", ":material/monitoring:", ROLES),
     ("export", "Export", ":material/download:", ROLES),
     ("deals", "Deals", ":material/handshake:", ROLES),
-    ("new_package", "New package", ":material/add_box:", ("manager", "admin")),
+    ("new_package", "New package", ":material/add_box:", ROLES),
+    ("lists", "Lists", ":material/list_alt:", ROLES),
     ("access", "Access", ":material/key:", ROLES),
     ("services", "Services", ":material/lan:", ("admin",)),
 )
+STARTED = "start_page_opened"
+DEALS: dict[str, Callable[[DealsGrant], bool]] = {
+    "deals": lambda granted: granted.reads,
+    "lists": lambda granted: granted.reads,
+    "new_package": lambda granted: granted.writes,
+}
+
+
+def may_open(person: Person, name: str, roles: tuple[Role, ...]) -> bool:
+    """Whether a screen is for this person: by their role, or by what they may do with deals."""
+    return person.role in roles and (name not in DEALS or DEALS[name](person.deals))
+
 
 person = sign_in.person()
 screens = [
     st.Page(PAGES / f"{name}.py", title=title, icon=icon, url_path=name)
     for name, title, icon, roles in SCREENS
-    if person is None or person.role in roles
+    if person is None or may_open(person, name, roles)
 ]
 
 
@@ -31,12 +46,26 @@ def first_screen() -> None:
     st.switch_page(screens[0], query_params=st.query_params)
 
 
+def own_first_screen(person: Person) -> None:
+    """Once after the sign-in, where the address asks for nothing: to the person's start page, if any.
+
+    To be called before the frame's pickers are drawn, which put theirs into the address.
+    """
+    if STARTED not in st.session_state:
+        st.session_state[STARTED] = True
+        asked = {} if st.query_params else start_page.params(person)
+        if asked:
+            st.switch_page(next(at for at in screens if at.url_path == "audience"), query_params=asked)
+
+
 start = st.Page(first_screen, title="Tranche", default=True, visibility="hidden")
-st.set_page_config(page_title="Tranche", page_icon=str(sign_in.MARK), layout="wide")
+st.set_page_config(page_icon=str(sign_in.MARK), layout="wide")
 if person:
     st.logo(str(sign_in.MARK), size="small")
 screen = st.navigation([start, *screens], position="top" if person else "hidden")
-st.session_state[question.SCREEN] = screen.url_path
+if person:
+    question.arrive(screen.url_path)
+st.set_page_config(page_title=f"{screen.title if person else 'Sign in'} · Tranche")
 frame.style()
 hidden = st.container(key=sign_in.HIDDEN)
 sign_in.keep_cookie(hidden)
@@ -45,5 +74,10 @@ if person is None and sign_in.by_cookie(hidden):
 if person is None:
     sign_in.form()
 else:
+    with hidden:
+        menu.close_when_chosen()
+    if screen is start:
+        own_first_screen(person)
+    frame.heading(screen.title)
     frame.header(person)
     screen.run()

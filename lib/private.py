@@ -2,24 +2,31 @@
 
 import fcntl
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from lib.wire.errors import StoreUnavailable
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 
 
 def folder(path: Path) -> Path:
-    """Make the folder, with its parents, if it is not there, closed to everybody else; returns it."""
-    path.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+    """Make the folder, with its parents, if it is not there, closed to everybody else; returns it.
+
+    Here and below StoreUnavailable says which file or folder can't be written: no room, no permission.
+    """
+    with _written(path):
+        path.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
     return path
 
 
 def write(path: Path, text: str) -> None:
     """Replace the file's content in one step: a reader sees the old text or the new one, never a part."""
-    with _written_beside(path, text) as temporary:
+    with _written_beside(path, text) as temporary, _written(path):
         temporary.replace(path)
 
 
@@ -33,11 +40,35 @@ def write_once(path: Path, text: str) -> str:
     return text
 
 
+def mark(path: Path) -> tuple[int, int, int] | None:
+    """What changes with the file; None without one."""
+    try:
+        state = path.stat()
+    except FileNotFoundError:
+        return None
+    return state.st_mtime_ns, state.st_size, state.st_ino
+
+
+def closed_to_others() -> None:
+    """From now on, close all files and folders that this process makes to everybody but its owner."""
+    os.umask(0o777 & ~FOLDER_MODE)
+
+
+def close(home: Path) -> None:
+    """Close all files and folders below this one to everybody but their owner; those of others stay."""
+    for path in (home, *home.rglob("*")):
+        state = path.lstat()
+        mode = stat.S_IMODE(state.st_mode)
+        if mode & 0o077 and state.st_uid == os.geteuid() and not stat.S_ISLNK(state.st_mode):
+            path.chmod(mode & FOLDER_MODE)
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Keep other threads and processes that use `locked` for this path waiting (`<path>.lock` beside it)."""
-    folder(path.parent)
-    handle = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+    beside = path.with_name(f"{path.name}.lock")
+    with _written(folder(path.parent)):
+        handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -46,14 +77,46 @@ def locked(path: Path) -> Iterator[None]:
 
 
 @contextmanager
+def alone(path: Path) -> Iterator[int]:
+    """Hold the file for this process; gives 0, or the number of the process that holds it (-1: unknown).
+
+    The kernel lets go of it when the process ends, however that happens.
+    """
+    folder(path.parent)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            held = os.read(handle, 32).decode("ascii", "replace").strip()
+            yield int(held) if held.isdecimal() and int(held) > 0 else -1
+        else:
+            os.ftruncate(handle, 0)
+            os.write(handle, f"{os.getpid()}\n".encode())
+            yield 0
+    finally:
+        os.close(handle)
+
+
+@contextmanager
 def _written_beside(path: Path, text: str) -> Iterator[Path]:
     """A temporary file in the same folder, with this text safe on the disk; gone afterwards."""
-    handle, name = tempfile.mkstemp(dir=folder(path.parent), prefix=f".{path.name}.")
+    with _written(folder(path.parent)):
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        with _written(path), os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)
             stream.flush()
             os.fsync(stream.fileno())
         yield Path(name)
     finally:
         Path(name).unlink(missing_ok=True)
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = f"{path} can't be written: {error.strerror or error}. Nothing was changed"
+        raise StoreUnavailable(reason) from error

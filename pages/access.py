@@ -1,7 +1,7 @@
 """Who may ask: tokens for scripts; for an administrator, people, their roles and what they may see."""
 
-from lib.ui import frame
-from lib.ui.access import access
+from lib.ui.access import screen
+from lib.ui.frame import frame
 
 here = frame.signed_in()
-access.draw(here)
+screen.draw(here)

@@ -1,13 +1,19 @@
-"""The audience question: filters and split, as headline, time chart and split."""
+"""The audience question: filters and split, as headline, time chart, leaderboards and split."""
 
 import streamlit as st
 
-from lib.ui import figures, frame, question, question_bar, split
+from lib.ui.audience import figures, leaderboards, moved, split
+from lib.ui.frame import frame
+from lib.ui.frame.markdown import plain
+from lib.ui.question import bar, drill, question
 
 here = frame.with_slicer(frame.signed_in())
+drill.catch_up(here)
 question.current(here)
 for sentence in question.left_out():
-    st.warning(sentence, icon=":material/link_off:")
-question_bar.draw(here)
+    st.warning(plain(sentence), icon=":material/link_off:")
+bar.draw(here)
+moved.draw(here)
 figures.draw(here)
+leaderboards.draw(here)
 split.draw(here)

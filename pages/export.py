@@ -2,15 +2,18 @@
 
 import streamlit as st
 
-from lib.ui import export_form, export_result, frame, question, question_bar
+from lib.ui.export import form, result
+from lib.ui.frame import frame
+from lib.ui.frame.markdown import plain
+from lib.ui.question import bar, question
 
 here = frame.with_slicer(frame.signed_in())
 asked = question.current(here)
 for sentence in question.left_out():
-    st.warning(sentence, icon=":material/link_off:")
-question_bar.draw(here, with_comparison=False)
-form, result = st.columns([9, 20], gap="medium")
-with form:
-    wish = export_form.draw(here, asked)
-with result:
-    export_result.draw(here, asked, wish)
+    st.warning(plain(sentence), icon=":material/link_off:")
+bar.draw(here, with_comparison=False)
+left, right = st.columns([9, 20], gap="medium")
+with left:
+    wish = form.draw(here, asked)
+with right:
+    result.draw(here, asked, wish)

@@ -1,6 +1,7 @@
 """For administrators: where reports and deals come from, and whether each service answers."""
 
-from lib.ui import frame, services
+from lib.ui.frame import frame
+from lib.ui.services import screen
 
 here = frame.signed_in()
-services.draw(here)
+screen.draw(here)

@@ -1,9 +1,10 @@
 """What can be asked of the chosen slicer: its latest figures, its fields, the top values of each."""
 
-from lib.ui import exploration, explorer, frame, problems
+from lib.ui.frame import frame, problems
+from lib.ui.slicers import explorer, screen
 
 here = frame.with_slicer(frame.signed_in())
-exploration.facts(here)
+screen.facts(here)
 with problems.told("The latest figures"):
-    exploration.headline(here)
+    screen.headline(here)
 explorer.explorer(here)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -17,10 +17,12 @@ import hypothesis
 import numpy as np
 import pyarrow as pa
 import pytest
-from serving import serving
+from serving import free_port, serving
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from lib import connect
-from lib.people import Grant, People, Person
+from lib.people import ALL_DEALS, DealsGrant, Grant, People, Person
 from lib.reporting.definition import (
     AudienceSourceDefinition,
     DataFieldDefinition,
@@ -29,7 +31,7 @@ from lib.reporting.definition import (
     TimeColumn,
 )
 from lib.reporting.warehouse import Warehouse
-from lib.settings import Settings
+from lib.settings import Settings, sources
 from lib.wire.transport import InProcess
 
 hypothesis.settings.register_profile(
@@ -40,13 +42,16 @@ pytest_plugins = ["databases", "dealing", "standin_fixtures"]
 
 ROOT = Path(__file__).parent.parent
 PASSWORD = "demo"
+BROWSER = "tests/browser/"
+COPIES = 5
+SECONDS_TO_STOP = 30
 DAYS, ROWS_PER_DAY = 21, 200
 LAST_DAY = dt.datetime.now(dt.UTC).date() - dt.timedelta(days=1)
 COUNTRIES = {"US": "United States", "DE": "Germany", "FR": "France", "JP": "Japan"}
 CATEGORIES = ("news", "sport", "travel")
 PEOPLE = (
-    Person("viewer", "Vera Viewer", None, "viewer", (Grant("demo", "delivery"),)),
-    Person("manager", "Max Manager", None, "manager", (Grant("demo"),)),
+    Person("viewer", "Vera Viewer", None, "viewer", (Grant("demo", "delivery"),), deals=DealsGrant("read")),
+    Person("manager", "Max Manager", None, "manager", (Grant("demo"),), deals=ALL_DEALS),
     Person("admin", "Ada Admin", None, "admin"),
 )
 DEFINITION = Definition(
@@ -87,6 +92,23 @@ def small_rows(seed: int) -> pa.Table:
     return pa.table(columns, schema=DEFINITION.schema())
 
 
+class OneWorkerForBrowsers(LoadFileScheduling):
+    """A worker takes one file after the other; all that drive a browser are as one file, and begin first."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return BROWSER if nodeid.startswith(BROWSER) else super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling:
+    """Which test runs where, when there are several workers."""
+    return OneWorkerForBrowsers(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest begins first: the browsers."""
+    items.sort(key=lambda item: not item.nodeid.startswith(BROWSER))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say loudly what was not tested here."""
     skipped = terminalreporter.stats.get("skipped", [])
@@ -103,6 +125,12 @@ def _main_stays() -> Iterator[None]:
     main = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = main
+
+
+@pytest.fixture(autouse=True)
+def _settings_of_each_test() -> None:
+    """Settings are read once per process; each test is a process of its own in this."""
+    sources._current.cache_clear()
 
 
 @pytest.fixture(scope="session")
@@ -132,18 +160,24 @@ def own_home(home: Path, tmp_path: Path) -> Path:
 
 
 def copied(home: Path, target: Path) -> Path:
-    """A copy of a data directory without its database, which is made anew when it is opened.
+    """A copy of a data directory without its database, which is made again when it is opened.
 
     A copy of the database would close its file, and with that drop the locks that SQLite holds on it in this
     process (sqlite.org, How To Corrupt An SQLite Database File, 2.2): other processes would lose tokens.
     """
-    return shutil.copytree(home, target, ignore=shutil.ignore_patterns("*.db", "*.db-*"))
+    passing = ("*.db", "*.db-*", "*.draft", "*.new", "*.lock")
+    for _ in range(COPIES):
+        try:
+            return shutil.copytree(home, target, ignore=shutil.ignore_patterns(*passing))
+        except shutil.Error:  # a desk over `home` put a new file in place of an old one meanwhile
+            shutil.rmtree(target)
+    raise AssertionError(f"{home} changes too quickly to be copied")
 
 
 @pytest.fixture(scope="session")
 def settings(home: Path) -> Settings:
     """Settings of the shared data directory."""
-    return Settings(home=home, demo=True)
+    return Settings(home=home, demo=True, throttle_questions=10**6)
 
 
 @pytest.fixture(scope="session")
@@ -197,16 +231,33 @@ def remote(home: Path) -> Iterator[httpx.Client]:
 @contextmanager
 def started(command: list[str], home: Path, **environment: str) -> Iterator[str]:
     """The address of a server in a process of its own, once it says that it is ready; stopped afterwards."""
+    with running(command, home, **environment) as (address, _):
+        yield address
+
+
+def desk_over(home: Path, **environment: str) -> AbstractContextManager[tuple[str, int]]:
+    """A desk over this data directory, which no other may have: its address, and its process's number."""
+    return running([sys.executable, "app.py"], home, **{"TRANCHE_PORT": str(free_port()), **environment})
+
+
+@contextmanager
+def running(command: list[str], home: Path, **environment: str) -> Iterator[tuple[str, int]]:
+    """As `started`, with the process's number behind the address."""
     variables = {**os.environ, "TRANCHE_HOME": str(home), "PYTHONUNBUFFERED": "1", **environment}
     with tempfile.TemporaryFile("w+") as log:
         process = subprocess.Popen(
             command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, stderr=log, text=True
         )
         try:
-            yield _address(process, log)
+            yield _address(process, log), process.pid
         finally:
             process.terminate()
-            process.communicate(timeout=30)
+            try:
+                process.communicate(timeout=SECONDS_TO_STOP)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+                raise
 
 
 def _address(process: subprocess.Popen, log: IO[str]) -> str:

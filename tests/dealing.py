@@ -10,10 +10,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from boards import components
 from conftest import COUNTRIES, LAST_DAY, copied
+from opening import opened
+from streamlit.testing.v1 import AppTest
 
 from lib import connect
 from lib.deals.client import Deals
+from lib.deals.drafts import Drafts
 from lib.deals.models import (
     AppList,
     CreateDemandDeals,
@@ -38,6 +42,7 @@ from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 
 Serve = Callable[[Path], AbstractContextManager[str]]
+Visit = Callable[..., AppTest]
 SOLD = "sold"
 DEVICES, DOMAINS = ("desktop", "smartphone"), ("news.example", "cats.example")
 SEATS = ("Alpha Buying", "Beta Media", "Gamma Trading")
@@ -66,10 +71,11 @@ DEFINITION = Definition(
 
 @dataclass(frozen=True)
 class Desk:
-    """Where a desk is served, and the deals API of the same data directory."""
+    """Where a desk is served; the deals API of the same data directory, and the manager's draft."""
 
     address: str
     deals: Deals
+    drafts: Drafts
 
 
 @pytest.fixture(scope="session")
@@ -86,7 +92,8 @@ def selling(home: Path, tmp_path_factory: pytest.TempPathFactory, serve: Serve) 
     stocked: Path = copied(home, tmp_path_factory.mktemp("selling") / "home")
     settings = stock(stocked)
     with serve(stocked) as address:
-        yield Desk(address, clients(settings).deals)
+        manager = clients(settings)
+        yield Desk(address, manager.deals, manager.drafts)
 
 
 @pytest.fixture
@@ -160,3 +167,25 @@ def clients(settings: Settings, username: str = "manager") -> connect.Clients:
     person = connect.installation(settings).people.get(username)
     assert person is not None
     return connect.connect(person, settings)
+
+
+def listed(desk: AppTest, place: int = 0) -> list[str]:
+    """The names in a list of the screen, in order."""
+    found = [data for data in components(desk) if "rows" in data]
+    return [row["cells"][0]["text"] for row in found[place]["rows"]]
+
+
+def clean(desk: AppTest) -> AppTest:
+    """The screen, once it is sure that nothing went wrong on it."""
+    assert not desk.exception
+    return desk
+
+
+def visiting(home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
+    """Opens screens as a demo person sees them, with URL parameters."""
+    monkeypatch.setenv("TRANCHE_HOME", str(home))
+
+    def visited(screen: str, person: str = "manager", **params: str) -> AppTest:
+        return clean(opened(screen, person, **params))
+
+    return visited

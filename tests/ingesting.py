@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lib.reporting.definition import Definition
-from lib.reporting.ingest.importing import Job, digests, import_files
+from lib.reporting.ingest.importing import ImportJob, digests, import_files
 from lib.reporting.ingest.readers import reader
 from lib.reporting.ingest.rejects import Reject, Rejects
 from lib.reporting.warehouse import Mode, Warehouse
@@ -56,8 +56,8 @@ class Place:
         **recognised: Any,
     ) -> StoredSlicer:
         """The slicer p/s after an import of these files."""
-        readers = [reader(path, **recognised) for path in paths]
-        job = Job("p", "s", readers, definition, mappings or {}, mode, max_rejects)
+        readers = [reader(path, definition=definition, **recognised) for path in paths]
+        job = ImportJob("p", "s", readers, definition, mappings or {}, mode, max_rejects)
         with Rejects(self.rejects) as rejects:
             return import_files(job, digests(readers), self.warehouse, rejects)
 

@@ -12,7 +12,8 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from lib.reporting.definition import Definition
-from lib.reporting.models import GRANULARITIES, MATCHES, time_key_field
+from lib.reporting.matches import MATCHES
+from lib.reporting.models import GRANULARITIES, time_key_field
 
 LETTERS = "abAB%_\\'\"*.?é ßİıσςΣ😀\t\n,|"
 DAYS = ["1969-12-30", "2020-12-30", "2024-02-28", "2026-06-29"]

@@ -1,14 +1,29 @@
 """An application on a socket of this machine, served by a thread of the test's own process."""
 
+import itertools
+import os
+import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from lib.wire import server
+
+PORTS = range(10_000, 32_000)  # below those that systems give to outgoing connections
+_next = itertools.count(os.getpid() * 61)  # another process of the tests begins elsewhere
+
+
+def free_port() -> int:
+    """A port on which nobody listens, and which no connection is given meanwhile."""
+    for number in itertools.islice(_next, len(PORTS)):
+        port = PORTS[number % len(PORTS)]
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    raise AssertionError("No port of this machine is free")
 
 
 @contextmanager

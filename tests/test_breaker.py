@@ -42,9 +42,7 @@ def open_breaker(breaker: Breaker) -> Iterator[Breaker]:
 def test_a_dead_service_is_not_asked(open_breaker: Breaker) -> None:
     """After two failures in a row nothing is sent, and the sentence says when it will be."""
     service = Service(OK)
-    with pytest.raises(
-        Resting, match="The reporting service does not answer and is asked again in 10 seconds"
-    ):
+    with pytest.raises(Resting, match="The reporting service does not answer and is retried in 10 seconds"):
         ask(service, open_breaker)
     assert (service.asked, open_breaker.rest) == ([], 10)
 
@@ -90,7 +88,7 @@ def test_answers_of_the_service_do_not_count(breaker: Breaker) -> None:
 
 
 def test_only_failures_in_a_row_count(breaker: Breaker) -> None:
-    """An answer in between begins the count anew."""
+    """An answer in between begins the count again."""
     for answer in (None, OK, None):
         if answer is None:
             with pytest.raises(Unreachable):

@@ -64,7 +64,7 @@ def test_everything_answers(told: Told) -> None:
     reporting = {step.what: step for step in steps if step.service == "Reporting"}
     assert [*reporting] == ["Connection", "Token", "demo/delivery", "Figures", "File"]
     assert "9 key fields, 5 data fields" in reporting["demo/delivery"].said
-    assert "this desk itself does data_fields, include_mappings, order_by" in reporting["demo/delivery"].said
+    assert "Tranche emulates data_fields, include_mappings, order_by" in reporting["demo/delivery"].said
 
 
 def test_nobody_answers(told: Told) -> None:
@@ -85,7 +85,7 @@ def test_a_host_that_is_none(told: Told) -> None:
 def test_another_service(told: Told, standin: Standin) -> None:
     """An address with something else behind it is found out, and which setting to mend."""
     step = found(told(base_url=f"{standin.address}/elsewhere"), "Reporting")["demo/delivery"]
-    assert (step.state, "base_url goes without the API's own path" in step.remedy) == ("failed", True)
+    assert (step.state, "base_url must be given without the API's path" in step.remedy) == ("failed", True)
 
 
 def test_a_refused_token(told: Told) -> None:
@@ -149,11 +149,11 @@ def test_a_service_with_lists(own_home: Path, remote: httpx.Client) -> None:
 
 
 def test_the_command(told: Told, standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`tranche check` prints a line for each step, what would mend it below, and fails if anything did."""
+    """`tranche check` prints a line for the settings and each step, how to fix it, and fails if one did."""
     settings = told()
     monkeypatch.setenv("TRANCHE_HOME", str(settings.home))
     whole = CliRunner().invoke(main, ["check"])
-    assert (whole.exit_code, whole.output.count("\n")) == (0, 2)
+    assert (whole.exit_code, whole.output.count("\n")) == (0, 3)
     monkeypatch.setenv("TRANCHE_BASE_URL", standin.address)
     monkeypatch.setenv("TRANCHE_SLICERS", "demo/delivery")
     monkeypatch.setenv("TRANCHE_REPORTING_TOKEN", "wrong")
@@ -177,12 +177,12 @@ def test_the_screen(visit: Callable[[str], AppTest], standin: Standin) -> None:
     """Administrators see the same steps, and check again by a click."""
     desk = visit("admin").switch_page("../pages/services.py").run()
     assert not desk.exception
-    assert [one.value for one in desk.success] == ["Everything answers"]
+    assert [one.value for one in desk.success] == ["Everything works"]
     said = "\n".join(one.value for one in desk.markdown)
     assert "demo/delivery" in said
     standin.state.token = "another"
     desk.button(key="services_check").click().run()
-    assert [one.value for one in desk.error] == ["One thing is to be mended"]
+    assert [one.value for one in desk.error] == ["One thing needs fixing"]
 
 
 def test_the_screen_is_for_administrators(visit: Callable[[str], AppTest]) -> None:

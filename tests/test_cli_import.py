@@ -97,14 +97,14 @@ def test_append_replace_days_and_replace() -> None:
     assert "1 rows imported into acme/auctions, 3 in all" in run("next.csv", "--append").output
     assert imps() == [1, 2, 4]
     refused = run("next.csv", "--append")
-    assert refused.exit_code == 1 and "is in already" in refused.output
+    assert refused.exit_code == 1 and "was imported already" in refused.output
     Path("again.csv").write_text(NEXT.replace(",4,", ",5,"))
     assert run("again.csv", "--replace-days").exit_code == 0 and imps() == [1, 2, 5]
     assert run("next.csv", "--replace").exit_code == 0 and imps() == [4]
 
 
 def test_replace_keeps_a_definition_that_fits() -> None:
-    """A definition that somebody mended is not guessed anew, unless the file has other columns."""
+    """A definition that somebody mended is not guessed again, unless the file has other columns."""
     run("day.csv")
     definition = read_definition(Path("auctions.yaml")).model_copy(update={"annotation": "mine"})
     Path("mine.yaml").write_text(f"annotation: mine\n{Path('auctions.yaml').read_text()}")
@@ -158,8 +158,8 @@ def test_a_full_disk_is_told_and_changes_nothing() -> None:
         ([], "Missing argument 'FILES...'"),
         (["none.csv"], "'none.csv' does not exist"),
         (["day.csv", "--append", "--replace"], "--append and --replace can't be used together"),
-        (["day.csv", "--max-rejects", "5"], "'5' is no share from 0 to 100%; write 2% or 0.02"),
-        (["day.csv", "--max-rejects", "few"], "no share"),
+        (["day.csv", "--max-rejects", "5"], "'5' is not a share from 0 to 100%; write 2% or 0.02"),
+        (["day.csv", "--max-rejects", "few"], "not a share"),
         (["day.csv", "--mapping", "country"], "'country' is not NAME=FILE.csv"),
         (["day.csv", "--mapping", "country=none.csv"], "there is no file 'none.csv'"),
         (["day.csv", "--mapping", "c=day.csv", "--mapping", "c=day.csv"], "'c' is given twice"),
@@ -213,3 +213,81 @@ def test_slicers_are_listed() -> None:
     cells = [cell.strip() for cell in line.split("  ") if cell.strip()]
     assert cells[:5] == ["acme", "auctions", "2", "2026-01-01", "2026-01-01"]
     assert cells[5:7] == ["8", "2"] and cells[7].endswith("kB")
+
+
+GERMAN = (
+    "Bericht\nDatum;Seite;Imps;Kosten\n01.01.2026;a;1.285;12,50 €\n02.01.2026;N/A;45;-\n"
+    "Gesamt;;1.330;12,50 €\n"
+)
+
+
+def test_try_shows_what_would_be_read_and_writes_nothing(folder: Path, tmp_path: Path) -> None:
+    """Definition, first rows and what is left out are shown, without a project; nothing is made on disk."""
+    (folder / "g.csv").write_text(GERMAN)
+    before = sorted(tmp_path.rglob("*"))
+    answer = CliRunner().invoke(main, ["import", "--try", "g.csv"], prog_name="tranche")
+    assert answer.exit_code == 0, answer.output
+    assert sorted(tmp_path.rglob("*")) == before
+    lines = [" ".join(line.split()) for line in answer.output.splitlines()]
+    assert "Imps 1285 45" in lines and "Kosten 12.5 –" in lines and "Seite a –" in lines
+    assert "decimal: ','" in lines and "thousands: ." in lines
+    assert "1 line above the table left out, such as 'Bericht'" in lines[0]
+    assert "1 a total of other rows" in lines and "g.csv, line 5: 'Gesamt'" in lines
+
+
+def test_try_follows_a_definition(folder: Path) -> None:
+    """With a definition the rows are shown as that would read them; rows that it can't read are named."""
+    (folder / "mine.yaml").write_text("time: {column: time}\ndata_fields: [{name: imps, column: country}]\n")
+    answer = CliRunner().invoke(main, ["import", "--try", "day.csv", "--definition", "mine.yaml"])
+    assert answer.exit_code == 0 and "2  not a number in column 'country'" in answer.output
+    assert not (folder.parent / "home").exists()
+
+
+def test_a_german_report_imports_without_options(folder: Path) -> None:
+    """Exit 0, the right sums, marks and total said; the ambiguous one is refused with the option to give."""
+    (folder / "g.csv").write_text(GERMAN)
+    answer = run("g.csv")
+    assert answer.exit_code == 0, answer.output
+    assert imps_of("Imps") == [1285, 45] and imps_of("Kosten") == [12.5, None]
+    assert "decimal mark ','" in answer.output and "1 row left out" in answer.output
+    (folder / "a.csv").write_text("Datum;Imps\n01.01.2026;1.285\n")
+    refused = run("a.csv", "--replace")
+    assert refused.exit_code == 1 and "can be 1285 or 1.285" in refused.output
+    assert run("a.csv", "--replace", "--decimal", ",").exit_code == 0 and imps_of("Imps") == [1285]
+    assert run("a.csv", "--replace", "--thousands", ",").exit_code == 0 and imps_of("Imps") == [1.285]
+
+
+def imps_of(name: str) -> list[float]:
+    """A column of the slicer, by day."""
+    column: list[float] = slicer().read(slicer().files)[name].to_pylist()
+    return column
+
+
+def test_options_of_a_guess_need_a_guess() -> None:
+    """With a definition, or the slicer's own, the options are a usage error that says where to write it."""
+    run("day.csv")
+    for words in (["next.csv", "--append"], ["day.csv", "--replace", "--definition", "auctions.yaml"]):
+        answer = run(*words, "--decimal", ",")
+        assert answer.exit_code == 2 and "--decimal is for inferring" in answer.output
+    answer = run("day.csv", "--replace", "--decimal", ",", "--thousands", ",")
+    assert answer.exit_code == 2 and "can't both be" in answer.output
+
+
+@pytest.mark.parametrize(("option", "missing"), [("--project", "--slicer"), ("--slicer", "--project")])
+def test_an_import_needs_project_and_slicer(option: str, missing: str) -> None:
+    """Only --try goes without them."""
+    answer = CliRunner().invoke(main, ["import", "day.csv", option, "x"])
+    assert answer.exit_code == 2 and f"Missing option '{missing}'" in answer.output
+
+
+def test_a_file_without_a_header_is_imported_and_said(folder: Path) -> None:
+    """The columns get names in the definition, which can be changed; appending goes on without a header."""
+    (folder / "plain.csv").write_text(DAY.split("\n", 1)[1])
+    answer = run("plain.csv")
+    assert answer.exit_code == 0 and "no line of column names" in answer.output
+    text = Path("auctions.yaml").read_text()
+    assert "header: false" in text and "names: [column_1, column_2, column_3, column_4]" in text
+    Path("mine.yaml").write_text(text.replace("column_3", "imps"))
+    assert run("plain.csv", "--replace", "--definition", "mine.yaml").exit_code == 0 and imps() == [1, 2]
+    (folder / "more.csv").write_text(NEXT.split("\n", 1)[1])
+    assert run("more.csv", "--append").exit_code == 0 and imps() == [1, 2, 4]

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from lib.cli import COMMANDS, Commands, main
-from lib.people import Grant, People, Person
+from lib.people import DealsGrant, Grant, People, Person
 from lib.settings import Settings
 
 PASSWORD = "correct horse"
@@ -140,9 +140,9 @@ def test_list(people: People) -> None:
     people.add(Person("ada", "Ada", None, "viewer", (Grant("demo"), Grant("other", "x"))), "pw")
     people.add(Person("root", "Root Example", "root@example.org", "admin"), "pw")
     assert run("user", "list").stdout.splitlines() == [
-        "USER  NAME          ROLE    E-MAIL            MAY SEE",
-        "ada   Ada           viewer                    demo, other/x",
-        "root  Root Example  admin   root@example.org  everything",
+        "USER  NAME          ROLE    E-MAIL            MAY SEE        DEALS",
+        "ada   Ada           viewer                    demo, other/x  none",
+        "root  Root Example  admin   root@example.org  everything     write",
     ]
 
 
@@ -160,6 +160,23 @@ def test_grant_and_revoke(people: People) -> None:
     assert (unknown.exit_code, unknown.stderr) == (1, "Error: Unknown person 'adda'; did you mean 'ada'?\n")
 
 
+def test_deals_are_granted_apart_from_projects(people: People) -> None:
+    """A new person may see no deals until they are granted: all or those of some seats."""
+    assert "may see no deals" in added("--role", "manager", "--grant", "demo").stderr
+    answer = run("user", "change", "ada", "--deals", "write:3,7")
+    assert "deals: may change the deals of the seats 3, 7" in answer.stderr
+    assert people.get("ada").deals == DealsGrant("write", frozenset({3, 7}))
+    assert "may see the deals of the seats 3, 7" in run("user", "change", "ada", "--role", "viewer").stderr
+    refused = run("user", "change", "ada", "--deals", "write")
+    assert (refused.exit_code, people.get("ada").deals.writes) == (1, False)
+    assert "A viewer can't change deals" in refused.stderr
+    both = run("user", "change", "ada", "--role", "manager", "--deals", "write")
+    assert "ada (manager), who may see demo; deals: may change all deals" in both.stderr
+    odd = run("user", "change", "ada", "--deals", "write:x")
+    assert (odd.exit_code, "is not a grant for deals: write none, read or write" in odd.stderr) == (2, True)
+    assert run("user", "change", "ada").exit_code == 2
+
+
 def test_another_password(people: People) -> None:
     """A password is replaced; of an unknown person none is even asked."""
     added("--role", "viewer")
@@ -170,7 +187,7 @@ def test_another_password(people: People) -> None:
 
 def test_remove(people: People) -> None:
     """Removing asks first, and takes the person's tokens with it."""
-    added("--role", "viewer")
+    added("--role", "viewer", "--deals", "read")
     token = run("token", "create", "--person", "ada", "--service", "deals", "--name", "x").stdout.strip()
     kept = run("user", "remove", "ada", typed="n\n")
     assert (kept.exit_code, people.get("ada") is None) == (1, False)

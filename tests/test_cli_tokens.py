@@ -10,9 +10,11 @@ from click.testing import CliRunner, Result
 
 from lib.cli import main
 from lib.cli.durations import Duration
-from lib.people import Grant, People, Person
+from lib.people import DealsGrant, Grant, People, Person
 from lib.settings import Settings
 from lib.tokens.access import Access
+
+SEES_DEALS = DealsGrant("read")
 
 
 @pytest.fixture
@@ -20,7 +22,7 @@ def access(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Access:
     """A home of its own, with Ada, who may see the project demo."""
     monkeypatch.setenv("TRANCHE_HOME", str(tmp_path))
     people = People(tmp_path / "people.yaml", rounds=4)
-    people.add(Person("ada", "Ada Example", None, "viewer", (Grant("demo"),)), "right")
+    people.add(Person("ada", "Ada Example", None, "viewer", (Grant("demo"),), deals=SEES_DEALS), "right")
     return Access.of(Settings.load())
 
 
@@ -39,9 +41,8 @@ def test_the_token_stands_alone_on_standard_output(access: Access) -> None:
     answer = created()
     assert answer.exit_code == 0
     assert re.fullmatch(r"trn_rep_[A-Za-z0-9_-]{43}\n", answer.stdout)
-    assert (
-        answer.stderr == "For reporting, opens all that ada may see, never expires. It is shown this once:\n"
-    )
+    sees = "gives access to everything that ada can see"
+    assert answer.stderr == f"For reporting, {sees}, never expires. It is shown only once:\n"
     assert access.caller(answer.stdout.strip(), "reporting").may_see("demo", "delivery")
 
 
@@ -51,7 +52,7 @@ def test_expiry_and_grants(access: Access) -> None:
     token = access.caller(answer.stdout.strip(), "reporting").token
     assert token.expires == token.created + timedelta(days=90)
     assert token.grants == (Grant("demo", "delivery"),)
-    assert "opens demo/delivery, expires 20" in answer.stderr
+    assert "gives access to demo/delivery, expires 20" in answer.stderr
 
 
 def test_service_identifiers_are_settings(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +96,8 @@ def test_list(access: Access) -> None:
         rf"1 +{text[:12]}… +ada +reporting +nightly +demo( +\d{{4}}-\d\d-\d\d \d\d:\d\d){{3}} +active", first
     )
     assert re.match(
-        r"2 +trn_dea_.{4}… +bob +deals +other +all of theirs +\S+ \S+ +never +never +active", second
+        r"2 +trn_dea_.{4}… +bob +deals +other +all that its owner can see +\S+ \S+ +never +never +active",
+        second,
     )
     (alone,) = run("list", "--person", "Bob").stdout.splitlines()[1:]
     assert alone.split() == second.split()

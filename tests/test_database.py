@@ -7,13 +7,19 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import event, insert, inspect, select, text
 from sqlalchemy.exc import IntegrityError, StatementError
 
 from lib import database
+from lib.database.migrate import SCRIPTS
+from lib.deals.service import DealsService
+from lib.deals.store.scope import Scope
 from lib.tokens.store import TokenStore, tokens
+from lib.wire.deadline import Deadline
 from lib.wire.errors import Misconfigured
 
 
@@ -192,3 +198,47 @@ def test_unreadable_file(url: str, tmp_path: Path) -> None:
     (tmp_path / "home" / "tranche.db").write_text("this is not a database, but a letter to the reader")
     with pytest.raises(Misconfigured, match=r"tranche\.db can't be used: file is not a database"):
         database.migrate(database.engine(url))
+
+
+def test_what_was_there_is_found_after_the_migration(database_url: str) -> None:
+    """Packages and deals written before lists were searched by targeting and contact are found by them."""
+    engine = database.engine(database_url)
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    config = Config()
+    config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
+    with database.writing(engine).begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0005")
+        for table, values in _before(at):
+            names = ", ".join(values)
+            marks = ", ".join(f":{name}" for name in values)
+            connection.execute(text(f"INSERT INTO {table} ({names}) VALUES ({marks})"), values)
+    database.migrate(engine)
+    service = DealsService(engine)
+    for entity, search in (
+        ("supply_deals", "fr"),
+        ("demand_deals", "ada@buyer"),
+        ("supply_deals", "ada@buyer"),
+    ):
+        assert service.list(entity, [("search", search)], Scope(), Deadline(20)).count == 1, search
+
+
+def _before(at: datetime) -> list[tuple[str, dict[str, object]]]:
+    """A DSP, a seat, a package for France and a deal with a contact, as the tables were."""
+    stamps = {"version": 1, "created_at": at, "updated_at": at}
+    arrays = {f"{kind}_targetings": "[]" for kind in ("browser", "device", "operating_system", "size")}
+    places = '[{"type":"country","value":"FR","is_excluded":false}]'
+    flags = dict.fromkeys(("is_dynamic_bidding", "is_true_price_opt_enable"), False)
+    package = {"media_type": "banner", "start_date": at, "start_date_offset": 0, "is_active": True} | flags
+    deal = {"deal_id": "TR-1", "seat_id": 1, "deal_sync": False, "is_active": True}
+    named = {
+        name: {"id": 1, "name": name, "folded": name} | stamps for name in ("dsp", "seat", "pack", "deal")
+    }
+    return [
+        ("dsps", named["dsp"] | {"supports_deal_sync": True}),
+        ("seats", named["seat"] | {"dsp_id": 1}),
+        ("supply_packages", named["pack"] | package | arrays | {"geo_targetings": places}),
+        ("deal_ids", {"deal_id": "TR-1", "given": at}),
+        ("demand_deals", named["deal"] | deal | {"contact_email": "Ada@buyer.example"}),
+        ("supply_package_deals", {"supply_package_id": 1, "demand_deal_id": 1}),
+    ]

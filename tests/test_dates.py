@@ -201,5 +201,5 @@ def test_bounds_are_the_inverse(granularity: Granularity, hour: int) -> None:
 )
 def test_malformed_values_of_time_key_fields(granularity: Granularity, text: str) -> None:
     """What is no value of the time key field is a bad request that shows how one is written."""
-    with pytest.raises(BadRequest, match=rf"is no {granularity}; write it like '2026"):
+    with pytest.raises(BadRequest, match=rf"is not a valid {granularity}; write it like '2026"):
         bounds(granularity, text)

@@ -84,7 +84,8 @@ def test_written_and_read_it_is_the_same() -> None:
         ("segmented:", "segmentd:", "line 8, key_fields[2].segmentd: Unknown field 'segmentd'; did you mean 'segmented'?"),
         ("timezone: 0", "timezone: 5.5", "line 3, timezone: should be a whole number, not 5.5"),
         ("timezone: 0", "timezone: 13", "line 3, timezone: should be at most 12, not 13"),
-        ("timezone: UTC", "timezone: Berlin", "line 4, time.timezone: 'Berlin' is no time zone; write Europe/Berlin, UTC or +02:00"),
+        ("timezone: UTC", "timezone: Berlin", "line 4, time.timezone: 'Berlin' is not a time zone; "
+        "write Europe/Berlin, UTC or +02:00"),
         ('"%Y-%m-%d %H:%M:%S"', '"%H:%M"', "line 4, time.format: '%H:%M' does not hold a whole date"),
         ('"%Y-%m-%d %H:%M:%S"', '"%Q"', "line 4, time.format: %Q means nothing"),
         ("1000 * revenue / imps", "1000 * revenue / ims", "line 13, data_fields[3].formula: Unknown data field 'ims'; did you mean 'imps'?"),
@@ -100,7 +101,7 @@ def test_written_and_read_it_is_the_same() -> None:
         ('segmented: "|"', "segmented: [a]", "line 8, key_fields[2].segmented: should be the separator in quotes, or true"),
         ("aggregate: mean", "aggregate: avg", "line 12, data_fields[2].aggregate: should be 'sum', 'mean', 'min', 'max', 'count' or 'distinct', not 'avg'"),
         ('format: "%Y-%m-%d %H:%M:%S"', "format: %Y-%m-%d", "line 4: found character '%' that cannot start any token; put values that begin with % or @ in quotes"),
-        ("timezone: 0 ", "annotation: x", "line 3: 'annotation' stands here twice"),
+        ("timezone: 0 ", "annotation: x", "line 3: 'annotation' is given twice"),
         ("time: {column: date,", "time: *x\nother: {column: date,", "line 4: write the value again instead of an *alias"),
         ("timezone: 0 ", "timezone: !!python/name:os.system 0", "line 3: a value can't have the tag"),
         ("key_fields:\n", "key_fields: x\nrest:\n", "line 5, key_fields: should be a list, each item with a dash before it"),
@@ -172,3 +173,54 @@ def test_a_definition_made_in_code_is_checked_too() -> None:
     """A wrong formula is an error wherever the definition comes from."""
     with pytest.raises(ValidationError, match="Unknown data field 'x'"):
         Definition.model_validate({"time": {"column": "t"}, "data_fields": [{"name": "f", "formula": "x"}]})
+
+
+READING = """
+decimal: ","
+thousands: "."
+missing: [NULL, "-"]
+header: false
+names: [day, hour, cost]
+time: {column: [day, hour], year: 2026, format: "%d.%m. %H"}
+data_fields: [{name: cost, unit: "€"}, {name: rate, decimal: "."}]
+"""
+
+
+def test_how_a_file_is_written_is_stated() -> None:
+    """Marks, units, words for missing values (NULL among them), names and a time in two columns; and back."""
+    found = parse_definition(READING)
+    assert found.missing == ("NULL", "null", "Null", "-") and found.time.sources == ("day", "hour")
+    assert parse_definition(definition_yaml(found)) == found
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "problem"),
+    [
+        ('thousands: "."', 'thousands: ","', "line 2: ',' can't be both the decimal and the thousands mark"),
+        ('decimal: "."', 'decimal: ".", thousands: "."', "line 8, data_fields[1]: '.' can't be both"),
+        ('decimal: ","', "decimal: comma", "line 2, decimal: should be '.', ',' or 'unknown', not 'comma'"),
+        ("header: false", "header: true", "line 2: names are for files without a header"),
+        ("column: [day, hour]", "column: []", "line 7, time.column: names no column"),
+        (
+            "column: [day, hour]",
+            "column: [1]",
+            "line 7, time.column: should be the name of a column, or a list",
+        ),
+        ('format: "%d.%m. %H"', 'format: "%d.%m.%Y"', "line 7, time.format: '%d.%m.%Y' has a year"),
+        (', format: "%d.%m. %H"', "", "line 7, time: with a year, a format says where day and month are"),
+        ('unit: "€"', 'unit: "5"', "line 8, data_fields[0].unit: must be the sign next to a number"),
+        ("missing: [NULL", "missing: [1", "line 4, missing[0]: should be text; put 1 in quotes"),
+    ],
+)
+def test_what_can_t_be_written_so_is_named(before: str, after: str, problem: str) -> None:
+    """Each contradiction is told with its line and field."""
+    assert before in READING
+    with pytest.raises(BadDefinition) as caught:
+        parse_definition(READING.replace(before, after, 1), "s.yaml")
+    assert f"s.yaml, {problem}" in caught.value.reason
+
+
+def test_a_format_with_two_zones_is_refused() -> None:
+    """pandas reads %z or %Z, not both: said when the definition is read, not in the middle of an import."""
+    with pytest.raises(BadDefinition, match="%z and %Z can't be used together"):
+        parse_definition('time: {column: t, format: "%Y-%m-%d %H %z %Z"}')

@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from lib.people import Grant, People
+from lib.people.sessions import Sessions
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
 PASSWORD = "demo"
@@ -61,7 +62,7 @@ def test_signing_in(desk: Desk) -> None:
 def test_wrong_password(desk: Desk, name: str, password: str) -> None:
     """A wrong password and an unknown name get the same words; the typed name stays, the password not."""
     visit = sign_in(desk(), name, password)
-    assert [error.value for error in visit.error] == ["This name and password do not go together."]
+    assert [error.value for error in visit.error] == ["Incorrect name or password."]
     assert (visit.text_input(key="sign_in_name").value, visit.text_input(key="sign_in_password").value) == (
         name,
         "",
@@ -125,7 +126,7 @@ def test_nothing_granted(desk: Desk, people: People) -> None:
     people.revoke("viewer", [Grant("demo", "delivery")])
     visit = sign_in(desk(), "viewer")
     assert not visit.exception
-    assert "none that you may see" in visit.info[0].value
+    assert "none that you can see" in visit.info[0].value
 
 
 def test_a_grant_taken_away(desk: Desk, people: People) -> None:
@@ -165,3 +166,53 @@ def test_a_page_alone_shows_nothing(desk: Desk) -> None:
         alone = AppTest.from_file(str(page), default_timeout=60).run()
         assert [field.label for field in alone.text_input] == ["Name", "Password"], page.name
         assert not alone.selectbox
+
+
+SIGNED_OUT = {"name", "username", "authentication_status", "email", "roles", "logout"}
+DEMO_BUTTONS = {f"demo_{name}" for name in ("viewer", "manager", "admin")}
+OF_THE_SIGN_IN = {
+    "sign_in_name",
+    "sign_in_password",
+    "FormSubmitter:sign_in-Sign in",
+    "screen",
+} | DEMO_BUTTONS
+LEFT_BEHIND = {"token_made": {"text": "trn_dea_secret"}, "np_name": "A draft", "deals_catalogue": {"kept": 1}}
+
+
+def state_of(visit: AppTest) -> dict[str, object]:
+    """Everything in the session's state, what widgets hold as well."""
+    return visit.session_state.to_dict()
+
+
+@pytest.mark.parametrize("how", ["signed out", "another password", "removed", "time"])
+def test_nothing_is_left_for_the_next_person(desk: Desk, people: People, own_home: Path, how: str) -> None:
+    """Signed out or at its end, no key of the session's state holds anything of the person."""
+    visit = sign_in(desk(), "manager")
+    visit.switch_page("../pages/access.py").run()
+    visit.text_input(key="token_name").set_value("Half typed").run()
+    for key, value in LEFT_BEHIND.items():
+        visit.session_state[key] = value
+    ends = visit.session_state["session_ends"]
+    if how == "another password":
+        people.set_password("manager", "another")
+    elif how == "removed":
+        people.remove("manager")
+    elif how == "time":
+        visit.session_state["session_ends"] = 1.0
+    else:
+        Sessions(own_home / "sessions.json", people).end("manager", ends)
+    assert not is_signed_in(visit.run())
+    left = state_of(visit)
+    assert left.keys() <= SIGNED_OUT | OF_THE_SIGN_IN
+    assert {key: value for key, value in left.items() if value} == {"logout": True}
+
+
+def test_another_person_in_the_same_tab_begins_empty(desk: Desk) -> None:
+    """Who signs in finds nothing in the session's state but their own sign-in, however it got there."""
+    visit = desk()
+    for key, value in LEFT_BEHIND.items():
+        visit.session_state[key] = value
+    visit = sign_in(visit, "viewer")
+    assert not LEFT_BEHIND.keys() & state_of(visit).keys()
+    fresh = state_of(sign_in(desk(), "viewer")).keys()
+    assert state_of(visit).keys() == fresh

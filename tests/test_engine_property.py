@@ -15,6 +15,7 @@ from random_slicers import RandomSlicer, questions, slicers
 
 from lib.people import Person
 from lib.reporting.answers import Audience
+from lib.reporting.engines import ENGINES
 from lib.reporting.service import ReportingService
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
@@ -26,10 +27,13 @@ ADDITIVE = ("spend", "gain", "records", "present")
 Ask = Callable[[dict[str, Any]], Audience]
 
 
-@pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Callable[[RandomSlicer], Ask]:
-    """Puts a slicer into a warehouse; what comes back asks the service about it."""
-    home = Settings(home=tmp_path_factory.mktemp("property"))
+@pytest.fixture(scope="module", params=ENGINES)
+def stored(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[RandomSlicer], Ask]:
+    """Puts a slicer into a warehouse; what comes back asks the service about it. Once per engine."""
+    folder = tmp_path_factory.mktemp("property")
+    home = Settings(home=folder, engine=request.param, throttle_questions=10**6)
     access = Access.of(home)
     access.people.add(Person("ada", "Ada", None, "admin"), "a password")
     token = access.issue("ada", home.reporting_service, "test", dt.timedelta(hours=1))
@@ -43,14 +47,14 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Callable[[RandomSlicer],
             writer.write(slicer.table)
             writer.commit("random", "0")
         return lambda asked: service.audience(
-            json.dumps(asked | where | {"token": token}).encode(), Deadline()
+            service.admit(json.dumps(asked | where | {"token": token}).encode()), Deadline()
         )
 
     return store
 
 
 @settings(
-    max_examples=150,
+    max_examples=100,
     deadline=None,
     phases=set(Phase) - {Phase.explain},
     suppress_health_check=[HealthCheck.too_slow],

@@ -27,16 +27,16 @@ def test_numbers_are_written_plainly(number: str, text: str) -> None:
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "sNaN"])
 def test_what_is_no_number(number: str) -> None:
-    """It has no place in JSON, neither written nor read."""
+    """It can't be written as JSON, neither written nor read."""
     with pytest.raises(TypeError):
         exact.dumps(Decimal(number))
-    with pytest.raises(ValueError, match=r"no number|Expecting"):
+    with pytest.raises(ValueError, match=r"not a JSON number|Expecting"):
         exact.loads(number.encode())
 
 
-@pytest.mark.parametrize("text", [rb'"\ud800"', b'"\xff"', b"[" * 100_000, b"9" * 41, b""])
+@pytest.mark.parametrize("text", [rb'"\ud800"', b'"\xff"', b"[" * 100_000, b""])
 def test_what_is_no_json(text: bytes) -> None:
-    """Halves of characters, other encodings, towers of brackets and endless numbers are refused."""
+    """Halves of characters, other encodings and towers of brackets are refused."""
     with pytest.raises(ValueError, match=r"."):
         exact.loads(text)
 
@@ -44,3 +44,9 @@ def test_what_is_no_json(text: bytes) -> None:
 def test_pairs_of_surrogates_are_characters() -> None:
     """`\\ud83d\\ude00` is one character."""
     assert exact.loads(rb'"\ud83d\ude00"') == "😀"
+
+
+def test_long_numbers() -> None:
+    """A number of any length is read in linear time, for its field to judge; a zero is one digit."""
+    assert exact.loads(b"9" * 500_000) == Decimal("9" * 500_000)
+    assert exact.dumps(exact.loads(b"0e-999999999")) == b"0"

@@ -4,8 +4,8 @@ import pytest
 
 from lib.people import Person
 from lib.reporting.models import Slicer
-from lib.ui.frame import Here
-from lib.ui.opened import NOTHING
+from lib.ui.frame.frame import Here
+from lib.ui.frame.slicer_info import NOTHING
 from lib.wire.errors import TrancheError, Unreachable
 
 ADA = Person("ada", "Ada", None, "viewer")
@@ -17,8 +17,8 @@ ADA = Person("ada", "Ada", None, "viewer")
         (Slicer(last_date="2026-11-20", timezone=-5), None, "Data to 2026-11-20 · UTC-5 fixed, no DST"),
         (Slicer(last_date=None, timezone=1), None, "No data yet · UTC+1 fixed, no DST"),
         (Slicer(timezone=1), None, "UTC+1 fixed, no DST"),
-        (NOTHING, None, "The report is still awaited"),
-        (NOTHING, Unreachable("gone"), "The report can't be had now"),
+        (NOTHING, None, "The report is still loading"),
+        (NOTHING, Unreachable("gone"), "The report is unavailable"),
     ],
     ids=["with data", "without data", "not told", "awaited", "in trouble"],
 )

@@ -11,10 +11,10 @@ ROOT = Path(__file__).parent.parent
 FILES = sorted([ROOT / "app.py", *(ROOT / "lib").rglob("*.py"), *(ROOT / "pages").glob("*.py")])
 SCREENS = ("app", "desk", "pages", "ui")
 ARROWS = {
-    "app": {"connect", "settings", "wire"},
+    "app": {"connect", "settings", "private", "wire"},
     "desk": {"ui", "people"},
     "pages": {"ui", "reporting", "deals", "people", "wire"},
-    "ui": {"check", "connect", "reporting", "deals", "tokens", "people", "settings", "wire"},
+    "ui": {"check", "connect", "reporting", "deals", "tokens", "views", "people", "settings", "wire"},
     "cli": {
         "check",
         "connect",
@@ -28,18 +28,47 @@ ARROWS = {
         "private",
         "wire",
     },
-    "connect": {"remote", "reporting", "deals", "tokens", "people", "settings", "wire"},
+    "connect": {"remote", "reporting", "deals", "tokens", "views", "people", "settings", "private", "wire"},
     "check": {"connect", "remote", "reporting", "deals", "tokens", "settings", "wire"},
     "remote": {"deals", "tokens", "people", "settings", "wire"},
     "demo": {"reporting", "deals", "tokens", "people", "settings", "private", "wire"},
     "reporting": {"tokens", "settings", "private", "wire"},
     "deals": {"tokens", "people", "database", "settings", "private", "wire"},
     "tokens": {"people", "database", "settings", "private", "wire"},
+    "views": {"people", "database", "wire"},
     "database": {"settings", "private", "wire"},
     "people": {"private", "wire"},
     "settings": {"private", "wire"},
-    "private": set(),
+    "private": {"wire"},
     "wire": set(),
+}
+UI = {
+    "frame": set(),
+    "typed": {"frame"},
+    "charts": set(),
+    "rows": set(),
+    "listing": {"rows"},
+    "question": {"frame", "charts", "rows"},
+    "targeting": {"frame", "typed", "charts", "question"},
+    "supply": {"frame", "typed", "charts", "question", "targeting"},
+    "slicers": {"frame", "charts", "rows", "question"},
+    "audience": {"frame", "charts", "rows", "question"},
+    "export": {"frame", "typed", "charts", "rows", "question"},
+    "new_package": {"frame", "typed", "charts", "question", "targeting", "supply"},
+    "deals": {
+        "frame",
+        "typed",
+        "charts",
+        "rows",
+        "listing",
+        "question",
+        "targeting",
+        "supply",
+        "new_package",
+    },
+    "lists": {"frame", "charts", "rows", "listing", "supply"},
+    "access": {"frame"},
+    "services": {"frame"},
 }
 SERVED = ("service", "routes", "engines", "warehouse", "writer", "stored", "ingest", "store", "compose")
 
@@ -64,6 +93,12 @@ def _name(path: Path) -> str:
 
 
 MODULES = {_name(path): path for path in FILES}
+
+
+def _ui_folder(module: str) -> str:
+    """`lib.ui.frame.frame` lies in frame; what is not in ui lies in none."""
+    parts = module.split(".")
+    return parts[2] if parts[:2] == ["lib", "ui"] and len(parts) > 2 else ""
 
 
 def _room(module: str) -> str:
@@ -126,6 +161,21 @@ def test_arrows(room: str) -> None:
     assert not broken, _shown(broken)
 
 
+@pytest.mark.parametrize("folder", UI)
+def test_arrows_between_the_parts_of_the_screens(folder: str) -> None:
+    """A folder of ui imports from itself and from the folders that its arrows point to."""
+    allowed = {folder, *UI[folder]}
+    mine = [found for found in OURS if _ui_folder(_name(found.path)) == folder]
+    broken = [found for found in mine if _ui_folder(found.module) not in {*allowed, ""}]
+    assert not broken, _shown(broken)
+
+
+def test_every_part_of_the_screens_has_its_arrows() -> None:
+    """No file lies in ui itself, and every folder of it is named above."""
+    assert {path.name for path in (ROOT / "lib" / "ui").glob("*.py")} == {"__init__.py"}
+    assert {_ui_folder(name) for name in MODULES} - {""} == UI.keys()
+
+
 @pytest.mark.parametrize("api", ["reporting", "deals"])
 def test_a_client_never_sees_its_service(api: str) -> None:
     """A client, and what it needs, imports nothing of the service's side; nor do pages and ui."""
@@ -134,6 +184,18 @@ def test_a_client_never_sees_its_service(api: str) -> None:
     reached |= {name for name in MODULES if _room(name) in ("pages", "ui")}
     broken = [found for found in OURS if found.module in served and _name(found.path) in reached]
     assert not broken, _shown(broken)
+
+
+def test_services_of_other_makers_have_one_door() -> None:
+    """What is done for them is imported from lib.deals.compat itself, and the embedded way is without."""
+    folder = "lib.deals.compat"
+    inside = {name for name in MODULES if name.startswith(f"{folder}.")}
+    assert inside
+    others = [found for found in OURS if not _name(found.path).startswith(folder)]
+    broken = [found for found in others if found.module in inside]
+    assert not broken, _shown(broken)
+    for embedded in ("lib.deals.client", "lib.deals.service", "lib.deals.routes"):
+        assert folder not in _reached(embedded)
 
 
 @pytest.mark.parametrize("api", ["reporting", "deals"])

@@ -120,7 +120,9 @@ def test_several_files_are_one_import(place: Place) -> None:
 def test_a_file_that_is_in_already_can_t_be_appended(place: Place) -> None:
     """By its digest, whatever its name; once its rows were replaced, it can."""
     place.take(place.file("a.csv", DAY), definition=definition())
-    with pytest.raises(ImportRefused, match=r"in already: 2 rows were imported from it, as a.csv, on 20"):
+    with pytest.raises(
+        ImportRefused, match=r"imported already: 2 rows were imported from it, as a.csv, on 20"
+    ):
         place.take(place.file("other.csv", DAY), definition=definition(), mode="append")
     place.take(place.file("b.csv", DAY.replace(",1", ",5")), definition=definition(), mode="replace-days")
     assert place.take(place.file("a.csv", DAY), definition=definition(), mode="append").row_count == 4

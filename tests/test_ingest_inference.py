@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from ingesting import Place
+from ingesting import Place, definition
 
 from lib.reporting.definition import Definition, TimeColumn
 from lib.reporting.definition.file import definition_yaml, parse_definition
-from lib.reporting.ingest.inference import infer
+from lib.reporting.ingest.inference import Hints, infer
 from lib.reporting.ingest.readers import reader
 from lib.wire.errors import ImportRefused
 
@@ -60,13 +60,22 @@ def field(place: Place, name: str, values: list[Any]) -> tuple[str, dict[str, An
         ("cost", [0.05, 0.2], "data", {"display_type": "float", "display_precision": 4}),
         ("avg_cpc", [0.05, 0.2], "data", {"aggregate": "mean", "display_type": "float", "display_precision": 4}),
         ("bid_max", [3, 4], "data", {"aggregate": "max"}),
+        ("bid_amount", [1.5, 2.5], "data", {"display_type": "float", "display_precision": 2}),
+        ("total_price", [1.5, 2.5], "data", {"display_type": "float", "display_precision": 2}),
+        ("browser_version", [10.1, 11.0], "key", {}),
         ("minPrice", [3, 4], "data", {"aggregate": "min"}),
         ("clicks", [*range(199), "n/a"], "data", {}),
-        ("clicks", [*range(19), "n/a"], "key", {}),
+        ("clicks", [*range(19), "n/a"], "data", {}),
+        ("clicks", [*range(19), "many"], "key", {}),
         ("site_id", [*range(199), "none"], "key", {}),
         ("languages", ["de|en", "en", "de|en|fr", "fr"], "key", {"segmented": "|"}),
         ("sizes", ["300x250;728x90", "300x250", "728x90;300x250"], "key", {"segmented": ";"}),
         ("title", ["One; or two", "Three; or four", "x"], "key", {}),
+        ("tags", ["a|b|c", "d", "e|f"], "key", {"segmented": "|"}),
+        ("tag_ids", ['"48,57"', '"57,61"', '"48,61"'], "key", {"segmented": ","}),
+        ("segments", ["a|b|c1", "a|b|c2", "a|b|c1"], "key", {"segmented": "|"}),
+        ("placement", ["US|300x250|news", "DE|728x90|sport", "US|300x250|sport"], "key", {}),
+        ("title", ["Home | News", "Sport | News", "Home | News"], "key", {}),
     ],
 )  # fmt: skip
 def test_columns_are_told_apart(
@@ -74,6 +83,26 @@ def test_columns_are_told_apart(
 ) -> None:
     """Numbers that add up are data fields; codes, flags, texts and lists are key fields."""
     assert field(place, name, values) == (kind, told)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["cpm", "price", "bid_price", "win_rate", "ctr", "bid", "floor", "bidfloor", "avg_position", "percent_viewed",
+     "eCPM", "payingPrice", "cost_per_click", "Klickpreis"],
+)  # fmt: skip
+@pytest.mark.parametrize("values", [[3, 4], [0.5, 1.25], [300, 0] * 600])
+def test_prices_and_rates_are_averaged(place: Place, name: str, values: list[float]) -> None:
+    """A price or rate is a mean, never a sum, whole or not, and it is said."""
+    kind, found = field(place, name, values)
+    assert (kind, found["aggregate"]) == ("data", "mean")
+    (guess,) = infer(reader(place.folder / "a.csv")).columns
+    assert "a price or a rate, so it is averaged" in guess.reason
+
+
+def test_rows_that_add_up_others_are_warned_of(place: Place) -> None:
+    """Subtotals with a date of their own can't be told from rows: the guess warns of them."""
+    path = place.file("a.csv", "date,site,imps\n2026-01-05,a,1\n2026-01-05,b,2\n2026-01-05,Total,3\n")
+    assert "WARNING: rows of 'Total' count beside" in infer(reader(path)).columns[0].reason
 
 
 @pytest.mark.parametrize(
@@ -93,10 +122,35 @@ def test_columns_are_told_apart(
         (["1/31/2026 2:05 PM", "1/31/2026 3:05 PM"], "%m/%d/%Y %I:%M %p", "hour"),
         (["2026-01-01 05:00:00 UTC", "2026-01-01 06:00:00 UTC"], "%Y-%m-%d %H:%M:%S %Z", "hour"),
         (["2026010105", "2026010106"], "%Y%m%d%H", "hour"),
+        (["14102100", "14102101"], "%y%m%d%H", "hour"),
+        (["201306060001", "201306060101"], "%Y%m%d%H%M", "hour"),
+        (["20130606000104", "20130606010104"], "%Y%m%d%H%M%S", "hour"),
+        (["20130606000104501", "20130606010104501"], "%Y%m%d%H%M%S%f", "hour"),
+        (["2026/01/05 05:00:00Z", "2026/01/05 06:00:00Z"], "%Y/%m/%d %H:%M:%S%z", "hour"),
+        (["1767243600.5", "1767247200.0"], None, "hour"),
+        (["1.7672436e9", "1.7672472e9"], None, "hour"),
+        (["1/31/26", "2/1/26"], "%m/%d/%y", "day"),
+        (["31.12.25", "30.12.25"], "%d.%m.%y", "day"),
+        (["2026.01.05", "2026.01.06"], "%Y.%m.%d", "day"),
+        (["5 January 2026", "6 January 2026"], "%d %B %Y", "day"),
+        (["Mon 05 Jan 2026", "Tue 06 Jan 2026"], None, None),
+        (["20260105T130000Z", "20260105T140000Z"], "%Y%m%dT%H%M%S%z", "hour"),
+        (["2026-1-5 3:00", "2026-1-5 4:00"], "%Y-%m-%d %H:%M", "hour"),
+        (
+            ["2026-01-05 13:00:00 +0000 UTC", "2026-01-05 14:00:00 +0000 UTC"],
+            "%Y-%m-%d %H:%M:%S %z UTC",
+            "hour",
+        ),
     ],
 )
-def test_the_time_is_found(place: Place, stamps: list[Any], form: str | None, granularity: str) -> None:
+def test_the_time_is_found(
+    place: Place, stamps: list[Any], form: str | None, granularity: str | None
+) -> None:
     """In any usual form; hourly where days have several stamps, else daily."""
+    if granularity is None:
+        with pytest.raises(ImportRefused, match="no column has a time"):
+            guessed(place, {"event_date": stamps})
+        return
     found = guessed(place, {"id": range(2), "n": [3, 4], "event_date": stamps}).time
     assert found == TimeColumn(column="event_date", format=form, granularity=granularity)  # type: ignore[arg-type]
 
@@ -115,16 +169,107 @@ def test_dates_that_could_be_read_two_ways_are_told(place: Place) -> None:
     assert "it could be day/month/year too" in infer(reader(path)).time.reason
 
 
+def test_of_two_readings_of_dates_the_closer_days_are_taken(place: Place) -> None:
+    """01/02 to 05/02 are five days of February rather than the first days of five months, and it is said."""
+    path = place.file("a.csv", "date,n\n" + "".join(f"0{day}/02/2026,1\n" for day in range(1, 6)))
+    found = infer(reader(path)).time
+    assert found.format == "%d/%m/%Y" and "as month/day/year the days would be further apart" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("columns", "year", "sources", "form", "stored"),
+    [
+        (
+            {"date": ["2026-01-05", "2026-01-05"], "hour": [3, 14]},
+            None,
+            ("date", "hour"),
+            "%Y-%m-%d %H",
+            [3, 14],
+        ),
+        ({"date": [20260105, 20260105], "hour": [3, 14]}, None, ("date", "hour"), "%Y%m%d %H", [3, 14]),
+        (
+            {"Datum": ["05.01.2026"] * 2, "Uhrzeit": ["03:15", "14:00"]},
+            None,
+            ("Datum", "Uhrzeit"),
+            "%d.%m.%Y %H:%M",
+            [3, 14],
+        ),
+        (
+            {"date": ["1/5/26"] * 2, "time": ["3 AM", "2 PM"]},
+            None,
+            ("date", "time"),
+            "%m/%d/%y %I %p",
+            [3, 14],
+        ),
+        (
+            {"day": [5, 5], "month": [1, 1], "hour": [3, 14]},
+            2026,
+            ("day", "month", "hour"),
+            "%d %m %H",
+            [3, 14],
+        ),
+        ({"day": [5, 5], "month": ["Jan", "Jan"]}, 2026, ("day", "month"), "%d %b", [0, 0]),
+        (
+            {"day": [5, 5], "month": [1, 1], "year": [2026, 2026]},
+            None,
+            ("day", "month", "year"),
+            "%d %m %Y",
+            [0, 0],
+        ),
+        ({"date": ["05.01.", "05.01."]}, 2026, ("date",), "%d.%m.", [0, 0]),
+    ],
+)
+def test_a_time_in_several_columns_is_read_whole(
+    place: Place,
+    columns: dict[str, list[Any]],
+    year: int | None,
+    sources: tuple[str, ...],
+    form: str,
+    stored: list[int],
+) -> None:
+    """Date and hour, or day and month with a year from an option; the definition says how, and imports it."""
+    lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+    path = place.file("a.csv", "\n".join(lines) + "\n")
+    found = parse_definition(definition_yaml(infer(reader(path), hints=Hints(year=year)).definition))
+    assert (found.time.sources, found.time.format) == (sources, form)
+    times = [row["time"] for row in place.rows(path, definition=found)]
+    assert [(time.date().isoformat(), time.hour) for time in times] == [
+        ("2026-01-05", hour) for hour in stored
+    ]
+
+
+def test_a_date_without_a_year_asks_for_it(place: Place) -> None:
+    """The refusal names the two columns that make a date, and the option."""
+    with pytest.raises(ImportRefused, match=r"'day' and 'month' make a date without a year; add --year"):
+        guessed(place, {"day": [5], "month": [1], "n": [7]})
+
+
+def test_a_time_that_is_nearly_right_names_the_lines_that_are_not(place: Place) -> None:
+    """A column of dates with another text in it is the time, but for that line."""
+    path = place.file("a.csv", "Date,n\n2026-01-05,1\n2026-01-06,1\nsoon,1\n")
+    assert (
+        infer(reader(path)).time.reason == "ISO 8601, such as 2026-01-05, but for line 4: 'soon'; kept by day"
+    )
+
+
 def test_without_a_time_there_is_no_slicer(place: Place) -> None:
     """The refusal lists the columns and the way out."""
-    with pytest.raises(ImportRefused, match=r"no column holds a time.*--definition.*: a, b"):
+    with pytest.raises(ImportRefused, match=r"no column has a time.*--definition.*: a, b"):
         infer(reader(place.file("a.csv", "a,b\n1,x\n")))
 
 
-def test_a_missing_header_is_noticed(place: Place) -> None:
-    """A first line of data is no header."""
-    with pytest.raises(ImportRefused, match="a column is called '2026-01-01'; the first line should name"):
-        infer(reader(place.file("a.csv", "2026-01-01,5\n2026-01-02,6\n")))
+def test_a_missing_header_is_recognised(place: Place) -> None:
+    """A first line of data is no header: the columns get names, which the definition has, and no row is lost."""
+    path = place.file("a.csv", "2026-01-01,5,null,null\n2026-01-02,6,x,null\n")
+    found = infer(reader(path)).definition
+    assert (found.header, found.names) == (False, ("column_1", "column_2", "column_3", "column_4"))
+    assert found.time.column == "column_1"
+    assert "no line of column names" in reader(path).description
+    mine = definition(
+        header=False, names=["time", "imps", "site", "x"], time={"column": "time", "granularity": "day"}
+    )
+    rows = place.rows(path, definition=mine)
+    assert [(row["imps"], row["site"]) for row in rows] == [(5, None), (6, "x")]
 
 
 def test_records_are_always_counted(place: Place) -> None:
@@ -188,3 +333,13 @@ def test_a_guess_fits_its_own_file(place: Place) -> None:
     found = parse_definition(definition_yaml(infer(reader(path)).definition))
     stored = place.take(path, definition=found, max_rejects=0)
     assert stored.read(stored.files).to_pylist()[1]["Kosten"] == 1.25
+
+
+def test_texts_of_json_stay_texts(place: Place) -> None:
+    """JSON has null: a page that is called "-" is one, unless numbers are texts there too."""
+    path = place.file("a.ndjson", '{"at": "2026-01-01", "page": "-", "n": 1}\n{"at": "2026-01-01", "n": 2}\n')
+    found = parse_definition(definition_yaml(infer(reader(path)).definition))
+    assert [row["page"] for row in place.rows(path, definition=found)] == ["-", None]
+    path = place.file("b.ndjson", '{"at": "2026-01-01", "n": "1.5"}\n{"at": "2026-01-01", "n": "-"}\n')
+    found = infer(reader(path)).definition
+    assert [row["n"] for row in place.rows(path, definition=found, mode="replace")] == [1.5, None]

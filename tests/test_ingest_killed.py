@@ -27,6 +27,7 @@ HOOKS = {
 row_files.BUFFER_BYTES = 1
 original = row_files.RowFiles.finish
 def finish(self):
+    self._wait()
     {WAIT}
     original(self)
 row_files.RowFiles.finish = finish

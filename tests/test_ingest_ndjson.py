@@ -72,7 +72,7 @@ def test_lines_that_are_no_object_are_refused(place: Place) -> None:
         (3, "not a JSON object", "[1]"),
         (4, "not JSON", "not json"),
         (6, "not JSON", '{"a": 1'),
-        (7, "bytes that mean nothing in UTF-8; name another --encoding", '{"a": "\ufffd"}'),
+        (7, "bytes that are not valid in UTF-8; name another --encoding", '{"a": "\ufffd"}'),
     ]
     assert cells(path, encoding="utf-8") == {"a": [1, 1, 1]}
 

@@ -5,12 +5,14 @@ import datetime as dt
 import decimal
 import gzip
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from ingesting import Place, definition
 
+from lib.reporting.ingest.inference import infer
 from lib.reporting.ingest.readers import reader
 from lib.wire.errors import ImportRefused
 
@@ -106,3 +108,58 @@ def test_damaged_parquet_is_refused(place: Place) -> None:
         reader(path)
     with pytest.raises(ImportRefused, match="can't be read as Parquet"):
         reader(place.file("b.parquet.gz", gzip.decompress(gzip.compress(b"PAR1 and nothing else"))))
+
+
+TIMES = pa.array([dt.datetime(2026, 1, 1, hour) for hour in (1, 2)])  # noqa: DTZ001
+
+
+def guessed(place: Place, table: pa.Table) -> list[dict[str, Any]]:
+    """The rows of a Parquet file of this table, imported by the definition that is guessed of it."""
+    path = written(place, table)
+    return place.rows(path, definition=infer(reader(path)).definition)
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
+def test_timestamps_finer_than_a_microsecond_are_read(place: Place, zone: str | None) -> None:
+    """Nanoseconds are cut, not refused: time is kept by the hour."""
+    stamps = pa.array([1767243600123456789, 1767247200999999999], pa.timestamp("ns", tz=zone))
+    rows = guessed(place, pa.table({"time": stamps, "n": [1, 2]}))
+    assert [row["time"].hour for row in rows] == [5, 6] and [row["n"] for row in rows] == [1, 2]
+
+
+def test_two_columns_of_one_name_are_both_there(place: Place) -> None:
+    """The second one gets a number, in a file read as a whole and by a definition alike."""
+    table = pa.Table.from_arrays([TIMES, pa.array([1, 2]), pa.array([30, 40])], ["time", "n", "n"])
+    assert [(row["n"], row["n_2"]) for row in guessed(place, table)] == [(1, 30), (2, 40)]
+    wanted = definition(key_fields=[], data_fields=[{"name": "n_2"}])
+    assert [
+        row["n_2"] for row in place.rows(place.folder / "a.parquet", definition=wanted, mode="replace")
+    ] == [30, 40]
+
+
+@pytest.mark.parametrize(
+    ("column", "stored"),
+    [
+        (pa.array([{"b": "x", "c": {"d": "y"}}, None]), {"x.b": ["x", None], "x.c.d": ["y", None]}),
+        (pa.array([[{"k": "a", "v": None}, {"k": "b", "v": "c"}], None]), {"x.k": [["a", "b"], None], "x.v": [["c"], None]}),
+        (pa.array([[("a", "b")], []], pa.map_(pa.string(), pa.string())), {"x.key": [["a"], None], "x.value": [["b"], None]}),
+        (pa.array([[["a"], ["b", "c"]], [[], None]]), {"x": [["a", "b", "c"], None]}),
+        (pa.array([["a", "b"], None], pa.list_(pa.string(), 2)), {"x": [["a", "b"], None]}),
+        (pa.array([{"t": [{"u": "a"}]}, {"t": []}]), {"x.t.u": [["a"], None]}),
+        (pa.array([dt.timedelta(seconds=90), None]), {"x": [90.0, None]}),
+        (pa.array(["a", "b"], pa.string_view()), {"x": ["a", "b"]}),
+        (pa.ExtensionArray.from_storage(pa.uuid(), pa.array([bytes(range(16)), None], pa.binary(16))),
+         {"x": ["00010203-0405-0607-0809-0a0b0c0d0e0f", None]}),
+    ],
+    ids=lambda value: str(value.type)[:40] if isinstance(value, pa.Array) else "",
+)  # fmt: skip
+def test_a_guess_fits_nested_columns(place: Place, column: pa.Array, stored: dict[str, list[Any]]) -> None:
+    """Whatever a column holds, the guess imports it: structs as a.b, lists of anything as lists."""
+    rows = guessed(place, pa.table({"time": TIMES, "x": column}))
+    assert {name: [row[name] for row in rows] for name in rows[0] if name != "time"} == stored
+
+
+def test_the_time_is_a_column_that_all_rows_have(place: Place) -> None:
+    """Of two timestamps, the one without gaps is the time, whatever its name."""
+    table = pa.table({"timestamp": pa.array([None, TIMES[1].as_py()], TIMES.type), "seen": TIMES})
+    assert infer(reader(written(place, table))).time.column == "seen"

@@ -22,7 +22,7 @@ def stored(
 ) -> str | None:
     """What is stored for a value, as text; None if it can't be read."""
     time = TimeColumn.model_validate({"column": "t", "granularity": granularity, **more})
-    seconds, unreadable, _ = stored_times(pa.array([value], kind), time, zone_hours)
+    seconds, unreadable, _ = stored_times([pa.array([value], kind)], time, zone_hours)
     if unreadable[0]:
         return None
     return dt.datetime.fromtimestamp(int(seconds[0]), dt.UTC).strftime("%Y-%m-%d %H:%M")
@@ -155,10 +155,10 @@ def test_a_date_stays_its_day_whatever_the_column_s_zone() -> None:
 def test_missing_is_not_unreadable() -> None:
     """Nothing at all is told apart from what can't be read."""
     time = TimeColumn(column="t", granularity="hour")
-    _, unreadable, missing = stored_times(pa.array(["2026-01-01", "", None, "x"]), time, 0)
+    _, unreadable, missing = stored_times([pa.array(["2026-01-01", "", None, "x"])], time, 0)
     assert unreadable.tolist() == [False, False, False, True]
     assert missing.tolist() == [False, True, True, False]
-    _, unreadable, missing = stored_times(pa.nulls(2), time, 0)
+    _, unreadable, missing = stored_times([pa.nulls(2)], time, 0)
     assert not unreadable.any() and missing.all()
 
 
@@ -173,3 +173,20 @@ def test_zones_agree_with_the_standard_library(naive: dt.datetime, name: str) ->
         return
     expected = instant.replace(minute=0, second=0, microsecond=0).strftime("%Y-%m-%d %H:%M")
     assert stored(naive.isoformat(), timezone=name) == expected
+
+
+@pytest.mark.parametrize(
+    "odd", ["2026-01-05 13:00:00Z", "2026-01-05T13:00:00", "1767618000000000000", None, "x"]
+)
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
+def test_a_column_of_stamps_is_read_like_each_of_them(odd: str | None, zone: str) -> None:
+    """A column of nothing but plain stamps is read in one go, to the same hours as one with another in it."""
+    stamps = [f"2026-{month:02d}-05 13:45:59" for month in range(1, 13)] + ["2026-02-30 00:00:00"][
+        : odd == "x"
+    ]
+    time = TimeColumn(column="t", granularity="hour", timezone=zone)
+    quick, bad, _ = stored_times([pa.array(stamps)], time, 0)
+    mixed, _, _ = stored_times([pa.array([*stamps, odd])], time, 0)
+    assert quick.tolist() == mixed[:-1].tolist() and bad.tolist() == [
+        stamp.startswith("2026-02-30") for stamp in stamps
+    ]

@@ -33,7 +33,7 @@ def test_codes_that_look_like_a_header_further_down_are_codes(tmp_path: Path) ->
     [
         ("code,name\na,b,c\n", "line 2: a mapping has two columns, code and name; this line has 3"),
         ("a\n", "line 1: a mapping has two columns"),
-        ("a,b\na,c\n", "line 2: code 'a' stands twice, as 'b' and 'c'"),
+        ("a,b\na,c\n", "line 2: code 'a' is given twice, as 'b' and 'c'"),
     ],
 )
 def test_other_lines_are_told(tmp_path: Path, content: str, words: str) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lib.people import Attempts, Grant, People, Person
-from lib.wire.errors import BadRequest, Misconfigured, TooManyAttempts, UnknownName
+from lib.people import Attempts, DealsGrant, Grant, People, Person
+from lib.wire.errors import BadRequest, Misconfigured, StoreUnavailable, TooManyAttempts, UnknownName
 
 ADA = Person("ada", "Ada Example", "ada@example.org", "viewer", (Grant("demo"),))
 
@@ -207,7 +207,7 @@ def test_a_failed_write_keeps_the_old_file(
 
     before = path.read_bytes()
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(StoreUnavailable, match="No space"):
         people.grant("ada", [Grant("new")])
     assert path.read_bytes() == before
     assert {file.name for file in path.parent.iterdir()} == {"people.yaml", "people.yaml.lock"}
@@ -320,6 +320,28 @@ def test_guesses_spread_over_names_and_addresses() -> None:
     attempts.begin("new", "203.0.113.1")
 
 
+@pytest.mark.parametrize(
+    ("addresses", "is_one"),
+    [
+        (("2001:db8::1", "2001:db8::ffff:1"), True),
+        (("2001:db8::1", "2001:db8:0:1::1"), False),
+        (("::ffff:192.0.2.1", "192.0.2.1"), True),
+        (("192.0.2.1", "192.0.2.2"), False),
+        (("not an address", "x" * 100_000), True),
+    ],
+)
+def test_addresses_that_count_as_one(addresses: tuple[str, str], is_one: bool) -> None:
+    """A /64 of IPv6 counts as one address, as do all texts that are none, however long."""
+    attempts = Attempts(Clock())
+    failing(attempts, 5, address=addresses[0])
+    assert all(len(part) < 64 for key in attempts._failures for part in key)
+    if is_one:
+        with pytest.raises(TooManyAttempts):
+            attempts.begin("ada", addresses[1])
+    else:
+        attempts.begin("ada", addresses[1])
+
+
 def test_attempts_at_once_do_not_pass_the_limit() -> None:
     """An attempt counts from its beginning, so that many at the same time are slowed down too."""
     attempts = Attempts(Clock())
@@ -341,3 +363,86 @@ def test_memory_is_bounded() -> None:
     for number in range(30_000):
         attempts.begin(f"p{number}", None)
     assert len(attempts._failures) <= 20_001
+
+
+BEFORE = """
+usernames:
+  vera: {name: Vera, roles: [viewer], password: x}
+  max: {name: Max, roles: [manager], grants: [demo], password: x}
+  ada: {name: Ada, roles: [admin], password: x}
+"""
+
+
+def test_people_of_before_keep_what_they_had(path: Path) -> None:
+    """Without grants for deals in the file viewers read, managers and administrators write, all seats."""
+    path.parent.mkdir()
+    path.write_text(BEFORE)
+    people = People(path, rounds=4)
+    held = {"vera": "read", "max": "write", "ada": "write"}
+    assert {person.username: str(person.deals) for person in people.everyone()} == held
+    people.migrate()
+    written = yaml.safe_load(path.read_text())
+    assert {name: record["deals"] for name, record in written["usernames"].items()} == held
+    assert written["usernames"]["max"]["grants"] == ["demo"]
+    before = path.stat().st_ino
+    people.migrate()
+    assert path.stat().st_ino == before
+
+
+def test_a_person_added_by_hand_later_may_see_no_deals(path: Path) -> None:
+    """Once the file states who may do what with deals, an entry that says nothing grants nothing."""
+    path.parent.mkdir()
+    path.write_text("format: 2\nusernames:\n  max: {name: Max, roles: [manager], password: x}\n")
+    max_ = People(path, rounds=4).get("max")
+    assert max_ is not None
+    assert not max_.deals.reads
+
+
+def test_another_role_has_its_usual_deals_unless_others_were_granted(people: People) -> None:
+    """Who could do the usual can do the new usual; a grant of its own stays, as far as allowed."""
+    people.grant_deals("ada", DealsGrant("read"))
+    assert str(people.set_role("ada", "manager").deals) == "write"
+    assert str(people.grant_deals("ada", DealsGrant.parse("write:5")).deals) == "write:5"
+    assert str(people.set_role("ada", "viewer").deals) == "read:5"
+    assert str(people.set_role("ada", "manager").deals) == "read:5"
+    assert str(people.set_role("ada", "admin").deals) == "write"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [
+        ("write", "read", "read"),
+        ("write:1,2", "read:2,3", "read:2"),
+        ("read:1", "write:2", "none"),
+        ("none", "write", "none"),
+        ("write", "write:4", "write:4"),
+    ],
+)
+def test_what_two_grants_for_deals_allow(one: str, other: str, both: str) -> None:
+    """The lesser of the two, of the seats that both name."""
+    assert str(DealsGrant.parse(one).within(DealsGrant.parse(other))) == both
+    assert str(DealsGrant.parse(other).within(DealsGrant.parse(one))) == both
+
+
+@pytest.mark.parametrize(
+    "text", ["", "all", "read:", "read:x", "none:1", "write:1,,2", "write:0", "Read", "read:-1"]
+)
+def test_no_grant_for_deals(text: str) -> None:
+    """Another text is refused, with the ones that are right."""
+    with pytest.raises(BadRequest, match="write none, read or write"):
+        DealsGrant.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"email": "bad mail"}, "The e-mail 'bad mail' can't be stored: not an e-mail address"),
+        ({"name": "\u200b\u200b"}, "can't be stored: this has no visible character"),
+        ({"name": "Bob \u202eExample"}, "reading direction"),
+    ],
+)
+def test_what_can_not_be_stored_of_a_person(people: People, changes: dict[str, str], said: str) -> None:
+    """Names and e-mail addresses are refused wherever a person is added, as on the screen Access."""
+    with pytest.raises(BadRequest, match=said):
+        people.add(replace(ADA, username="bob", **changes), "long enough")
+    assert people.get("bob") is None

@@ -1,4 +1,4 @@
-"""The desk over services elsewhere: the same answers, in the desk's name; a person sees what they may."""
+"""The desk over remote services: the same answers, in the desk's name; a person sees what they may."""
 
 import datetime as dt
 import ssl
@@ -49,7 +49,7 @@ def temporary(remote: httpx.Client) -> dict[str, object]:
 
 
 def test_the_same_answers(told: Told, embedded: httpx.Client, token: Callable[[str], str]) -> None:
-    """Info, figures and file of a service elsewhere are those that it gives anybody."""
+    """Info, figures and file of a remote service are those that it gives anybody."""
     from lib.reporting.client import Reporting
 
     there, here = connect.connect(ADA, told()).reporting, Reporting(embedded, token("manager"))

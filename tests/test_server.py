@@ -10,8 +10,11 @@ from pathlib import Path
 
 import httpx
 import pytest
-from conftest import started
+from conftest import desk_over, started
+from serving import free_port
 
+from lib import connect
+from lib.settings import Settings
 from lib.wire import server
 from lib.wire.errors import Misconfigured
 
@@ -78,13 +81,14 @@ def test_serve_keeps_the_demo_at_home(home: Path) -> None:
         pass
 
 
-def test_the_desk_and_the_apis_on_one_port(home: Path, token: Token) -> None:
-    """app.py answers the desk and the APIs on one port, and says where and that it is a demo."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with started([sys.executable, "app.py"], home, TRANCHE_PORT=str(port)) as address:
+def test_the_desk_and_the_apis_on_one_port(own_home: Path) -> None:
+    """app.py answers the desk and the APIs on one port, and says where."""
+    port = free_port()
+    access = connect.installation(Settings(home=own_home, demo=True)).access
+    token = access.issue("viewer", "reporting", "test", dt.timedelta(hours=1))
+    with desk_over(own_home, TRANCHE_PORT=str(port)) as (address, _):
         assert address == f"http://127.0.0.1:{port}"
-        ask = {"token": token("viewer"), "project_name": "demo", "slicer_name": "delivery"}
+        ask = {"token": token, "project_name": "demo", "slicer_name": "delivery"}
         assert httpx.post(f"{address}/API/v2/info", json=ask).json()["status"] == "success"
         assert httpx.post(f"{address}/API/v2/nothing").json()["status"] == "bad_request"
         assert httpx.post(f"{address}/oauth2/token/").status_code == 400

@@ -81,7 +81,7 @@ def test_removal_ends_it(sessions: Sessions, people: People) -> None:
 
 
 def test_role_and_grants_are_those_of_now(sessions: Sessions, people: People) -> None:
-    """What a person may see is looked up anew each time."""
+    """What a person may see is looked up again each time."""
     before = sessions.person("ada", ENDS)
     people.grant("ada", [Grant("demo")])
     after = sessions.person("ada", ENDS)
@@ -102,3 +102,29 @@ def test_a_damaged_file_signs_everybody_out(path: Path, people: People) -> None:
     assert sessions.person("ada", ENDS) is None
     sessions.begin("ada", ENDS)
     assert sessions.person("ada", ENDS)
+
+
+def test_two_processes_do_not_overwrite_each_other(path: Path, people: People) -> None:
+    """Sign-ins and sign-outs of one are honoured by the other, whichever opened the file first."""
+    one, other = (Sessions(path, people, lambda: NOW) for _ in range(2))
+    one.begin("ada", ENDS)
+    other.begin("ada", ENDS + 1)
+    assert all(known.person("ada", end) for known in (one, other) for end in (ENDS, ENDS + 1))
+    one.end("ada", ENDS + 1)
+    assert other.person("ada", ENDS + 1) is None
+    assert other.person("ada", ENDS)
+
+
+def test_who_has_the_password_of_the_demo_is_out_once_demo_mode_is_off(path: Path, tmp_path: Path) -> None:
+    """A sign-in from when the demo was on holds no more outside of it, until the password is another."""
+    people = People(tmp_path / "demo.yaml", rounds=4)
+    people.add(Person("admin", "Demo Admin", None, "admin"), "demo")
+    Sessions(path, people, lambda: NOW).begin("admin", ENDS)
+    outside = People(tmp_path / "demo.yaml", rounds=4, locks_demo=True)
+    sessions = Sessions(path, outside, lambda: NOW)
+    assert sessions.person("admin", ENDS) is None
+    assert outside.check("admin", "demo") is None
+    outside.set_password("admin", "quite another")
+    sessions.begin("admin", ENDS)
+    assert sessions.person("admin", ENDS)
+    assert outside.check("admin", "quite another")

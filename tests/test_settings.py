@@ -11,7 +11,7 @@ import pytest
 from lib.settings import Settings, settings_table
 from lib.wire.errors import Misconfigured
 
-README = Path(__file__).parent.parent / "README.md"
+DOCS = Path(__file__).parent.parent / "docs"
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +70,7 @@ def test_named_file_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """A file that TRANCHE_CONFIG names has to be there."""
     monkeypatch.setenv("TRANCHE_CONFIG", str(tmp_path / "none.toml"))
     with pytest.raises(
-        Misconfigured, match=r"TRANCHE_CONFIG names the file .*none\.toml, which is not there"
+        Misconfigured, match=r"TRANCHE_CONFIG names the file .*none\.toml, which does not exist"
     ):
         Settings.load()
 
@@ -114,7 +114,7 @@ def test_database_url_is_not_shown(home: Path) -> None:
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.7", "::", "example.org"])  # noqa: S104
 def test_demo_elsewhere(host: str) -> None:
     """Demo mode refuses every address but loopback."""
-    with pytest.raises(Misconfigured, match=r"demo mode .* listens on a loopback address alone"):
+    with pytest.raises(Misconfigured, match=r"demo mode .* listens only on a loopback address"):
         Settings.load(demo=True, host=host)
 
 
@@ -158,13 +158,12 @@ def test_a_secrets_name_is_no_path(home: Path) -> None:
         Settings.load().secret("../people")
 
 
-def test_readme_has_the_table() -> None:
-    """The README's table of settings is the one that the settings themselves give."""
-    told = re.search(
-        r"<!-- settings -->\n(.*?)\n<!-- /settings -->", README.read_text(encoding="utf-8"), re.S
-    )
-    assert told, "README.md has no table between <!-- settings --> and <!-- /settings -->"
-    assert told[1].strip() == settings_table()
+def test_the_documents_have_the_table() -> None:
+    """The table of docs/settings.md is the one that the settings themselves generate."""
+    page = (DOCS / "settings.md").read_text(encoding="utf-8")
+    table = re.search(r"<!-- settings -->\n(.*?)\n<!-- /settings -->", page, re.S)
+    assert table, "docs/settings.md has no table between <!-- settings --> and <!-- /settings -->"
+    assert table[1].strip() == settings_table()
 
 
 def test_every_setting_has_its_sentence() -> None:
@@ -179,5 +178,15 @@ def test_origins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRANCHE_ORIGINS", "https://desk.example,https://desk.example:8443")
     assert Settings.load().origins == ("https://desk.example", "https://desk.example:8443")
     monkeypatch.setenv("TRANCHE_ORIGINS", "https://desk.example/desk")
-    with pytest.raises(Misconfigured, match="nothing behind it"):
+    with pytest.raises(Misconfigured, match="nothing after it"):
+        Settings.load()
+
+
+@pytest.mark.parametrize("name", ["port", "deadline_seconds", "query_threads", "session_hours"])
+def test_a_switch_is_no_number(home: Path, name: str) -> None:
+    """`port = true` is refused, and not read as 1; a switch takes true and false as before."""
+    told(home, "demo = true")
+    assert Settings.load().demo is True
+    told(home, f"{name} = true")
+    with pytest.raises(Misconfigured, match=f"Setting {name} .*: must be a number, not true"):
         Settings.load()

@@ -1,12 +1,12 @@
-"""Settings of services elsewhere: what belongs together, what is refused, and that secrets stay secret."""
+"""Settings of remote services: what belongs together, what is refused, and that secrets stay secret."""
 
 import re
 from pathlib import Path
 
 import pytest
-from test_settings import README, home, told
+from test_settings import DOCS, home, told
 
-from lib.deals.dialect import Dialect
+from lib.deals.compat.dialect import Dialect
 from lib.deals.models import GeoTarget, SupplyPackage
 from lib.settings import ConfiguredSeat, Settings
 from lib.wire.errors import Misconfigured
@@ -51,7 +51,7 @@ def test_mappings_in_the_environment(home: Path, monkeypatch: pytest.MonkeyPatch
     settings = Settings.load()
     assert (settings.fee_types, settings.seats) == ({1: 7}, (ConfiguredSeat(id=3, name="Alpha"),))
     monkeypatch.setenv("TRANCHE_FEE_TYPES", "{1: 7}")
-    with pytest.raises(Misconfigured, match=r'JSON that it must be: .*"fee_types"'):
+    with pytest.raises(Misconfigured, match=r'not valid JSON: .*"fee_types"'):
         Settings.load()
 
 
@@ -63,7 +63,7 @@ def test_mappings_in_the_environment(home: Path, monkeypatch: pytest.MonkeyPatch
         ("ftp://reports.example", "begins with https://"),
         ("https://ada:hidden@reports.example", "no password"),
         ("https://reports.example?token=hidden", "no password"),
-        ("http://reports.example", "in the open"),
+        ("http://reports.example", "unencrypted"),
     ],
 )
 def test_addresses(home: Path, name: str, address: str, reason: str) -> None:
@@ -87,7 +87,7 @@ def test_open_addresses(home: Path) -> None:
 
 
 def test_what_belongs_together(home: Path) -> None:
-    """A service elsewhere needs a token or what it is asked for with, and reports need slicers."""
+    """A remote service needs a token or what it is asked for with, and reports need slicers."""
     assert "base_url needs reporting_token, or auth_url with" in refused(home, REPORTING)
     curate = 'curate_url = "https://deals.example"\n'
     assert "curate_url needs deals_token, or auth_url with" in refused(home, curate)
@@ -130,11 +130,22 @@ def test_equal_settings_have_equal_hashes() -> None:
     assert one != Settings(fee_types={1: 8}, home=Path("x"))
 
 
-def test_the_readme_s_settings(home: Path) -> None:
-    """What the README says to write into the file is a whole that can be used."""
-    readme = README.read_text(encoding="utf-8")
-    told_alone(home, "\n".join(re.findall(r"```toml\n(.*?)```", readme, re.S)))
-    settings = Settings.load()
+def documented(home: Path, page: str) -> Settings:
+    """The settings that a page of the documentation shows, all of them in one file."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    told_alone(home, "\n".join(re.findall(r"```toml\n(.*?)```", text, re.S)))
+    return Settings.load()
+
+
+def test_the_documented_proxy(home: Path) -> None:
+    """The settings behind a proxy, as docs/deployment.md shows them, are accepted."""
+    settings = documented(home, "deployment.md")
+    assert (settings.origins, settings.trusted_proxies) == (("https://desk.example",), ("127.0.0.1",))
+
+
+def test_the_documented_services(home: Path) -> None:
+    """The settings of docs/remote-services.md are accepted together, and the mapping reads and writes."""
+    settings = documented(home, "remote-services.md")
     assert (settings.base_url, settings.curate_url) == ("https://reports.example", "https://deals.example")
     dialect = Dialect.of(settings.targeting_names, settings.fee_types)
     element = {"geo": {"kind": "COUNTRY", "code": "US"}, "operator": "EXCLUDE"}

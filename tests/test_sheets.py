@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from openpyxl.utils.escape import unescape
 
-from lib.reporting.files import Column, Table, write
+from lib.reporting.files import FileColumn, FileTable, made
 from lib.reporting.files.xls import XlsBook
 from lib.reporting.models import ExportFormat
 from lib.wire.errors import BadRequest
@@ -29,17 +29,17 @@ NASTY = [
 SPREADSHEETS: tuple[ExportFormat, ...] = ("xls", "xlsx")
 
 
-def _key(values: Any, kind: Any = "text") -> Column:
-    return Column("site_id", "Site", np.array(values, dtype=object), kind, role="key")
+def _key(values: Any, kind: Any = "text") -> FileColumn:
+    return FileColumn("site_id", "Site", np.array(values, dtype=object), kind, role="key")
 
 
-def _data(values: Any, kind: Any = "int", precision: int = 0) -> Column:
-    return Column("n", "N", np.array(values), kind, precision)
+def _data(values: Any, kind: Any = "int", precision: int = 0) -> FileColumn:
+    return FileColumn("n", "N", np.array(values), kind, precision)
 
 
-def _rows(table: Table, export_format: ExportFormat) -> dict[str, list[list[Any]]]:
+def _rows(table: FileTable, export_format: ExportFormat) -> dict[str, list[list[Any]]]:
     """The cells of each sheet as an independent reader finds them; None where there is none."""
-    file = b"".join(write(table, export_format))
+    file = made(table, export_format).read()
     if export_format == "xls":
         sheets = xlrd.open_workbook(file_contents=file).sheets()
         return {
@@ -60,8 +60,8 @@ def _plain(value: Any) -> Any:
 def test_cells(export_format: ExportFormat) -> None:
     """Texts are texts, numbers have all their digits, missing values are no cells, the total is last."""
     keys = _key(["12", "=1+1", "", "b"])
-    names = Column.of_mapping(keys, np.array(["Twelve", None, "none", ""], dtype=object))
-    table = Table(
+    names = FileColumn.of_mapping(keys, np.array(["Twelve", None, "none", ""], dtype=object))
+    table = FileTable(
         (keys, names, _data([1, 2.5, np.nan, -3]), _data([1 / 3, np.nan, 1e300, 0], "float", 2)), (5, None)
     )
     assert _rows(table, export_format) == {
@@ -83,7 +83,7 @@ def test_cells(export_format: ExportFormat) -> None:
 def test_any_text_survives(export_format: ExportFormat, texts: list[tuple[str, str]]) -> None:
     """Every text is found as it was, formulas, markup, control and astral characters and all."""
     columns = tuple(_key([pair[n] for pair in texts]) for n in (0, 1))
-    table = Table((*columns, _data(np.arange(len(texts)))))
+    table = FileTable((*columns, _data(np.arange(len(texts)))))
     expected = [[first or None, second or None, n] for n, (first, second) in enumerate(texts)]
     assert _rows(table, export_format)["Report"][1:] == expected
 
@@ -91,22 +91,24 @@ def test_any_text_survives(export_format: ExportFormat, texts: list[tuple[str, s
 @pytest.mark.parametrize("export_format", SPREADSHEETS)
 def test_titles_survive(export_format: ExportFormat) -> None:
     """The header is text too, whatever the descriptions are."""
-    columns = tuple(Column("k", title, np.array(["a"], dtype=object), "text", role="key") for title in NASTY)
-    assert _rows(Table(columns), export_format)["Report"][0] == NASTY
+    columns = tuple(
+        FileColumn("k", title, np.array(["a"], dtype=object), "text", role="key") for title in NASTY
+    )
+    assert _rows(FileTable(columns), export_format)["Report"][0] == NASTY
 
 
 @pytest.mark.parametrize("export_format", SPREADSHEETS)
 def test_key_fields_of_type_int(export_format: ExportFormat) -> None:
     """Values of an int key field are numbers where a number says the same, and texts where not."""
     values = ["501", "0", "-3", "007", "-0", "12345678901234567890", "123456789012345", "", "n/a"]
-    found = _rows(Table((_key(values, "int"), _data(np.arange(9)))), export_format)["Report"][1:]
+    found = _rows(FileTable((_key(values, "int"), _data(np.arange(9)))), export_format)["Report"][1:]
     expected = [501, 0, -3, "007", "-0", "12345678901234567890", 123456789012345, None, "n/a"]
     assert [row[0] for row in found] == expected
 
 
 def test_xls_goes_on_in_further_sheets() -> None:
     """70,000 rows are two sheets, each with the header, none of the rows lost, the total after the last."""
-    table = Table(
+    table = FileTable(
         (_key([f"site {n % 500}" for n in range(70_000)]), _data(np.arange(70_000) / 4, "float", 2)), (1.5,)
     )
     sheets = _rows(table, "xls")
@@ -122,13 +124,13 @@ def test_xls_goes_on_in_further_sheets() -> None:
 )
 def test_xls_at_the_edge(rows: int, total: tuple[float] | None, sheets: list[int]) -> None:
     """A full sheet stays one sheet; a total that no longer fits begins another."""
-    found = _rows(Table((_key(["a"] * rows), _data(np.arange(rows))), total), "xls")
+    found = _rows(FileTable((_key(["a"] * rows), _data(np.arange(rows))), total), "xls")
     assert [len(rows) for rows in found.values()] == sheets
 
 
 def test_xlsx_goes_on_in_further_sheets() -> None:
     """1,048,580 rows are two sheets: 1,048,576 rows with the header, and the header with five."""
-    file = b"".join(write(Table((_data(np.arange(1_048_580)),)), "xlsx"))
+    file = made(FileTable((_data(np.arange(1_048_580)),)), "xlsx").read()
     with zipfile.ZipFile(io.BytesIO(file)) as parts:
         sheets = [parts.read(f"xl/worksheets/sheet{n}.xml") for n in (1, 2)]
     assert [sheet.count(b"<row ") for sheet in sheets] == [1_048_576, 6]
@@ -146,7 +148,7 @@ def test_xls_is_what_xlwt_itself_writes() -> None:
     """Rows laid out by numpy make the very file, byte for byte, that xlwt makes cell by cell."""
     numbers = np.random.default_rng(5).normal(size=500)
     texts = [f"site {n % 70} ö" for n in range(500)]
-    ours = b"".join(write(Table((_key(texts), _data(numbers, "float", 3))), "xls"))
+    ours = made(FileTable((_key(texts), _data(numbers, "float", 3))), "xls").read()
     book = xlwt.Workbook(encoding="utf-8")
     bold, plain = xlwt.easyxf("font: bold on"), xlwt.XFStyle()
     book.add_style(plain)
@@ -169,8 +171,8 @@ def test_xls_is_what_xlwt_itself_writes() -> None:
 
 def test_xls_formats() -> None:
     """In xls the header is bold and stays in view, and numbers have the decimal places of their field."""
-    table = Table((_key(["a"]), _data([1]), _data([2], "float", 3)))
-    book = xlrd.open_workbook(file_contents=b"".join(write(table, "xls")), formatting_info=True)
+    table = FileTable((_key(["a"]), _data([1]), _data([2], "float", 3)))
+    book = xlrd.open_workbook(file_contents=made(table, "xls").read(), formatting_info=True)
     sheet = book.sheet_by_index(0)
     fonts = [book.font_list[book.xf_list[sheet.cell_xf_index(row, 0)].font_index] for row in (0, 1)]
     assert [font.bold for font in fonts] == [1, 0]
@@ -189,8 +191,8 @@ def test_xls_formats() -> None:
 
 def test_xlsx_formats() -> None:
     """In xlsx the header is bold and stays in view, columns fit, numbers have their decimal places."""
-    table = Table((_key(["=1+1", "x" * 30, "y" * 500]), _data([1, 2, 3]), _data([2, 3, 4], "float", 3)))
-    sheet = openpyxl.load_workbook(io.BytesIO(b"".join(write(table, "xlsx"))))["Report"]
+    table = FileTable((_key(["=1+1", "x" * 30, "y" * 500]), _data([1, 2, 3]), _data([2, 3, 4], "float", 3)))
+    sheet = openpyxl.load_workbook(io.BytesIO(made(table, "xlsx").read()))["Report"]
     assert [sheet["A1"].font.b, sheet["A2"].font.b] == [True, False]
     assert sheet.freeze_panes == "A2"
     assert [sheet.cell(2, column).number_format for column in (2, 3)] == ["0", "0.000"]
@@ -204,11 +206,11 @@ def test_xlsx_formats() -> None:
 def test_texts_that_no_cell_holds(export_format: ExportFormat) -> None:
     """A text of 32,767 characters is held; a longer one is refused at once, not cut, and csv offered."""
     longest = ["x" * 32_767, "ö" * 32_767, "😀" * 16_383]
-    assert [row[0] for row in _rows(Table((_key(longest),)), export_format)["Report"][1:]] == longest
+    assert [row[0] for row in _rows(FileTable((_key(longest),)), export_format)["Report"][1:]] == longest
     for text in ("x" * 32_768, "😀" * 16_384):
         with pytest.raises(BadRequest, match=r"'site_id' have up to 32,768 characters.*ask for csv"):
-            write(Table((_key(["a", text]),)), export_format)
-    assert sum(map(len, write(Table((_key(["x" * 40_000]),)), "csv"))) > 40_000
+            made(FileTable((_key(["a", text]),)), export_format)
+    assert len(made(FileTable((_key(["x" * 40_000]),)), "csv").read()) > 40_000
 
 
 def test_many_astral_characters_in_xls() -> None:
@@ -217,7 +219,7 @@ def test_many_astral_characters_in_xls() -> None:
         "😀" * 9_000,
         "x" + "😀" * 9_000,
     ]
-    assert [row[0] for row in _rows(Table((_key(["k", *texts]),)), "xls")["Report"][2:]] == [
+    assert [row[0] for row in _rows(FileTable((_key(["k", *texts]),)), "xls")["Report"][2:]] == [
         t or None for t in texts
     ]
 
@@ -225,17 +227,17 @@ def test_many_astral_characters_in_xls() -> None:
 @pytest.mark.parametrize(("export_format", "columns"), [("xls", 256), ("xlsx", 300)])
 def test_columns(export_format: ExportFormat, columns: int) -> None:
     """xls holds 256 columns, xlsx more; what is too wide is refused with what is possible."""
-    table = Table((_key(["a"]), *[_data([n]) for n in range(columns - 1)]))
+    table = FileTable((_key(["a"]), *[_data([n]) for n in range(columns - 1)]))
     assert _rows(table, export_format)["Report"][1] == ["a", *range(columns - 1)]
     if export_format == "xls":
         with pytest.raises(BadRequest, match="holds 256 columns, this file has 257"):
-            write(Table((*table.columns, _data([0]))), export_format)
+            made(FileTable((*table.columns, _data([0]))), export_format)
 
 
 @pytest.mark.parametrize("export_format", SPREADSHEETS)
 def test_no_rows(export_format: ExportFormat) -> None:
     """A table without rows is a header."""
-    assert _rows(Table((_key([]), _data([]))), export_format) == {"Report": [["Site", "N"]]}
+    assert _rows(FileTable((_key([]), _data([]))), export_format) == {"Report": [["Site", "N"]]}
 
 
 def test_limits_divide_into_steps() -> None:

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from lib import database
-from lib.people import Grant, People, Person
+from lib.people import DealsGrant, Grant, People, Person
 from lib.tokens.access import Access
 from lib.tokens.service import routes
 from lib.tokens.store import TokenStore
@@ -20,6 +20,8 @@ from lib.wire.transport import InProcess
 
 ASKED = {"grant_type": "password", "username": "ada", "password": "right", "scope": "service_id=reporting"}
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+SEES_DEALS = DealsGrant("read")
 
 
 @dataclass
@@ -41,7 +43,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     engine = database.engine(f"sqlite:///{tmp_path}/tranche.db")
     database.migrate(engine)
     people = People(tmp_path / "people.yaml", rounds=4)
-    people.add(Person("ada", "Ada Example", None, "viewer", (Grant("demo"),)), "right")
+    people.add(Person("ada", "Ada Example", None, "viewer", (Grant("demo"),), deals=SEES_DEALS), "right")
     access = Access(TokenStore(engine), people)
     app = api([routes(access, ("reporting", "deals"), timedelta(hours=1))], max_body_bytes=100_000)
     with httpx.Client(transport=InProcess(app), base_url="http://desk") as http:

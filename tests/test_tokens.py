@@ -12,12 +12,13 @@ from clocks import Clock
 from sqlalchemy import Engine, event, text
 
 from lib import database
-from lib.people import Grant, People, Person
+from lib.people import DealsGrant, Grant, People, Person
 from lib.tokens.access import Access
 from lib.tokens.store import TokenStore
 from lib.wire.errors import AccessError, BadRequest, UnknownName
 
-ADA = Person("ada", "Ada Example", None, "viewer", (Grant("demo"), Grant("other", "x")))
+SEES_DEALS = DealsGrant("read")
+ADA = Person("ada", "Ada Example", None, "viewer", (Grant("demo"), Grant("other", "x")), deals=SEES_DEALS)
 HOUR = timedelta(hours=1)
 
 

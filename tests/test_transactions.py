@@ -118,7 +118,7 @@ def test_a_reader_sees_one_moment(engine: Engine) -> None:
 
 
 def test_what_the_database_undid_is_run_again(postgres: str) -> None:
-    """A transaction that PostgreSQL undid for another's sake runs anew; one that never works gives up."""
+    """A transaction that PostgreSQL undid for another's sake runs again; one that never works gives up."""
     engine = database.engine(postgres)
     things.create(engine)
     runs: list[int] = []

@@ -9,12 +9,11 @@ from conftest import PASSWORD
 from streamlit.testing.v1 import AppTest
 
 from lib import connect
-from lib.people import Grant, People, Person
+from lib.people import DealsGrant, Grant, People, Person
 from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.tokens.models import Token
-from lib.ui import selection
-from lib.ui.access import people_list, person_drawer, token_form, token_list
+from lib.ui.access import people_list, person_drawer, selection, token_form, token_list
 from lib.wire.errors import AccessError, BadRequest
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
@@ -48,8 +47,13 @@ def clean(desk: AppTest) -> AppTest:
     return desk
 
 
+def words(desk: AppTest) -> str:
+    """What is said in text."""
+    return " ".join(text.value for text in desk.markdown).replace("\\", "")
+
+
 def make(desk: AppTest, name: str = "nightly", service: str = "reporting") -> str:
-    """Make a token; its text as the dialog shows it."""
+    """Create a token; its text as the dialog shows it."""
     desk.text_input(key="token_name").set_value(name)
     desk.selectbox(key="token_service").set_value(service)
     clean(desk.button(key="token_make").click().run())
@@ -105,7 +109,7 @@ def test_a_token_needs_a_name(visit: Visit, access: Access) -> None:
     """Without a word on what it is for no token is made."""
     desk = visit("manager")
     clean(desk.button(key="token_make").click().run())
-    assert "Say what the token is for" in desk.error[0].value
+    assert "Name what the token is for" in desk.error[0].value
     assert not [t for t in access.store.everything("manager") if t.kind == "permanent"]
 
 
@@ -133,7 +137,7 @@ def test_whose_tokens(visit: Visit, access: Access) -> None:
     assert "Owner" not in mine.dataframe[0].value
     assert set(all_of_them.dataframe[0].value["Owner"]) == {"manager", "viewer"}
     assert not [group for group in mine.button_group if group.key == "access_shown"]
-    assert all_of_them.button_group(key="access_shown").options == ["Tokens", "People"]
+    assert all_of_them.button_group(key="access_shown").options == ["Tokens", "People", "Log"]
 
 
 def test_nobody_revokes_for_others(visit: Visit, access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,9 +212,34 @@ def test_a_short_password(visit: Visit, access: Access) -> None:
     desk.text_input(key="person_username").set_value("nora")
     desk.text_input(key="person_password").set_value("short")
     clean(desk.button(key="person_add_sure").click().run())
-    assert "too short" in desk.error[0].value
+    said = words(desk)
+    assert "At least 8 characters" in said
+    assert "Not added. To fix: Password." in said
     assert desk.text_input(key="person_username").value == "nora"
     assert access.people.get("nora") is None
+
+
+def test_all_that_is_wrong_with_a_new_person_is_said_at_once(visit: Visit, access: Access) -> None:
+    """User name, name, e-mail and password are judged together, each beside its field; all stays typed."""
+    typed = {"username": "No Name!", "name": "a\u202eb", "email": "bad mail", "password": "short"}
+    desk = people_of(visit)
+    desk.button(key="people_add").click().run()
+    for field, text in typed.items():
+        desk.text_input(key=f"person_{field}").set_value(text)
+    clean(desk.button(key="person_add_sure").click().run())
+    said = words(desk)
+    for fault in (
+        "Lower-case letters",
+        "reading direction",
+        "Not an e-mail address",
+        "At least 8 characters",
+        "Not added. To fix: User name, Name, E-mail, Password",
+    ):
+        assert fault in said
+    assert {field: desk.text_input(key=f"person_{field}").value for field in typed} == typed
+    assert len(access.people.everyone()) == 3
+    desk.text_input(key="person_username").set_value("admin").run()
+    assert "There is a person 'admin' already" in words(desk)
 
 
 def test_changing_a_person(visit: Visit, access: Access) -> None:
@@ -247,7 +276,9 @@ def test_a_person_needs_a_user_name(visit: Visit) -> None:
     """Without a user name nobody is added, and the drawer says what is missing."""
     desk = clean(people_of(visit).button(key="people_add").click().run())
     clean(desk.button(key="person_add_sure").click().run())
-    assert "Type the user name" in desk.error[0].value
+    said = words(desk)
+    assert "Type a user name" in said
+    assert "Not added. To fix: User name, Password." in said
 
 
 def test_not_oneself(visit: Visit) -> None:
@@ -317,11 +348,74 @@ def open_person(desk: AppTest, username: str) -> AppTest:
 
 
 def test_services_elsewhere(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A token of the desk opens what the desk answers itself: for a service elsewhere none is offered."""
+    """A token of the desk opens what the desk answers itself: for a remote service none is offered."""
     monkeypatch.setenv("TRANCHE_CURATE_URL", "https://deals.invalid")
     monkeypatch.setenv("TRANCHE_DEALS_TOKEN", "secret")
     desk = visit("manager")
     assert desk.selectbox(key="token_service").options == ["Reporting"]
     said = [caption.value for caption in desk.caption]
-    assert any("Deals is a service elsewhere" in one and "made there" in one for one in said)
+    assert any("Deals is a remote service" in one and "create its tokens there" in one for one in said)
     assert not any("secret" in one for one in said)
+
+
+def test_granting_deals(visit: Visit, access: Access) -> None:
+    """Deals are granted apart from projects: a new person has none, until one says so."""
+    desk = people_of(visit)
+    desk.button(key="people_add").click().run()
+    assert desk.button_group(key="person_deals_new_level_read").value == "none"
+    desk.text_input(key="person_username").set_value("nora")
+    desk.text_input(key="person_password").set_value("long enough")
+    clean(desk.button(key="person_add_sure").click().run())
+    nora = access.people.get("nora")
+    assert nora is not None
+    assert not nora.deals.reads
+    desk = open_person(desk, "manager")
+    assert desk.button_group(key="person_deals_manager_level_write").value == "write"
+    desk.button_group(key="person_deals_manager_level_write").set_value("none").run()
+    clean(desk.button(key="person_save").click().run())
+    changed = access.people.get("manager")
+    assert changed is not None
+    assert (str(changed.deals), changed.grants) == ("none", (Grant("demo"),))
+
+
+def test_a_token_for_deals_says_what_it_may(visit: Visit, access: Access) -> None:
+    """A token may do all that one may do with deals, or read alone; who may do nothing makes none."""
+    desk = visit("manager")
+    desk.text_input(key="token_name").set_value("reader")
+    desk.selectbox(key="token_service").set_value("deals").run()
+    desk.button_group(key="token_deals_level_write").set_value("read").run()
+    clean(desk.button(key="token_make").click().run())
+    caller = access.caller(desk.code[0].value, "deals")
+    assert (str(caller.deals), caller.person.username) == ("read", "manager")
+    access.people.grant_deals("manager", DealsGrant("none"))
+    assert visit("manager").selectbox(key="token_service").options == ["Reporting"]
+
+
+def test_the_audit_log(visit: Visit) -> None:
+    """An administrator sees who signed in and who changed what, the latest first."""
+    desk = open_person(people_of(visit), "viewer")
+    desk.multiselect(key="person_grants_viewer").set_value(["demo"])
+    clean(desk.button(key="person_save").click().run())
+    clean(desk.button_group(key="access_shown").set_value("Log").run())
+    shown = desk.dataframe[0].value
+    assert shown[["Event", "Person", "By"]].head(2).to_numpy().tolist() == [
+        ["Person changed", "viewer", "admin"],
+        ["Signed in", "admin", "admin"],
+    ]
+    assert shown["Details"][0].startswith("viewer, sees demo/delivery, deals read → viewer, sees demo,")
+
+
+def test_a_reset_password_revokes_tokens(visit: Visit, access: Access) -> None:
+    """A password that an administrator resets takes the tokens with it; with one's own one chooses."""
+    text = access.issue("viewer", "reporting", "v", None)
+    desk = open_person(people_of(visit), "viewer")
+    desk.text_input(key="person_new_password").set_value("quite another").run()
+    clean(desk.button(key="person_set_password").click().run())
+    with pytest.raises(AccessError):
+        access.caller(text, "reporting")
+    own = access.issue("admin", "reporting", "mine", None)
+    desk = open_person(people_of(visit), "admin")
+    desk.checkbox(key="person_revoke_tokens").uncheck()
+    desk.text_input(key="person_new_password").set_value("quite another").run()
+    desk.button(key="person_set_password").click().run()
+    assert access.caller(own, "reporting").person.username == "admin"

@@ -8,7 +8,7 @@ import pytest
 
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceQuery
-from lib.ui.ask import MOST, SECONDS, Answers, Key
+from lib.ui.question.ask import MOST, SECONDS, Answers, Key
 from lib.wire.errors import DeadlineExceeded
 
 EMPTY = pd.DataFrame()
@@ -45,7 +45,7 @@ def test_the_same_question_is_asked_once() -> None:
 
 
 def test_answers_grow_old() -> None:
-    """After two minutes the question is asked anew."""
+    """After two minutes the question is asked again."""
     now = 0.0
     answers, service = Answers(lambda: now), Service()
     answers.get(key(), service.answer)
@@ -97,3 +97,21 @@ def test_failures_are_not_kept() -> None:
     with pytest.raises(DeadlineExceeded):
         answers.get(key(), late)
     assert answers.get(key(), service.answer).total.records_found == 1
+
+
+def test_an_answer_in_the_background() -> None:
+    """What is asked in the background is awaited until it comes, asked once, and then known."""
+    answers, service, may_come = Answers(), Service(), threading.Event()
+
+    def slow() -> Audience:
+        may_come.wait(10)
+        return service.answer()
+
+    answers.later(key(), slow)
+    answers.later(key(), slow)
+    assert answers.known(key()) is None
+    (awaited,) = answers.awaited()
+    may_come.set()
+    assert awaited.result(10).total.records_found == 1
+    assert answers.known(key()) is awaited.result()
+    assert (service.asked, answers.awaited()) == (1, [])

@@ -7,12 +7,12 @@ import plotly.graph_objects as go
 import pytest
 
 from lib.reporting.models import DataField
-from lib.ui import bars, charts, heatmap, look
-from lib.ui.bars import Bars
-from lib.ui.charts import Named
-from lib.ui.heatmap import Grid
-from lib.ui.numbers import Numbers
-from lib.ui.series import Series
+from lib.ui.charts import bars, heatmap, theme, time_chart
+from lib.ui.charts.bars import Bars
+from lib.ui.charts.heatmap import Grid
+from lib.ui.charts.numbers import Numbers
+from lib.ui.charts.series import Series
+from lib.ui.charts.time_chart import Named
 
 IMPS = DataField(name="imps", description="Impressions")
 CTR = DataField(name="ctr", description="CTR", formula="100 * clicks / imps", display_precision=2)
@@ -35,32 +35,62 @@ def drawn(figure: go.Figure) -> list[go.Scatter]:
 def test_comparison_is_dotted_and_aligned() -> None:
     """What is compared with is dotted grey at the times of the period, and its hover names its own days."""
     before = Series(("2026-11-07", "2026-11-08"), (START, START), np.array([1.0, 2.0]))
-    figure = charts.over_time([Named("now", line([3, 4])), Named("then", before)], IMPS, ENGLISH)
+    figure = time_chart.over_time([Named("now", line([3, 4])), Named("then", before)], IMPS, ENGLISH)
     then, now = drawn(figure)
-    assert (then.line.dash, then.line.color, now.line.dash) == ("dot", look.GREY, "solid")
+    assert (then.line.dash, then.line.color, now.line.dash) == ("dot", theme.GREY, "solid")
     assert list(then.x) == list(now.x)
     assert then.customdata[0] == "1  (2026-11-07)"
     assert {note.text for note in figure.layout.annotations} == {"now", "then"}
+    assert {note.font.color for note in figure.layout.annotations} == {None}, "the theme's own, on any ground"
 
 
 def test_longer_comparison_is_cut() -> None:
     """Days compared with that the period has no counterpart for are not drawn."""
-    figure = charts.over_time([Named("now", line([3])), Named("then", line([1, 2, 3]))], IMPS, ENGLISH)
+    figure = time_chart.over_time([Named("now", line([3])), Named("then", line([1, 2, 3]))], IMPS, ENGLISH)
     assert [len(trace.x) for trace in drawn(figure)] == [1, 1]
 
 
 def test_a_band_where_sampled() -> None:
     """Where records were sampled there is a band from the low to the high side; where exact there is none."""
-    exact = charts.over_time([Named("now", line([3, 4], [3, 4], [3, 4]))], IMPS, ENGLISH)
+    exact = time_chart.over_time([Named("now", line([3, 4], [3, 4], [3, 4]))], IMPS, ENGLISH)
     assert len(exact.data) == 1
-    sampled = charts.over_time([Named("now", line([3, 4], [2, 3], [5, 6]))], IMPS, ENGLISH)
+    sampled = time_chart.over_time([Named("now", line([3, 4], [2, 3], [5, 6]))], IMPS, ENGLISH)
     low, high, _ = sampled.data
     assert (list(low.y), list(high.y), high.fill) == ([2, 3], [5, 6], "tonexty")
 
 
+def weeks(values: list[float], *parts: str) -> Series:
+    """A series by week, the first of which begins on Monday, 9 November."""
+    starts = tuple(datetime(2026, 11, 9) + timedelta(weeks=place) for place in range(len(values)))  # noqa: DTZ001
+    names = tuple(f"2026-W{46 + place}" for place in range(len(values)))
+    return Series(names, starts, np.array(values, float), parts=parts)
+
+
+def test_partial_weeks_are_drawn_as_partial() -> None:
+    """Weeks that the period cuts are hollow points on dotted light lines, and their hover says so."""
+    shown = weeks([3, 7, 7, 4], "3 of 7 days", "", "", "4 of 7 days")
+    figure = time_chart.over_time([Named("now", shown)], IMPS, ENGLISH)
+    dotted, hollow, solid = figure.data
+    assert (dotted.line.dash, dotted.line.color, dotted.hoverinfo) == ("dot", theme.PART, "skip")
+    np.testing.assert_array_equal(dotted.y, [3, 7, 7, 4])
+    assert (hollow.marker.symbol, list(hollow.y)) == ("circle-open", [3, 4])
+    assert list(hollow.customdata) == ["3  (2026-W46, 3 of 7 days)", "4  (2026-W49, 4 of 7 days)"]
+    np.testing.assert_array_equal(solid.y, [np.nan, 7, 7, np.nan])
+
+
+def test_ticks_are_at_the_weeks_starts() -> None:
+    """Weeks have their ticks on their Mondays, months on their first days; many weeks have fewer ticks."""
+    axis = time_chart.over_time([Named("now", weeks([7, 7]))], IMPS, ENGLISH).layout.xaxis
+    assert list(axis.tickvals) == [datetime(2026, 11, 9), datetime(2026, 11, 16)]  # noqa: DTZ001
+    assert list(axis.ticktext) == ["9 Nov", "16 Nov"]
+    many = time_chart.over_time([Named("now", weeks([7] * 60))], IMPS, ENGLISH).layout.xaxis
+    assert len(many.tickvals) <= time_chart.MOST_TICKS
+    assert {start.weekday() for start in many.tickvals} == {0}
+
+
 def test_gaps_stay_gaps() -> None:
     """A day of which nothing is known breaks the line."""
-    (now,) = charts.over_time([Named("now", line([3, np.nan, 4]))], IMPS, ENGLISH).data
+    (now,) = time_chart.over_time([Named("now", line([3, np.nan, 4]))], IMPS, ENGLISH).data
     assert now.connectgaps is False
     assert np.isnan(now.y[1])
     assert now.customdata[1] == "–  (2026-11-15)"
@@ -68,10 +98,10 @@ def test_gaps_stay_gaps() -> None:
 
 def test_the_brush_selects_days() -> None:
     """A drag selects a range of time, except where it means to scroll."""
-    layout = charts.over_time([Named("now", line([3, 4]))], IMPS, ENGLISH).layout
+    layout = time_chart.over_time([Named("now", line([3, 4]))], IMPS, ENGLISH).layout
     assert (layout.dragmode, layout.selectdirection) == ("select", "h")
     assert (
-        charts.over_time([Named("now", line([3, 4]))], IMPS, ENGLISH, has_brush=False).layout.dragmode
+        time_chart.over_time([Named("now", line([3, 4]))], IMPS, ENGLISH, has_brush=False).layout.dragmode
         is False
     )
 
@@ -109,7 +139,7 @@ def test_heatmap_takes_clicks() -> None:
     cells, squares = figure.data
     np.testing.assert_array_equal(cells.z, values)
     assert set(zip(squares.x, squares.y, strict=True)) == {(x, y) for x in range(3) for y in range(2)}
-    assert squares.marker.color == look.CLEAR
+    assert squares.marker.color == theme.CLEAR
     assert squares.customdata[2] == "a · z<br>Impressions: –"
     assert figure.layout.clickmode == "event+select"
 

@@ -1,4 +1,4 @@
-"""The list of packages and deals: its rows, what narrows it, its CSV; and values and changes in words."""
+"""The list of packages and deals: its rows, cells, orders and CSV; and values and changes in words."""
 
 import datetime as dt
 import io
@@ -9,99 +9,95 @@ import pandas as pd
 import pytest
 from dealing import clients
 
-from lib.deals.models import Change, DemandDeal, Dsp, Reference, Seat, SupplyPackage
+from lib.deals.abilities import Abilities
+from lib.deals.models import DemandDeal, Dsp, EntityChange, Reference, Seat, SupplyPackage
 from lib.settings import Settings
-from lib.ui.deals import facts, history
-from lib.ui.deals.rows import Row, Wanted, csv, rows, table
+from lib.ui.deals import columns, history
+from lib.ui.deals.columns import cells
+from lib.ui.supply import facts, pages
+from lib.ui.supply.rows import DealRow, csv, of_deal, of_package
+from lib.ui.supply.wanted import NEWEST, ListSearch, orders, read_order
 
 DAY = dt.datetime(2026, 11, 20, 9, 0, tzinfo=dt.timezone(dt.timedelta(hours=1)))
+NAMES = columns.OF["supply_deals"]
 ROWS = (
-    Row("supply_deals", 1, "Morning News", "active", True, "banner", DAY, None, "US",
+    DealRow("supply_deals", 1, "Morning News", "active", True, "banner", DAY, None, "US",
         ("Alpha", "Beta", "Gamma"), ("D1",), (Decimal("9"), Decimal("10.5")), ("Morning News - Alpha",)),
-    Row("demand_deals", 7, "Morning News - Alpha", "paused", False, "banner", DAY, DAY, "US",
+    DealRow("demand_deals", 7, "Morning News - Alpha", "paused", False, "banner", DAY, DAY, "US",
         ("Alpha",), ("D1",), (Decimal("9"),), ("Morning News",), "TR-1"),
-    Row("demand_deals", 8, "=Evening", "complete", True, "video", None, None, "", ("Beta",), ("D2",)),
+    DealRow("demand_deals", 8, "=Evening", "complete", True, "video", None, None, "", ("Beta",), ("D2",)),
 )  # fmt: skip
 
 
-def test_rows_of_what_is_there(deals_home: Path) -> None:
-    """Packages come with the latest first, each before its deals; seats and prices are those of the deals."""
-    deals = clients(Settings(home=deals_home, demo=True)).deals
-    found = rows(deals.list(SupplyPackage).results, deals.list(DemandDeal).results)
-    assert [(row.entity, row.name) for row in found] == [
-        ("supply_deals", "Evening Sports"),
-        ("demand_deals", "Evening Sports - Alpha Buying"),
-        ("supply_deals", "Morning News"),
-        ("demand_deals", "Morning News - Alpha Buying"),
-        ("demand_deals", "Morning News - Beta Media"),
-        ("demand_deals", "Morning News - Gamma Trading"),
-    ]
-    news = found[2]
+def test_rows_of_a_page(deals_home: Path) -> None:
+    """Packages have seats, DSPs and prices of their deals; deals dates and targeting of their package."""
+    client = clients(Settings(home=deals_home, demo=True)).deals
+    sports, news = pages.read(client, ListSearch(), 0, 50).rows
+    assert (sports.name, news.name) == ("Evening Sports", "Morning News")
     assert news.seats == ("Alpha Buying", "Beta Media", "Gamma Trading")
     assert news.dsps == ("Syncing DSP", "Plain DSP")
     assert news.prices == (Decimal("2.5"), Decimal("3"), Decimal("3.25"))
-    assert news.targeting == found[3].targeting == "US, DE · not smartphone"
-    assert found[0].targeting == "News sites"
-    assert found[3].others == ("Morning News",)
+    assert (news.targeting, sports.targeting) == ("US, DE · not smartphone", "News sites")
+    cheapest, *_ = pages.read(client, ListSearch("demand_deals", order=("price", "asc")), 0, 50).rows
+    assert (cheapest.name, cheapest.others) == ("Morning News - Alpha Buying", ("Morning News",))
+    assert (cheapest.targeting, cheapest.start) == (news.targeting, news.start)
 
 
-def test_a_deal_of_no_package_is_listed() -> None:
-    """A deal that belongs to no package stands at the end, and one that a package names but nobody knows is
-    left to the package."""
-    alone = DemandDeal(id=3, name="Alone", seat=Seat(id=1, name="Alpha", dsp=Dsp(id=1, name="D1")))
+def test_a_part_of_a_list_is_counted_whole(deals_home: Path) -> None:
+    """The count is that of all that is found, however few rows are read; all are read page by page."""
+    client = clients(Settings(home=deals_home, demo=True)).deals
+    wanted = ListSearch("demand_deals", "morning", order=("name", "desc"))
+    part = pages.read(client, wanted, 1, 1)
+    assert (part.count, [row.name for row in part.rows]) == (3, ["Morning News - Beta Media"])
+    assert [row.id for row in pages.everything(client, wanted)] == [3, 2, 1]
+
+
+def test_rows_of_what_is_linked_with_nothing() -> None:
+    """A deal of no package has no targeting and no dates; a package names deals that are not known."""
+    alone = of_deal(
+        DemandDeal(id=3, name="Alone", seat=Seat(id=1, name="Alpha", dsp=Dsp(id=1, name="D1"))), {}
+    )
     package = SupplyPackage(id=1, name="News", demand_deals=(Reference(id=99, name="Unknown"),))
-    found = rows([package], [alone])
-    assert [row.name for row in found] == ["News", "Alone"]
-    assert (found[0].others, found[1].dsps, found[1].targeting) == (("Unknown",), ("D1",), "")
+    unsold = of_package(package, ())
+    assert (unsold.others, alone.dsps, alone.targeting, alone.start) == (("Unknown",), ("D1",), "", None)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "ids"),
-    [
-        (Wanted(), [1, 7, 8]),
-        (Wanted("morning ALPHA"), [1, 7]),
-        (Wanted("tr-1"), [7]),
-        (Wanted("8"), [8]),
-        (Wanted("nothing"), []),
-        (Wanted(kinds=["demand_deals"]), [7, 8]),
-        (Wanted(statuses=["paused", "complete"]), [7, 8]),
-        (Wanted(seats=["Beta"]), [1, 8]),
-        (Wanted(dsps=["D2"]), [8]),
-        (Wanted(media_types=["banner"], statuses=["active"]), [1]),
-    ],
-)
-def test_narrowing(wanted: Wanted, ids: list[int]) -> None:
-    """Every word of the search is found somewhere; of each filter any value, of all filters each."""
-    assert [row.id for row in ROWS if wanted.has(row)] == ids
-
-
-def test_prices_sort_as_numbers() -> None:
-    """The price column is text, and sorts by the lowest price all the same."""
-    prices = list(table(ROWS)["Price"])
-    assert [price.strip() for price in prices] == ["9.00 – 10.50", "9.00", ""]
-    dear = Row("demand_deals", 9, "Dear", prices=(Decimal("10"),))
-    assert sorted(table([*ROWS[1:2], dear])["Price"])[0].strip() == "9.00"
-
-
-def test_an_empty_table_has_its_columns() -> None:
-    """Without rows there are still columns, of times where times belong."""
-    empty = table([])
-    assert list(empty)[:3] == ["Name", "Kind", "Status"]
-    assert str(empty["Start"].dtype).startswith("datetime64")
+def test_cells() -> None:
+    """Prices are a span in whole digits, seats beyond two are counted, a status is a badge."""
+    texts = {name: cell.text for name, cell in zip(NAMES, cells(ROWS[0], NAMES), strict=True)}
+    assert texts["price"] == "9.00 – 10.50"
+    assert texts["seat"] == "Alpha, Beta and 1 more"
+    assert [cells(row, ("status",))[0].tone for row in ROWS] == ["green", "orange", "gray"]
+    assert [cells(row, ("price",))[0].text for row in ROWS[1:]] == ["9.00", ""]
 
 
 def test_days_are_those_of_their_own_zone() -> None:
-    """A package that starts at midnight in Berlin starts on that day, though it is the day before in UTC."""
+    """A package that starts at midnight in Berlin starts on that day, though it is another in UTC."""
     midnight = DAY.replace(hour=0)
-    assert table([Row("supply_deals", 1, "News", start=midnight)])["Start"][0] == pd.Timestamp(2026, 11, 20)
+    assert cells(DealRow("supply_deals", 1, "News", start=midnight), ("start_date",))[0].text == "20 Nov 2026"
+
+
+def test_orders_are_those_of_the_service() -> None:
+    """A header orders by what the service orders by; the URL's order is read, or the newest come first."""
+    simple = Abilities(finds=False)
+    assert "price" in orders("supply_deals", Abilities())
+    assert "price" not in orders("supply_deals", simple)
+    assert read_order("-price", "supply_deals", Abilities()) == ("price", "desc")
+    assert (
+        read_order("-price", "supply_deals", simple)
+        == read_order("nonsense", "supply_deals", simple)
+        == NEWEST
+    )
+    heads = columns.columns(("name", "targeting"), "Price", orders("supply_deals", simple), ("name", "asc"))
+    assert [(head.order, head.sorted) for head in heads] == [("asc", "asc"), (None, None)]
 
 
 def test_csv() -> None:
     """The file has times with offsets, decimals as they are, and no text that a spreadsheet would run."""
-    frame = pd.read_csv(io.BytesIO(csv(ROWS)), dtype=str, keep_default_na=False)
+    frame = pd.read_csv(io.BytesIO(csv(ROWS, "price, USD CPM")), dtype=str, keep_default_na=False)
     assert list(frame["Name"]) == ["Morning News", "Morning News - Alpha", "'=Evening"]
     assert frame["Start"][0] == "2026-11-20 09:00:00+01:00"
-    assert (frame["Lowest price"][0], frame["Highest price"][0]) == ("9", "10.5")
+    assert (frame["Lowest price, USD CPM"][0], frame["Highest price, USD CPM"][0]) == ("9", "10.5")
     assert frame["Seats"][0] == "Alpha; Beta; Gamma"
 
 
@@ -130,7 +126,7 @@ def test_values_in_words(field: str, value: object, words: str) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "sentence"),
     [
-        ({"price": 2}, {"price": 2.5}, "Price: 2.00 → 2.50"),
+        ({"price": 2}, {"price": 2.5}, "Price, USD CPM: 2.00 → 2.50"),
         ({"is_active": True}, {"is_active": False}, "Paused"),
         ({"is_active": False}, {"is_active": True}, "Resumed"),
         (
@@ -142,7 +138,7 @@ def test_values_in_words(field: str, value: object, words: str) -> None:
 )
 def test_changes_in_words(before: dict[str, object], after: dict[str, object], sentence: str) -> None:
     """A change is told field by field; of a list, what came and what went."""
-    change = Change(id=1, at=DAY, who="ada", action="changed", before=before, after=after)
+    change = EntityChange(id=1, at=DAY, who="ada", action="changed", before=before, after=after)
     assert history.sentences(change) == [sentence]
 
 

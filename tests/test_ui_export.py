@@ -1,16 +1,20 @@
 """A file before it is made, and its receipt."""
 
+import csv
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
+import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pytest
+import xlrd
 from conftest import COUNTRIES, DEFINITION, LAST_DAY, PASSWORD, PEOPLE, small_rows
 
 from lib import connect
 from lib.people import People
+from lib.reporting import files
 from lib.reporting.client import Reporting
 from lib.reporting.models import (
     AudienceQuery,
@@ -25,9 +29,10 @@ from lib.reporting.models import (
 )
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
-from lib.ui import data_filters, export_preview, export_tables, receipt
-from lib.ui.export_preview import Ask, Preview
-from lib.ui.numbers import Numbers
+from lib.ui.charts.numbers import Numbers
+from lib.ui.export import data_filters, preview, receipt, tables
+from lib.ui.export.preview import Ask, Export, Preview
+from lib.ui.export.receipt import Receipt
 from lib.wire.errors import BadRequest
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
@@ -47,7 +52,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def reporting(many: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reporting]:
     """A client of the slicer with those rows."""
-    settings = Settings(home=tmp_path_factory.mktemp("many"))
+    settings = Settings(home=tmp_path_factory.mktemp("many"), demo=True)
     People(settings.people_file, rounds=4).add(PEOPLE[1], PASSWORD)
     with Warehouse(settings.warehouse).writer(
         "demo", "delivery", DEFINITION, {"country": COUNTRIES}
@@ -69,6 +74,12 @@ def ask(reporting: Reporting, slicer: Slicer) -> Ask:
     return lambda query: reporting.audience(query, slicer)
 
 
+@pytest.fixture(scope="module")
+def make(reporting: Reporting, slicer: Slicer) -> Export:
+    """Make a file."""
+    return lambda query: reporting.export(query, slicer).content
+
+
 def export(**fields: object) -> ExportQuery:
     """A file of the last week."""
     return ExportQuery.model_validate({**WEEK, "export_format": "tsv2", **fields})
@@ -86,58 +97,107 @@ def last_week(many: pd.DataFrame) -> pd.DataFrame:
     return many[(days > LAST_DAY - pd.Timedelta(days=7)) & (days <= LAST_DAY)]
 
 
+def cells(content: bytes, export_format: ExportFormat) -> list[list[str]]:
+    """The lines of a file without its header, as its cells read."""
+    if export_format == "tsv2":
+        return [line.split("\t") for line in content.decode().split("\n")[1:-1]]
+    separator = "," if export_format == "csv" else "\t"
+    return list(csv.reader(io.StringIO(content.decode(), newline=""), delimiter=separator))[1:]
+
+
+def previewed(file: Preview, slicer: Slicer) -> list[list[str]]:
+    """The lines of the preview."""
+    shown = files.shown(preview.first_rows(file, slicer), file.query.export_format)
+    return shown.to_numpy().tolist()
+
+
 @pytest.mark.parametrize("mappings", [None, 0, 1])
 @pytest.mark.parametrize("split", [(), (COUNTRY,), (COUNTRY, CAMPAIGN), ("granularity_day", COUNTRY)])
 @pytest.mark.parametrize("total", [0, 1])
+@pytest.mark.parametrize("export_format", ["csv", "tsv", "tsv2"])
 def test_preview_is_the_files_beginning(
-    ask: Ask, reporting: Reporting, slicer: Slicer, split: tuple[str, ...], mappings: int | None, total: int
-) -> None:
-    """The preview has the first rows, the columns, the count and the total of the file."""
-    query = export(split_by=split, include_mappings=mappings, include_total=total)
-    file = export_preview.preview(ask, query, slicer)
-    rows = in_file(reporting, query)
-    shown = export_preview.frame(export_preview.first_rows(file, slicer)).to_numpy().tolist()
-    assert (file.found + total, file.is_counted, file.is_exact) == (len(rows), True, True)
-    expected = rows[: min(file.found, export_preview.FIRST_ROWS)] + rows[len(rows) - total :]
-    assert [[_raw(cell) for cell in row] for row in shown] == [
-        [_raw(cell) for cell in row] for row in expected
+    ask: Ask, make: Export, slicer: Slicer, split: tuple[str, ...], mappings: int | None, total: int,
+    export_format: ExportFormat,
+) -> None:  # fmt: skip
+    """The preview's cells are those of the file, digit by digit: first rows and total, in any text format."""
+    query = export(
+        split_by=split, include_mappings=mappings, include_total=total, export_format=export_format
+    )
+    file = preview.preview(ask, make, query, slicer)
+    lines = cells(make(query).read(), export_format)
+    ends = total if split else 0
+    assert (file.found + ends, file.is_counted, file.is_exact) == (len(lines), True, True)
+    first = lines[: min(file.found, preview.FIRST_ROWS)]
+    assert previewed(file, slicer) == first + lines[len(lines) - ends :]
+
+
+@pytest.mark.parametrize("export_format", ["xls", "xlsx"])
+def test_preview_of_a_workbook(ask: Ask, make: Export, slicer: Slicer, export_format: ExportFormat) -> None:
+    """The preview of a workbook has its texts, and its numbers rounded as a cell of it shows them."""
+    query = export(split_by=(COUNTRY,), export_format=export_format, include_total=1)
+    file = preview.preview(ask, make, query, slicer)
+    content = make(query).read()
+    if export_format == "xls":
+        rows = [
+            sheet.row_values(at)
+            for sheet in [xlrd.open_workbook(file_contents=content)[0]]
+            for at in range(1, 7)
+        ]
+    else:
+        sheet = openpyxl.load_workbook(io.BytesIO(content)).worksheets[0]
+        rows = [list(row) for row in sheet.iter_rows(min_row=2, max_row=7, values_only=True)]
+    places = [field.display_precision for field in slicer.data_fields]
+    expected = [
+        [
+            *(text or "" for text in row[:2]),
+            *(f"{number:.{at}f}" for number, at in zip(row[2:], places, strict=True)),
+        ]
+        for row in rows
     ]
+    assert previewed(file, slicer) == expected
 
 
 @pytest.mark.parametrize("match", data_filters.MATCHES)
-def test_preview_knows_data_filters(ask: Ask, reporting: Reporting, slicer: Slicer, match: DataMatch) -> None:
-    """Rows and count of the preview obey data filters as the file does, whatever the match."""
+@pytest.mark.parametrize("total", [0, 1])
+def test_preview_knows_data_filters(
+    ask: Ask, make: Export, reporting: Reporting, slicer: Slicer, match: DataMatch, total: int
+) -> None:
+    """Rows, count and total of the preview obey data filters as the file does, whatever the match."""
     split = (COUNTRY, CAMPAIGN, "granularity_day")
     some = float(in_file(reporting, export(split_by=split))[40][3])
     wanted = (DataFilter(name="imps", match=match, value=some), DataFilter(name="ctr", match="<", value=2.2))
-    query = export(split_by=split, data_filters=wanted, data_fields=("clicks", "imps"))
-    file = export_preview.preview(ask, query, slicer)
-    rows = in_file(reporting, query)
-    assert file.found == len(rows) > 0
-    shown = export_preview.frame(export_preview.first_rows(file, slicer)).to_numpy().tolist()
-    assert [_raw(cell) for cell in shown[0]] == [_raw(cell) for cell in rows[0]]
+    fields = {"split_by": split, "data_filters": wanted, "include_total": total}
+    query = export(**fields, data_fields=("clicks", "unique_users", "revenue"), export_format="csv")
+    file = preview.preview(ask, make, query, slicer)
+    lines = cells(make(query).read(), "csv")
+    assert file.found + total == len(lines) > total
+    shown = previewed(file, slicer)
+    assert shown == lines[: min(file.found, preview.FIRST_ROWS)] + lines[len(lines) - total :]
+    assert (shown[-1][0] == "Total of these rows") == bool(total)
 
 
-def test_preview_carries_filters_and_order(ask: Ask, many: pd.DataFrame, slicer: Slicer) -> None:
+def test_preview_carries_filters_and_order(
+    ask: Ask, make: Export, many: pd.DataFrame, slicer: Slicer
+) -> None:
     """The filters and the order of the question hold for the file too."""
     where = Filter(name=COUNTRY, match="equals", value=("DE",))
     query = export(split_by=(CAMPAIGN,), filters=(where,), order_by=({"name": "clicks", "direction": "asc"},))
-    file = export_preview.preview(ask, query, slicer)
+    file = preview.preview(ask, make, query, slicer)
     rows = last_week(many)
     clicks = rows[rows[COUNTRY] == "DE"].groupby(CAMPAIGN)["clicks"].sum()
     assert file.rows.values["clicks"].tolist() == sorted(clicks)
 
 
 def test_preview_of_more_than_is_read(
-    ask: Ask, slicer: Slicer, many: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+    ask: Ask, make: Export, slicer: Slicer, many: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where there are more records than an answer reads the preview says so, and counts from below."""
-    monkeypatch.setattr(export_preview, "ROWS_LIMITS", (10_000, 10_000))
+    monkeypatch.setattr(preview, "ROWS_LIMITS", (10_000, 10_000))
     query = export(split_by=(COUNTRY, CAMPAIGN, "granularity_hour"))
-    file = export_preview.preview(ask, query, slicer)
+    file = preview.preview(ask, make, query, slicer)
     assert not file.is_exact
     assert not file.is_counted
-    assert export_preview.summary(file, NUMBERS).startswith("At least ")
+    assert preview.summary(file, NUMBERS).startswith("At least ")
     assert file.found < len(last_week(many).groupby([COUNTRY, CAMPAIGN, "time"], dropna=False))
 
 
@@ -153,96 +213,172 @@ def test_sheets(
 ) -> None:
     """The preview says on how many sheets the rows go, and why there are several."""
     answer = ask(AudienceQuery(**WEEK))
-    file = Preview(export(export_format=export_format, include_total=total), answer, found, True, True)
-    assert export_preview.sheets(file) == number
-    assert ("sheets" in export_preview.summary(file, NUMBERS)) == (number is not None and number > 1)
+    file = Preview(
+        export(export_format=export_format, include_total=total, split_by=(COUNTRY,)),
+        answer,
+        found,
+        True,
+        True,
+    )
+    assert preview.sheets(file) == number
+    assert ("sheets" in preview.summary(file, NUMBERS)) == (number is not None and number > 1)
 
 
-def test_too_many_columns(ask: Ask, slicer: Slicer) -> None:
+def test_too_many_columns(ask: Ask, make: Export, slicer: Slicer) -> None:
     """Columns that no sheet holds are named before the click, with what would be right."""
-    file = export_preview.preview(ask, export(export_format="xls"), slicer)
-    assert export_preview.hindrance(file, 256) is None
-    assert export_preview.hindrance(file, 257) == (
+    file = preview.preview(ask, make, export(export_format="xls"), slicer)
+    assert preview.hindrance(file, 256) is None
+    assert preview.hindrance(file, 257) == (
         "A sheet of xls holds 256 columns and this file has 257: choose fewer data fields, or csv."
     )
 
 
-def test_refused_question(ask: Ask, slicer: Slicer) -> None:
+def test_refused_question(ask: Ask, make: Export, slicer: Slicer) -> None:
     """What the service refuses, the preview refuses with the service's words."""
     with pytest.raises(BadRequest, match=r"geo\.contry.*did you mean 'geo\.country'"):
-        export_preview.preview(ask, export(split_by=("geo.contry",)), slicer)
+        preview.preview(ask, make, export(split_by=("geo.contry",)), slicer)
 
 
-def test_receipt(ask: Ask, reporting: Reporting, slicer: Slicer, many: pd.DataFrame) -> None:
-    """The receipt has the screen's sampled totals with their ranges, and the exact ones of all rows."""
-    where = Filter(name=COUNTRY, match="equals", value=("US", "FR"))
-    question = AudienceQuery(**WEEK, filters=(where,), split_by=(CAMPAIGN,), audience_rows_limit=10_000)
-    question = question.model_copy(update={"start_date": "-21d"})
-    file = export_preview.preview(
-        ask, export(start_date="-21d", filters=(where,), split_by=(CAMPAIGN,)), slicer
-    )
-    found = receipt.receipt(ask, reporting, question, file, slicer)
-    rows = many[many[COUNTRY].isin(["US", "FR"])]
-    lines = {line.field.name: line for line in found.lines}
-    for name in ("imps", "clicks", "revenue"):
-        assert lines[name].exact == pytest.approx(rows[name].sum())
-        assert lines[name].is_estimate
-        assert lines[name].shown != lines[name].exact
-        assert lines[name].low < lines[name].exact < lines[name].high
-    assert lines["ctr"].exact == pytest.approx(100 * rows["clicks"].sum() / rows["imps"].sum())
-    assert lines["unique_users"].exact == rows["users"].nunique()
+def screen_question(**fields: object) -> AudienceQuery:
+    """What the split on the Audience screen asks, from a sample."""
+    shown = {"split_by": (COUNTRY, CAMPAIGN), "limit": 6, "data_fields": ("revenue", "ctr", "unique_users")}
+    plain = {"audience_rows_limit": 10_000, "precision": 1, "include_mappings": 1, "start_date": "-21d"}
+    return AudienceQuery.model_validate(WEEK | plain | shown | fields)
 
 
-def test_receipt_without_a_sample(ask: Ask, reporting: Reporting, slicer: Slicer) -> None:
-    """Where the screen reads every record the receipt has no difference, and says so."""
-    day = {"start_date": "yesterday"}
-    file = export_preview.preview(ask, export(**day), slicer)
-    found = receipt.receipt(ask, reporting, AudienceQuery(**{**WEEK, **day}), file, slicer)
-    assert [line.difference for line in found.lines] == [0] * len(slicer.data_fields)
-    assert "are exact here" in export_tables.receipt_sentence(found, NUMBERS)
+def by_hand(rows: pd.DataFrame) -> dict[str, float]:
+    """The data fields over these rows."""
+    ctr = 100 * rows["clicks"].sum() / rows["imps"].sum()
+    return {"revenue": rows["revenue"].sum(), "ctr": ctr, "unique_users": rows["users"].nunique()}
 
 
-def test_receipt_of_more_than_is_read(
-    ask: Ask, reporting: Reporting, slicer: Slicer, many: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+def by_row(many: pd.DataFrame) -> dict[str, dict[str, float]]:
+    """The data fields of each row of the split, and of all together, by what the screen calls it."""
+    named = many.assign(**{COUNTRY: many[COUNTRY].map(COUNTRIES).fillna("(not set)")})
+    rows = {
+        f"{country} · {campaign}": by_hand(part)
+        for (country, campaign), part in named.groupby([COUNTRY, CAMPAIGN])
+    }
+    return rows | {"Total": by_hand(many)}
+
+
+@pytest.fixture
+def small_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No answer reads more than 10,000 records."""
+    monkeypatch.setattr(preview, "ROWS_LIMITS", (10_000, 10_000))
+    monkeypatch.setattr(receipt, "ROWS_LIMITS", (10_000, 10_000))
+
+
+def receipt_of(ask: Ask, make: Export, slicer: Slicer, question: AudienceQuery, **more: object) -> Receipt:
+    """The receipt of the file of that question."""
+    same = {name: getattr(question, name) for name in ("start_date", "split_by", "filters")}
+    file = preview.preview(ask, make, export(**same, **more), slicer)
+    return receipt.receipt(ask, make, question, file, slicer)
+
+
+@pytest.mark.parametrize("reads", ["answers", "files"])
+def test_receipt_compares_the_rows_shown(
+    ask: Ask, make: Export, slicer: Slicer, many: pd.DataFrame, reads: str, request: pytest.FixtureRequest
 ) -> None:
-    """Where no answer reads every record the exact totals are those of a file."""
-    monkeypatch.setattr(export_preview, "ROWS_LIMITS", (10_000, 10_000))
-    where = Filter(name=COUNTRY, match="not equals", value=("US",))
-    fields = {"start_date": "-21d", "filters": (where,)}
-    file = export_preview.preview(ask, export(**fields), slicer)
-    question = AudienceQuery.model_validate({**WEEK, **fields, "audience_rows_limit": 10_000})
-    found = receipt.receipt(ask, reporting, question, file, slicer)
-    rows = many[many[COUNTRY] != "US"]
-    assert not file.is_exact
-    exact = {line.field.name: line.exact for line in found.lines}
-    assert exact["imps"] == rows["imps"].sum()
-    assert exact["ctr"] == pytest.approx(100 * rows["clicks"].sum() / rows["imps"].sum(), rel=1e-12)
+    """The receipt has the rows of the screen and the totals beside the exact ones, and the differences."""
+    if reads == "files":
+        request.getfixturevalue("small_answers")
+    question = screen_question()
+    found, exact, screen = receipt_of(ask, make, slicer, question), by_row(many), ask(question)
+    assert found.rows == 6
+    assert len({line.row for line in found.lines}) == 7
+    for line in found.lines:
+        right = exact[line.row][line.field.name]
+        assert line.exact == pytest.approx(right, rel=1e-12)
+        assert line.difference == pytest.approx(right - (line.shown or 0), rel=1e-6, abs=1e-8)
+    shown = [line.shown for line in found.lines if line.field.name == "revenue" and line.row != "Total"]
+    assert shown == screen.values["revenue"].tolist()
+    worst = found.differing[0]
+    assert abs(worst.relative) == max(abs(line.relative) for line in found.lines) > 0.01
+    assert worst.is_estimate
 
 
-def test_receipt_as_a_table(ask: Ask) -> None:
-    """Figures are at the field's precision, a missing one is a dash, and a difference is file less screen."""
-    field = DataField(name="cost", description="Cost", display_precision=2, display_pattern="$#")
-    lines = (
-        receipt.Line(field, shown=1000.0, low=990.0, high=1020.0, exact=1010.5),
-        receipt.Line(field, shown=None, low=None, high=None, exact=None),
-        receipt.Line(field, shown=2.0, low=2.0, high=2.0, exact=2.0),
+def test_receipt_says_where_it_differs_most(ask: Ask, make: Export, slicer: Slicer) -> None:
+    """It says how many figures differ, and names the worst with both, as an estimate where it is one."""
+    found = receipt_of(ask, make, slicer, screen_question())
+    count, most = tables.receipt_sentences(found, NUMBERS)
+    worst = found.differing[0]
+    assert count == (
+        f"6 rows on the Audience screen and their totals: {len(found.differing)} of 21 figures differ from "
+        "those of the file."
     )
-    table = export_tables.receipt_table(receipt.Receipt(lines, ask(AudienceQuery(**WEEK))), NUMBERS)
-    assert table.to_numpy().tolist() == [
-        ["Cost, $", "1,000.00", "2.0 %", "1,010.50", "10.50", "+1.0 %"],
-        ["Cost, $", "–", "exact", "–", "–", "–"],
-        ["Cost, $", "2.00", "exact", "2.00", "0.00", "0"],
+    assert NUMBERS.plain(worst.shown, worst.field) in most
+    assert NUMBERS.plain(worst.exact, worst.field) in most
+    assert NUMBERS.change(worst.relative) in most
+    assert "(an estimate, ± " in most
+
+
+def test_receipt_without_a_sample(ask: Ask, make: Export, slicer: Slicer) -> None:
+    """Where the screen reads every record the receipt has no difference, and says so."""
+    found = receipt_of(ask, make, slicer, screen_question(start_date="yesterday"))
+    assert {line.difference for line in found.lines} == {0}
+    assert [*tables.receipt_sentences(found, NUMBERS)] == [
+        "6 rows on the Audience screen and their totals: all 21 figures are those of the file."
     ]
 
 
-def _raw(cell: object) -> object:
-    """A cell as both have it: a number, or a text that may be missing."""
-    if isinstance(cell, str):
-        text = "" if cell == "(not set)" else cell
-        try:
-            return round(float(text), 9) if text else None
-        except ValueError:
-            return text
-    if isinstance(cell, float) and np.isnan(cell):
-        return None
-    return round(float(str(cell)), 9)
+def test_receipt_of_other_fields(ask: Ask, make: Export, slicer: Slicer) -> None:
+    """A file with none of the data fields on the screen has nothing to compare, and the receipt says so."""
+    found = receipt_of(ask, make, slicer, screen_question(), data_fields=("imps",))
+    assert [*tables.receipt_sentences(found, NUMBERS)] == [
+        "The file has none of the data fields that the Audience screen shows."
+    ]
+
+
+def test_receipt_without_a_split(ask: Ask, make: Export, slicer: Slicer, many: pd.DataFrame) -> None:
+    """Without a split the totals are compared."""
+    found = receipt_of(ask, make, slicer, screen_question(split_by=()))
+    assert {line.field.name: line.exact for line in found.lines} == pytest.approx(by_hand(many), rel=1e-12)
+    assert found.rows == 0
+
+
+def test_receipt_of_a_segmented_split(ask: Ask, make: Export, slicer: Slicer, many: pd.DataFrame) -> None:
+    """Rows that share records are compared with all that its owner can see."""
+    found = receipt_of(ask, make, slicer, screen_question(split_by=("categories",), limit=2))
+    for line in (line for line in found.lines if line.row != "Total"):
+        rows = many[
+            many["categories"].map(
+                lambda values, row=line.row: (row in values) or (row == "(not set)" and not len(values))
+            )
+        ]
+        assert line.exact == pytest.approx(by_hand(rows)[line.field.name], rel=1e-12)
+
+
+def test_receipt_with_data_filters(ask: Ask, make: Export, slicer: Slicer) -> None:
+    """A row of the screen that the file's data filters leave out is named as left out, not as different."""
+    question = screen_question(start_date="yesterday")
+    middle = sorted(ask(question).values["revenue"])[3]
+    wanted = (DataFilter(name="revenue", match=">=", value=middle),)
+    found = receipt_of(ask, make, slicer, question, data_filters=wanted)
+    left_out = {line.row for line in found.lines if line.is_left_out}
+    assert left_out == {
+        line.row for line in found.lines if line.field.name == "revenue" and line.shown < middle
+    }
+    assert len(left_out) == 3
+    assert found.differing == []
+    assert "The data filters leave 3 of the rows out of the file." in tables.receipt_sentences(found, NUMBERS)
+
+
+def test_receipt_as_a_table() -> None:
+    """What differs comes first; figures are at the field's precision, a difference is file less screen."""
+    field = DataField(name="cost", description="Cost", display_precision=2, display_pattern="$#")
+    lines = (
+        receipt.ReceiptLine("Total", field, shown=2.0, low=2.0, high=2.0, exact=2.0),
+        receipt.ReceiptLine("a", field, shown=None, low=None, high=None, exact=None),
+        receipt.ReceiptLine("b", field, shown=1000.0, low=990.0, high=1020.0, exact=1010.5),
+        receipt.ReceiptLine("c", field, shown=1.0, low=None, high=None, exact=1.5, is_left_out=True),
+        receipt.ReceiptLine("d", field, shown=1.0, low=None, high=None, exact=1.0, is_sampled=True),
+    )
+    table = tables.receipt_table(receipt.Receipt(lines, 3), NUMBERS)
+    assert table.to_numpy().tolist() == [
+        ["b", "Cost, $", "1,000.00", "± 2.0 %", "1,010.50", "10.50", "+1.0 %"],
+        ["Total", "Cost, $", "2.00", "exact", "2.00", "0.00", "0"],
+        ["a", "Cost, $", "–", "exact", "–", "–", "–"],
+        ["c", "Cost, $", "1.00", "exact", "left out", "–", "–"],
+        ["d", "Cost, $", "1.00", "too few records for an interval", "1.00", "0.00", "0"],
+    ]

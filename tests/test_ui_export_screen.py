@@ -14,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from lib.reporting.client import Reporting
 from lib.reporting.models import ExportQuery, Filter
-from lib.ui import data_filters, script
-from lib.ui.making import Making
+from lib.ui.export import script
+from lib.ui.export.progress import Making
 from lib.wire.call import Patience
 from lib.wire.errors import BadRequest, DeadlineExceeded
 
@@ -104,16 +104,6 @@ def test_making_takes_too_long(embedded: httpx.Client, token: Callable[[str], st
     assert "choose csv" in making.reason
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [("1500", 1500), (" 0.5 ", 0.5), ("-3", -3), ("", None), ("1,5", None), ("1e9", None), ("ten", None),
-     ("nan", None), ("٣", None)],
-)  # fmt: skip
-def test_number_of_a_data_filter(text: str, value: float | None) -> None:
-    """Only digits with a point are a number: a comma means one thing here and another there."""
-    assert data_filters.number(text) == value
-
-
 @pytest.fixture
 def screen(home: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     """The screen Export on the slicer delivery, with nothing asked yet."""
@@ -138,7 +128,7 @@ def test_usual_descriptions(screen: AppTest) -> None:
     screen.multiselect(key="split_fields").select(CAMPAIGN).run()
     assert not screen.exception
     assert "United States" not in set(screen.dataframe[0].value.iloc[:, 1])
-    assert "Usual (without)" in screen.get_by_key("export_mappings").options
+    assert "Default (without)" in screen.get_by_key("export_mappings").options
 
 
 def test_nothing_is_lost(screen: AppTest) -> None:
@@ -156,11 +146,11 @@ def test_nothing_is_lost(screen: AppTest) -> None:
 
 
 def test_what_is_no_number(screen: AppTest) -> None:
-    """A data filter whose value is no number says so, and nothing can be downloaded until it is one."""
+    """A data filter whose value can't be read says so, and nothing can be downloaded until it is one."""
     screen.button(key=f"{LINES}:add").click().run()
     assert not screen.get_by_key("export_download").disabled
     value = screen.text_input(key=f"{LINES}:1:value").set_value("1,5").run()
-    assert any("no number" in text.value for text in screen.caption)
+    assert any("Write decimals with a point" in text.value for text in screen.markdown)
     assert screen.get_by_key("export_download").disabled
     assert screen.text_input(key=f"{LINES}:1:value").value == "1,5"
     assert not value.run().exception
@@ -173,3 +163,15 @@ def test_request_holds_no_token(screen: AppTest) -> None:
     assert all("trn_" not in text for text in texts)
     assert '"token": "<TOKEN>"' in texts[0]
     assert "$TRANCHE_TOKEN" in texts[1]
+
+
+def test_the_field_of_audience_is_carried_over(screen: AppTest) -> None:
+    """The data field chosen on Audience comes first in the file, with the headline's, and orders its rows."""
+    screen.switch_page("../pages/audience.py")
+    screen.query_params["split"], screen.query_params["field"] = CAMPAIGN, "revenue"
+    screen.run()
+    screen.switch_page("../pages/export.py").run()
+    assert not screen.exception
+    asked = json.loads(screen.code[0].value)
+    assert asked["data_fields"] == ["revenue", "imps", "clicks", "ctr", "unique_users"]
+    assert asked["order_by"] == [{"name": "revenue"}]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lib.reporting.matches import MATCHES
 from lib.reporting.models import (
-    MATCHES,
     AudienceQuery,
     AudienceSource,
     DataField,
@@ -17,8 +17,8 @@ from lib.reporting.models import (
     Order,
     Slicer,
 )
-from lib.ui import link, view
-from lib.ui.view import View
+from lib.ui.question import link, view
+from lib.ui.question.view import View
 
 KEYS = ("geo.country", "site", "a,b~c", "granularity_day", "granularity_hour")
 DATA = ("imps", "ctr")
@@ -86,7 +86,6 @@ def test_a_link_is_readable() -> None:
         end_date="yesterday",
         split_by=("geo.country", "site"),
         filters=(Filter(name="geo.country", value=("US", "CA"), match="equals"),),
-        audience_rows_limit=10_000,
     )
     assert link.href("audience", link.to_params(query)) == (
         "audience?project=demo&slicer=delivery&start=-7d&end=yesterday&split=geo.country~site"
@@ -105,9 +104,9 @@ def test_a_link_is_readable() -> None:
         ({"fields": "cost"}, "Left out the data field cost: delivery has none of that name."),
         ({"order": "-cost"}, "Left out the order by cost: delivery has none of that name."),
         ({"source": "homes"}, "Left out the source homes: delivery has none of that name."),
-        ({"tz": "14"}, "Left out tz in the link: '14' is no number that it can be."),
-        ({"rows": "5"}, "Left out rows in the link: '5' is no number that it can be."),
-        ({"limit": "many"}, "Left out limit in the link: 'many' is no number that it can be."),
+        ({"tz": "14"}, "Left out tz in the link: '14' is not a valid number."),
+        ({"rows": "5"}, "Left out rows in the link: '5' is not a valid number."),
+        ({"limit": "many"}, "Left out limit in the link: 'many' is not a valid number."),
     ],
 )
 def test_a_damaged_link_opens_without_the_damage(params: dict[str, str], sentence: str) -> None:
@@ -139,6 +138,7 @@ def test_parameters_of_others_are_not_ours() -> None:
         View(),
         View(compare=("previous",), field="ctr", grain="hour", chart="heatmap"),
         View(compare=("2026-10-01", "-1m_last"), chart="bars"),
+        View(zoom=("-30d", "yesterday"), rows=100),
     ],
 )
 def test_a_view_survives_its_link(looked: View) -> None:

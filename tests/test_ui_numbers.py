@@ -8,9 +8,10 @@ import pytest
 
 from lib.reporting.answers import Audience, Precision, Total
 from lib.reporting.models import DataField
-from lib.ui import numbers, precision
-from lib.ui.change import Change, Estimate, change
-from lib.ui.numbers import Numbers
+from lib.ui.charts import numbers
+from lib.ui.charts.change import Change, Estimate, change
+from lib.ui.charts.numbers import Numbers
+from lib.ui.question import precision
 
 IMPS = DataField(name="imps", description="Impressions")
 COST = DataField(name="cost", description="Cost", display_precision=2, display_pattern="$#")
@@ -139,10 +140,10 @@ def test_precision_of_a_plain_service() -> None:
 
 
 def test_change_is_certain_beyond_its_uncertainty() -> None:
-    """A change within √(side² + side²) of the two ranges is not certain."""
+    """A change is certain only where the two ranges do not overlap."""
     before = Estimate(100, 97, 103)
     assert change(Estimate(104, 100, 108), before) == Change(0.04, is_certain=False)
-    assert change(Estimate(106, 102, 110), before) == Change(0.06, is_certain=True)
+    assert change(Estimate(108, 104, 112), before) == Change(0.08, is_certain=True)
     assert change(Estimate(106), Estimate(100)) == Change(0.06)
 
 

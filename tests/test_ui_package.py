@@ -6,14 +6,25 @@ from decimal import Decimal
 import pandas as pd
 import pytest
 
-from lib.deals.models import Dsp, GeoTarget, Seat, SupplyPackage, Targeting, ValueTarget
+from lib.deals.models import (
+    DemandDeal,
+    Dsp,
+    GeoTarget,
+    Seat,
+    SupplyPackage,
+    Targeting,
+    ValueTarget,
+)
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceSource, DataField, Slicer
-from lib.ui.deals import edits, report
-from lib.ui.field_problems import FieldProblems
-from lib.ui.package import panel, seats
-from lib.ui.package.draft import Draft, Terms
-from lib.ui.package.words import amount, offset, sentences
+from lib.ui.deals import edits
+from lib.ui.frame.field_problems import FieldProblems
+from lib.ui.new_package import copying, faults, panel
+from lib.ui.new_package.state import STORED
+from lib.ui.supply import report
+from lib.ui.supply.draft import Draft, OwnTerms, Terms
+from lib.ui.supply.prices import Prices, amount
+from lib.ui.supply.words import offset, sentences
 from lib.wire.errors import Invalid
 
 SEATS = {
@@ -24,13 +35,13 @@ US = Targeting(geo_targetings=(GeoTarget(type="country", value="US"),))
 FULL = Draft(
     name="Morning News",
     media_type="banner",
-    start=dt.datetime(2026, 11, 22, 9, 0),  # noqa: DTZ001
-    end=dt.datetime(2026, 12, 1),  # noqa: DTZ001
+    start="2026-11-22 09:00",
+    end="2026-12-01",
     offset=330,
     targeting=US,
-    seats={1: Terms(Decimal("2.5"), True), 2: Terms()},
+    seats={1: Terms("2.5", True), 2: Terms()},
     fee_type=1,
-    fee=Decimal("5"),
+    fee="5",
     contact_email="a@b.example",
 )
 
@@ -68,7 +79,7 @@ def test_request_with_existing_deals() -> None:
 
 def test_request_without_a_fee() -> None:
     """The fee type "none" has no amount, whatever was typed before."""
-    sent = Draft(seats={1: Terms()}, fee_type=4, fee=Decimal("5")).package().sent()
+    sent = Draft(seats={1: Terms()}, fee_type=4, fee="5").package().sent()
     assert "agency_curation_fee" not in sent["create_demand_deals"]
 
 
@@ -93,8 +104,9 @@ def test_review() -> None:
     assert sentences(FULL, SEATS, {}) == [
         "**Morning News** sells banner supply: US.",
         "From 22 November 2026, 09:00 to 1 December 2026 (UTC+5:30).",
-        "2 new deals:\n- **Alpha** (D1) at 2.50, with deal sync\n- **Beta** *without a price yet*",
-        "Agency fee: 5.00 percent of spend. Contact: a@b\\.example.",
+        "2 new deals, prices in USD CPM:\n- **Alpha** (D1) at 2.50, with deal sync\n"
+        "- **Beta** *without a price yet*",
+        "Agency fee: 5 % of spend. Contact: a@\u2060b.example.",
     ]
 
 
@@ -127,31 +139,110 @@ def test_offsets(minutes: int, words: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [(None, "–"), (Decimal("2"), "2.00"), (Decimal("1234.5"), "1,234.50"), (Decimal("0.125"), "0.125")],
+    [
+        (None, "–"),
+        (Decimal("2"), "2.00"),
+        (Decimal("1234.5"), "1,234.50"),
+        (Decimal("12.345678"), "12.345678"),
+    ],
 )
 def test_amounts(value: Decimal | None, words: str) -> None:
-    """An amount has two decimals, or as many as it needs."""
+    """An amount has two decimals, or all that it has."""
     assert amount(value) == words
 
 
-def test_grid_edits() -> None:
-    """What is typed into the grid is kept exactly, by seat; an emptied price is none."""
-    terms = seats.edited(
-        {2: Terms(Decimal("3"))}, [1, 2], {0: {"Price": 2.1, "Deal sync": True}, 1: {"Price": None}}
+@pytest.mark.parametrize(
+    ("size", "fee_type", "words"),
+    [
+        (Decimal("12.5"), 1, "12.5 % of spend"),
+        (Decimal("5"), 2, "5.00 EUR flat"),
+        (Decimal("0.125"), 3, "0.125 EUR CPM"),
+        (None, 0, "undisclosed"),
+        (None, 4, "none"),
+    ],
+)
+def test_fees_in_words(size: Decimal | None, fee_type: int, words: str) -> None:
+    """A fee has its unit: percent, or the currency of the settings."""
+    assert Prices("EUR", "CPM").fee(size, fee_type) == words
+
+
+def test_where_the_form_is_wrong() -> None:
+    """Each field that can't be read or is missing is found at its place in the request, and is named."""
+    draft = Draft(
+        name="\u200b",
+        start="2026-02-31",
+        end="tomorrow",
+        seats={1: Terms("12,50"), 2: Terms(""), 3: Terms("2.5")},
+        fee_type=1,
+        fee="-4",
+        contact_email="bad mail",
     )
-    assert terms == {1: Terms(Decimal("2.1"), True), 2: Terms()}
-    assert seats.edited(terms, [1], {5: {"Price": 1.0}}) == terms
+    found = faults.of(draft)
+    row = ("create_demand_deals", "demand_deals_options")
+    assert {place: place in found.wrong for place in found.all} == {
+        ("name",): True,
+        ("start_date",): True,
+        ("end_date",): True,
+        (*row, 0, "price"): True,
+        (*row, 1, "price"): False,
+        ("create_demand_deals", "agency_curation_fee"): True,
+        ("create_demand_deals", "contact_email"): True,
+    }
+    assert found.named(draft, SEATS) == [
+        "Name", "Start", "End", "Price of Alpha", "Price of Beta", "Fee", "Contact e-mail",
+    ]  # fmt: skip
+    assert not faults.of(FULL).wrong
+    assert [*faults.of(FULL).missing.values()] == ["Type a price."]
 
 
-def test_grid() -> None:
-    """The grid has a row per seat; what is wrong with a row is said after the name of its seat."""
-    terms = {1: Terms(Decimal("2.5")), 2: Terms()}
-    frame = seats.frame(terms, SEATS)
-    assert list(frame["Seat"]) == ["Alpha", "Beta"]
-    assert frame["Price"][1] == 2.5
-    fault = {"demand_deals_options": [{}, {"price": ["This field is required."]}]}
-    problems = FieldProblems.of(Invalid({"create_demand_deals": fault}), {})
-    assert list(seats.faults(terms, SEATS, problems)) == ["Beta – Price: This field is required."]
+def test_an_end_before_the_start_is_wrong() -> None:
+    """The end is compared with the start."""
+    assert faults.of(Draft(name="X", start="2026-12-02", end="2026-12-01", deals="none")).wrong == {
+        ("end_date",): "The end must be after the start."
+    }
+
+
+def test_a_draft_is_stored_as_it_was_typed() -> None:
+    """What was typed comes back from storage to the letter, what can't be read included."""
+    draft = Draft(
+        name="Half",
+        start="2041-05",
+        targeting=US,
+        seats={1: Terms("12,50", True, OwnTerms(False, 3, "5.", "a@b.example")), 2: Terms("0.10")},
+        fee="x",
+        links=(4,),
+    )
+    assert STORED.validate_json(STORED.dump_json(draft)) == draft
+
+
+def deal(number: int, **terms: object) -> DemandDeal:
+    """A deal of the seat of this number."""
+    return DemandDeal(id=number, seat=Seat(id=number, name=f"S{number}"), **terms)  # type: ignore[arg-type]
+
+
+def test_a_copy_keeps_the_terms_of_each_deal() -> None:
+    """What most deals share is the form's; a deal with another fee or contact, or a paused one, keeps it."""
+    percent = {"agency_curation_fee_type": 1, "agency_curation_fee": Decimal("12.5"), "is_active": True}
+    cpm = {"agency_curation_fee_type": 3, "agency_curation_fee": Decimal("5"), "is_active": True}
+    deals = [
+        deal(1, price=Decimal("2.345678"), contact_email="a@b.example", **percent),
+        deal(2, price=Decimal("3"), contact_email="c@d.example", deal_sync=True, **cpm),
+        deal(3, price=Decimal("4"), contact_email="a@b.example", **(percent | {"is_active": False})),
+        deal(4, price=None, contact_email="a@b.example", **percent),
+    ]
+    package = SupplyPackage(id=9, name="N" * 200, media_type="video", start_date=dt.datetime.now(dt.UTC))
+    draft = copying.copy_of(package, deals)
+    assert (draft.fee_type, draft.fee, draft.contact_email) == (1, "12.5", "a@b.example")
+    assert draft.seats == {
+        1: Terms("2.345678"),
+        2: Terms("3", True, OwnTerms(True, 3, "5", "c@d.example")),
+        3: Terms("4", False, OwnTerms(False, 1, "12.5", "a@b.example")),
+        4: Terms(""),
+    }
+    assert len(draft.name) == 200
+    assert draft.name.endswith("… (copy)")
+    assert copying.note(deals) == ""
+    assert "S1" in copying.note([*deals, deal(1)])
 
 
 def test_problems_have_places() -> None:

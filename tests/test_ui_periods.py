@@ -9,8 +9,10 @@ import pytest
 from lib.reporting import dates
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import Granularity, Slicer
-from lib.ui import over_time, periods, series
-from lib.ui.charts import Named
+from lib.ui.audience import over_time
+from lib.ui.charts import series
+from lib.ui.charts.time_chart import Named
+from lib.ui.question import periods
 
 TODAY = date(2026, 11, 21)
 FRESH = Slicer(first_date="2026-09-22", last_date="2026-11-21")
@@ -54,6 +56,37 @@ def test_same_weekdays(length: int) -> None:
     assert (first.weekday(), last.weekday()) == (period[0].weekday(), period[1].weekday())
     assert (last - first).days == length - 1
     assert period[0] - timedelta(days=7) <= last < period[0]
+
+
+def test_same_weekdays_lose_the_same_days_on_both_sides() -> None:
+    """Where the data begin late, the same number of the same weekdays is compared, not 30 days with 25."""
+    period = (date(2026, 10, 22), date(2026, 11, 20))
+    before = periods.compared((periods.WEEKDAYS,), period, TODAY) or period
+    now, then = periods.matched(period, before, FRESH, TODAY) or (period, before)
+    assert (then[0], then[1]) == (date(2026, 9, 22), date(2026, 10, 16))
+    assert (now[0], now[1]) == (date(2026, 10, 27), date(2026, 11, 20))
+    assert periods.length(now) == periods.length(then) == 25
+    assert now[0].weekday() == then[0].weekday()
+
+
+def test_today_is_not_compared() -> None:
+    """Today is not over: it is compared with nothing, and a range that ends with it without it."""
+    today = (TODAY, TODAY)
+    assert periods.matched(today, periods.compared((periods.PREVIOUS,), today, TODAY), FRESH, TODAY) is None
+    month = (date(2026, 11, 1), TODAY)
+    before = periods.compared((periods.PREVIOUS,), month, TODAY) or month
+    now, then = periods.matched(month, before, FRESH, TODAY) or (month, before)
+    assert now == (date(2026, 11, 1), date(2026, 11, 20))
+    assert then == (date(2026, 10, 11), date(2026, 10, 30))
+
+
+def test_ranges_of_different_length_lose_their_own_days() -> None:
+    """Of a chosen range of another length the days without data go, and nothing of the other side."""
+    chosen = (date(2026, 9, 1), date(2026, 9, 30))
+    now, then = periods.matched(WEEK, chosen, FRESH, TODAY) or (WEEK, chosen)
+    assert (now, then) == (WEEK, (date(2026, 9, 22), date(2026, 9, 30)))
+    nothing = (date(2026, 8, 1), date(2026, 8, 31))
+    assert periods.matched(WEEK, nothing, FRESH, TODAY) is None
 
 
 def test_a_range_to_compare_with() -> None:
@@ -131,6 +164,40 @@ def test_a_brushed_range_of_hours_is_their_days() -> None:
         np.zeros(48),
     )
     assert over_time.days_of(["2026-11-14 20:10", "2026-11-14 23:30"], line) == (period[0], period[0])
+
+
+@pytest.mark.parametrize(
+    ("grain", "parts"),
+    [
+        ("day", [""] * 15),
+        ("week", ["3 of 7 days", "", "5 of 7 days"]),
+        ("month", ["2 of 31 days", "13 of 30 days"]),
+        ("quarter", ["15 of 92 days"]),
+    ],
+)
+def test_parts_of_weeks_and_months_are_said(grain: Granularity, parts: list[str]) -> None:
+    """A bucket that the period cuts says how many of its days there are; a whole one says nothing."""
+    period = (date(2026, 10, 30), date(2026, 11, 13))
+    assert [series.part(grain, name, period) for name in series.buckets(grain, period)] == parts
+
+
+def test_today_is_a_part() -> None:
+    """Today, and the week that it is in, are not over."""
+    week = (date(2026, 11, 16), TODAY)
+    assert series.part("day", "2026-11-21", week, TODAY) == "not over yet"
+    assert series.part("day", "2026-11-20", week, TODAY) == ""
+    assert series.part("week", "2026-W47", week, TODAY) == "5 of 7 days"
+
+
+def test_the_table_twin_says_which_weeks_are_parts() -> None:
+    """The table beside the chart names parts too."""
+    period = (date(2026, 11, 12), date(2026, 11, 22))
+    empty = Audience(
+        pd.DataFrame({"granularity_week": []}), pd.DataFrame({"imps": []}), pd.DataFrame(), Total({}, 0)
+    )
+    line = series.over(empty, "imps", "week", period)
+    frame = over_time.table("week", [Named("now", line)])
+    assert frame["Week"].tolist() == ["2026-W46 (4 of 7 days)", "2026-W47"]
 
 
 def test_the_table_twin_has_all_of_the_chart() -> None:

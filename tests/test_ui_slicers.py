@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import boards
 import httpx
 import pandas as pd
 import pyarrow as pa
@@ -16,9 +17,9 @@ from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, DataField, InfoQuery, KeyField, Slicer
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
-from lib.ui import fields, top_values
-from lib.ui.numbers import Numbers
-from lib.ui.top_values import Ask
+from lib.ui.charts.numbers import Numbers
+from lib.ui.slicers import fields, top_values
+from lib.ui.slicers.top_values import Ask
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
 ASKED = AudienceQuery(project_name="demo", slicer_name="delivery", start_date="-7d", end_date="yesterday")
@@ -147,7 +148,7 @@ def test_shares_are_shown_as_the_field_says(ask: Ask, slicer: Slicer) -> None:
 def test_top_values_of_a_sample(tmp_path: Path) -> None:
     """Of a sample, figures say how far off they may be, but values are counted in all records."""
     many = pa.concat_tables([small_rows(seed) for seed in range(10)])
-    settings = Settings(home=tmp_path)
+    settings = Settings(home=tmp_path, demo=True)
     People(settings.people_file, rounds=4).add(PEOPLE[1], PASSWORD)
     with Warehouse(settings.warehouse).writer(
         "demo", "delivery", DEFINITION, {"country": COUNTRIES}
@@ -156,7 +157,7 @@ def test_top_values_of_a_sample(tmp_path: Path) -> None:
         writer.commit("made for the tests", "many")
     reporting = connect.connect(PEOPLE[1], settings).reporting
     slicer = reporting.info(InfoQuery(project_name="demo", slicer_name="delivery"))
-    whole = ASKED.model_copy(update={"start_date": "-21d"})
+    whole = ASKED.model_copy(update={"start_date": "-21d", "audience_rows_limit": 10_000})
     top = top_values.top_values(reporting.audience, whole, slicer, "campaign_id", "clicks")
     assert (top.found, top.is_counted) == (8, True)
     assert (top_values.frame(top)["off:clicks"] > 0).all()
@@ -179,7 +180,7 @@ def screen(home: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 
 
 def tables(screen: AppTest) -> list[pd.DataFrame]:
-    """Key fields, data fields, top values."""
+    """Key fields and data fields."""
     return [table.value for table in screen.dataframe]
 
 
@@ -194,20 +195,24 @@ def test_opens_on_an_answer(screen: AppTest, rows: pd.DataFrame) -> None:
         "Unique users",
     ]
     assert screen.metric[0].value == f"{rows['imps'].sum():,.0f}"
-    key, data, top = tables(screen)
+    key, data = tables(screen)
     assert (key.iloc[0, 0], data.iloc[0, 0]) == ("Country", "Impressions")
-    assert len(top) == 5
+    assert len(boards.shown(screen)) == 5
 
 
-def test_search_leads_to_an_answer(screen: AppTest) -> None:
-    """Searching a data field shows the top values by it, without another click."""
-    screen.text_input(key="fields_search").set_value("clicks / imps").run()
-    assert not screen.exception
-    assert any("CTR" in header.value for header in screen.subheader)
+def test_searching_changes_no_measure(screen: AppTest) -> None:
+    """Whatever is searched, the data field that is measured stays; only a click on one changes it."""
+    for text in ("clicks / imps", "revenue", "nothing at all", ""):
+        screen.text_input(key="fields_search").set_value(text).run()
+        assert not screen.exception
+        assert [header.value.rpartition(" by ")[2] for header in screen.header] == ["Impressions"]
+
+
+def test_searching_shows_a_key_field(screen: AppTest) -> None:
+    """The first key field that a search finds is shown with its top values, without another click."""
+    screen.text_input(key="fields_search").set_value("campaign").run()
+    assert any(header.value == "Campaign by Impressions" for header in screen.header)
     assert any("None of the" in caption.value for caption in screen.caption)
-    screen.text_input(key="fields_search").set_value("nothing at all").run()
-    assert len(screen.dataframe) == 1
-    assert not screen.exception
 
 
 def test_split_in_audience(screen: AppTest) -> None:
@@ -225,8 +230,8 @@ def test_another_slicer(screen: AppTest) -> None:
     screen.text_input(key="fields_search").set_value("").run()
     screen.query_params["slicer"] = "curation"
     screen.run()
-    assert any(header.value.startswith("Country by") for header in screen.subheader)
+    assert any(header.value.startswith("Country by") for header in screen.header)
     screen.query_params["slicer"] = "delivery"
     screen.run()
-    assert any(header.value.startswith("Campaign by") for header in screen.subheader)
+    assert any(header.value.startswith("Campaign by") for header in screen.header)
     assert not screen.exception

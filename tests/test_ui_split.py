@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 
 import httpx
 import numpy as np
@@ -11,11 +12,16 @@ from conftest import COUNTRIES, LAST_DAY, small_rows
 
 from lib.reporting.answers import Audience, Precision, Total
 from lib.reporting.client import Reporting
-from lib.reporting.models import AudienceQuery, DataField, InfoQuery, KeyField, Order, Slicer
-from lib.ui import split_charts, split_rows, split_table
-from lib.ui.change import Change
-from lib.ui.numbers import Numbers
-from lib.ui.split_rows import Split
+from lib.reporting.models import AudienceQuery, DataField, Filter, InfoQuery, KeyField, Order, Slicer
+from lib.ui.audience import split_board, split_charts, split_table
+from lib.ui.charts import heatmap
+from lib.ui.charts.change import Change
+from lib.ui.charts.heatmap import Grid
+from lib.ui.charts.numbers import Numbers
+from lib.ui.question import split_rows
+from lib.ui.question.compared import Compared
+from lib.ui.question.split_rows import Split
+from lib.ui.rows.rows import Table
 
 ENGLISH = Numbers.of("en")
 SLICER = Slicer(
@@ -41,7 +47,15 @@ def answer(values: dict[str, float], total: float, found: int | None = None, key
 
 def split(found: Audience, before: Audience | None = None) -> Split:
     """A split of impressions."""
-    return Split(found, before, IMPS, SLICER)
+    return Split(found, None if before is None else Compared(found, before), IMPS, SLICER)
+
+
+def board(rows: Split, order: tuple[Order, ...] = (), filters: tuple[Filter, ...] = ()) -> Table:
+    """The split's table as the component draws it."""
+    query = AudienceQuery(
+        project_name="demo", slicer_name="delivery", start_date="-7d", end_date="yesterday", filters=filters
+    )
+    return split_board.board(split_table.table(rows, [], ENGLISH), rows, query, order, "A table")
 
 
 def test_rows_of_real_answers(http: httpx.Client, token: Callable[[str], str]) -> None:
@@ -92,6 +106,17 @@ def test_values_in_words() -> None:
     assert split_rows.row_labels(rows) == ["News · 1", "News · 2", "3", "(not set)"]
 
 
+def test_partial_weeks_are_named_in_the_table() -> None:
+    """In a split by week, one that the period cuts says how much of it there is; its value stays plain."""
+    slicer = SLICER.model_copy(
+        update={"key_fields": (KeyField(name="granularity_week", description="Week"),)}
+    )
+    weeks = answer({"2026-W46": 6, "2026-W47": 4, "another": 1}, 11, key="granularity_week")
+    shown = Split(weeks, None, IMPS, slicer, (date(2026, 11, 12), date(2026, 11, 22)), date(2026, 12, 1))
+    assert split_rows.row_labels(shown) == ["2026-W46 (4 of 7 days)", "2026-W47", "another"]
+    assert board(shown).rows[1].values == (("granularity_week", "2026-W46"),)
+
+
 def test_changes_by_row() -> None:
     """Each row is compared with the same value before, whatever the order; a new value has no change."""
     rows = split(answer({"1": 6, "2": 3, "4": 1}, 10), answer({"2": 4, "1": 5}, 9))
@@ -115,7 +140,8 @@ def sampled(values: list[float], off: float, n_eff: float) -> Audience:
         low=exact.values * (1 - share),
         high=exact.values * (1 + share),
         n_eff=exact.values * 0 + n_eff,
-        precision=Precision(100, 1000, {"imps": 0.02 * sum(values)}),
+        total=replace(exact.total, missing={"imps": 0.02 * sum(values)}),
+        precision=Precision(100, 1000),
     )
 
 
@@ -129,19 +155,19 @@ def test_errors_are_shown_where_there_are_any() -> None:
 def test_doubts_are_said() -> None:
     """Rows that rest on few records, and volume that the sample did not meet, are named."""
     assert split_rows.doubts(split(sampled([6, 4], off=5, n_eff=12)), ENGLISH) == [
-        "2 rows rest on few records: their figures are rough.",
-        "Rows that the sample did not meet may hold 2.0 % of Impressions.",
+        "2 rows are based on few records: their figures are rough.",
+        "Rows missing from the sample may hold 2.0 % of Impressions.",
     ]
     assert split_rows.doubts(split(answer({"1": 6}, 6)), ENGLISH) == []
 
 
 def test_uncertain_changes_are_grey() -> None:
     """A change smaller than its uncertainty is greyed, the others are not."""
-    table = split_table.table(split(sampled([100, 50], 10, 50), sampled([99, 10], 10, 50)), [], ENGLISH)
-    html = table.styled.to_html()
-    assert [change.is_certain for change in table.changes] == [False, True]
-    assert "+1.0" in html and "+400.0" in html
-    assert table.styled._compute().ctx[1, list(table.frame).index("Change, %")]
+    rows = split(sampled([100, 50], 10, 50), sampled([99, 10], 10, 50))
+    shown = board(rows)
+    change = [column.title for column in shown.columns].index("Change, %")
+    cells = [row.cells[change] for row in shown.rows if row.kind == "row"]
+    assert [(cell.text, cell.is_faint) for cell in cells] == [("+1.0", True), ("+400.0", False)]
 
 
 def test_titles_differ() -> None:
@@ -151,10 +177,41 @@ def test_titles_differ() -> None:
     assert list(frame) == ["Site", "Impressions", "Share, %", "Impressions (2)"]
 
 
-def test_a_column_knows_its_key_field() -> None:
-    """A click on a column of values drills into its key field, one on a figure into the whole row."""
-    table = split_table.table(split(answer({"1": 6}, 6)), [], ENGLISH)
-    assert (table.key_of("Site"), table.key_of("Impressions")) == ("site", None)
+def test_total_first_and_others_last() -> None:
+    """Whatever the order, the total comes first and the rest last; neither leads anywhere."""
+    for direction in ("asc", "desc"):
+        shown = board(
+            split(answer({"1": 6, "2": 3}, 10, found=5)), order=(Order(name="imps", direction=direction),)
+        )
+        assert [row.kind for row in shown.rows] == ["total", "row", "row", "rest"]
+        assert [row.values for row in shown.rows] == [(), (("site", "1"),), (("site", "2"),), ()]
+        assert [column.sorted for column in shown.columns[:3]] == [None, direction, None]
+
+
+def test_headers_order_what_the_service_can_order() -> None:
+    """A header orders by its data field; one of values in words does not: the service orders their codes."""
+    rows = split(answer({"1": 6, "2": 3}, 9))
+    described = split(replace(rows.answer, descriptions=pd.DataFrame({"site": ["News", "Sport"]})))
+    assert [column.order for column in board(rows).columns] == ["asc", "desc", None]
+    assert [column.order for column in board(described).columns] == [None, "desc", None]
+
+
+def test_a_row_knows_whether_it_is_asked_for() -> None:
+    """A row whose value a filter asks for says so, one that is only searched for does not."""
+    filters = (
+        Filter(name="site", value=("2", "7"), match="equals"),
+        Filter(name="site", value=("1",), match="contains"),
+    )
+    shown = board(split(answer({"1": 6, "2": 3}, 9)), filters=filters)
+    assert [list(row.included) for row in shown.rows[1:]] == [[False], [True]]
+
+
+def test_bars_are_shares_of_the_total() -> None:
+    """A full bar is the total: a bar ends at its value's share of it, its whiskers at those of its range."""
+    total, first, second, rest = board(split(sampled([100, 50], 10, 50))).rows
+    np.testing.assert_allclose(first.cells[1].bar, [100 / 150, 90 / 150, 110 / 150])
+    np.testing.assert_allclose(second.cells[1].bar, [50 / 150, 45 / 150, 55 / 150])
+    assert (total.cells[1].bar, rest.cells[1].bar) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -171,3 +228,56 @@ def test_heatmap_order(key: str, codes: list[str]) -> None:
     assert grid.index.tolist() == codes
     assert grid.columns.tolist() == ["q", "p"]
     assert np.isnan(grid.loc[sorted(codes)[0], "q"])
+
+
+def test_rows_whose_ranges_overlap_share_a_rank() -> None:
+    """100 ± 10, 95 ± 10 and 50 ± 5 of all rows are 1–2, 1–2 and 3; exact rows have no rank."""
+    rows = sampled([100, 95, 50], 10, 50)
+    whole = replace(rows, total=replace(rows.total, records_found=3))
+    assert split_rows.ranks(split(whole)) == ["1–2", "1–2", "3"]
+    assert split_rows.ranks(split(answer({"1": 6, "2": 4}, 10))) == []
+    table = split_table.table(split(whole), [], ENGLISH, is_ranked=True).frame
+    assert table["Rank"].tolist()[1:] == ["1–2", "1–2", "3"]
+    assert "Rank" not in split_table.table(split(whole), [], ENGLISH).frame
+
+
+def test_rows_that_are_not_shown_may_rank_as_high() -> None:
+    """Where more rows are there than are shown, those that reach down to the last one have no lower end."""
+    assert split_rows.ranks(split(sampled([100, 52, 50], 10, 50))) == ["1", "2+", "2+"]
+
+
+def test_a_rank_is_drawn_where_the_largest_come_first() -> None:
+    """The table has a column of ranks, with a dash for the total."""
+    rows = sampled([100, 95], 10, 50)
+    query = AudienceQuery(project_name="demo", slicer_name="delivery", start_date="-7d", end_date="yesterday")
+    shown = split_board.board(
+        split_table.table(split(rows), [], ENGLISH, is_ranked=True), split(rows), query, (), ""
+    )
+    place = [column.title for column in shown.columns].index("Rank")
+    assert [row.cells[place].text for row in shown.rows if row.kind != "rest"] == ["–", "1+", "1+"]
+
+
+def test_few_records() -> None:
+    """Estimates of few records are marked, exact sums are not, exact ratios are."""
+    rough, fine = sampled([6, 4], off=5, n_eff=12), sampled([6, 4], off=5, n_eff=50)
+    assert split_rows.few(split(rough)).tolist() == [True, True]
+    assert split_rows.few(split(fine)).tolist() == [False, False]
+    exact = sampled([6, 4], off=0, n_eff=12)
+    ratio = IMPS.model_copy(update={"formula": "a / b"})
+    assert split_rows.few(split(exact)).tolist() == [False, False]
+    assert split_rows.few(Split(exact, None, ratio, SLICER)).tolist() == [True, True]
+
+
+def test_few_records_are_hatched_and_not_coloured() -> None:
+    """A cell of few records gets hatches, and neither end of the colours."""
+    few = np.array([[False, True], [False, False]])
+    grid = Grid(["a", "b"], ["c", "d"], np.array([[1.0, 90.0], [2.0, 3.0]]), few)
+    ratio = IMPS.model_copy(update={"formula": "a / b"})
+    figure = heatmap.figure(grid, ratio, ENGLISH)
+    cells, hatches, squares = figure.data
+    assert (cells.zmin, np.asarray(cells.z).tolist()) == (1.0, [[1.0, 1.0], [2.0, 3.0]])
+    assert cells.zmax < 3.01
+    assert np.nanmin(np.array(hatches.x, dtype=float)) == 0.5
+    assert np.nanmax(np.array(hatches.y, dtype=float)) == 0.5
+    assert "90" in squares.customdata[1]
+    assert len(heatmap.figure(replace(grid, few=None), ratio, ENGLISH).data) == 2

@@ -9,9 +9,8 @@ from lib.check.reach import reached
 from lib.check.step import Settled, Step
 from lib.deals.abilities import Abilities
 from lib.deals.client import Deals
-from lib.deals.dialect import Dialect
+from lib.deals.compat import Dialect, Memory, has_lists
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.deals.plain import Memory, has_lists
 from lib.remote import DealsElsewhere
 from lib.settings import Settings
 from lib.wire.errors import NotFound, TrancheError
@@ -53,11 +52,16 @@ def steps(settings: Settings) -> Iterator[Step]:
 def _admitted(client: Deals, lists: bool) -> Iterator[Step]:
     """Reading something shows that the token is taken; a deal that is not there shows it too."""
     if lists:
-        yield Step(NAME, "Lists", "ok", "The token is taken; the service lists its packages.")
+        yield Step(NAME, "Lists", "ok", "The token is accepted; the service lists its packages.")
         return
     with suppress(NotFound):
         client.get(DemandDeal, ANY_ID)
-    yield Step(NAME, "Lists", "note", "The token is taken; the service lists nothing: this desk remembers.")
+    yield Step(
+        NAME,
+        "Lists",
+        "note",
+        "The token is accepted; the service has no lists: Tranche remembers packages and deals.",
+    )
 
 
 def _listed(client: Deals) -> Iterator[tuple[Entity, Body]]:
@@ -82,11 +86,17 @@ def _shapes(dialect: Dialect, known: Iterator[tuple[Entity, Body]]) -> Iterator[
         looked_at += 1
         misfits |= dict.fromkeys(dialect.misfits(model, body))
     if not looked_at:
-        yield Step(NAME, "Targeting and fees", "note", "There is no package yet to look at.")
+        yield Step(NAME, "Targeting and fees", "note", "There is no package yet to compare.")
     elif not misfits:
         yield Step(NAME, "Targeting and fees", "ok", f"All of {looked_at} packages and deals could be read.")
     for said in misfits:
-        yield Step(NAME, "Targeting and fees", "failed", f"{said}.", "Say so in the settings.")
+        yield Step(
+            NAME,
+            "Targeting and fees",
+            "failed",
+            f"{said}.",
+            "Map it in the settings (targeting_names, fee_types).",
+        )
 
 
 def _confirmed(settings: Settings, dialect: Dialect) -> Iterator[Step]:
@@ -95,10 +105,10 @@ def _confirmed(settings: Settings, dialect: Dialect) -> Iterator[Step]:
         yield Step(NAME, "Changes", "ok", "The mapping is confirmed: deals can be changed.")
     else:
         remedy = "Check targeting_names and fee_types with whoever runs it, then set deals_mapping_confirmed."
-        yield Step(NAME, "Changes", "note", "Deals are read-only: nobody has confirmed the mapping.", remedy)
+        yield Step(NAME, "Changes", "note", "Deals are read-only: the mapping is not confirmed yet.", remedy)
     if not dialect.fees:
-        remedy = "Set fee_types, our numbers to theirs, to offer a fee."
-        yield Step(NAME, "Fees", "note", "None is offered: its numbers for them are not known.", remedy)
+        remedy = "Set fee_types (our numbers to theirs) to enable fees."
+        yield Step(NAME, "Fees", "note", "Fees can't be set: the service's fee types are not mapped.", remedy)
 
 
 def _seats(settings: Settings) -> Iterator[Step]:

@@ -1,4 +1,4 @@
-"""The first steps with any service elsewhere: does it answer, and is there a token to come with."""
+"""The first steps with any remote service: does it answer, and is there a token for it."""
 
 import httpx
 

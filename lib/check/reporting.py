@@ -54,7 +54,7 @@ def _described(slicer: Slicer) -> str:
     missing = [name for name in EXTENSIONS if name not in slicer.extensions]
     if not missing:
         return f"{counts}, {days}; all extensions."
-    return f"{counts}, {days}; this desk itself does {', '.join(missing)}, as far as that can be done here."
+    return f"{counts}, {days}; Tranche emulates {', '.join(missing)} where possible."
 
 
 def _figures(service: Settled, client: Reporting, query: InfoQuery, slicer: Slicer) -> Iterator[Step]:

@@ -24,7 +24,7 @@ CERTIFICATE, NO_HOST = "certificate", ("name or service", "nodename", "name reso
 
 @dataclass(frozen=True)
 class Step:
-    """What was tried of which service, what came of it in a sentence, and what would mend it, if anything."""
+    """What was tried of which service, the result in a sentence, and how to fix it, if needed."""
 
     service: str
     what: str
@@ -57,20 +57,20 @@ class Settled:
 
     def _remedy(self, error: TrancheError) -> str:
         if isinstance(error, Misconfigured):
-            return "Mend this setting."
+            return "Fix this setting."
         if isinstance(error, REFUSALS):
-            return f"{self.refusal}; whoever runs the service can say what it may see."
+            return f"{self.refusal}; ask whoever runs the service what this token may see."
         if isinstance(error, DeadlineExceeded):
             return "Ask whoever runs the service whether it is slow, or raise answer_seconds."
         if isinstance(error, Unreadable):
-            return f"Something else may answer there: {self.address} goes without the API's own path."
+            return f"Something else may answer there: {self.address} must be given without the API's path."
         if isinstance(error, Unreachable):
             return self._way(error.reason.lower())
-        return "Ask whoever runs the service: its log says why."
+        return "Ask whoever runs the service: its log has the details."
 
     def _way(self, reason: str) -> str:
         if CERTIFICATE in reason:
-            return "If an authority of your own vouches for it, set ca_file to that authority's certificate."
+            return "If your own certificate authority signed it, set ca_file to that authority's certificate."
         if any(words in reason for words in NO_HOST):
             return f"Check the host in {self.address}."
         return f"Check host and port in {self.address}, and whether a firewall or a proxy is between."

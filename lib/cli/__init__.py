@@ -4,16 +4,19 @@ import importlib
 
 import click
 
+from lib import private
 from lib.wire.errors import TrancheError
 
 COMMANDS = {
-    "import": ("slicers", "Bring the rows of files into a slicer."),
+    "import": ("slicers", "Import files into a slicer."),
     "slicers": ("slicers", "List the slicers: days, rows, size."),
     "user": ("people", "People: add, list, remove, grant, password."),
     "token": ("tokens", "Tokens for the APIs: create, list, revoke."),
-    "demo": ("demo", "Make the demo: two slicers and three people."),
-    "serve": ("serve", "Answer the APIs, without the desk."),
-    "check": ("check", "Try the services that the settings name."),
+    "log": ("log", "The audit log: sign-ins, permissions, tokens."),
+    "demo": ("demo", "Build the demo: two slicers and three people."),
+    "serve": ("serve", "Serve the APIs without the desk."),
+    "verify": ("verify", "Check every stored file against its checksums."),
+    "check": ("check", "Check the settings and remote services."),
 }
 
 
@@ -38,11 +41,17 @@ class Commands(click.Group):
             formatter.write_dl([(name, sentence) for name, (_, sentence) in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; an error of ours is printed as its sentence, with exit code 1."""
+        """Run the command; an error of ours, or of a file or disk, is printed as a sentence, exit code 1."""
+        private.closed_to_others()
         try:
             return super().invoke(ctx)
         except TrancheError as error:
             raise click.ClickException(error.reason) from error
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            where = f": {error.filename}" if error.filename else ""
+            raise click.ClickException(f"{error.strerror or error}{where}") from error
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -55,7 +64,7 @@ def main() -> None:
     \b
     A first slicer of your own, and somebody who may see it:
       tranche import auctions.csv --project acme --slicer auctions
-      tranche user add ada --role manager --grant acme
+      tranche user add ada --role manager --grant acme --deals write
       tranche token create --person ada --service reporting --name "nightly report"
 
     Exit codes: 0 done, 1 refused or failed (the sentence on standard error says why), 2 not understood.

@@ -2,21 +2,26 @@
 
 import click
 
-from lib.settings import Settings
+from lib.settings import Settings, config_file
 
 MARKS = {"ok": "ok", "note": "--", "refused": "REFUSED", "failed": "FAILED"}
 
 
 @click.command()
 def check() -> None:
-    """Try every service that the settings name, step by step, and say what would mend what fails.
+    """Check the settings, then every remote service, step by step; say how to fix what fails.
 
-    Nothing is changed. Exit code 1 if anything was refused or failed.
+    Nothing is changed. Exit code 1 if anything was refused or failed. A running desk keeps the settings that
+    it started with: check a changed file here, then restart the desk.
     """
     from lib.check import check as steps
 
+    settings = Settings.load()
+    path = config_file()
+    said = f"{path} is good" if path.is_file() else f"there is no {path}; environment and defaults are good"
+    click.echo(f"{MARKS['ok']:8}{'settings':11}file: {said}")
     is_good = True
-    for step in steps(Settings.load()):
+    for step in steps(settings):
         click.echo(f"{MARKS[step.state]:8}{step.service:11}{step.what}: {step.said}")
         if step.remedy:
             click.echo(f"{'':19}{step.remedy}")

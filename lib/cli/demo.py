@@ -31,7 +31,7 @@ DEMO_MODE = "# Demo mode: people with a known password, so the desk listens on l
     show_default=True,
     help="Rows of both slicers together.",
 )
-@click.option("--force", is_flag=True, help="Make both slicers anew, so that they end today.")
+@click.option("--force", is_flag=True, help="Rebuild both slicers, so that they end today.")
 def demo(rows: int, force: bool) -> None:
     """Make the demo: two slicers that end today, their deals, and three people who may see them.
 
@@ -118,7 +118,7 @@ def _report(settings: Settings, ready: tuple[StoredSlicer, ...]) -> None:
     )
     last = min(max(stored.rows) for stored in ready)
     if last < _today() - dt.timedelta(days=1):
-        click.echo(f"The rows end on {last}; tranche demo --force makes them anew, to end today.")
+        click.echo(f"The rows end on {last}; tranche demo --force rebuilds them to end today.")
 
 
 def _today() -> dt.date:

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from lib.reporting.ingest.files import Format
+from lib.reporting.ingest.inference import Hints
 from lib.reporting.warehouse import Mode
 
 
@@ -22,7 +23,7 @@ class Share(click.ParamType[float]):
         except ValueError:
             share = -1.0
         if not 0 <= share <= 1:
-            self.fail(f"'{value}' is no share from 0 to 100%; write 2% or 0.02", param, ctx)
+            self.fail(f"'{value}' is not a share from 0 to 100%; write 2% or 0.02", param, ctx)
         return share
 
 
@@ -42,7 +43,7 @@ def mapping_option(ctx: click.Context, param: click.Parameter, values: tuple[str
 
 
 @dataclass(frozen=True)
-class Request:
+class ImportRequest:
     """The arguments and options of one call, as they were typed."""
 
     files: tuple[Path, ...]
@@ -58,6 +59,25 @@ class Request:
     format: Format | None
     encoding: str | None
     delimiter: str | None
+    header: bool | None
+    decimal: str | None
+    thousands: str | None
+    year: int | None
+    only_try: bool
+
+    @property
+    def hints(self) -> Hints:
+        """What was said of a file that is to be guessed; a usage error when it contradicts itself."""
+        if self.decimal and self.decimal == self.thousands:
+            raise click.UsageError(f"--decimal and --thousands can't both be '{self.decimal}'")
+        decimal = self.decimal or {".": ",", ",": "."}.get(self.thousands or "")
+        return Hints(decimal, self.thousands, self.year)
+
+    def refuse_hints(self) -> None:
+        """A usage error when an option of the guess was given where nothing is guessed."""
+        for name in ("decimal", "thousands", "year", "header"):
+            if getattr(self, name) is not None:
+                raise click.UsageError(f"--{name} is for inferring; with a definition, write it there")
 
     @property
     def target(self) -> str:

@@ -1,24 +1,24 @@
-"""One call of `tranche import`: recognise, define, read, commit, prepare; each step told on the screen."""
+"""One call of `tranche import`: recognise, define, read, commit, prepare; each step is shown."""
 
 import datetime as dt
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from lib import private
-from lib.cli.import_request import Request
+from lib.cli.import_request import ImportRequest
 from lib.cli.table import table
 from lib.reporting.definition import Definition
 from lib.reporting.definition.file import definition_yaml, read_definition
-from lib.reporting.ingest.delimited import delimiter_named
-from lib.reporting.ingest.importing import Job, digests, import_files, missing_columns
-from lib.reporting.ingest.inference import Inference, infer
+from lib.reporting.ingest.importing import ImportJob, digests, import_files, missing_columns
+from lib.reporting.ingest.inference import Hints, Inference, infer
+from lib.reporting.ingest.layout import delimiter_named
 from lib.reporting.ingest.readers import reader
-from lib.reporting.ingest.rejects import Rejects
+from lib.reporting.ingest.rejects import LEFT_OUT, Rejects
 from lib.reporting.ingest.rows import Reader
 from lib.reporting.warehouse import Warehouse
 from lib.reporting.warehouse.mappings import read_mapping
@@ -30,7 +30,7 @@ from lib.wire.errors import ImportRefused
 Mappings = Mapping[str, Mapping[str, str]]
 
 
-def run(request: Request, settings: Settings) -> None:
+def run(request: ImportRequest, settings: Settings) -> None:
     """Do what was asked. ImportRefused or BadDefinition when it can't be done; nothing was changed then."""
     try:
         stored, before = _imported(request, settings)
@@ -41,7 +41,7 @@ def run(request: Request, settings: Settings) -> None:
     _prepare(stored)
 
 
-def _imported(request: Request, settings: Settings) -> tuple[StoredSlicer, StoredSlicer | None]:
+def _imported(request: ImportRequest, settings: Settings) -> tuple[StoredSlicer, StoredSlicer | None]:
     """The slicer as it is after the import, and as it was before."""
     mode, warehouse = request.mode, Warehouse(settings.warehouse)
     before = (
@@ -51,38 +51,65 @@ def _imported(request: Request, settings: Settings) -> tuple[StoredSlicer, Store
     )
     refuse_mode(mode, before is not None, request.target)
     mappings = {name: read_mapping(path) for name, path in request.mappings.items()}
-    readers = _readers(request)
-    definition = _definition(request, before, readers, mappings)
-    job = Job(request.project, request.slicer, readers, definition, mappings, mode, request.max_rejects)
+    readers, definition = _recognised(request, before, mappings)
+    job = ImportJob(request.project, request.slicer, readers, definition, mappings, mode, request.max_rejects)
     private.folder(settings.home)
     return _import(job, warehouse, request.rejects or _rejects_path(settings, request)), before
 
 
-def _readers(request: Request) -> list[Reader]:
+def recognised(request: ImportRequest, definition: Definition | None = None) -> list[Reader]:
+    """The readers of the files, each told on the screen."""
     try:
         delimiter = delimiter_named(request.delimiter) if request.delimiter else None
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--delimiter") from None
-    readers = [reader(path, request.format, request.encoding, delimiter) for path in request.files]
+    readers = [
+        reader(path, request.format, request.encoding, delimiter, request.header, definition)
+        for path in request.files
+    ]
     for found in readers:
         gzipped = ", gzipped" if found.file.is_gzipped else ""
         click.echo(f"{found.file.name}: {found.description}{gzipped}")
     return readers
 
 
-def _definition(
-    request: Request, before: StoredSlicer | None, readers: Sequence[Reader], mappings: Mappings
-) -> Definition:
-    """The definition that was given; else the slicer's own, where the files fit it; else a guess."""
+def _recognised(
+    request: ImportRequest, before: StoredSlicer | None, mappings: Mappings
+) -> tuple[list[Reader], Definition]:
+    """The files, and the definition given; else the slicer's own, where they fit it; else a guess."""
     if request.definition:
-        return read_definition(request.definition)
-    if before and (request.mode != "replace" or all(_fits(found, before.definition) for found in readers)):
-        click.echo(f"Definition: that of {request.target}, as it is")
-        return before.definition
-    inference = infer(readers[0], mappings)
+        request.refuse_hints()
+        definition = read_definition(request.definition)
+        return recognised(request, definition), definition
+    if before and request.mode != "replace":
+        request.refuse_hints()
+    if before and (request.mode != "replace" or _all_fit(request, before.definition)):
+        readers = recognised(request, before.definition)
+        click.echo(f"Definition: that of {request.target}, unchanged")
+        return readers, before.definition
+    readers = recognised(request)
+    inference = infer(readers[0], mappings, request.hints, readers[1:])
     path = _write_definition(request, inference.definition)
-    _tell(inference, readers[0].file.name, path)
-    return inference.definition
+    tell_guess(inference, ", ".join(found.file.name for found in readers))
+    click.echo(
+        f"\nWritten to {path.absolute()}; change it there and import again with --replace --definition\n"
+    )
+    if inference.definition.header:
+        return readers, inference.definition
+    return recognised(request, inference.definition), inference.definition
+
+
+def _all_fit(request: ImportRequest, definition: Definition) -> bool:
+    """Whether all files have the columns of a definition, and no option asks for another guess."""
+    if request.hints != Hints() or request.header is not None:
+        return False
+    try:
+        readers = [
+            reader(path, request.format, request.encoding, None, None, definition) for path in request.files
+        ]
+        return all(_fits(found, definition) for found in readers)
+    except ImportRefused:
+        return False
 
 
 def _fits(found: Reader, definition: Definition) -> bool:
@@ -90,15 +117,15 @@ def _fits(found: Reader, definition: Definition) -> bool:
     if found.columns is not None:
         return not missing_columns(found.columns, definition)
     next(iter(found.rows(None, lambda reject: None)), None)
-    return definition.time.column in found.seen
+    return set(definition.time.sources) <= found.seen.keys()
 
 
-def _write_definition(request: Request, definition: Definition) -> Path:
+def _write_definition(request: ImportRequest, definition: Definition) -> Path:
     """Write what was guessed into the current folder, beside files of that name that say something else."""
     name, source = _plain(request.slicer), " ".join(request.files[0].name.split())
     slicer = ["--project", request.project, "--slicer", request.slicer]
     command = shlex.join(["tranche", "import", source, *slicer, "--replace", "--definition", f"{name}.yaml"])
-    head = f"# Guessed from {source}. Check it, mend it, and import again with\n#   {command}\n"
+    head = f"# Inferred from {source}. Check it, change it, and import again with\n#   {command}\n"
     text = head + definition_yaml(definition)
     number, path = 2, Path(f"{name}.yaml")
     while path.exists() and path.read_bytes() != text.encode():
@@ -107,17 +134,16 @@ def _write_definition(request: Request, definition: Definition) -> Path:
     return path
 
 
-def _tell(inference: Inference, file: str, path: Path) -> None:
-    rows = [(inference.time.column, f"time ({inference.time.granularity})", inference.time.reason)]
+def tell_guess(inference: Inference, file: str) -> None:
+    """What was guessed, and why."""
+    rows = [(inference.time.shown, f"time ({inference.time.granularity})", inference.time.reason)]
     rows += [(guess.column, guess.kind, guess.reason) for guess in inference.columns]
-    click.echo(f"\nDefinition guessed from the first rows of {file}:\n")
-    click.echo(table(("COLUMN", "TAKEN FOR", "BECAUSE"), rows))
-    click.echo(
-        f"\nWritten to {path.absolute()}; mend it there and import again with --replace --definition\n"
-    )
+    click.echo(f"\nDefinition inferred from the first rows of {file}:\n")
+    click.echo(table(("COLUMN", "INFERRED AS", "BECAUSE"), rows))
+    click.echo("".join(f"\n{note}" for note in inference.notes))
 
 
-def _import(job: Job, warehouse: Warehouse, rejects_path: Path) -> StoredSlicer:
+def _import(job: ImportJob, warehouse: Warehouse, rejects_path: Path) -> StoredSlicer:
     size = sum(found.file.size for found in job.readers)
     with _bar("Checking", size) as checked:
         marks = digests(job.readers, checked)
@@ -126,7 +152,7 @@ def _import(job: Job, warehouse: Warehouse, rejects_path: Path) -> StoredSlicer:
             with _bar("Reading", size) as read:
                 return import_files(job, marks, warehouse, rejects, read)
         finally:
-            _tell_rejects(rejects)
+            tell_rejects(rejects)
 
 
 @contextmanager
@@ -135,15 +161,20 @@ def _bar(label: str, length: int) -> Iterator[Callable[[int], None]]:
         yield bar.update
 
 
-def _tell_rejects(rejects: Rejects) -> None:
-    if not len(rejects):
-        return
-    click.echo(f"\n{len(rejects):,} rows can't be read:")
-    for reason, count in rejects.counts.most_common():
-        click.echo(f"{count:>9,}  {reason}")
-        for example in rejects.examples[reason]:
-            click.echo(f"{'':9}    {example}")
-    click.echo(f"All of them are in {rejects.path}\n")
+def tell_rejects(rejects: Rejects) -> None:
+    """How many rows were not taken, by reason, with examples."""
+    kinds = [(reason, count) for reason, count in rejects.counts.most_common() if reason not in LEFT_OUT]
+    left_out = [(reason, count) for reason, count in rejects.counts.most_common() if reason in LEFT_OUT]
+    for found, words in ((left_out, "left out"), (kinds, "can't be read")):
+        if found:
+            total = sum(count for _, count in found)
+            click.echo(f"\n{total:,} {'row' if total == 1 else 'rows'} {words}:")
+        for reason, count in found:
+            click.echo(f"{count:>9,}  {reason}")
+            for example in rejects.examples[reason]:
+                click.echo(f"{'':9}    {example}")
+    if len(rejects) and rejects.path:
+        click.echo(f"All of them are in {rejects.path}\n")
 
 
 def _report(stored: StoredSlicer, before: StoredSlicer | None) -> None:
@@ -158,11 +189,18 @@ def _report(stored: StoredSlicer, before: StoredSlicer | None) -> None:
 def _prepare(stored: StoredSlicer) -> None:
     from lib.reporting.engines.resident import prepare
 
-    with click.progressbar(length=1000, label="Preparing", file=sys.stderr) as bar:
-        prepare(stored, lambda share: bar.update(round(1000 * share) - bar.pos))
+    try:
+        with click.progressbar(length=1000, label="Preparing", file=sys.stderr) as bar:
+            prepare(stored, lambda share: bar.update(round(1000 * share) - bar.pos))
+    except OSError as error:
+        click.echo(
+            f"\nNot prepared: {error.strerror or error}. The rows are imported; the first question "
+            "prepares them, once there is space on the disk.",
+            err=True,
+        )
 
 
-def _rejects_path(settings: Settings, request: Request) -> Path:
+def _rejects_path(settings: Settings, request: ImportRequest) -> Path:
     now = dt.datetime.now(dt.UTC)
     return settings.home / "rejects" / f"{_plain(request.slicer)}-{now:%Y%m%dT%H%M%S}.csv"
 

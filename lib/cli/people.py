@@ -1,15 +1,22 @@
 """`tranche user …`: who may sign in, and what they may see."""
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
+from lib.cli.caller import caller
+from lib.cli.deals_grant import DealsGrantType
 from lib.cli.table import table
-from lib.people import ROLES, SHORTEST_PASSWORD, Grant, People, Person, Role
+from lib.people import NO_DEALS, ROLES, SHORTEST_PASSWORD, DealsGrant, Grant, People, Person, Role
 from lib.settings import Settings
-from lib.wire.errors import BadRequest, UnknownName
+from lib.wire.errors import BadRequest
 
-GRANT_HELP = "A project, or project/slicer; * is everything. May be repeated."
+if TYPE_CHECKING:
+    from lib.tokens.access import Access
+
+DEALS_HELP = "Permission for deals: none, read or write, for all seats or for some: write:3,7 (ids)."
+GRANT_HELP = "A project, or project/slicer; * is everything. Can be repeated."
 
 
 class GrantType(click.ParamType[Grant]):
@@ -27,18 +34,20 @@ class GrantType(click.ParamType[Grant]):
 
 @click.group()
 def user() -> None:
-    """People: who may sign in, their roles, and the projects and slicers that they may see.
+    """People: who may sign in, their roles, and what they may see: projects, slicers, deals.
 
-    A viewer reads reports, a manager sets up deals too, an admin sees everything and decides who else may.
+    A viewer reads, a manager may change deals too, an admin sees everything and decides who else may. Deals
+    belong to no project: who may see or change them, of which seats, is a grant of its own.
     """
 
 
 @user.command()
 @click.argument("name")
 @click.option("--role", type=click.Choice(ROLES), required=True)
-@click.option("--full-name", help="As the desk shows it; the user name without one.")
+@click.option("--full-name", help="Name on screen. Default: the user name.")
 @click.option("--email")
 @click.option("--grant", "grants", type=GrantType(), multiple=True, help=GRANT_HELP)
+@click.option("--deals", type=DealsGrantType(), default=NO_DEALS, help=f"{DEALS_HELP} Default: none.")
 @click.option(
     "--password-stdin", is_flag=True, help="Read the password from standard input, not from the keyboard."
 )
@@ -48,50 +57,61 @@ def add(
     full_name: str | None,
     email: str | None,
     grants: tuple[Grant, ...],
+    deals: DealsGrant,
     password_stdin: bool,
 ) -> None:
     """Add the person NAME; asks for their password twice."""
-    person = Person(name.strip().lower(), full_name or name, email, role, grants)
-    people = _people()
-    if people.get(person.username):
+    person = Person(name.strip().lower(), full_name or name, email, role, grants, deals=deals)
+    access = _access()
+    if access.people.get(person.username):
         raise BadRequest(f"There is a person '{person.username}' already")
-    people.add(person, _password(password_stdin))
+    access.add(person, _password(password_stdin), caller())
     click.echo(f"Added {_described(person)}", err=True)
-
-
-@user.command("list")
-def list_people() -> None:
-    """List all people: user name, name, role, e-mail, grants."""
-    rows = [
-        (person.username, person.name, person.role, person.email or "", _grants(person))
-        for person in _people().everyone()
-    ]
-    click.echo(table(("USER", "NAME", "ROLE", "E-MAIL", "MAY SEE"), rows))
 
 
 @user.command()
 @click.argument("name")
-@click.option("--yes", is_flag=True, help="Don't ask.")
+@click.option("--role", type=click.Choice(ROLES))
+@click.option("--deals", type=DealsGrantType(), help=DEALS_HELP)
+def change(name: str, role: Role | None, deals: DealsGrant | None) -> None:
+    """Change the role of the person NAME, or their permission for deals.
+
+    A new role brings its usual permission for deals, unless another one was granted.
+    """
+    if role is None and deals is None:
+        raise click.UsageError("Name what to change: --role, --deals")
+    click.echo(_described(_access().change(name, caller(), role=role, deals=deals)), err=True)
+
+
+@user.command("list")
+def list_people() -> None:
+    """List all people: user name, name, role, e-mail, grants, deals."""
+    rows = [
+        (person.username, person.name, person.role, person.email or "", _grants(person), str(person.deals))
+        for person in People(Settings.load().people_file).everyone()
+    ]
+    click.echo(table(("USER", "NAME", "ROLE", "E-MAIL", "MAY SEE", "DEALS"), rows))
+
+
+@user.command()
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
 def remove(name: str, yes: bool) -> None:
     """Remove the person NAME; their tokens stop working."""
-    from lib.tokens.access import Access
-
-    access = Access.of(Settings.load())
+    access = _access()
     if not yes and access.people.get(name):
         click.confirm(f"Remove {name} and revoke their tokens?", abort=True, err=True)
-    revoked = access.remove(name)
+    revoked = access.remove(name, caller())
     click.echo(f"Removed {name}; {revoked} of their tokens revoked", err=True)
 
 
 @user.command()
 @click.argument("name")
 @click.argument("grants", type=GrantType(), nargs=-1, required=True, metavar="PROJECT[/SLICER]...")
-@click.option("--revoke", is_flag=True, help="Take the grants away instead.")
+@click.option("--revoke", is_flag=True, help="Revoke these grants instead.")
 def grant(name: str, grants: tuple[Grant, ...], revoke: bool) -> None:
-    """Let the person NAME see projects (all their slicers) or single slicers; * is everything."""
-    people = _people()
-    person = people.revoke(name, grants) if revoke else people.grant(name, grants)
-    click.echo(_described(person), err=True)
+    """Grant the person NAME projects (all their slicers) or single slicers; * is everything."""
+    click.echo(_described(_access().regrant(name, grants, caller(), takes=revoke)), err=True)
 
 
 @user.command()
@@ -99,17 +119,21 @@ def grant(name: str, grants: tuple[Grant, ...], revoke: bool) -> None:
 @click.option(
     "--password-stdin", is_flag=True, help="Read the password from standard input, not from the keyboard."
 )
-def password(name: str, password_stdin: bool) -> None:
-    """Give the person NAME another password."""
-    people = _people()
-    if people.get(name) is None:
-        raise UnknownName("person", name, [person.username for person in people.everyone()])
-    people.set_password(name, _password(password_stdin))
-    click.echo(f"The password of {name} is changed", err=True)
+@click.option("--keep-tokens", is_flag=True, help="Keep their tokens. Default: they are revoked.")
+def password(name: str, password_stdin: bool, keep_tokens: bool) -> None:
+    """Set a new password for the person NAME; signs them out and revokes their tokens."""
+    access = _access()
+    access.people.known(name)
+    given = _password(password_stdin)
+    revoked = access.set_password(name, given, caller(), revokes_tokens=not keep_tokens)
+    kept = "their tokens keep working" if keep_tokens else f"{revoked} of their tokens revoked"
+    click.echo(f"The password of {name} is changed; {kept}", err=True)
 
 
-def _people() -> People:
-    return People(Settings.load().people_file)
+def _access() -> "Access":
+    from lib.tokens.access import Access
+
+    return Access.of(Settings.load())
 
 
 def _password(from_stdin: bool) -> str:
@@ -127,4 +151,5 @@ def _grants(person: Person) -> str:
 
 
 def _described(person: Person) -> str:
-    return f"{person.username} ({person.role}), who may see {_grants(person) or 'nothing yet'}"
+    sees = _grants(person) or "nothing yet"
+    return f"{person.username} ({person.role}), who may see {sees}; deals: may {person.deals.words}"

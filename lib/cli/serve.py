@@ -1,5 +1,6 @@
 """`tranche serve`: the APIs without the desk."""
 
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -8,26 +9,29 @@ from lib.settings import Settings
 
 
 @click.command()
-@click.option("--host", help="Address to listen on; the setting `host` without it.")
+@click.option("--host", help="Address to listen on. Default: the setting `host`.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
-    help="Port to listen on, 0 for a free one; the setting `port` without it.",
+    help="Port to listen on, 0 for a free one. Default: the setting `port`.",
 )
 def serve(host: str | None, port: int | None) -> None:
-    """Answer the APIs over HTTP, without the desk, until stopped.
+    """Serve the APIs over HTTP, without the desk, until stopped.
 
-    What they are and how they are asked stands at /docs.
+    They are documented at /docs.
     """
     from lib import connect
     from lib.wire import server
     from lib.wire.apis import Compressed
+    from lib.wire.front import guarded
 
     options: dict[str, Any] = {} if host is None else {"host": host}
     settings = Settings.load(**options)
     server.log(settings.log_level)
-    app = Compressed(connect.installation(settings).api)
-    server.run(app, settings.host, settings.port if port is None else port, _ready)
+    if locked := connect.locked_out(settings):
+        click.echo(locked, err=True)
+    network = settings.network if port is None else replace(settings.network, port=port)
+    server.run(guarded(Compressed(connect.installation(settings).api), network), network, _ready)
 
 
 def _ready(address: str) -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 import click
 
-from lib.cli.import_request import Request, Share, mapping_option
+from lib.cli.import_request import ImportRequest, Share, mapping_option
 from lib.cli.import_run import run
+from lib.cli.import_try import try_files
 from lib.cli.table import table
 from lib.reporting.ingest.files import FORMATS
 from lib.reporting.warehouse import Warehouse
@@ -19,11 +20,15 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.command("import")
 @click.argument("files", nargs=-1, required=True, type=_FILE)
-@click.option("--project", required=True, help="The project that the slicer is in.")
-@click.option("--slicer", required=True, help="The slicer's name in the project.")
+@click.option("--project", help="The project that the slicer is in.")
+@click.option("--slicer", help="The slicer's name in the project.")
 @click.option(
-    "--definition", type=_FILE, help="YAML file that says what the columns are; guessed if not given."
+    "--try",
+    "only_try",
+    is_flag=True,
+    help="Show the definition and the first rows as they would be read, and write nothing.",
 )
+@click.option("--definition", type=_FILE, help="YAML file that defines the columns; inferred if not given.")
 @click.option(
     "--mapping",
     "mappings",
@@ -42,24 +47,32 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     type=Share(),
     default="1%",
     show_default=True,
-    help="The share of rows that may be unreadable, as 2% or 0.02; with more, nothing is imported.",
+    help="Share of unreadable rows, as 2% or 0.02, above which nothing is imported.",
 )
 @click.option(
     "--rejects",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Where to write the rows that can't be read.  [default: <home>/rejects/<slicer>-<time>.csv]",
 )
+@click.option("--format", type=click.Choice(FORMATS), help="The files' format, if their names don't show it.")
+@click.option("--encoding", help="The files' encoding, such as utf-8 or cp1252; detected if not given.")
+@click.option("--delimiter", help="comma, tab, semicolon, pipe or a character; detected if not given.")
 @click.option(
-    "--format", type=click.Choice(FORMATS), help="The files' format, where their names do not tell."
+    "--header/--no-header", default=None, help="Whether a line names the columns; detected if not given."
 )
-@click.option("--encoding", help="The files' encoding, such as utf-8 or cp1252; recognised if not given.")
-@click.option("--delimiter", help="comma, tab, semicolon, pipe or a character; recognised if not given.")
-def bring(**given: Any) -> None:
-    """Bring the rows of FILES into a slicer: CSV, TSV, Parquet or NDJSON, each also gzipped.
+@click.option(
+    "--decimal", type=click.Choice([",", "."]), help="Decimal mark, as in 12,50; needed only if ambiguous."
+)
+@click.option("--thousands", type=click.Choice([",", ".", " ", "'"]), help="Thousands mark, as in 1.285.000.")
+@click.option("--year", type=click.IntRange(1900, 2199), help="Year of dates that are written without one.")
+def bring(project: str | None, slicer: str | None, **given: Any) -> None:
+    """Import the rows of FILES into a slicer: CSV, TSV, Excel (xlsx), Parquet or NDJSON, each also gzipped.
 
     All files together are one import: it happens as a whole or not at all.
 
     \b
+    What is in a file, and how it would be read; nothing is written:
+      tranche import --try auctions.csv
     A new slicer, with a definition that is guessed, shown and written to auctions.yaml:
       tranche import auctions.csv --project acme --slicer auctions
     The next day, or the last days once more:
@@ -69,7 +82,13 @@ def bring(**given: Any) -> None:
       tranche import *.csv --project acme --slicer auctions --replace \\
         --definition auctions.yaml --mapping country=countries.csv
     """
-    run(Request(**given), Settings.load())
+    if given["only_try"]:
+        try_files(ImportRequest(project=project or "project", slicer=slicer or "slicer", **given))
+        return
+    for name, value in (("--project", project), ("--slicer", slicer)):
+        if value is None:
+            raise click.UsageError(f"Missing option '{name}'.")
+    run(ImportRequest(project=str(project), slicer=str(slicer), **given), Settings.load())
 
 
 @click.command()
@@ -78,7 +97,7 @@ def slicers() -> None:
     warehouse = Warehouse(Settings.load().warehouse)
     stored = [warehouse.open(project, name) for project, name in warehouse.slicers()]
     if not stored:
-        click.echo("There are no slicers yet; make one with `tranche import` or `tranche demo`.")
+        click.echo("There are no slicers yet; create one with `tranche import` or `tranche demo`.")
         return
     header = (
         "PROJECT",

@@ -4,9 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
+from lib.cli.caller import caller
+from lib.cli.deals_grant import DealsGrantType
 from lib.cli.durations import Duration
 from lib.cli.table import table
-from lib.people import Grant
+from lib.people import DealsGrant, Grant
 from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.tokens.models import Token
@@ -18,18 +20,34 @@ def token() -> None:
 
 
 @token.command()
-@click.option("--person", required=True, help="Whose token it is; it opens at most what they may see.")
 @click.option(
-    "--service", type=click.Choice(["reporting", "deals"]), required=True, help="The API that it opens."
+    "--person", required=True, help="Owner of the token; it gives access to at most what they can see."
 )
-@click.option("--name", required=True, help="What it is for, so that it can be told from others later.")
-@click.option("--expires", type=Duration(), help="After 90d, 12h or 30m; without it, never.")
-@click.option("--project", help="Opens this project alone.")
-@click.option("--slicer", help="Opens this slicer of the project alone.")
+@click.option(
+    "--service",
+    type=click.Choice(["reporting", "deals"]),
+    required=True,
+    help="The API that the token is for.",
+)
+@click.option("--name", required=True, help="What the token is for, to recognise it later.")
+@click.option("--expires", type=Duration(), help="Lifetime, as 90d, 12h or 30m. Default: it never expires.")
+@click.option("--project", help="Only this project.")
+@click.option("--slicer", help="Only this slicer of the project.")
+@click.option(
+    "--deals",
+    type=DealsGrantType(),
+    help="Permission for the deals API: read, write, or read:3,7 (ids of seats).",
+)
 def create(
-    person: str, service: str, name: str, expires: timedelta | None, project: str | None, slicer: str | None
+    person: str,
+    service: str,
+    name: str,
+    expires: timedelta | None,
+    project: str | None,
+    slicer: str | None,
+    deals: DealsGrant | None,
 ) -> None:
-    """Make a token; it stands alone on standard output, this once, and is not kept.
+    """Create a token. Only the token is printed to standard output, once; it is not stored.
 
     \b
     TOKEN=$(tranche token create --person ada --service reporting --name nightly --expires 90d)
@@ -38,15 +56,16 @@ def create(
         raise click.UsageError("--slicer needs --project, the project that the slicer is in")
     settings = Settings.load()
     grants = () if project is None else (Grant(project, slicer),)
-    text = Access.of(settings).issue(person, settings.services[service], name, expires, grants)
-    sees = str(grants[0]) if grants else f"all that {person} may see"
+    access = Access.of(settings)
+    text = access.issue(person, settings.services[service], name, expires, grants, deals=deals, by=caller())
+    sees = str(deals or (grants[0] if grants else f"everything that {person} can see"))
     ends = "never expires" if expires is None else f"expires {_time(datetime.now(UTC) + expires)}"
-    click.echo(f"For {service}, opens {sees}, {ends}. It is shown this once:", err=True)
+    click.echo(f"For {service}, gives access to {sees}, {ends}. It is shown only once:", err=True)
     click.echo(text)
 
 
 @token.command("list")
-@click.option("--person", help="This person's alone.")
+@click.option("--person", help="Only this person's tokens.")
 def list_tokens(person: str | None) -> None:
     """List tokens: number, beginning, owner, service, what they open, last use, state. Times are UTC."""
     access = Access.of(Settings.load())
@@ -69,13 +88,14 @@ def list_tokens(person: str | None) -> None:
 @token.command()
 @click.argument("token_id", type=int, metavar="ID")
 def revoke(token_id: int) -> None:
-    """Make the token of this number (see `token list`) worthless, at once and for good."""
-    Access.of(Settings.load()).store.revoke(token_id)
+    """Revoke the token of this number (see `token list`), at once and permanently."""
+    access = Access.of(Settings.load())
+    access.revoke(access.store.numbered(token_id), caller())
     click.echo(f"Token {token_id} is revoked", err=True)
 
 
 def _row(one: Token, now: datetime) -> tuple[str, ...]:
-    opens = ", ".join(map(str, one.grants)) or "all of theirs"
+    opens = str(one.deals or "") or ", ".join(map(str, one.grants)) or "all that its owner can see"
     ends = "never" if one.expires is None else _time(one.expires)
     used = "never" if one.last_used is None else _time(one.last_used)
     times = (_time(one.created), ends, used, one.state(now))

@@ -15,6 +15,7 @@ class Failure(Enum):
     STOPPED = auto()  # by the deadline
     FULL = auto()
     LOST = auto()
+    DAMAGED = auto()
     OTHER = auto()
 
 
@@ -36,7 +37,8 @@ _SQLITE = {
     "SQLITE_IOERR_WRITE": Failure.FULL,
     "SQLITE_CANTOPEN": Failure.LOST,
     "SQLITE_IOERR": Failure.LOST,
-    "SQLITE_NOTADB": Failure.LOST,
+    "SQLITE_NOTADB": Failure.DAMAGED,
+    "SQLITE_CORRUPT": Failure.DAMAGED,
     "SQLITE_READONLY": Failure.LOST,
 }
 

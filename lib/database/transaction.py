@@ -31,8 +31,9 @@ LOST_WHILE_SAVING = (
 REASONS = {
     Failure.FULL: "The database's disk is full; nothing was changed. It works again once there is room",
     Failure.LOST: "The database can't be reached right now; nothing was changed. Try again later",
+    Failure.DAMAGED: "The database's file is damaged; nothing was changed. Restore it from a backup",
     Failure.LOCKED: "The database is busy; nothing was changed. Try again",
-    Failure.OTHER: "The database failed for a reason of its own; nothing was changed. The log says why",
+    Failure.OTHER: "The database had an internal error; nothing was changed. The log has the details",
 }
 
 

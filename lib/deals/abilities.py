@@ -26,15 +26,17 @@ class Abilities:
     """What may be asked for. Entities go by their path names; the default is everything, as our own service.
 
     `lists` says that lists and single reads of every entity exist: without them the desk has what was made
-    or seen here. `fees` are our fee types that may be offered, with their words; without any, no fee is.
-    `repeats`: a creation may be asked for again with its idempotency key, and happens once. `refuses` is a
-    sentence why nothing at all may be changed; empty if it may.
+    or seen here. `finds`: lists are searched, filtered, ordered and counted by linked entities too, and by
+    `meaning`, as our own service does. `fees` are our fee types that may be offered, with their words;
+    without any, no fee is. `repeats`: a creation may be asked for again with its idempotency key, and happens
+    once. `refuses` is a sentence why nothing at all may be changed; empty if it may.
     """
 
     creates: frozenset[str] = ALL
     changes: frozenset[str] = ALL
     removes: frozenset[str] = ALL
     lists: bool = True
+    finds: bool = True
     history: bool = True
     fees: Mapping[int, str] = field(default_factory=lambda: FEE_TYPES)
     repeats: bool = True

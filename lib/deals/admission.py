@@ -1,4 +1,4 @@
-"""Who may call, and how often: token, throttle, role, in this order."""
+"""Who may call, and how often: token, throttle, permission, in this order."""
 
 from collections.abc import Callable
 
@@ -8,9 +8,9 @@ from lib.tokens.models import Caller
 from lib.wire.errors import AccessError, Forbidden, Unauthorised
 from lib.wire.throttle import Throttle
 
-READER = "viewer"
-WRONG = "This token does not open the deals API: it is wrong, has ended, or is for another service"
-MISSING = "A token is needed: Authorization: Bearer <token>"
+WRONG = "This token is not valid for the deals API: it is wrong, expired, or for another service"
+NO_ACCESS = "'{}' has no access to deals; an administrator can grant it"
+MISSING = "A token is required: Authorization: Bearer <token>"
 
 
 class Admission:
@@ -31,8 +31,8 @@ class Admission:
     def caller(self, authorization: str | None, writes: bool) -> Caller:
         """Who comes with this header (RFC 6750, 2.1).
 
-        Unauthorised without a token that opens this service, Throttled when it came too often, Forbidden
-        for somebody who may only read and wants to write.
+        Unauthorised without a token that opens this service, and for somebody without access to deals;
+        Throttled when it came too often, Forbidden for somebody who may only read and wants to write.
         """
         scheme, _, token = (authorization or "").strip().partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
@@ -42,8 +42,10 @@ class Admission:
                 caller = self._access.caller(token.strip(), self._service)
         except AccessError:
             raise Unauthorised(WRONG, 'Bearer error="invalid_token"') from None
+        if not caller.deals.reads:
+            raise Unauthorised(NO_ACCESS.format(caller.person.username), 'Bearer error="invalid_token"')
         if not self._is_exempt(token.strip()):
             self._throttles[writes].admit(caller.token.id)
-        if writes and caller.person.role == READER:
-            raise Forbidden(f"'{caller.person.username}' may see deals and not change them")
+        if writes and not caller.deals.writes:
+            raise Forbidden(f"'{caller.person.username}' can see deals, but not change them")
         return caller

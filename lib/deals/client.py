@@ -1,6 +1,6 @@
 """The deals API from the caller's side: the same verbs for every entity, over any transport."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar, overload
@@ -10,22 +10,32 @@ import httpx
 
 from lib.deals import moments, reading
 from lib.deals.abilities import Abilities
-from lib.deals.dialect import Dialect
-from lib.deals.models import ENTITIES, Change, Part, Resource
+from lib.deals.codec import OWN, Codec
+from lib.deals.models import (
+    ENTITIES,
+    CreateDemandDeals,
+    DemandDeal,
+    EntityChange,
+    Resource,
+    SupplyPackage,
+    WireModel,
+)
 from lib.deals.reading import Page
 from lib.deals.refusals import refusal
 from lib.wire import call, exact
 from lib.wire.credential import Credential, credential, in_the_name_of
+from lib.wire.errors import BadRequest, DealsError, Unsupported
 
 PATH = "/api"
 JSON = "application/json"
 IDEMPOTENCY_KEY = "Idempotency-Key"
+UNCOMPRESSED = {"Accept-Encoding": "identity"}  # whatever compresses on the way makes an ETag weak
 LARGEST_PAGE = 500
 PATIENCE = call.Patience()
 
 Model = TypeVar("Model", bound=Resource)
 Entity = type[Model] | str
-Changes = list[Change]
+Changes = list[EntityChange]
 
 
 class Deals:
@@ -42,19 +52,20 @@ class Deals:
         header: str = "Authorization",
         scheme: str = "Bearer",
         *,
-        dialect: Dialect | None = None,
+        codec: Codec = OWN,
         abilities: Abilities | None = None,
         honours_keys: bool = True,
     ) -> None:
         """The token is sent as `<header>: <scheme> …`.
 
-        `dialect` is how the service writes what the specification leaves open, `abilities` what it does.
+        `codec` is how the service writes, `abilities` what it does.
         `honours_keys`: it creates once what is asked for twice with one idempotency key; else no key is sent,
         and nothing is asked for twice.
         """
         self._http, self._credential, self._patience = http, credential(token), patience
         self._header, self._scheme = header, scheme
-        self._dialect = dialect or Dialect()
+        self._codec = codec
+        self._takes_many = True
         self.abilities = replace(abilities or Abilities(), repeats=honours_keys)
 
     @overload
@@ -63,7 +74,8 @@ class Deals:
     def get(self, entity: str, entity_id: int) -> Any: ...
     def get(self, entity: type[Model] | str, entity_id: int) -> Any:
         """The entity, with the ETag of its state. NotFound without one of this id."""
-        return reading.resource(self._dialect, model_of(entity), self._ask("GET", _path(entity, entity_id)))
+        answer = self._ask("GET", _path(entity, entity_id), headers=UNCOMPRESSED)
+        return reading.resource(self._codec, model_of(entity), answer)
 
     @overload
     def list(self, entity: type[Model], **params: Any) -> Page[Model]: ...
@@ -74,7 +86,7 @@ class Deals:
 
         A filter with several values, as a list, finds any of them.
         """
-        return reading.page(self._dialect, model_of(entity), self._ask("GET", _path(entity), params))
+        return reading.page(self._codec, model_of(entity), self._ask("GET", _path(entity), params))
 
     @overload
     def everything(self, entity: type[Model], **params: Any) -> Iterator[Model]: ...
@@ -101,7 +113,7 @@ class Deals:
         everything that is wrong, in `fields`; Conflict for a duplicate. DeadlineExceeded and ServiceProblem
         leave open whether it was created.
         """
-        return self._create(model_of(entity), self._dialect.write(model.sent()), idempotency_key)
+        return self._create(model_of(entity), self._codec.write(model.sent()), idempotency_key)
 
     def change(
         self, entity: Entity[Any], entity_id: int, fields: Mapping[str, Any], if_match: str | None = None
@@ -114,30 +126,75 @@ class Deals:
         self.abilities.check("change", model_of(entity).entity)
         lists = [name for name, value in fields.items() if isinstance(value, list | tuple)]
         base = self.get(model_of(entity), entity_id) if lists else None
-        self._change(model_of(entity), entity_id, self._dialect.write(sent(fields), base), if_match)
+        self._change(model_of(entity), entity_id, self._codec.write(sent(fields), base), if_match)
+
+    def add_deals(
+        self, package_id: int, deals: CreateDemandDeals, idempotency_key: str, if_match: str | None = None
+    ) -> None:
+        """Create deals of a package that is there: all or none of them, and once for each key.
+
+        One PUT with `create_demand_deals`, as our own service takes it. Unsupported where a service is not
+        known to.
+        """
+        if not (self.abilities.finds and self.abilities.repeats):
+            raise Unsupported("This service creates deals only together with their package")
+        self.abilities.check("create", DemandDeal.entity)
+        body = self._codec.write({"create_demand_deals": deals.sent()})
+        headers = {IDEMPOTENCY_KEY: idempotency_key, **_condition(if_match)}
+        reading.done(
+            self._codec, self._ask("PUT", _path(SupplyPackage, package_id), body=body, headers=headers)
+        )
+
+    def change_many(
+        self, entity: Entity[Any], ids: Sequence[int], fields: Mapping[str, Any]
+    ) -> dict[int, str]:
+        """Change the same plain fields of several; returns the reasons of those that were refused, by id.
+
+        One request where the service takes several at once (an extension of ours), else one for each. After
+        DeadlineExceeded and ServiceProblem it is open which were changed.
+        """
+        self.abilities.check("change", model_of(entity).entity)
+        if self._takes_many and self.abilities.finds:
+            body = [{"id": one, **self._codec.write(sent(fields))} for one in ids]
+            try:
+                return reading.refused(self._codec, self._ask("PUT", _path(entity), body=body))
+            except BadRequest:
+                self._takes_many = False
+        return self._one_by_one(entity, ids, fields)
+
+    def _one_by_one(
+        self, entity: Entity[Any], ids: Sequence[int], fields: Mapping[str, Any]
+    ) -> dict[int, str]:
+        refused: dict[int, str] = {}
+        for one in ids:
+            try:
+                self.change(entity, one, fields)
+            except (DealsError, BadRequest) as error:
+                refused[one] = error.reason
+        return refused
 
     def remove(self, entity: Entity[Any], entity_id: int, if_match: str | None = None) -> None:
         """Delete it. InUse names what depends on it."""
         self.abilities.check("delete", model_of(entity).entity)
-        reading.done(self._ask("DELETE", _path(entity, entity_id), headers=_condition(if_match)))
+        reading.done(self._codec, self._ask("DELETE", _path(entity, entity_id), headers=_condition(if_match)))
 
     def history(self, entity: Entity[Any], entity_id: int, **params: Any) -> Changes:
         """What happened to it, latest first, also once it is removed; the last 500 changes unless told so."""
         answer = self._ask("GET", f"{_path(entity, entity_id)}history/", {"limit": LARGEST_PAGE} | params)
-        return [*reading.changes(answer).results]
+        return [*reading.changes(self._codec, answer).results]
 
     def _create(self, model: type[Model], body: Mapping[str, Any], key: str | None) -> Model:
         """The answer to a POST of this body."""
         self.abilities.check("create", model.entity)
         headers = {IDEMPOTENCY_KEY: key} if key is not None and self.abilities.repeats else {}
-        return reading.made(self._dialect, model, self._ask("POST", _path(model), body=body, headers=headers))
+        return reading.made(self._codec, model, self._ask("POST", _path(model), body=body, headers=headers))
 
     def _change(
         self, model: type[Resource], entity_id: int, body: Mapping[str, Any], if_match: str | None
     ) -> None:
         """A PUT of this body."""
         headers = _condition(if_match)
-        reading.done(self._ask("PUT", _path(model, entity_id), body=body, headers=headers))
+        reading.done(self._codec, self._ask("PUT", _path(model, entity_id), body=body, headers=headers))
 
     def _ask(
         self,
@@ -187,7 +244,7 @@ def _query(params: Mapping[str, Any]) -> str:
 
 def sent(value: Any) -> Any:
     """Models and times inside as they travel."""
-    if isinstance(value, Part):
+    if isinstance(value, WireModel):
         return value.sent()
     if isinstance(value, Mapping):
         return {name: sent(part) for name, part in value.items()}

@@ -1,35 +1,57 @@
-"""What /openapi.json says of the deals endpoints: parameters, bodies, answers, codes, worked examples."""
+"""What /openapi.json says about the deals endpoints: parameters, bodies, answers, codes, worked examples."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lib.deals import failures
-from lib.deals.answers import ANSWERS, CHANGE, page_of
+from lib.deals import failures, several
+from lib.deals.answers import ANSWERS, CHANGE, CHANGED_ONE, page_of
 from lib.deals.examples import CHANGED, CREATED, Examples
-from lib.deals.fields import LARGEST_ID
 from lib.deals.queries import DEFAULT_LIMIT, LARGEST_LIMIT
-from lib.deals.store.filters import FILTERS, orderings
+from lib.deals.store import listing
+from lib.deals.store.filters import FILTERS
 from lib.deals.store.idempotency import LONGEST
 from lib.deals.store.nouns import NOUNS
-from lib.wire.schemas import TEXT, Schema, of_model
+from lib.deals.values import LARGEST_ID
+from lib.wire.schemas import TEXT, Schema, a_list, an_object, of_model
 
 DEPRECATED = "packages"
-AT_CREATION_ALONE = "create_demand_deals"
+NEW_DEALS = "create_demand_deals"
 TAG: Schema = {"description": "The state that If-Match names", "schema": TEXT}
 NOTES = {
     "create_supply_deals": "With create_demand_deals its demand deals are created too, all or nothing; with "
     "demand_deals existing ones are linked; not both.",
-    "change_supply_deals": "demand_deals is the whole list of linked deals.",
+    "change_supply_deals": "demand_deals is the whole list of linked deals; create_demand_deals adds new "
+    "ones, all or nothing (to a package that exists, an extension).",
     "change_demand_deals": "supply_deals is the whole list of linked packages.",
     "create_packages": "One demand deal is created for each seat whose `value` is true. Create supply "
     "packages with create_demand_deals instead.",
     "change_packages": "A newly selected seat gets a demand deal; one that has a deal can't be deselected.",
 }
-EXTENSION = "Latest first; it stays when the entity is removed. Ours, not the specification's."
+MANY = "A list of changes, each with its id: one that is refused leaves the others changed. An extension."
+EXTENSION = "Latest first; it stays when the entity is removed. An extension."
+ORDERS = "Another entity goes by its name, a supply package's price is the lowest of its deals."
+SEARCH_OF_OTHERS = (
+    "Entities with each of these words in their name or code, whatever its case, or as their id"
+)
+SEARCH = (
+    "Entities with each of these words, whatever its case: in their name, codes, contact or targeting, in "
+    "those of the packages or deals that they are linked with, of their seats and DSPs, or as their "
+    "id. An extension."
+)
+MEANING = (
+    "A value of targeting that a word of the search stands for too, as word:kind:value: with "
+    "`search=france&meaning=france:country:FR`, what is targeted at FR is found as well. An extension."
+)
+COUNTS = (
+    "Adds `counts`: how many entities have each value of these filters, whatever those filters are set to "
+    "themselves; comma-separated. An extension. One or more of"
+)
 FIRST = {
     "list": "{}s",
     "get": "A {}",
     "create": "Create a {}",
     "change": "Change fields of a {}",
+    "change_many": "Change fields of several {}s",
     "remove": "Delete a {}",
     "history": "What happened to a {}",
 }
@@ -42,7 +64,7 @@ def operation(entity: str, verb: str) -> dict[str, Any]:
     return {
         "operation_id": name,
         "summary": summary[0].upper() + summary[1:],
-        "description": EXTENSION if verb == "history" else NOTES.get(name, ""),
+        "description": {"history": EXTENSION, "change_many": MANY}.get(verb, NOTES.get(name, "")),
         "deprecated": True if entity == DEPRECATED else None,
         "status_code": {"create": 201, "change": 204, "remove": 204}.get(verb, 200),
         "response_model": None,
@@ -53,7 +75,7 @@ def operation(entity: str, verb: str) -> dict[str, Any]:
 
 def _parameters(entity: str, verb: str) -> list[Schema]:
     found = []
-    if verb not in ("list", "create"):
+    if verb not in ("list", "create", "change_many"):
         id_ = {"type": "integer", "minimum": 1, "maximum": LARGEST_ID}
         found.append({"name": "id", "in": "path", "required": True, "schema": id_, "example": 1})
     if verb in ("list", "history"):
@@ -63,8 +85,14 @@ def _parameters(entity: str, verb: str) -> list[Schema]:
         ]
     if verb == "list":
         found += _finding(entity)
-    if verb == "create":
-        found.append(_header("Idempotency-Key", "The same key and body create once.", {"maxLength": LONGEST}))
+    if verb in ("create", "change"):
+        found.append(
+            _header(
+                "Idempotency-Key",
+                "A request with the same key and body takes effect once.",
+                {"maxLength": LONGEST},
+            )
+        )
     if verb in ("change", "remove"):
         found.append(_header("If-Match", "The ETag that was read: 409 if there was a change since.", {}))
     return found
@@ -72,14 +100,27 @@ def _parameters(entity: str, verb: str) -> list[Schema]:
 
 def _finding(entity: str) -> list[Schema]:
     """Search, ordering, and a filter for each plain field."""
-    names = orderings(entity)
-    either = "|".join(f"-?{name}" for name in names)
-    how = f"Comma-separated, a minus before what falls: {', '.join(names)}"
-    return [
-        _query("search", TEXT | {"description": "In the name and other ids, whatever its case"}),
-        _query("ordering", TEXT | {"pattern": f"^(({either})(,({either}))*)?$", "description": how}),
+    offer = listing.offer(entity)
+    ordering = _names([f"-?{name}" for name in offer.orderings])
+    how = f"Comma-separated, a minus before a name reverses it: {', '.join(offer.orderings)}. {ORDERS}"
+    found = [
+        _query("search", TEXT | {"description": SEARCH if offer.kinds else SEARCH_OF_OTHERS}),
+        _query("ordering", TEXT | {"pattern": ordering, "description": how}),
         *(_query(name, {"type": "array", "items": one.kind.schema}) for name, one in FILTERS[entity].items()),
     ]
+    if offer.kinds:
+        meaning = TEXT | {"pattern": f"^[^\\s:]+:({'|'.join(offer.kinds)}):.+$"}
+        found.append(_query("meaning", {"type": "array", "items": meaning, "description": MEANING}))
+    if offer.counted:
+        counts = f"{COUNTS} {', '.join(offer.counted)}."
+        found.append(_query("counts", TEXT | {"pattern": _names([*offer.counted]), "description": counts}))
+    return found
+
+
+def _names(names: Sequence[str]) -> str:
+    """The pattern of a comma-separated list of these."""
+    either = "|".join(names)
+    return f"^(({either})(,({either}))*)?$"
 
 
 def _query(name: str, schema: Schema, usual: int | None = None) -> Schema:
@@ -93,17 +134,28 @@ def _header(name: str, description: str, limits: Schema) -> Schema:
 
 
 def _body(entity: str, verb: str) -> Schema:
-    if verb not in ("create", "change"):
+    if verb not in ("create", "change", "change_many"):
         return {}
     schema = of_model(NOUNS[entity].request)
     examples = CREATED[entity] if verb == "create" else CHANGED[entity]
-    if verb == "change":
-        schema = _partial(schema)
-    elif AT_CREATION_ALONE in schema["properties"]:
-        some = {"type": "array", "minItems": 1}
-        both = {"demand_deals": some, AT_CREATION_ALONE: {"type": "object"}}
+    if verb == "change_many":
+        return _many(_partial(schema), examples)
+    schema = _partial(schema) if verb == "change" else schema
+    if NEW_DEALS in schema["properties"]:
+        both = {"demand_deals": {"type": "array"}, NEW_DEALS: {"type": "object"}}
         schema |= {"not": {"required": list(both), "properties": both}}
     content = {"schema": schema, "examples": _shown(examples)}
+    return {"requestBody": {"required": True, "content": {"application/json": content}}}
+
+
+def _many(schema: Schema, examples: Examples) -> Schema:
+    """The body of a change of several."""
+    fields = {name: field for name, field in schema["properties"].items() if name != NEW_DEALS}
+    id_ = {"type": "integer", "minimum": 1, "maximum": LARGEST_ID}
+    one = schema | {"properties": {"id": id_, **fields}}
+    several_ = {"type": "array", "items": one | {"required": ["id"]}, "minItems": 1, "maxItems": several.MOST}
+    shown = {name: (summary, [{"id": 1, **value}]) for name, (summary, value) in examples.items()}
+    content = {"schema": several_, "examples": _shown(shown)}
     return {"requestBody": {"required": True, "content": {"application/json": content}}}
 
 
@@ -112,12 +164,11 @@ def _partial(schema: Schema) -> Schema:
     properties = {
         name: {key: value for key, value in field.items() if key != "default"}
         for name, field in schema["properties"].items()
-        if name != AT_CREATION_ALONE
     }
     return {key: value for key, value in schema.items() if key != "required"} | {"properties": properties}
 
 
-def _shown(examples: Examples) -> Schema:
+def _shown(examples: Mapping[str, tuple[str, Any]]) -> Schema:
     return {name: {"summary": summary, "value": value} for name, (summary, value) in examples.items()}
 
 
@@ -125,6 +176,10 @@ def _success(entity: str, verb: str) -> dict[int | str, Any]:
     called = NOUNS[entity].called
     if verb == "remove":
         return {204: {"description": "It is deleted"}}
+    if verb == "change_many":
+        results = an_object({"results": a_list(CHANGED_ONE)})
+        content = {"application/json": {"schema": results}}
+        return {200: {"description": "The result of each, in the order of the list", "content": content}}
     if verb == "change":
         return {204: {"description": "It is changed", "headers": {"ETag": TAG}}}
     if verb in ("list", "history"):

@@ -23,19 +23,19 @@ def of(verb: str, called: str) -> dict[int | str, Any]:
     """The codes that this verb may answer beside its success."""
     found: dict[int | str, Any] = {
         400: _answer("What is wrong with the request, all at once", INVALID, INVALID_EXAMPLE),
-        401: _detail("No token, or none that opens this service", "A token is needed")
+        401: _detail("No token, or none that is valid for this service", "A token is required")
         | {"headers": CHALLENGE},
         429: _detail("Too many requests", "More than 60 requests a minute; try again in 12 seconds")
         | {"headers": RETRY},
-        500: _detail("A failure of the service", "The service failed for a reason of its own"),
+        500: _detail("A failure of the service", "The service had an internal error"),
         504: _detail("The request is too large, or took too long", "The database did not answer in time"),
     }
-    if verb in ("create", "change", "remove"):
-        found[403] = _detail("This person may only read", "'viewer' may see deals and not change them")
+    if verb in ("create", "change", "change_many", "remove"):
+        found[403] = _detail("This person may only read", "'viewer' can see deals, but not change them")
         found[409] = _detail(
             "A duplicate, a lost race, or an edit of something that changed meanwhile", _STALE
         )
-    if verb not in ("list", "create"):
+    if verb not in ("list", "create", "change_many"):
         found[404] = _detail(f"There is no such {called}", f"There is no {called} 12")
     if verb in ("change", "remove"):
         found[406] = _detail("Others depend on it", "The seat 1 'Bluebird' can't be deleted: …")

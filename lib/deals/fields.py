@@ -1,124 +1,127 @@
-"""The fields that requests to the deals service are made of, each with its limits, strictly read.
+"""The plain fields of supply packages and demand deals, a row each.
 
-The limits, and what is refused, are our own choice: the deals specification shows neither.
+Requests, answers, columns of the database, filters, orders, search, the history's words, the list's columns
+and the forms are derived from these rows. A field that is a link to other entities, a list, or computed
+stands where it is made (requests.py, answers.py, store/). The models (models.py) declare the same names
+once more for the type checker; tests/deals/test_fields.py compares the two.
 """
 
-import re
-import unicodedata
-from datetime import datetime
-from decimal import Decimal
-from typing import Annotated, Any, ClassVar
-
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PlainValidator,
-    StringConstraints,
-    WithJsonSchema,
-)
+from dataclasses import dataclass
+from typing import Any
 
 from lib.deals import moments
-from lib.deals.models import FEE_TYPES
+from lib.deals.models import MEDIA_TYPES, STATUSES, MediaType
+from lib.deals.values import Amount, Email, FeeType, Moment, Name, Value
+from lib.wire.schemas import FLAG, NO_TEXT, NUMBER, TEXT, Schema
 
-LARGEST_ID = 2**53 - 1
-LARGEST_AMOUNT = 10**12
-DECIMALS = 6
-_EMAIL = r"^[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+$"
-_DOMAIN = r"^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9-]{2,63}$"
-
-
-def _readable(text: str) -> str:
-    if any(unicodedata.category(one) in ("Cc", "Cs") for one in text):
-        raise ValueError("may not have control characters in it")
-    return text
+SUPPLY, DEALS = "supply_deals", "demand_deals"
+REQUIRED: Any = object()
 
 
-def _whole(value: Any) -> Any:
-    """`1.0` is a whole number too."""
-    if isinstance(value, Decimal) and value.adjusted() < 20 and value == int(value):
-        return int(value)
-    return value
+@dataclass(frozen=True, eq=False)
+class FieldKind:
+    """A kind of value: the type with which requests are read, and the schema of answers.
+
+    With `open_answer`, an answer may hold null as well.
+    """
+
+    given: Any
+    answer: Schema
+    open_answer: Schema | None = None
 
 
-def _amount(value: Any) -> Decimal:
-    if isinstance(value, bool) or not isinstance(value, int | Decimal):
-        raise ValueError("must be a number")
-    if not 0 <= value < LARGEST_AMOUNT:
-        raise ValueError(f"must be at least 0 and below {LARGEST_AMOUNT:,}")
-    amount = Decimal(value)
-    if _decimals(amount) > DECIMALS:
-        raise ValueError(f"may have at most {DECIMALS} decimals")
-    return amount
+NAME = FieldKind(Name, TEXT)
+SHORT_TEXT = FieldKind(Value, TEXT, NO_TEXT)
+EMAIL = FieldKind(Email, TEXT, NO_TEXT)
+SWITCH = FieldKind(bool, FLAG)
+AMOUNT = FieldKind(Amount, NUMBER, NUMBER)
+FEE_TYPE = FieldKind(FeeType, {"type": "integer"}, {"type": ["integer", "null"]})
+MEDIA_TYPE = FieldKind(MediaType, {"enum": [*MEDIA_TYPES]})
+MOMENT = FieldKind(
+    Moment,
+    {"type": "string", "pattern": moments.PATTERN},
+    {"type": ["string", "null"], "pattern": moments.PATTERN},
+)
+STATUS = FieldKind(
+    None, {"enum": [*STATUSES], "description": "Derived from is_active and the dates. An extension."}
+)
+DEAL_ID = FieldKind(
+    None, TEXT | {"pattern": "^[A-Z0-9-]+$", "description": "What the DSP knows it by. An extension."}
+)
+TEXTS = (NAME, SHORT_TEXT, EMAIL)
 
 
-def _decimals(amount: Decimal) -> int:
-    """How many digits after the point are needed to write it."""
-    _, digits, exponent = amount.as_tuple()
-    trailing = len(digits) - len(bytes(digits).rstrip(b"\0"))
-    return -(int(exponent) + trailing) if amount else 0
+@dataclass(frozen=True)
+class DealField:
+    """One field: its name in the API, its kind, its title on screen, and the kinds of entity that have it.
+
+    `default` is for a creation that leaves it out. The service alone writes one that is not `is_writable`.
+    `is_term`: also in create_demand_deals, once for all of its deals. Lists are filtered by it with
+    `is_filter`, ordered by it with `is_order`, searched in it with `is_searched`. `width` is that of its
+    column in the list on screen, in rem; None without a column.
+    """
+
+    name: str
+    kind: FieldKind
+    title: str
+    entities: tuple[str, ...]
+    default: Any = None
+    is_writable: bool = True
+    is_term: bool = False
+    is_filter: bool = True
+    is_order: bool = True
+    is_searched: bool = False
+    width: float | None = None
+
+    @property
+    def given(self) -> Any:
+        """The type of requests."""
+        return self.kind.given | None if self.default is None else self.kind.given
+
+    @property
+    def answer(self) -> Schema:
+        """The schema of answers."""
+        return self.kind.answer if self.default is not None else self.kind.open_answer or self.kind.answer
 
 
-def _moment(value: Any) -> datetime:
-    if not isinstance(value, str):
-        raise ValueError(f"must be text like '{moments.SHAPE}'")
-    return moments.parse(value)
+BOTH = (SUPPLY, DEALS)
+FIELDS = (
+    DealField("name", NAME, "Name", BOTH, REQUIRED, is_searched=True, width=15.5),
+    DealField("status", STATUS, "Status", BOTH, is_writable=False, width=5.5),
+    DealField("deal_id", DEAL_ID, "Deal id", (DEALS,), is_writable=False, is_searched=True, width=10.0),
+    DealField("media_type", MEDIA_TYPE, "Media type", (SUPPLY,), REQUIRED, width=5.5),
+    DealField("start_date", MOMENT, "Start", (SUPPLY,), REQUIRED, width=6.3),
+    DealField("end_date", MOMENT, "End", (SUPPLY,), width=6.3),
+    DealField("price", AMOUNT, "Price", (DEALS,), REQUIRED, width=8.0),
+    DealField("deal_sync", SWITCH, "Deal sync", (DEALS,), False),
+    DealField("is_active", SWITCH, "Active", BOTH, True),
+    DealField("is_dynamic_bidding", SWITCH, "Dynamic bidding", (SUPPLY,), False),
+    DealField("is_true_price_opt_enable", SWITCH, "True price", (SUPPLY,), False),
+    DealField("agency_curation_fee", AMOUNT, "Agency fee", (DEALS,), is_term=True),
+    DealField("agency_curation_fee_type", FEE_TYPE, "Fee type", (DEALS,), is_term=True),
+    DealField("contact_email", EMAIL, "Contact", (DEALS,), is_term=True, is_searched=True),
+)
+BY_NAME = {field.name: field for field in FIELDS}
+TERMS = tuple(field.name for field in FIELDS if field.is_term)
 
 
-def _matching(pattern: str, what: str) -> AfterValidator:
-    def check(text: str) -> str:
-        if not re.fullmatch(pattern, text):
-            raise ValueError(f"must be {what}")
-        return text
-
-    return AfterValidator(check)
+def of(entity: str) -> tuple[DealField, ...]:
+    """The plain fields of a kind of entity; none of those that have no rows here."""
+    return tuple(field for field in FIELDS if entity in field.entities)
 
 
-def _text(longest: int) -> Any:
-    return StringConstraints(strip_whitespace=True, min_length=1, max_length=longest)
+def writable(entity: str, *kinds: FieldKind) -> tuple[str, ...]:
+    """The names of those that a request sets; with `kinds` of those kinds alone."""
+    return tuple(
+        field.name for field in of(entity) if field.is_writable and (not kinds or field.kind in kinds)
+    )
 
 
-Name = Annotated[str, _text(200), AfterValidator(_readable)]
-Unread = Annotated[str, StringConstraints(max_length=500), AfterValidator(_readable)]
-Value = Annotated[str, _text(200), AfterValidator(_readable)]
-Id = Annotated[int, Field(ge=1, le=LARGEST_ID), BeforeValidator(_whole)]
-Pixels = Annotated[int, Field(ge=1, le=20_000), BeforeValidator(_whole)]
-FeeType = Annotated[int, Field(ge=0, le=max(FEE_TYPES)), BeforeValidator(_whole)]
-Amount = Annotated[
-    Decimal,
-    PlainValidator(_amount),
-    WithJsonSchema({"type": "number", "minimum": 0, "exclusiveMaximum": LARGEST_AMOUNT}),
-]
-Moment = Annotated[
-    datetime,
-    PlainValidator(_moment),
-    WithJsonSchema({"type": "string", "pattern": moments.PATTERN, "example": "2026-11-20 09:00:00+0100"}),
-]
-Email = Annotated[
-    str,
-    _text(254),
-    AfterValidator(_readable),
-    _matching(_EMAIL, "an e-mail address"),
-    Field(json_schema_extra={"format": "email"}),
-]
-Domain = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, to_lower=True, max_length=253),
-    _matching(_DOMAIN, "a domain like example.org"),
-]
+def read_only(entity: str) -> frozenset[str]:
+    """The names of those that the service alone writes."""
+    return frozenset(field.name for field in of(entity) if not field.is_writable)
 
 
-class Request(BaseModel):
-    """Fields that can be set; anything else is refused by name."""
-
-    model_config = ConfigDict(extra="forbid")
-    GIVEN: ClassVar[frozenset[str]] = frozenset()
-
-
-class ById(Request):
-    """Another entity, by its id; a name beside it is not read."""
-
-    id: Id
-    name: Unread | None = None
+def searched(entity: str) -> tuple[str, ...]:
+    """The names of those that a search looks in."""
+    return tuple(field.name for field in of(entity) if field.is_searched)

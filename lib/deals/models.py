@@ -6,9 +6,10 @@ may carry others, which are kept: another service is free in both.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, PrivateAttr
 
@@ -22,6 +23,7 @@ MEDIA_TYPES: tuple[MediaType, ...] = get_args(MediaType)
 GEO_TYPES: tuple[GeoType, ...] = get_args(GeoType)
 STATUSES: tuple[Status, ...] = get_args(Status)
 ACTIONS: tuple[Action, ...] = get_args(Action)
+LONGEST_NAME = 200
 FEE_TYPES = {0: "undisclosed", 1: "percent of spend", 2: "flat", 3: "CPM", 4: "none"}
 
 
@@ -32,7 +34,24 @@ def _moment(value: Any) -> Any:
 Moment = Annotated[datetime, BeforeValidator(_moment), PlainSerializer(moments.write)]
 
 
-class Part(BaseModel):
+def generated_name(package: str, seat: str) -> str:
+    """What a deal is called that is created for a seat: `Morning News - Bluebird`.
+
+    The names are shortened where the whole would be longer than a name may be.
+    """
+    whole = f"{package} - {seat}"
+    if len(whole) <= LONGEST_NAME:
+        return whole
+    short = shortened(seat, max(LONGEST_NAME // 2, LONGEST_NAME - len(package) - 3))
+    return f"{shortened(package, LONGEST_NAME - len(short) - 3)} - {short}"
+
+
+def shortened(text: str, longest: int) -> str:
+    """The text, cut with an ellipsis where it is longer."""
+    return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
+
+
+class WireModel(BaseModel):
     """Something that travels. Frozen; fields that we don't know are kept."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -44,14 +63,14 @@ class Part(BaseModel):
         }
 
 
-class Reference(Part):
+class Reference(WireModel):
     """Another entity, by its id; an answer tells the name too."""
 
     id: int
     name: str | None = None
 
 
-class GeoTarget(Part):
+class GeoTarget(WireModel):
     """A place that is meant, or excluded."""
 
     type: str
@@ -59,14 +78,14 @@ class GeoTarget(Part):
     is_excluded: bool = False
 
 
-class ValueTarget(Part):
+class ValueTarget(WireModel):
     """A browser, a device or an operating system that is meant, or excluded."""
 
     value: str
     is_excluded: bool = False
 
 
-class SizeTarget(Part):
+class SizeTarget(WireModel):
     """A size in pixels that is meant, or excluded."""
 
     width: int
@@ -74,7 +93,7 @@ class SizeTarget(Part):
     is_excluded: bool = False
 
 
-class ListTarget(Part):
+class ListTarget(WireModel):
     """A list of domains or apps that is meant, or excluded."""
 
     id: int
@@ -82,7 +101,7 @@ class ListTarget(Part):
     is_excluded: bool = False
 
 
-class Targeting(Part):
+class Targeting(WireModel):
     """What a supply package is restricted to: any of a kind, all of the kinds; an exclusion wins.
 
     Empty means everything. Values are those of the report's key fields.
@@ -97,7 +116,17 @@ class Targeting(Part):
     size_targetings: tuple[SizeTarget, ...] = ()
 
 
-class Resource(Part):
+@dataclass(frozen=True)
+class Origin:
+    """What is known of a resource's answer beside its fields: the properties of Resource say more."""
+
+    etag: str | None = None
+    raw: Mapping[str, Any] = field(default_factory=dict)
+    unread: Mapping[str, Any] = field(default_factory=dict)
+    as_of: datetime | None = None
+
+
+class Resource(WireModel):
     """An entity with an address of its own, `/api/<entity>/<id>/`."""
 
     entity: ClassVar[str]
@@ -106,30 +135,33 @@ class Resource(Part):
     name: str | None = None
     created_at: Moment | None = None
     updated_at: Moment | None = None
-    _etag: str | None = PrivateAttr(None)
-    _raw: Mapping[str, Any] = PrivateAttr(default_factory=dict)
-    _unread: Mapping[str, Any] = PrivateAttr(default_factory=dict)
-    _as_of: datetime | None = PrivateAttr(None)
+    _origin: Origin = PrivateAttr(default_factory=Origin)
+
+    def known_as(self, **origin: Any) -> Self:
+        """The same resource with these fields of its origin."""
+        found = self.model_copy()
+        found._origin = replace(self._origin, **origin)
+        return found
 
     @property
     def etag(self) -> str | None:
         """Names this state in If-Match; None when it came in a list, or from a service without ETags."""
-        return self._etag
+        return self._origin.etag
 
     @property
     def raw(self) -> Mapping[str, Any]:
         """The answer's JSON as it came; empty when it came in a list."""
-        return self._raw
+        return self._origin.raw
 
     @property
     def as_of(self) -> datetime | None:
         """Since when it is remembered so, where the service does not show it; None where it was read."""
-        return self._as_of
+        return self._origin.as_of
 
     @property
     def unread(self) -> Mapping[str, Any]:
         """What could not be read, as it came: whole fields, and of lists their elements, by the field."""
-        return self._unread
+        return self._origin.unread
 
 
 class Dsp(Resource):
@@ -165,7 +197,7 @@ class AppList(Resource):
     apps: tuple[str, ...] = ()
 
 
-class DemandDealOption(Part):
+class DemandDealOption(WireModel):
     """One demand deal to create: for which seat, and at which price."""
 
     seat: Reference
@@ -173,7 +205,7 @@ class DemandDealOption(Part):
     deal_sync: bool = False
 
 
-class CreateDemandDeals(Part):
+class CreateDemandDeals(WireModel):
     """Demand deals to create with a supply package, one for each option; the fee is that of them all."""
 
     demand_deals_options: tuple[DemandDealOption, ...]
@@ -218,7 +250,7 @@ class DemandDeal(Resource):
     status: str | None = None
 
 
-class SeatChoice(Part):
+class SeatChoice(WireModel):
     """A seat of a legacy package; only those whose `value` is true get a demand deal."""
 
     value: bool
@@ -236,7 +268,7 @@ class Package(Resource):
     demand_deals: tuple[DemandDeal, ...] = ()
 
 
-class Change(Part):
+class EntityChange(WireModel):
     """One change of one entity: who, when, and the fields that it touched, before and after.
 
     Nothing was before a creation, and nothing is after a removal. *Extension of ours.*

@@ -5,6 +5,12 @@ from datetime import UTC, datetime, timedelta, timezone
 
 SHAPE = "YYYY-MM-DD HH:MM:SS+ZZZZ"
 PATTERN = r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}[+-]\d{4}$"
+_DAY = (
+    r"((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))"
+)
+_LEAP_DAY = r"(2[0-9](0[48]|[2468][048]|[13579][26])|2[048]00)-02-29"
+_CLOCK = r"([01][0-9]|2[0-3])(:[0-5][0-9]){2}[+-]([01][0-9]|2[0-3])[0-5][0-9]"
+STRICT_PATTERN = f"^(2[0-9]{{3}}-{_DAY}|{_LEAP_DAY}) {_CLOCK}$"  # days and times that there are, for OpenAPI
 FIRST, LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo=UTC)
 _EXAMPLE = "2026-11-20 09:00:00+0100"
 

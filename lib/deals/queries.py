@@ -1,51 +1,84 @@
 """The query parameters of a request: read, and everything that is wrong with them said at once."""
 
+import re
 import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from lib.deals.fields import LARGEST_ID
 from lib.deals.validation import Problems
+from lib.deals.values import LARGEST_ID
 from lib.wire.errors import suggestion
 
 DEFAULT_LIMIT, LARGEST_LIMIT = 50, 500
 PAGING = ("limit", "offset")
-FINDING = ("search", "ordering")
+FINDING = ("search", "ordering", "meaning", "counts")
+MEANING = re.compile(r"([^\s:]+):([a-z_]+):(.+)")
 Parameters = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
-class Query:
-    """Which part of a list is asked for. `ordering` is of (name, whether it descends)."""
+class ListQuery:
+    """Which part of a list is asked for. `ordering` is of (name, whether it descends).
+
+    `meanings` are the values of targeting (kind, value) that a word of the search stands for, by the word in
+    lower case; `counts` are the filters by whose values the list is counted.
+    """
 
     limit: int = DEFAULT_LIMIT
     offset: int = 0
     search: str = ""
     ordering: tuple[tuple[str, bool], ...] = ()
     filters: dict[str, list[str]] = field(default_factory=dict)
+    meanings: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    counts: tuple[str, ...] = ()
 
 
-def query(
-    parameters: Parameters, problems: Problems, filters: Collection[str], orderings: Collection[str]
-) -> Query:
-    """The query, as far as it can be read; a filter may come several times, anything else once."""
-    known = [*PAGING, *(FINDING if orderings else ()), *filters]
+@dataclass(frozen=True)
+class ListOffer:
+    """What a list can be asked for: its filters, orderings, countable filters, and kinds of targeting."""
+
+    filters: Collection[str] = ()
+    orderings: Collection[str] = ()
+    counted: Collection[str] = ()
+    kinds: Collection[str] = ()
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of its query parameters."""
+        named = {"search": self.orderings, "ordering": self.orderings, "meaning": self.kinds}
+        finding = [name for name, offered in (named | {"counts": self.counted}).items() if offered]
+        return [*PAGING, *finding, *self.filters]
+
+
+PAGES = ListOffer()
+
+
+def query(parameters: Parameters, problems: Problems, offer: ListOffer = PAGES) -> ListQuery:
+    """The query, as far as it can be read; filters and meanings may come several times, the rest once."""
+    given = _given(parameters, problems, offer.parameters)
+    meanings = _meanings(given.pop("meaning", []), offer.kinds, problems)
+    single = {name: _single(given.pop(name, []), name, problems) for name in (*PAGING, *FINDING)}
+    return ListQuery(
+        limit=_number(single["limit"], "limit", (1, LARGEST_LIMIT, DEFAULT_LIMIT), problems),
+        offset=_number(single["offset"], "offset", (0, LARGEST_ID, 0), problems),
+        search=single["search"].strip(),
+        ordering=_ordering(single["ordering"], offer.orderings, problems),
+        filters=given,
+        meanings=meanings,
+        counts=_counts(single["counts"], offer.counted, problems),
+    )
+
+
+def _given(parameters: Parameters, problems: Problems, known: list[str]) -> dict[str, list[str]]:
     given: dict[str, list[str]] = {}
     for name, text in parameters:
         if name not in known:
             problems.add((name,), f"There is no such query parameter{suggestion(name, known) or '.'}")
         elif any(unicodedata.category(one) in ("Cc", "Cs") for one in text):
-            problems.add((name,), "This may not have control characters in it.")
+            problems.add((name,), "This must not contain control characters.")
         else:
             given.setdefault(name, []).append(text)
-    single = {name: _single(given.pop(name, []), name, problems) for name in (*PAGING, *FINDING)}
-    return Query(
-        limit=_number(single["limit"], "limit", (1, LARGEST_LIMIT, DEFAULT_LIMIT), problems),
-        offset=_number(single["offset"], "offset", (0, LARGEST_ID, 0), problems),
-        search=single["search"].strip(),
-        ordering=_ordering(single["ordering"], orderings, problems),
-        filters=given,
-    )
+    return given
 
 
 def none(parameters: Parameters, problems: Problems) -> None:
@@ -81,3 +114,28 @@ def _ordering(text: str, orderings: Collection[str], problems: Problems) -> tupl
             near = suggestion(name, list(orderings))
             problems.add(("ordering",), f"This list can't be ordered by '{name}'{near or '.'}")
     return tuple(found)
+
+
+def _meanings(
+    texts: Sequence[str], kinds: Collection[str], problems: Problems
+) -> dict[str, tuple[tuple[str, str], ...]]:
+    """`france:country:FR` → the word france stands for the country FR too."""
+    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    for text in texts:
+        read = MEANING.fullmatch(text)
+        if read is None or read[2] not in kinds:
+            problems.add(
+                ("meaning",), f"This must be word:kind:value, where kind is one of {', '.join(kinds)}."
+            )
+        else:
+            word = read[1].casefold()
+            found[word] = (*found.get(word, ()), (read[2], read[3]))
+    return found
+
+
+def _counts(text: str, counted: Collection[str], problems: Problems) -> tuple[str, ...]:
+    names = [part.strip() for part in text.split(",") if part.strip()]
+    for name in (one for one in names if one not in counted):
+        near = suggestion(name, list(counted))
+        problems.add(("counts",), f"This list can't be counted by '{name}'{near or '.'}")
+    return tuple(dict.fromkeys(name for name in names if name in counted))

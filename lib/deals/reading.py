@@ -1,92 +1,112 @@
 """What a deals service's successes say: an entity, a page, the news that something was made or changed."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import httpx
 from pydantic import ValidationError
 
-from lib.deals.dialect import Dialect, Model
-from lib.deals.hidden import hidden
-from lib.deals.models import Change, Part
+from lib.deals.codec import Codec, Model
+from lib.deals.models import EntityChange, WireModel
 from lib.wire import exact
-from lib.wire.errors import Garbled, Unreadable
+from lib.wire.errors import Garbled, Invalid, Unreadable
 
-Answer = TypeVar("Answer", bound=Part)
+Answer = TypeVar("Answer", bound=WireModel)
 ID_IN_ADDRESS = re.compile(r"/(\d{1,16})/?$")
-MAY_BE_THERE = "it may have been created all the same: look before you ask again"
-MAY_BE_SAVED = "it may have been saved all the same: look before you ask again"
+MAY_BE_THERE = "it may have been created: check before you retry"
+MAY_BE_SAVED = "it may have been saved: check before you retry"
 
 
 @dataclass(frozen=True)
 class Page(Generic[Answer]):
-    """Some of a list: how many there are altogether, and those asked for."""
+    """Some of a list: how many there are altogether, those requested, and counts by filter and value."""
 
     count: int
     results: tuple[Answer, ...]
+    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
-def resource(dialect: Dialect, model: type[Model], response: httpx.Response) -> Model:
+def resource(codec: Codec, model: type[Model], response: httpx.Response) -> Model:
     """The entity, with its ETag and the JSON that it came as."""
-    return _entity(dialect, model, json(response), response)
+    return _entity(codec, model, json(codec, response), response)
 
 
-def made(dialect: Dialect, model: type[Model], response: httpx.Response) -> Model:
+def made(codec: Codec, model: type[Model], response: httpx.Response) -> Model:
     """The entity that was created; at the least its id, from the address if not from the body."""
     address = ID_IN_ADDRESS.search(response.headers.get("location", ""))
     try:
-        body = json(response) if response.content.strip() or not address else {"id": int(address[1])}
-        return _entity(dialect, model, body, response)
+        body = json(codec, response) if response.content.strip() or not address else {"id": int(address[1])}
+        return _entity(codec, model, body, response)
     except Unreadable as error:
         raise Unreadable(f"{error.reason}; {MAY_BE_THERE}") from error
 
 
-def done(response: httpx.Response) -> None:
+def done(codec: Codec, response: httpx.Response) -> None:
     """Nothing, if what was asked for was done: an error may hide in the body, or be a page for people."""
     if response.content.lstrip()[:1] == b"<":
-        raise Unreadable(f"The service answered with a page for people; {MAY_BE_SAVED}")
+        raise Unreadable(f"The service returned a web page; {MAY_BE_SAVED}")
     try:
         body = exact.loads(response.content)
     except ValueError:
         return
-    if failure := hidden(body):
+    if failure := codec.failure(body):
         raise failure
 
 
-def page(dialect: Dialect, model: type[Model], response: httpx.Response) -> Page[Model]:
+def refused(codec: Codec, response: httpx.Response) -> dict[int, str]:
+    """The reasons of those of several changes that were refused, by id."""
+    body = json(codec, response)
+    try:
+        return {int(one["id"]): refusal_of(one) for one in body["results"] if int(one["status"]) >= 400}
+    except (KeyError, TypeError, ValueError) as error:
+        raise Unreadable(f"The service's answer does not follow the API; {MAY_BE_SAVED}") from error
+
+
+def refusal_of(one: Mapping[str, Any]) -> str:
+    """`{"error": {"detail": "…"}}`, or the fields with what is wrong, as a sentence."""
+    error = one["error"]
+    return str(error["detail"]) if "detail" in error else Invalid(error).reason
+
+
+def page(codec: Codec, model: type[Model], response: httpx.Response) -> Page[Model]:
     """A page of entities."""
-    return _page(response, lambda one: dialect.read(model, one))
+    return _page(codec, response, lambda one: codec.read(model, one))
 
 
-def changes(response: httpx.Response) -> Page[Change]:
+def changes(codec: Codec, response: httpx.Response) -> Page[EntityChange]:
     """A page of an entity's history."""
-    return _page(response, Change.model_validate)
+    return _page(codec, response, EntityChange.model_validate)
 
 
-def json(response: httpx.Response) -> Any:
+def json(codec: Codec, response: httpx.Response) -> Any:
     """The body. Unreadable for what is no JSON; the error that a success may hide."""
     try:
         body = exact.loads(response.content)
     except ValueError as error:
-        raise Garbled("The service answered with something that is not of this API") from error
-    if failure := hidden(body):
+        raise Garbled("The service answered with something that this API does not define") from error
+    if failure := codec.failure(body):
         raise failure
     return body
 
 
-def _entity(dialect: Dialect, model: type[Model], body: Any, response: httpx.Response) -> Model:
-    found = dialect.read(model, body)
+def _entity(codec: Codec, model: type[Model], body: Any, response: httpx.Response) -> Model:
+    found = codec.read(model, body)
     if found.id is None:
         raise Unreadable(f"The service's {model.__name__} has no id")
-    found._etag, found._raw = response.headers.get("etag"), body
-    return found
+    return found.known_as(etag=_strong(response.headers.get("etag")), raw=body)
 
 
-def _page(response: httpx.Response, read: Callable[[Any], Answer]) -> Page[Answer]:
-    body = json(response)
+def _strong(etag: str | None) -> str | None:
+    """The ETag, if If-Match may hold it (RFC 9110, 13.1.1)."""
+    return None if etag is None or etag.startswith("W/") else etag
+
+
+def _page(codec: Codec, response: httpx.Response, read: Callable[[Any], Answer]) -> Page[Answer]:
+    body = json(codec, response)
     try:
-        return Page(int(body["count"]), tuple(read(one) for one in body["results"]))
-    except (KeyError, TypeError, ValueError, ValidationError) as error:
-        raise Unreadable("The service's list is not one that the API knows") from error
+        counts = {name: dict(found) for name, found in (body.get("counts") or {}).items()}
+        return Page(int(body["count"]), tuple(read(one) for one in body["results"]), counts)
+    except (AttributeError, KeyError, TypeError, ValueError, ValidationError) as error:
+        raise Unreadable("The service's list does not follow the API") from error

@@ -50,10 +50,10 @@ def refusal(response: httpx.Response) -> TrancheError:
     if code == 429:
         return Throttled(ceil(retry_after(response)) or UNKNOWN_WAIT_SECONDS, detail or None)
     if code in DEAD and not detail:
-        return Unreachable(f"Something on the way to the service answered {code} in its place")
+        return Unreachable(f"A gateway answered {code} instead of the service")
     if code in KINDS:
         return KINDS[code](detail or f"The service answered {code}")
-    return Unreadable(detail or f"The service answered {code}, which is not of this API")
+    return Unreadable(detail or f"The service answered {code}, which this API does not define")
 
 
 def fields_of(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def fields_of(body: Mapping[str, Any]) -> dict[str, Any]:
             return {WHOLE: [str(one) for one in found]}
     if not body.keys() <= ENVELOPE or any(isinstance(part, list) for part in body.values()):
         return dict(body)
-    return {WHOLE: [text_of(body) or "The service says that this failed, and not why"]}
+    return {WHOLE: [text_of(body) or "The service reported a failure without a reason"]}
 
 
 def text_of(body: Mapping[str, Any]) -> str:

@@ -1,22 +1,26 @@
-"""What a request to the deals service may hold: the fields of each entity that can be set.
+"""Requests to the deals service: the fields of each entity that can be set.
 
-The deals specification names the fields; which are required is our own choice. `GIVEN` are the fields of an
-answer that a request can't set.
+The deals specification names the fields; which are required is our own choice. Plain fields come from
+fields.py. `GIVEN` are the fields of an answer that a request can't set.
 """
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import Field, create_model
 
-from lib.deals.fields import Amount, ById, Domain, Email, FeeType, Moment, Name, Request, Value
-from lib.deals.models import MediaType
-from lib.deals.targeting import Lists, Places, Sizes, Values
+from lib.deals import fields, targeting
+from lib.deals.values import Amount, ById, Domain, Name, Request, Value
 
 MOST_DEALS = 500
 MOST_ENTRIES = 20_000
 
 
-class DemandDealOption(Request):
+def _not_given() -> Any:
+    """An empty list is a way to get deals as well: beside create_demand_deals it is refused."""
+    return None
+
+
+class DemandDealOptionRequest(Request, title="DemandDealOption"):
     """A demand deal to create."""
 
     seat: ById
@@ -24,60 +28,63 @@ class DemandDealOption(Request):
     deal_sync: bool = False
 
 
-class Terms(Request):
-    """What a demand deal has beside its price; in create_demand_deals once for all of its deals."""
+def _plain(entity: str, *names: str) -> dict[str, Any]:
+    """The plain fields of an entity that a request sets, as `create_model` takes them."""
+    return {
+        one.name: (one.given, ... if one.default is fields.REQUIRED else one.default)
+        for one in fields.of(entity)
+        if one.is_writable and (not names or one.name in names)
+    }
 
-    agency_curation_fee: Amount | None = None
-    agency_curation_fee_type: FeeType | None = None
-    contact_email: Email | None = None
+
+def _request(title: str, base: type[Request], **more: Any) -> type[Request]:
+    """`base` with these fields too."""
+    return create_model(title, __base__=base, __doc__=base.__doc__, **more)
 
 
-class CreateDemandDeals(Terms):
+class _CreateDemandDeals(Request):
     """Demand deals to create with a supply package."""
 
-    demand_deals_options: Annotated[list[DemandDealOption], Field(min_length=1, max_length=MOST_DEALS)]
+    demand_deals_options: Annotated[list[DemandDealOptionRequest], Field(min_length=1, max_length=MOST_DEALS)]
 
 
+CreateDemandDealsRequest = _request(
+    "CreateDemandDeals",
+    _CreateDemandDeals,
+    **_plain(fields.DEALS, *fields.TERMS),
+)
 ALWAYS_GIVEN = frozenset({"id", "created_at", "updated_at"})
 
 
-class SupplyPackage(Request):
+class _SupplyPackage(Request):
     """Supply Package."""
 
-    GIVEN: ClassVar[frozenset[str]] = ALWAYS_GIVEN | {"packages", "status"}
-
-    name: Name
-    media_type: MediaType
-    start_date: Moment
-    end_date: Moment | None = None
-    is_active: bool = True
-    is_dynamic_bidding: bool = False
-    is_true_price_opt_enable: bool = False
-    app_list_targetings: Lists = Field(default_factory=list)
-    browser_targetings: Values = Field(default_factory=list)
-    device_targetings: Values = Field(default_factory=list)
-    domain_list_targetings: Lists = Field(default_factory=list)
-    geo_targetings: Places = Field(default_factory=list)
-    operating_system_targetings: Values = Field(default_factory=list)
-    size_targetings: Sizes = Field(default_factory=list)
-    demand_deals: Annotated[list[ById], Field(max_length=MOST_DEALS)] = Field(default_factory=list)
-    create_demand_deals: CreateDemandDeals | None = None
+    GIVEN: ClassVar[frozenset[str]] = ALWAYS_GIVEN | {"packages"} | fields.read_only(fields.SUPPLY)
 
 
-class DemandDeal(Terms):
+SupplyPackageRequest = _request(
+    "SupplyPackage",
+    _SupplyPackage,
+    **_plain(fields.SUPPLY),
+    **targeting.REQUESTS,
+    demand_deals=(Annotated[list[ById], Field(max_length=MOST_DEALS, default_factory=_not_given)], ...),
+    create_demand_deals=(CreateDemandDealsRequest | None, None),
+)
+
+
+class _DemandDeal(Request):
     """Demand Deal."""
 
-    GIVEN: ClassVar[frozenset[str]] = ALWAYS_GIVEN | {"deal_id", "dsp", "package", "status"}
+    GIVEN: ClassVar[frozenset[str]] = ALWAYS_GIVEN | {"dsp", "package"} | fields.read_only(fields.DEALS)
 
-    name: Name
     seat: ById
-    price: Amount
     supply_deals: Annotated[list[ById], Field(max_length=MOST_DEALS)] = Field(default_factory=list)
-    deal_sync: bool = False
-    is_active: bool = True
 
 
-class SeatChoice(Request):
+DemandDealRequest = _request("DemandDeal", _DemandDeal, **_plain(fields.DEALS))
+
+
+class SeatChoiceRequest(Request, title="SeatChoice"):
     """A seat of a package; only one whose `value` is true gets a demand deal."""
 
     value: bool
@@ -85,17 +92,17 @@ class SeatChoice(Request):
     dsp: ById | None = None
 
 
-class Package(Request):
+class PackageRequest(Request, title="Package"):
     """Package (deprecated)."""
 
     GIVEN: ClassVar[frozenset[str]] = ALWAYS_GIVEN | {"demand_deals"}
 
     name: Name
-    seats: Annotated[list[SeatChoice], Field(max_length=MOST_DEALS)] = Field(default_factory=list)
+    seats: Annotated[list[SeatChoiceRequest], Field(max_length=MOST_DEALS)] = Field(default_factory=list)
     supply_deals: Annotated[list[ById], Field(max_length=MOST_DEALS)] = Field(default_factory=list)
 
 
-class Seat(Request):
+class SeatRequest(Request, title="Seat"):
     """Seat."""
 
     GIVEN: ClassVar[frozenset[str]] = ALWAYS_GIVEN
@@ -105,7 +112,7 @@ class Seat(Request):
     external_id: Value | None = None
 
 
-class Dsp(Request):
+class DspRequest(Request, title="Dsp"):
     """DSP."""
 
     GIVEN: ClassVar[frozenset[str]] = ALWAYS_GIVEN
@@ -114,7 +121,7 @@ class Dsp(Request):
     supports_deal_sync: bool = False
 
 
-class DomainList(Request):
+class DomainListRequest(Request, title="DomainList"):
     """Domain list."""
 
     GIVEN: ClassVar[frozenset[str]] = ALWAYS_GIVEN
@@ -123,7 +130,7 @@ class DomainList(Request):
     domains: Annotated[list[Domain], Field(max_length=MOST_ENTRIES)] = Field(default_factory=list)
 
 
-class AppList(Request):
+class AppListRequest(Request, title="AppList"):
     """App list."""
 
     GIVEN: ClassVar[frozenset[str]] = ALWAYS_GIVEN

@@ -15,10 +15,11 @@ from fastapi.security import HTTPBearer
 
 from lib.deals import documentation
 from lib.deals.admission import Admission
-from lib.deals.fields import LARGEST_ID
-from lib.deals.service import Asked, DealsService, Found, Part
+from lib.deals.service import Asked, DealsService, ListPart, Stored
 from lib.deals.store.nouns import NOUNS
+from lib.deals.store.scope import Scope
 from lib.deals.store.work import EntityKey, Fields
+from lib.deals.values import LARGEST_ID
 from lib.tokens.models import Caller
 from lib.wire import exact
 from lib.wire.deadline import Deadline
@@ -72,7 +73,11 @@ def routes(
 def _add(router: APIRouter, entity: "_Entity") -> None:
     name = entity.name
     paths: dict[str, dict[str, tuple[str, Handler]]] = {
-        f"/{name}": {"GET": ("list", entity.list), "POST": ("create", entity.create)},
+        f"/{name}": {
+            "GET": ("list", entity.list),
+            "POST": ("create", entity.create),
+            "PUT": ("change_many", entity.change_many),
+        },
         f"/{name}/{{id}}": {
             "GET": ("get", entity.get),
             "PUT": ("change", entity.change),
@@ -99,22 +104,23 @@ class _Entity:
     async def list(self, request: Request) -> Response:
         """A page of all of them."""
         return await self._page(
-            request, lambda deadline: self._deals.list(self.name, _parameters(request), deadline)
+            request,
+            lambda scope, deadline: self._deals.list(self.name, _parameters(request), scope, deadline),
         )
 
     async def history(self, request: Request) -> Response:
         """A page of the changes of one of them."""
         key = self._key(request)
         return await self._page(
-            request, lambda deadline: self._deals.history(key, _parameters(request), deadline)
+            request, lambda scope, deadline: self._deals.history(key, _parameters(request), scope, deadline)
         )
 
     async def get(self, request: Request) -> Response:
         """One of them."""
         deadline = self._deadline()
-        await self._shared.admit(request, writes=False)
+        scope = scope_of(await self._shared.admit(request, writes=False))
         key = self._key(request)
-        found = await self._shared.run(lambda: self._deals.get(key, _parameters(request), deadline))
+        found = await self._shared.run(lambda: self._deals.get(key, _parameters(request), scope, deadline))
         return _shown(found)
 
     async def create(self, request: Request) -> Response:
@@ -132,6 +138,13 @@ class _Entity:
         asked, key = await self._asked(request, deadline), self._key(request)
         etag = await self._shared.run(lambda: self._deals.change(key, asked, deadline))
         return Response(status_code=204, headers={"ETag": etag})
+
+    async def change_many(self, request: Request) -> Response:
+        """Some fields of several."""
+        deadline = self._deadline()
+        asked = await self._asked(request, deadline)
+        results = await self._shared.run(lambda: self._deals.change_many(self.name, asked, deadline))
+        return Response(exact.dumps({"results": results}), media_type=JSON)
 
     async def remove(self, request: Request) -> Response:
         """The whole of it."""
@@ -163,21 +176,32 @@ class _Entity:
             raise NotFound(f"There is no {NOUNS[self.name].called} '{text}'")
         return self.name, int(text)
 
-    async def _page(self, request: Request, work: Callable[[Deadline], Part]) -> Response:
+    async def _page(self, request: Request, work: Callable[[Scope, Deadline], ListPart]) -> Response:
         deadline = self._deadline()
-        await self._shared.admit(request, writes=False)
-        part = await self._shared.run(lambda: work(deadline))
+        scope = scope_of(await self._shared.admit(request, writes=False))
+        part = await self._shared.run(lambda: work(scope, deadline))
         return Response(exact.dumps(_listed(request, part)), media_type=JSON)
 
     async def _asked(self, request: Request, deadline: Deadline, *, has_body: bool = True) -> Asked:
         caller = await self._shared.admit(request, writes=True)
         return Asked(
-            who=caller.person.username,
+            scope=scope_of(caller),
             body=await _body(request, deadline) if has_body else None,
             parameters=_parameters(request),
             if_match=request.headers.get("if-match"),
             idempotency_key=request.headers.get("idempotency-key"),
         )
+
+
+def scope_of(caller: Caller) -> Scope:
+    """What this caller may see of the deals. Times here are in whole seconds, as those of the deals are."""
+    added = caller.person.added
+    return Scope(
+        who=caller.person.username,
+        seats=caller.deals.seats,
+        since=added and added.replace(microsecond=0),
+        token=caller.token.id if caller.is_for_seats else None,
+    )
 
 
 def _refusing(methods: list[str]) -> Handler:
@@ -204,13 +228,13 @@ async def _body(request: Request, deadline: Deadline) -> Any:
         raise Invalid({"non_field_errors": [f"The body is no JSON: {error}"]}) from None
 
 
-def _shown(found: Found, code: int = 200) -> Response:
+def _shown(found: Stored, code: int = 200) -> Response:
     headers = {"ETag": found.etag} | ({"Idempotency-Replayed": "true"} if found.is_replay else {})
     return Response(exact.dumps(found.body), code, headers, JSON)
 
 
-def _listed(request: Request, part: Part) -> Fields:
-    """`count`, `next`, `previous`, `results`; the links are whole addresses, or null."""
+def _listed(request: Request, part: ListPart) -> Fields:
+    """`count`, `next`, `previous`, `results`; the links are whole addresses, or null. `counts`, if wanted."""
 
     def link(offset: int) -> str:
         return str(request.url.include_query_params(limit=part.limit, offset=offset))
@@ -221,4 +245,5 @@ def _listed(request: Request, part: Part) -> Fields:
         "next": link(after) if after < part.count else None,
         "previous": link(max(0, part.offset - part.limit)) if part.offset else None,
         "results": part.results,
+        **({"counts": part.counts} if part.counts else {}),
     }

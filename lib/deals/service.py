@@ -3,32 +3,34 @@
 Who may call is settled before (admission.py); what goes over HTTP, and how, is the routes' affair.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import IntegrityError
 
 from lib import database
-from lib.deals import queries
+from lib.deals import queries, several
 from lib.deals.queries import Parameters
-from lib.deals.store import etags, history, listing
+from lib.deals.store import etags, history, listing, past, unseen
 from lib.deals.store.conflicts import conflict
-from lib.deals.store.filters import FILTERS, orderings
 from lib.deals.store.idempotency import Once
 from lib.deals.store.noun import Noun
 from lib.deals.store.nouns import NOUNS
+from lib.deals.store.scope import Scope
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.deals.validation import Problems, read
 from lib.wire.deadline import Deadline
 from lib.wire.errors import NotFound
 
 Result = TypeVar("Result")
+Results = list[Fields]
 
 
 @dataclass(frozen=True)
-class Found:
+class Stored:
     """An entity as an answer carries it, with its ETag. `is_replay`: the first answer, once more."""
 
     body: Fields
@@ -37,20 +39,26 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Part:
+class ListPart:
     """A page of a list: how many there are altogether, which part was asked for, and what is in it."""
 
     count: int
     limit: int
     offset: int
     results: list[Fields]
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+
+
+NEEDS_KEY = (
+    "In a PUT of one package create_demand_deals needs an Idempotency-Key, or a repeat creates them twice."
+)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a request that changes something brings along."""
+    """What a request that changes something brings along; `scope` is who asks, and what they may see."""
 
-    who: str
+    scope: Scope
     body: Any = None
     parameters: Parameters = ()
     if_match: str | None = None
@@ -69,56 +77,57 @@ class DealsService:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def get(self, key: EntityKey, parameters: Parameters, deadline: Deadline) -> Found:
-        """The entity. NotFound without it."""
+    def get(self, key: EntityKey, parameters: Parameters, scope: Scope, deadline: Deadline) -> Stored:
+        """The entity. NotFound without it, and for who may not see it."""
         problems = Problems()
         queries.none(parameters, problems)
 
-        def within(work: Work) -> Found:
-            bodies = NOUNS[key[0]].show(work, [key[1]])
-            if not bodies:
+        def within(work: Work) -> Stored:
+            noun = NOUNS[key[0]]
+            if not work.seen(noun.table, [key[1]]):
                 raise _nothing(key)
             problems.check()
-            return Found(bodies[0], etags.of(work, key))
+            [shown] = unseen.left_out(work, noun.entity, noun.show(work, [key[1]]))
+            return Stored(shown, etags.of(work, key))
 
-        return self._read(within, deadline)
+        return self._read(within, scope, deadline)
 
-    def list(self, entity: str, parameters: Parameters, deadline: Deadline) -> Part:
-        """A page of all entities of a kind. Invalid says everything that is wrong with the query."""
+    def list(self, entity: str, parameters: Parameters, scope: Scope, deadline: Deadline) -> ListPart:
+        """A page of the entities of a kind that may be seen. Invalid says all that is wrong."""
         problems = Problems()
-        query = queries.query(parameters, problems, FILTERS[entity], orderings(entity))
+        query = queries.query(parameters, problems, listing.offer(entity))
 
-        def within(work: Work) -> Part:
-            count, results = listing.page(work, NOUNS[entity], query, problems)
-            return Part(count, query.limit, query.offset, results)
+        def within(work: Work) -> ListPart:
+            found = listing.page(work, NOUNS[entity], query, problems)
+            return ListPart(found.count, query.limit, query.offset, found.results, found.counts)
 
-        return self._read(within, deadline)
+        return self._read(within, scope, deadline)
 
-    def history(self, key: EntityKey, parameters: Parameters, deadline: Deadline) -> Part:
+    def history(self, key: EntityKey, parameters: Parameters, scope: Scope, deadline: Deadline) -> ListPart:
         """Changes of an entity, latest first, also of one that was removed. NotFound if it never was."""
         problems = Problems()
-        query = queries.query(parameters, problems, (), ())
+        query = queries.query(parameters, problems)
 
-        def within(work: Work) -> Part:
-            count, results = history.page(work.connection, key, query.limit, query.offset)
-            if not count:
+        def within(work: Work) -> ListPart:
+            count, results = history.page(work, key, query.limit, query.offset)
+            if not count or not past.is_seen(work, key):
                 raise _nothing(key)
             problems.check()
-            return Part(count, query.limit, query.offset, results)
+            return ListPart(count, query.limit, query.offset, results)
 
-        return self._read(within, deadline)
+        return self._read(within, scope, deadline)
 
-    def create(self, entity: str, request: Asked, deadline: Deadline) -> Found:
+    def create(self, entity: str, request: Asked, deadline: Deadline) -> Stored:
         """A new entity from a whole body, and those that come with it."""
         noun = NOUNS[entity]
         once = (
             None if request.idempotency_key is None else Once(request.idempotency_key, entity, request.body)
         )
 
-        def within(work: Work) -> Found:
+        def within(work: Work) -> Stored:
             problems = request.problems()
             if once is not None and (first := once.first_answer(work, problems)):
-                return Found(*first, is_replay=True)
+                return _replayed(work, entity, *first)
             made = _created(work, noun, request.body, problems)
             if once is not None:
                 once.remember(work, made.body, made.etag)
@@ -127,20 +136,49 @@ class DealsService:
         return self._write(within, request, deadline, repeat=once is not None)
 
     def change(self, key: EntityKey, request: Asked, deadline: Deadline) -> str:
-        """Change the fields in the body; returns the new ETag. Conflict for a stale If-Match."""
-        noun = NOUNS[key[0]]
+        """Change the fields in the body; returns the new ETag. Conflict for a stale If-Match.
+
+        With an idempotency key it happens once: the same request again answers the ETag that came first.
+        """
+        body = {"id": key[1], "body": request.body}
+        once = None if request.idempotency_key is None else Once(request.idempotency_key, key[0], body)
 
         def within(work: Work) -> str:
-            recording, before = _found(work, key)
-            etags.check(work, key, recording.version(key), request.if_match)
+            if once is not None and (first := once.first_answer(work, request.problems())):
+                return first[1]
             problems = request.problems()
-            given = read(noun.request, request.body, problems, whole=False)
-            noun.check(work, given, before, problems)
-            problems.check()
-            recording.watch(noun.touched(given, before))
-            recording.created(noun.change(work, key[1], given))
+            if once is None:
+                _check_repeatable(request.body, problems)
+            etag = _changed(work, key, request, problems)
+            if once is not None:
+                once.remember(work, {}, etag)
+            return etag
+
+        return self._write(within, request, deadline, repeat=once is not None)
+
+    def change_many(self, entity: str, request: Asked, deadline: Deadline) -> Results:
+        """Change several, each by itself: what is refused of one is rolled back, and the others are changed.
+
+        The body is a list of `{"id", …fields}`, each at most once; the results are in its order.
+        """
+        bodies = several.bodies(request.body, request.problems())
+
+        def within(work: Work) -> Results:
+            recording = history.Recording(work)
+            recording.watch((entity, one["id"]) for one in bodies)
+            shown = {body["id"]: body for body in NOUNS[entity].show(work, [one["id"] for one in bodies])}
+
+            def change(one: Mapping[str, Any]) -> None:
+                key = (entity, one["id"])
+                if one["id"] not in shown:
+                    raise _nothing(key)
+                problems = request.problems()
+                _check_repeatable(one, problems)
+                _applied(work, key, recording, shown[one["id"]], several.fields(one), problems)
+
+            results = [several.result(work, one["id"], partial(change, one)) for one in bodies]
             recording.write()
-            return etags.of(work, key)
+            return results
 
         return self._write(within, request, deadline)
 
@@ -152,14 +190,16 @@ class DealsService:
             recording, before = _found(work, key)
             etags.check(work, key, recording.version(key), request.if_match)
             request.problems().check()
+            if noun.entity in unseen.MASTER_DATA:
+                unseen.check_change(work, noun, {}, before)
             recording.watch(noun.touched({name: [] for name in noun.links}, before))
             noun.remove(work, key[1])
             recording.write()
 
         self._write(within, request, deadline)
 
-    def _read(self, within: Callable[[Work], Result], deadline: Deadline) -> Result:
-        return database.reading(self._engine, lambda connection: within(Work.of(connection, "")), deadline)
+    def _read(self, within: Callable[[Work], Result], scope: Scope, deadline: Deadline) -> Result:
+        return database.reading(self._engine, lambda one: within(Work.of(one, scope)), deadline)
 
     def _write(
         self, within: Callable[[Work], Result], request: Asked, deadline: Deadline, repeat: bool = False
@@ -167,7 +207,7 @@ class DealsService:
         """With `repeat`, once more after a conflict: one with the same key may have come first."""
 
         def working(connection: Connection) -> Result:
-            return within(Work.of(connection, request.who))
+            return within(Work.of(connection, request.scope))
 
         try:
             return database.transact(self._engine, working, deadline)
@@ -177,8 +217,9 @@ class DealsService:
         return self._write(within, request, deadline)
 
 
-def _created(work: Work, noun: Noun, body: Any, problems: Problems) -> Found:
+def _created(work: Work, noun: Noun, body: Any, problems: Problems) -> Stored:
     given = read(noun.request, body, problems)
+    unseen.check_change(work, noun, given, None)
     noun.check(work, given, None, problems)
     problems.check()
     recording = history.Recording(work)
@@ -186,18 +227,53 @@ def _created(work: Work, noun: Noun, body: Any, problems: Problems) -> Found:
     keys = noun.create(work, given)
     recording.created(keys)
     recording.write()
-    [shown] = noun.show(work, [keys[0][1]])
-    return Found(shown, etags.of(work, keys[0]))
+    [shown] = unseen.left_out(work, noun.entity, noun.show(work, [keys[0][1]]))
+    return Stored(shown, etags.of(work, keys[0]))
+
+
+def _check_repeatable(body: Any, problems: Problems) -> None:
+    """A PUT may be repeated (RFC 9110, 9.2.2): one that creates deals needs a key that makes them once."""
+    if isinstance(body, Mapping) and body.get("create_demand_deals") is not None:
+        problems.add((), NEEDS_KEY)
+
+
+def _changed(work: Work, key: EntityKey, request: Asked, problems: Problems) -> str:
+    recording, before = _found(work, key)
+    etags.check(work, key, recording.version(key), request.if_match)
+    _applied(work, key, recording, before, request.body, problems)
+    recording.write()
+    return etags.of(work, key)
+
+
+def _applied(
+    work: Work, key: EntityKey, recording: history.Recording, before: Fields, body: Any, problems: Problems
+) -> None:
+    """Write the fields of the body. Invalid says everything that is wrong with them."""
+    noun = NOUNS[key[0]]
+    given = read(noun.request, body, problems, whole=False)
+    unseen.check_change(work, noun, given, before)
+    noun.check(work, given, before, problems)
+    problems.check()
+    given = unseen.kept(work, noun, given, before)
+    recording.watch(noun.touched(given, before))
+    recording.created(noun.change(work, key[1], given))
 
 
 def _found(work: Work, key: EntityKey) -> tuple[history.Recording, Fields]:
     """The entity, watched from here on; NotFound without it."""
     recording = history.Recording(work)
     recording.watch([key])
-    bodies = NOUNS[key[0]].show(work, [key[1]])
-    if not bodies:
+    if not work.seen(NOUNS[key[0]].table, [key[1]]):
         raise _nothing(key)
-    return recording, bodies[0]
+    return recording, NOUNS[key[0]].show(work, [key[1]])[0]
+
+
+def _replayed(work: Work, entity: str, answer: Fields, etag: str) -> Stored:
+    """The first answer, without what the caller may not see any more; NotFound if that is the whole of it."""
+    key = entity, int(answer["id"])
+    if work.scope.is_limited and not work.seen(NOUNS[entity].table, [key[1]]):
+        raise _nothing(key)
+    return Stored(unseen.left_out(work, entity, [answer])[0], etag, is_replay=True)
 
 
 def _nothing(key: EntityKey) -> NotFound:

@@ -8,25 +8,11 @@ from typing import Annotated, Any, get_args
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from lib.wire.errors import Invalid, suggestion
+from lib.wire.requirements import requirement
 
 WHOLE = "non_field_errors"
 Path = tuple[str | int, ...]
 Fields = dict[str, Any]
-
-_SENTENCES = {
-    "string_type": "This must be text.",
-    "string_too_short": "This may not be empty.",
-    "string_too_long": "This may have at most {max_length} characters.",
-    "bool_type": "This must be true or false.",
-    "int_type": "This must be a whole number.",
-    "greater_than_equal": "This must be at least {ge}.",
-    "less_than_equal": "This may be at most {le}.",
-    "literal_error": "This must be {expected}.",
-    "list_type": "This must be a list.",
-    "too_short": "This may not be empty.",
-    "too_long": "This may have at most {max_length} elements.",
-    "value_error": "This {error}.",
-}
 
 
 class Problems:
@@ -102,7 +88,7 @@ def _leaf(adapter: TypeAdapter[Any], name: str, value: Any, problems: Problems, 
     except ValidationError as error:
         for one in error.errors(include_url=False, include_input=False):
             place = (*where, *(part for part in one["loc"] if isinstance(part, int)))
-            problems.add(place, _sentence(one["type"], one["msg"], one.get("ctx", {})))
+            problems.add(place, f"This {requirement(one['type'], one.get('ctx'))}.")
     return {}
 
 
@@ -121,10 +107,6 @@ def _adapter(model: type[BaseModel], name: str, of_anything: bool = False) -> Ty
     if of_anything:
         return TypeAdapter(Annotated[list[Any], *field.metadata] if field.metadata else list[Any])
     return TypeAdapter(field.rebuild_annotation())
-
-
-def _sentence(kind: str, message: str, context: Mapping[str, Any]) -> str:
-    return _SENTENCES[kind].format(**context) if kind in _SENTENCES else f"{message}."
 
 
 def _nested(found: Mapping[Path, list[str]]) -> dict[str, Any]:

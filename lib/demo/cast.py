@@ -6,19 +6,21 @@ Ids are those that the slicer `curation` has as values: `str(deal.id)`, `str(pac
 from dataclasses import dataclass
 
 from lib.demo.media import MEDIA, MediaType
-from lib.people import Grant, Person
+from lib.people import ALL_DEALS, DealsGrant, Grant, Person
+from lib.people.demo import PASSWORD as PASSWORD
 
 PROJECT = "demo"
-PASSWORD = "demo"  # noqa: S105  (shown on the sign-in page; demo mode listens on loopback alone)
 PEOPLE = (
-    Person("viewer", "Demo Viewer", "viewer@desk.example", "viewer", (Grant(PROJECT),)),
-    Person("manager", "Demo Manager", "manager@desk.example", "manager", (Grant(PROJECT),)),
+    Person(
+        "viewer", "Demo Viewer", "viewer@desk.example", "viewer", (Grant(PROJECT),), deals=DealsGrant("read")
+    ),
+    Person("manager", "Demo Manager", "manager@desk.example", "manager", (Grant(PROJECT),), deals=ALL_DEALS),
     Person("admin", "Demo Admin", "admin@desk.example", "admin", (Grant(PROJECT),)),
 )
 
 
 @dataclass(frozen=True)
-class Dsp:
+class DemoDsp:
     """A demand-side platform."""
 
     id: int
@@ -27,17 +29,17 @@ class Dsp:
 
 
 @dataclass(frozen=True)
-class Seat:
+class DemoSeat:
     """A buyer's seat at a DSP."""
 
     id: int
     name: str
     external_id: str
-    dsp: Dsp
+    dsp: DemoDsp
 
 
 @dataclass(frozen=True)
-class SupplyPackage:
+class DemoPackage:
     """A supply package. `countries`: where it has supply (empty: everywhere); the same for `device_types`."""
 
     id: int
@@ -48,12 +50,12 @@ class SupplyPackage:
 
 
 @dataclass(frozen=True)
-class DemandDeal:
+class DemoDeal:
     """A demand deal: one seat's access to one package, at a price in dollars for a thousand impressions."""
 
     id: int
-    package: SupplyPackage
-    seat: Seat
+    package: DemoPackage
+    seat: DemoSeat
     price: float
 
     @property
@@ -63,10 +65,10 @@ class DemandDeal:
 
 
 DSPS = (
-    Dsp(1, "Alder Bidder", True),
-    Dsp(2, "Birch Buying Desk", True),
-    Dsp(3, "Cedar Demand", False),
-    Dsp(4, "Dogwood DSP", False),
+    DemoDsp(1, "Alder Bidder", True),
+    DemoDsp(2, "Birch Buying Desk", True),
+    DemoDsp(3, "Cedar Demand", False),
+    DemoDsp(4, "Dogwood DSP", False),
 )
 _SEATS = (
     ("Bluebird & Partners", 1),
@@ -81,30 +83,30 @@ _SEATS = (
     ("Kingfisher Reach", 4),
 )
 SEATS = tuple(
-    Seat(number, name, f"seat-{100 + 7 * number}", DSPS[dsp - 1])
+    DemoSeat(number, name, f"seat-{100 + 7 * number}", DSPS[dsp - 1])
     for number, (name, dsp) in enumerate(_SEATS, start=1)
 )
 PACKAGES = (
-    SupplyPackage(1, "Morning News Display", "banner"),
-    SupplyPackage(2, "Living Room Video", "video", (), ("connected tv",)),
-    SupplyPackage(3, "Football Weekend", "banner", ("GB", "DE", "ES", "IT", "FR")),
-    SupplyPackage(4, "Mobile Games Everywhere", "video", (), ("smartphone", "tablet")),
-    SupplyPackage(5, "Brasil em Vídeo", "video", ("BR",)),
-    SupplyPackage(6, "Quiet Reading Native", "native"),
-    SupplyPackage(7, "Commuter Audio", "audio", (), ("smartphone", "tablet")),
-    SupplyPackage(8, "North America Premium", "banner", ("US", "CA")),
-    SupplyPackage(9, "Recipes and Gardens", "native", ("US", "CA", "GB", "AU", "DE")),
-    SupplyPackage(10, "Asia Pacific Reach", "banner", ("JP", "KR", "IN", "ID", "AU")),
-    SupplyPackage(11, "Big Screen Europe", "video", ("GB", "DE", "FR", "ES", "IT", "NL", "SE", "PL")),
-    SupplyPackage(12, "Desktop at Work", "banner", (), ("desktop",)),
+    DemoPackage(1, "Morning News Display", "banner"),
+    DemoPackage(2, "Living Room Video", "video", (), ("connected tv",)),
+    DemoPackage(3, "Football Weekend", "banner", ("GB", "DE", "ES", "IT", "FR")),
+    DemoPackage(4, "Mobile Games Everywhere", "video", (), ("smartphone", "tablet")),
+    DemoPackage(5, "Brasil em Vídeo", "video", ("BR",)),
+    DemoPackage(6, "Quiet Reading Native", "native"),
+    DemoPackage(7, "Commuter Audio", "audio", (), ("smartphone", "tablet")),
+    DemoPackage(8, "North America Premium", "banner", ("US", "CA")),
+    DemoPackage(9, "Recipes and Gardens", "native", ("US", "CA", "GB", "AU", "DE")),
+    DemoPackage(10, "Asia Pacific Reach", "banner", ("JP", "KR", "IN", "ID", "AU")),
+    DemoPackage(11, "Big Screen Europe", "video", ("GB", "DE", "FR", "ES", "IT", "NL", "SE", "PL")),
+    DemoPackage(12, "Desktop at Work", "banner", (), ("desktop",)),
 )
 
 
-def _deal(number: int) -> DemandDeal:
+def _deal(number: int) -> DemoDeal:
     lap, place = divmod(number - 1, len(PACKAGES))
     package, seat = PACKAGES[place], SEATS[(7 * place + 3 * lap) % len(SEATS)]
     price = MEDIA[package.media_type].price * (0.9 + number % 5 / 10)
-    return DemandDeal(number, package, seat, round(price, 2))
+    return DemoDeal(number, package, seat, round(price, 2))
 
 
 DEALS = tuple(_deal(number) for number in range(1, 41))

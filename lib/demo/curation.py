@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from lib.demo import stories
-from lib.demo.cast import DEALS, DSPS, PACKAGES, SEATS, SupplyPackage
+from lib.demo.cast import DEALS, DSPS, PACKAGES, SEATS, DemoPackage
 from lib.demo.columns import lists, numbers, text
 from lib.demo.draw import Floats, Ints, cents, pick_by, thin, zipf
 from lib.demo.facts import countries, mapping, regions
@@ -71,7 +71,7 @@ def _deal_weights(rng: np.random.Generator) -> Floats:
     return weights
 
 
-def _fits(package: SupplyPackage, country: str, platform: int) -> float:
+def _fits(package: DemoPackage, country: str, platform: int) -> float:
     kinds = {PLATFORMS[kind] for kind in package.device_types or PLATFORMS}
     there = (not package.countries or country in package.countries) and platform in kinds
     return MEDIA[package.media_type].platforms[platform] if there else 0.0

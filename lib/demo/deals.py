@@ -71,7 +71,7 @@ def _everything(today: dt.date) -> Iterator[Resource]:
         yield _deal(deal)
 
 
-def _package(package: cast.SupplyPackage, today: dt.date) -> SupplyPackage:
+def _package(package: cast.DemoPackage, today: dt.date) -> SupplyPackage:
     zone = dt.timezone(dt.timedelta(hours=HOURS_EAST.get(package.id, 0)))
     fields: dict[str, Any] = {
         "id": package.id,
@@ -107,7 +107,7 @@ def _preview(today: dt.date) -> SupplyPackage:
     )
 
 
-def _deal(deal: cast.DemandDeal) -> DemandDeal:
+def _deal(deal: cast.DemoDeal) -> DemandDeal:
     fields: dict[str, Any] = {
         "id": deal.id,
         "name": deal.name,

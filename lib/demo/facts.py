@@ -24,7 +24,7 @@ class Country:
 
 
 @dataclass(frozen=True)
-class Place:
+class City:
     """A city (or a region at large) with its zone (hours east of UTC, standard time) and its traffic."""
 
     country: str
@@ -74,10 +74,10 @@ def countries() -> tuple[Country, ...]:
 
 
 @cache
-def places() -> tuple[Place, ...]:
+def places() -> tuple[City, ...]:
     """All places, the unknown one last."""
     return tuple(
-        Place(**row | {"offset": float(row["offset"]), "weight": float(row["weight"])})  # type: ignore[arg-type]
+        City(**row | {"offset": float(row["offset"]), "weight": float(row["weight"])})  # type: ignore[arg-type]
         for row in table("places")
     )
 

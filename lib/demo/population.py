@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from lib.demo.draw import Floats, Ints, pick, pick_by, zipf
-from lib.demo.facts import Agent, Country, Place, Version, agents, countries, mapping, places, versions
+from lib.demo.facts import Agent, City, Country, Version, agents, countries, mapping, places, versions
 
 ZIPS_A_CITY = 20
 INTERESTS = 400
@@ -87,7 +87,7 @@ def zip_labels() -> list[str]:
     return [_zip(place, end) for place in places() for end in range(ZIPS_A_CITY)]
 
 
-def _zip(place: Place, end: int) -> str:
+def _zip(place: City, end: int) -> str:
     return f"{place.zip}{end + 1:02d}" if place.zip else ""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lib.demo.draw import Floats, Ints
-from lib.demo.facts import Place
+from lib.demo.facts import City
 from lib.demo.stories import DAYS, growth
 
 HOURS = np.array(
@@ -22,7 +22,7 @@ def first_day(today: dt.date) -> dt.date:
     return today - dt.timedelta(days=DAYS - 1)
 
 
-def traffic(rng: np.random.Generator, today: dt.date, places: Sequence[Place]) -> Floats:
+def traffic(rng: np.random.Generator, today: dt.date, places: Sequence[City]) -> Floats:
     """How busy each hour is in each place; shape (hours since the first midnight in UTC, places)."""
     hours = np.arange(DAYS * 24)
     local = np.floor(hours[:, None] + np.array([place.offset for place in places])[None, :]).astype(np.int64)

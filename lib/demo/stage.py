@@ -55,7 +55,7 @@ def build(
     progress: Progress | None = None,
     seed: int = SEED,
 ) -> tuple[StoredSlicer, ...]:
-    """Add those demo people who are missing, and make both slicers anew, ready to be asked.
+    """Add those demo people who are missing, and make both slicers again, ready to be asked.
 
     The same `today`, `rows` and `seed` give the same rows. `progress` is told the share done, 0 to 1, and
     what is being done. A slicer is replaced whole or not at all; ImportRefused while an import writes to it.
@@ -95,9 +95,9 @@ def _stage(
     with warehouse.writer(PROJECT, act.name, act.definition, act.mappings(), mode) as writer:
         writer.write(table)
         writer.commit(SOURCE, _digest(today, rows, seed))
-    progress(0.6, f"{what}: making it quick to ask")
+    progress(0.6, f"{what}: building its layout")
     stored = warehouse.open(PROJECT, act.name)
-    prepare(stored, lambda share: progress(0.6 + 0.4 * share, f"{what}: making it quick to ask"))
+    prepare(stored, lambda share: progress(0.6 + 0.4 * share, f"{what}: building its layout"))
     return stored
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lib.demo.draw import Flags, Floats, Ints
-from lib.demo.facts import Place
+from lib.demo.facts import City
 
 DAYS = 61
 PUBLISHER, DAYS_BEFORE_END, WIN_RATE_LEFT = "1007", 12, 0.12
@@ -21,7 +21,7 @@ BROWSER, VIEWABILITY_LEFT = "Opera", 0.45
 DEAL = 27
 
 
-def growth(places: Sequence[Place], hours: Ints) -> Floats:
+def growth(places: Sequence[City], hours: Ints) -> Floats:
     """Story 2, as a factor per hour and place: 1 but for the growing country."""
     grows = np.array([place.country == COUNTRY for place in places])
     return np.where(grows[None, :], WEEKLY_GROWTH ** (hours / 168)[:, None], 1.0)

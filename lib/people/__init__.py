@@ -2,6 +2,20 @@
 
 from lib.people.attempts import Attempts
 from lib.people.credentials import People
-from lib.people.person import ROLES, SHORTEST_PASSWORD, Grant, Person, Role
+from lib.people.deals_grant import ALL_DEALS, NO_DEALS, DealsAccess, DealsGrant
+from lib.people.person import ROLES, SHORTEST_PASSWORD, Grant, Person, Role, capped
 
-__all__ = ["ROLES", "SHORTEST_PASSWORD", "Attempts", "Grant", "People", "Person", "Role"]
+__all__ = [
+    "ALL_DEALS",
+    "NO_DEALS",
+    "ROLES",
+    "SHORTEST_PASSWORD",
+    "Attempts",
+    "DealsAccess",
+    "DealsGrant",
+    "Grant",
+    "People",
+    "Person",
+    "Role",
+    "capped",
+]

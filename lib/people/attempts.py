@@ -1,5 +1,6 @@
 """Slowing down whoever guesses passwords, without making a thread wait."""
 
+import ipaddress
 import math
 import threading
 import time
@@ -10,6 +11,7 @@ from lib.wire.errors import TooManyAttempts
 WINDOW = 300.0
 LIMITS = {"pair": 5, "name": 50, "address": 50}
 REMEMBERED = 20_000
+NO_ADDRESS = "no address"
 
 Key = tuple[str, str, str]
 
@@ -18,7 +20,8 @@ class Attempts:
     """Failures of the last five minutes, in memory: by name from one address, by name, and by address.
 
     Five failures of a name from one address are let through, then one per minute on average; the limits of
-    a name alone and of an address alone are ten times that, for guesses spread over addresses or names.
+    a name alone and of an address alone are ten times that, for guesses spread over addresses or names. At
+    most `REMEMBERED` keys are kept, each of at most 64 characters of a name and 43 of an address.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -66,5 +69,22 @@ def _wait(times: list[float], limit: int, now: float) -> float:
 
 def _keys(username: str, address: str | None) -> list[Key]:
     """The pair first. Without an address there is the name alone, at the pair's limit."""
-    pair = ("pair", username, address or "")
-    return [pair] if address is None else [pair, ("name", username, ""), ("address", "", address)]
+    if address is None:
+        return [("pair", username, "")]
+    origin = _origin(address)
+    return [("pair", username, origin), ("name", username, ""), ("address", "", origin)]
+
+
+def _origin(address: str) -> str:
+    """Who counts as one: an IPv4 address, or an IPv6 address's /64 network, which one customer has whole.
+
+    A trusted proxy may forward what is no address; all such count as one.
+    """
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return NO_ADDRESS
+    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    if mapped or found.version == 4:
+        return str(mapped or found)
+    return str(ipaddress.ip_network((int(found), 64), strict=False))

@@ -5,13 +5,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Self, get_args
 
+from lib.people.deals_grant import ALL_DEALS, NO_DEALS, DealsGrant
+from lib.wire import text
 from lib.wire.errors import BadRequest, UnknownName
 
 Role = Literal["viewer", "manager", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
 EVERYTHING = "*"
 SHORTEST_PASSWORD = 8
-Username = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
+LONGEST_NAME = 64
+Username = re.compile(rf"[a-z0-9][a-z0-9._@+-]{{0,{LONGEST_NAME - 1}}}")
+READERS: dict[Role, DealsGrant] = {"viewer": DealsGrant("read")}
+"""Roles that may not change deals, whatever is granted, and the most that they may do with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,10 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who may sign in. `added` is when; a token older than that belonged to a namesake."""
+    """Somebody who may sign in. `added` is when; a token older than that belonged to a namesake.
+
+    `deals` is what they may do with deals; an admin may change all of them, a viewer at most read.
+    """
 
     username: str
     name: str
@@ -49,6 +57,7 @@ class Person:
     role: Role
     grants: tuple[Grant, ...] = ()
     added: datetime | None = None
+    deals: DealsGrant = NO_DEALS
 
     def __post_init__(self) -> None:
         if not Username.fullmatch(self.username):
@@ -58,7 +67,32 @@ class Person:
             )
         if self.role not in ROLES:
             raise UnknownName("role", self.role, ROLES)
+        if self.role == "admin":
+            object.__setattr__(self, "deals", ALL_DEALS)
+        if self.deals != capped(self.role, self.deals):
+            raise BadRequest(f"A {self.role} can't change deals: grant read, or make them a manager")
 
     def may_see(self, project: str, slicer: str | None = None) -> bool:
         """Whether the slicer (without one: the whole project) is granted; an admin sees everything."""
         return self.role == "admin" or any(grant.covers(project, slicer) for grant in self.grants)
+
+
+def name_fault(name: str) -> str:
+    """Why a person can't be called so, in a sentence; empty if they can."""
+    wrong = text.fault(name)
+    return f"This {wrong}." if wrong else ""
+
+
+def email_fault(email: str) -> str:
+    """Why this can't be a person's e-mail address, in a sentence; empty if it can, or where there is none."""
+    return "" if not email or text.is_email(email) else "Not an e-mail address."
+
+
+def capped(role: Role, deals: DealsGrant) -> DealsGrant:
+    """As much of the grant as the role allows."""
+    return deals.within(READERS.get(role))
+
+
+def usual(role: Role) -> DealsGrant:
+    """What everybody of that role could do before deals had grants of their own."""
+    return capped(role, ALL_DEALS)

@@ -7,11 +7,13 @@ from typing import Any
 
 import yaml
 
-from lib.people.person import Grant, Person
+from lib.people.deals_grant import DealsGrant
+from lib.people.person import ROLES, Grant, Person, Role, capped, usual
 from lib.wire.errors import Misconfigured, TrancheError
 
 Record = dict[str, Any]
 Records = dict[str, Record]
+FORMAT = 2  # of the file: since 2, who may do what with deals is stated for each person
 Hash = re.compile(r"\$2[aby]\$\d\d\$.{53}")
 
 
@@ -27,6 +29,7 @@ def record_of(person: Person) -> Record:
         "email": person.email,
         "roles": [person.role],
         "grants": [str(grant) for grant in person.grants],
+        "deals": str(person.deals),
         "added": (person.added or datetime.now(UTC)).isoformat(),
     }
 
@@ -35,12 +38,14 @@ def person_of(username: str, record: Record) -> Person:
     """The person that a record describes; Misconfigured names the entry that can't be read."""
     parts = (record.get("first_name"), record.get("last_name"))
     try:
+        role = (record.get("roles") or ["viewer"])[0]
         return Person(
             username=username,
             name=record.get("name") or " ".join(part for part in parts if part) or username,
             email=record.get("email"),
-            role=(record.get("roles") or ["viewer"])[0],
+            role=role,
             grants=tuple(Grant.parse(text) for text in record.get("grants") or ()),
+            deals=capped(role, DealsGrant.parse(str(record.get("deals") or "none"))),
             added=_instant(record["added"]) if record.get("added") else None,
         )
     except (TrancheError, TypeError, ValueError, AttributeError) as error:
@@ -55,17 +60,40 @@ def hash_of(record: Record) -> str | None:
 
 def parsed(path: Path) -> Records:
     """The records of a credentials file, by username in lower case; Misconfigured for another shape."""
+    content = content_of(path)
+    usernames = content.get("usernames") if isinstance(content, dict) else None
+    if not isinstance(usernames, dict) or not all(isinstance(record, dict) for record in usernames.values()):
+        raise Misconfigured(f"{path.name} must have 'usernames', with one mapping of fields per person")
+    records = {key(str(name)): record for name, record in usernames.items()}
+    return records if is_current(content) else {name: _stated(record) for name, record in records.items()}
+
+
+def content_of(path: Path) -> Any:
+    """What the file's YAML holds; Misconfigured, with the line, where it is none."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {"usernames": {}}
+        return yaml.safe_load(path.read_text(encoding="utf-8")) or {"usernames": {}}
     except yaml.MarkedYAMLError as error:
         line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise Misconfigured(f"{path.name}{line}: not YAML ({error.problem})") from None
     except (yaml.YAMLError, UnicodeDecodeError):
         raise Misconfigured(f"{path.name} is not YAML in UTF-8") from None
-    usernames = content.get("usernames") if isinstance(content, dict) else None
-    if not isinstance(usernames, dict) or not all(isinstance(record, dict) for record in usernames.values()):
-        raise Misconfigured(f"{path.name} must have 'usernames', with one mapping of fields per person")
-    return {key(str(name)): record for name, record in usernames.items()}
+
+
+def text_of(records: Records) -> str:
+    """The file of these records."""
+    return yaml.safe_dump({"format": FORMAT, "usernames": records}, sort_keys=False, allow_unicode=True)
+
+
+def is_current(content: Any) -> bool:
+    """Whether a file's content is of this format, and not of one before."""
+    return isinstance(content, dict) and content.get("format") == FORMAT
+
+
+def _stated(record: Record) -> Record:
+    """A record of before, with the deals that a person of its role could see and change then."""
+    roles = record.get("roles") or ["viewer"]
+    role: Role = roles[0] if isinstance(roles, list) and roles[0] in ROLES else "viewer"
+    return {"deals": str(usual(role))} | record
 
 
 def _instant(written: object) -> datetime:

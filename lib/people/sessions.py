@@ -33,34 +33,44 @@ class Sessions:
         """`clock` gives seconds since 1970."""
         self._path, self._people, self._clock = path, people, clock
         self._lock = threading.Lock()
-        self._open = _read(path)
+        self._seen: tuple[object, frozenset[Session]] = (None, frozenset())
 
     def begin(self, username: str, ends: float) -> None:
         """Note that this person signed in; name and end together are what the cookie tells."""
         session = Session(username, ends, self._proof(username))
-        with self._lock:
-            self._open = {*(kept for kept in self._open if kept.ends > self._clock()), session}
-            self._write()
+        self._change(lambda held: {*(kept for kept in held if kept.ends > self._clock()), session})
 
     def end(self, username: str, ends: float) -> None:
         """Strike the sign-in off: in every tab that shares its cookie."""
-        with self._lock:
-            self._open = {kept for kept in self._open if (kept.username, kept.ends) != (username, ends)}
-            self._write()
+        self._change(lambda held: {one for one in held if (one.username, one.ends) != (username, ends)})
 
     def person(self, username: str, ends: float) -> Person | None:
-        """The person as they are now, if this sign-in holds: noted, not over, and with the same password."""
-        if ends <= self._clock() or Session(username, ends, self._proof(username)) not in self._open:
+        """The person as they are now, if this sign-in holds.
+
+        It is noted, not over, with the same password, and the person is not locked out.
+        """
+        if ends <= self._clock() or Session(username, ends, self._proof(username)) not in self._held():
             return None
-        return self._people.get(username)
+        person = self._people.get(username)
+        return None if person is None or self._people.is_locked(person) else person
 
     def _proof(self, username: str) -> str:
         record = self._people.credentials()["usernames"].get(username, {})
         return hashlib.sha256(f"{record.get('added')} {record.get('password')}".encode()).hexdigest()
 
-    def _write(self) -> None:
-        sessions = sorted(self._open, key=lambda session: session.ends)
-        private.write(self._path, json.dumps([asdict(session) for session in sessions], indent=1))
+    def _change(self, change: Callable[[frozenset[Session]], set[Session]]) -> None:
+        """Read, change and write in one piece, whoever else is at it."""
+        with private.locked(self._path):
+            sessions = sorted(change(self._held()), key=lambda session: session.ends)
+            private.write(self._path, json.dumps([asdict(session) for session in sessions], indent=1))
+
+    def _held(self) -> frozenset[Session]:
+        """The sign-ins in the file, read again if it is another file than the last time."""
+        with self._lock:
+            mark = private.mark(self._path)
+            if mark is None or mark != self._seen[0]:
+                self._seen = (mark, frozenset(_read(self._path)))
+            return self._seen[1]
 
 
 def _read(path: Path) -> set[Session]:

@@ -1,4 +1,4 @@
-"""A deals service elsewhere: how it writes, what it does, and what is done here in its place."""
+"""A deals remote service: how it writes, what it does, and what is done here in its place."""
 
 import threading
 import time
@@ -10,16 +10,17 @@ from sqlalchemy import Engine
 
 from lib.deals.abilities import PLAIN, Abilities
 from lib.deals.client import Deals
-from lib.deals.dialect import Dialect
-from lib.deals.plain import Memory, PlainDeals, has_lists, seats_of
+from lib.deals.compat import Dialect, Memory, PlainDeals, finds, has_lists, seats_of
+from lib.deals.models import SupplyPackage
 from lib.people import Person
 from lib.remote.lines import Line
+from lib.remote.some_seats import SomeSeats
 from lib.settings import Settings
-from lib.wire.errors import DeadlineExceeded, ServiceProblem
+from lib.wire.errors import DeadlineExceeded, Forbidden, ServiceProblem
 
-READER = "viewer"
 LOOKS_AGAIN_SECONDS = 300.0
-MAY_NOT = "You may see deals and not change them"
+NO_ACCESS = "You have no access to deals; an administrator can grant it"
+MAY_NOT = "You can see deals, but not change them"
 UNCONFIRMED = (
     "Deals are read-only until an administrator has checked how this service writes targeting and fees "
     "(targeting_names, fee_types), and says so in the settings (deals_mapping_confirmed)"
@@ -29,7 +30,7 @@ UNCONFIRMED = (
 class DealsElsewhere:
     """The deals service at `curate_url`: a client for each person, all over one line.
 
-    The service knows the desk's token and not the person, so that roles are seen to here.
+    The service knows the desk's token and not the person, so what a person may do is checked here.
     """
 
     def __init__(
@@ -42,18 +43,28 @@ class DealsElsewhere:
         self._options: dict[str, Any] = {
             "header": settings.token_header,
             "scheme": settings.token_scheme,
-            "dialect": self.dialect,
+            "codec": self.dialect,
             "honours_keys": settings.deals_keys,
         }
         self._lock = threading.Lock()
         self._lists: bool | None = None
+        self._finds = False
         self._looked_at = 0.0
 
     def of(self, person: Person) -> Deals:
         """This person's client. Asks the service, once in a while, whether it keeps lists: ServiceProblem."""
+        if not person.deals.reads:
+            raise Forbidden(NO_ACCESS)
         memory = Memory(self._engine, self.line.address, person.username)
+        whole = self._whole(person, memory)
+        if person.deals.seats is None:
+            return whole
+        return SomeSeats(whole, person.deals.seats, memory.made(SupplyPackage, person.added))
+
+    def _whole(self, person: Person, memory: Memory) -> Deals:
+        """The client without regard to seats."""
         if self._has_lists(memory):
-            return self.client(self._abilities(Abilities(), person))
+            return self.client(self._abilities(Abilities(finds=self._finds), person))
         seats, abilities = seats_of(self._settings.seats), self._abilities(PLAIN, person)
         return PlainDeals(memory, seats, *self._service, **self._options, abilities=abilities)
 
@@ -63,7 +74,7 @@ class DealsElsewhere:
 
     def _abilities(self, does: Abilities, person: Person) -> Abilities:
         refuses = "" if self._settings.deals_mapping_confirmed else UNCONFIRMED
-        refuses = MAY_NOT if person.role == READER else refuses
+        refuses = refuses if person.deals.writes else MAY_NOT
         return replace(does, fees=self.dialect.fees, refuses=refuses)
 
     def _has_lists(self, memory: Memory) -> bool:
@@ -75,11 +86,12 @@ class DealsElsewhere:
             known, is_old = self._lists, self._now() - self._looked_at > LOOKS_AGAIN_SECONDS
         if known is None or (not known and is_old):
             try:
-                known = has_lists(self.client(Abilities()))
+                does_find = finds(self.client(Abilities()))
+                known = does_find or has_lists(self.client(Abilities()))
             except (ServiceProblem, DeadlineExceeded):
                 if known is None and not memory.newest():
                     raise
-                known = False
+                known = does_find = False
             with self._lock:
-                self._lists, self._looked_at = known, self._now()
+                self._lists, self._finds, self._looked_at = known, does_find, self._now()
         return known

@@ -1,4 +1,4 @@
-"""The ways to services elsewhere: connections, credentials and breakers."""
+"""The ways to remote services: connections, credentials and breakers."""
 
 import ssl
 from dataclasses import dataclass

@@ -5,7 +5,7 @@ What a service does not do itself (extensions that its info does not list) is do
 
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.message import Message
 from typing import IO, Any, TypeVar
 
@@ -72,7 +72,8 @@ class Reporting:
     def _export(self, query: ExportQuery, token: str) -> Download:
         sent = query.model_dump(mode="json", exclude_defaults=True)
         content = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY)  # noqa: SIM115
-        with call.stream(self._http, self._call("export", sent, ANY_FILE, token)) as (response, pieces):
+        asked = replace(self._call("export", sent, ANY_FILE, token), is_download=True)
+        with call.stream(self._http, asked) as (response, pieces):
             media_type = response.headers.get("content-type", "")
             if body.is_message(media_type) or not response.is_success:
                 wish = response.headers.get("retry-after", "")
@@ -110,7 +111,7 @@ def _error(content: IO[bytes], response: httpx.Response) -> None:
     head = content.read(MOST_OF_AN_ERROR)
     content.seek(0)
     if response.headers.get("content-type", "").startswith("text/html") and head.lstrip().startswith(b"<"):
-        raise Garbled("The service sent a page for people, not a file")
+        raise Garbled("The service returned a web page, not a file")
     if head.lstrip().startswith(b"{") and len(head) < MOST_OF_AN_ERROR:
         try:
             found = body.fields(head, JSON)

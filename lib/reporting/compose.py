@@ -1,4 +1,4 @@
-"""Sums into an Audience: data fields, totals, percents, order, ranges (specification; engine.md)."""
+"""Sums into an Audience: data fields, totals, percents, order, ranges (docs/computation.md)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,15 +11,12 @@ from lib.reporting import intervals
 from lib.reporting.answers import Audience, Precision, Total, Values
 from lib.reporting.engines.sums import Aggregate, Numbers, Sums
 from lib.reporting.intervals import Ranges
+from lib.reporting.matches import COMPARE
 from lib.reporting.measures import Measure
 from lib.reporting.models import TIME_KEY_FIELDS, DataFilter, Order
 
 Places = npt.NDArray[np.intp]
 Mappings = Mapping[str, Mapping[str, str]]
-COMPARE = {
-    "<": np.less, "<=": np.less_equal, ">": np.greater,
-    ">=": np.greater_equal, "=": np.equal, "!=": np.not_equal,
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -49,8 +46,8 @@ def compose(sums: Sums, shape: Shape) -> Audience:
     places = _ordered(sums, shape, _kept(sums, shape))
     page = places[shape.offset :][: shape.limit]
     rows = _take(sums.rows, page)
-    values = {m.name: m.expression.evaluate(rows.estimate) for m in shape.returned}
-    totals = {m.name: m.expression.evaluate(sums.total.estimate) for m in shape.returned}
+    values = {measure.name: _values(measure, rows) for measure in shape.returned}
+    totals = {measure.name: _values(measure, sums.total) for measure in shape.returned}
     ranges = _ranges(shape, values, rows, sums)
     sampled = sums.sample is not None or any(share < 1 for share in rows.share.values())
     names = sums.groups.iloc[page].astype("str").reset_index(drop=True)
@@ -59,7 +56,7 @@ def compose(sums: Sums, shape: Shape) -> Audience:
         values=_frame(values, len(page)),
         percents=_percents(shape.returned, values, totals, len(page)),
         descriptions=None if shape.mappings is None else _described(names, shape.mappings),
-        confidence_range=_texts(_widest(shape.returned, ranges, values)) if sampled else None,
+        confidence_range=_texts(_widest(shape.returned, ranges, values, rows)) if sampled else None,
         total=_total(sums, shape, totals, len(places), sampled),
         precision=_precision(sums, shape) if shape.precision else None,
         **(_bounds(ranges, len(page)) if shape.precision else {}),
@@ -71,11 +68,16 @@ def _whole(sums: Sums) -> Sums:
     return Sums(**{**vars(sums), "groups": groups, "rows": sums.total})
 
 
+def _values(measure: Measure, aggregate: Aggregate) -> Numbers:
+    """The data field in each group; a formula of no data field at all is the same number in all of them."""
+    return np.broadcast_to(measure.expression.evaluate(aggregate.estimate), aggregate.drawn.shape)
+
+
 def _kept(sums: Sums, shape: Shape) -> Places:
     """The rows that pass the data filters."""
     kept = np.ones(len(sums.groups), dtype=bool)
     for wanted in shape.data_filters:
-        values = shape.known[wanted.name].expression.evaluate(sums.rows.estimate)
+        values = _values(shape.known[wanted.name], sums.rows)
         kept &= COMPARE[wanted.match](values, wanted.value) & ~np.isnan(values)
     return np.flatnonzero(kept)
 
@@ -102,7 +104,7 @@ def _sort_key(sums: Sums, shape: Shape, order: Order) -> npt.NDArray[np.float64]
         rank = pd.to_numeric(texts, errors="coerce").to_numpy() if order.name in shape.numeric else None
         key = np.asarray(column.codes, dtype=np.float64) if rank is None else rank[np.asarray(column.codes)]
     else:
-        key = shape.known[order.name].expression.evaluate(sums.rows.estimate)
+        key = _values(shape.known[order.name], sums.rows)
     return key if order.direction == "asc" else -key
 
 
@@ -148,10 +150,14 @@ def _ranges(
 
 
 def _widest(
-    returned: Sequence[Measure], ranges: Mapping[str, Ranges], values: Mapping[str, Numbers]
+    returned: Sequence[Measure], ranges: Mapping[str, Ranges], values: Mapping[str, Numbers], of: Aggregate
 ) -> Numbers:
-    """The widest relative range of each row among its additive data fields (among all, if there is none)."""
-    names = [m.name for m in returned if m.additive_atom] or [m.name for m in returned]
+    """The widest relative range of each row among its estimated additive data fields.
+
+    Where none of these is an estimate, it is the widest of the other fields.
+    """
+    estimated = [m for m in returned if not intervals.is_exact(m, of)]
+    names = [m.name for m in estimated if m.additive_atom] or [m.name for m in estimated or returned]
     sides = [np.nan_to_num(intervals.relative(ranges[name], values[name])) for name in names]
     return np.max(sides, axis=0) if sides else np.zeros(0)
 
@@ -162,17 +168,26 @@ def _texts(percents: Numbers) -> pd.Series:
 
 def _total(sums: Sums, shape: Shape, totals: Mapping[str, Numbers], found: int, sampled: bool) -> Total:
     ranges = _ranges(shape, totals, sums.total, sums)
-    wide = _widest(shape.returned, ranges, totals)
+    wide = _widest(shape.returned, ranges, totals, sums.total)
     asked = ranges if shape.precision else {}
     return Total(
         values={name: number(values[0]) for name, values in totals.items()},
         records_found=found,
         dates=tuple(day.isoformat() for day in sums.dates),
         confidence_range=f"{wide[0]:.2f}" if sampled and len(wide) else None,
+        missing=_missing(sums, shape),
         low={name: number(found.low[0]) for name, found in asked.items()},
         high={name: number(found.high[0]) for name, found in asked.items()},
         n_eff={name: number(found.n_eff[0]) for name, found in asked.items()},
     )
+
+
+def _missing(sums: Sums, shape: Shape) -> Values:
+    return {
+        measure.name: number(sums.missing[measure.additive_atom])
+        for measure in shape.returned
+        if measure.additive_atom in sums.missing and not sums.groups.empty
+    }
 
 
 def number(value: float) -> float | None:
@@ -188,10 +203,5 @@ def _bounds(ranges: Mapping[str, Ranges], length: int) -> dict[str, pd.DataFrame
 
 
 def _precision(sums: Sums, shape: Shape) -> Precision:
-    missing: Values = {
-        measure.name: number(sums.missing[measure.additive_atom])
-        for measure in shape.returned
-        if measure.additive_atom in sums.missing
-    }
     unread = tuple(measure.name for measure in shape.returned if measure.atoms & sums.unread)
-    return Precision(sums.records_read, sums.records_in_range, missing, unread)
+    return Precision(sums.records_read, sums.records_in_range, unread)

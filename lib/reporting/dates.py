@@ -15,6 +15,7 @@ import numpy.typing as npt
 from lib.reporting.models import Granularity
 from lib.wire.errors import BadRequest
 
+Days = tuple[dt.date, dt.date]  # the first and the last
 DATE_FORMS = (
     "YYYY-MM-DD, today, yesterday, -Nd or -Ndays, -Nm or -Nmonths, -Nm_first or -Nmonths_first, "
     "-Nm_last or -Nmonths_last"
@@ -88,7 +89,7 @@ def bounds(granularity: Granularity, text: str) -> tuple[dt.date, dt.date]:
             return days(*map(int, found.groups()))
     except (ValueError, OverflowError):
         found = None
-    raise BadRequest(f"'{_shortened(text)}' is no {granularity}; write it like '{example}'")
+    raise BadRequest(f"'{_shortened(text)}' is not a valid {granularity}; write it like '{example}'")
 
 
 def _resolved(text: str, today: dt.date) -> dt.date | None:

@@ -1,8 +1,9 @@
-"""What /openapi.json says of the reporting endpoints: their bodies, answers and worked examples."""
+"""What /openapi.json says about the reporting endpoints: their bodies, answers and worked examples."""
 
 from typing import Any
 
 from lib.reporting.answers.as_arrow import MEDIA_TYPE
+from lib.reporting.formats import FORMATS
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer
 from lib.wire.errors import AccessError
 from lib.wire.schemas import NUMBER, TEXT, Schema, a_list, an_object, of_model
@@ -10,16 +11,15 @@ from lib.wire.schemas import NUMBER, TEXT, Schema, a_list, an_object, of_model
 WHERE = {"slicer_name": "delivery", "project_name": "demo", "token": "<TOKEN>"}
 PERIOD = {"start_date": "-7d", "end_date": "yesterday"}
 COUNTRY = "bid_context_wrapper.user.geo.country"
-FILES = {
-    "csv": "text/csv",
-    "tsv": "text/tab-separated-values",
-    "xls": "application/vnd.ms-excel",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-}
+FILES = dict.fromkeys(one.media_type.partition(";")[0] for one in FORMATS.values())
 
 
-def _request(model: type[InfoQuery], examples: dict[str, tuple[str, Schema]]) -> Schema:
+def _request(
+    model: type[InfoQuery], examples: dict[str, tuple[str, Schema]], most_values: int | None = None
+) -> Schema:
     schema = of_model(model)
+    if most_values is not None:
+        schema["properties"]["filters"]["items"]["properties"]["value"]["maxItems"] = most_values
     schema["properties"] = {"token": TEXT | {"description": "Access token"}} | schema["properties"]
     schema["required"] = ["token", *schema["required"]]
     shown = {name: {"summary": summary, "value": WHERE | body} for name, (summary, body) in examples.items()}
@@ -33,6 +33,7 @@ def _request(model: type[InfoQuery], examples: dict[str, tuple[str, Schema]]) ->
 
 def _failure(status: str, description: str, reason: str) -> Schema:
     schema = an_object({"status": {"const": status}, "reason": TEXT})
+    schema["title"] = "".join(word.capitalize() for word in status.split("_"))
     example = {"status": status, "reason": reason}
     return {
         "description": description,
@@ -46,7 +47,13 @@ FAILURES: dict[int | str, Schema] = {
     413: _failure(
         "bad_request", "The body is too large", "The request is larger than the 1,048,576 bytes allowed"
     ),
-    500: _failure("internal_error", "A failure of the service", "The service failed for a reason of its own"),
+    429: _failure(
+        "bad_request",
+        "Too many requests with this token; Retry-After says how many seconds to wait",
+        "More than 300 requests a minute; try again in 12 seconds",
+    )
+    | {"headers": {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}}},
+    500: _failure("internal_error", "A failure of the service", "The service had an internal error"),
     504: _failure("timeout", "The query took too long", "The query took longer than the 30 seconds allowed"),
 }
 PRECISE = {"low": NUMBER, "high": NUMBER, "n_eff": NUMBER}
@@ -56,19 +63,19 @@ ROW = an_object(
 )
 TOTAL = an_object(
     {"data": a_list(CELL), "records_found": {"type": "integer"}, "dates": a_list(TEXT | {"format": "date"})},
-    {"confidence_range": TEXT},
+    {"confidence_range": TEXT, "missing": a_list(an_object({"name": TEXT, "value": NUMBER}))},
 )
 PRECISION = an_object(
     {
         "records_read": {"type": "integer"},
         "records_in_range": {"type": "integer"},
-        "missing": a_list(an_object({"name": TEXT, "value": NUMBER})),
         "unread": a_list(TEXT),
-    }
+    },
+    {"exact_milliseconds": {"type": "integer"}},
 )
 ANSWER = an_object(
     {"status": {"const": "success"}, "total": TOTAL, "rows": a_list(ROW)}, {"precision": PRECISION}
-)
+) | {"title": "Audience"}
 ANSWER_EXAMPLE = {
     "status": "success",
     "total": {
@@ -96,78 +103,86 @@ def _success(description: str, content: Schema) -> dict[int | str, Schema]:
 INFO: dict[str, Any] = {
     "summary": "What a slicer is",
     "description": "Time zone, dates, key fields, data fields and audience sources. `extensions` is our own: "
-    "what this service answers beyond the specification.",
+    "what this service supports beyond the specification.",
     "openapi_extra": _request(InfoQuery, {"slicer": ("A slicer", {})}),
     "responses": _success("The slicer", {"application/json": {"schema": of_model(Slicer, "serialization")}})
     | FAILURES,
 }
-AUDIENCE: dict[str, Any] = {
-    "summary": "Figures, filtered and split",
-    "description": "Sampled when more records are in range than `audience_rows_limit`; `confidence_range` "
-    "then says how far off the figures may be, in percent. Extensions of ours: data_fields, "
-    "include_mappings, order_by, limit, offset, audience_key, precision.",
-    "openapi_extra": _request(
-        AudienceQuery,
-        {
-            "countries": ("A week by country", PERIOD | {"split_by": [COUNTRY]}),
-            "filtered": (
-                "Two countries by day, found by their names",
-                PERIOD
-                | {
-                    "filters": [
-                        {
-                            "name": COUNTRY,
-                            "match": "equals",
-                            "value": ["Germany", "France"],
-                            "search_mappings": 1,
-                        }
-                    ],
-                    "split_by": ["granularity_day", COUNTRY],
-                },
-            ),
-            "top": (
-                "The five largest sites, with ranges (extensions)",
-                PERIOD
-                | {
-                    "split_by": ["bid_context_wrapper.supply.site_id"],
-                    "order_by": [{"name": "imps", "direction": "desc"}],
-                    "limit": 5,
-                    "precision": 1,
-                },
-            ),
-        },
-    ),
-    "responses": _success(
-        "The figures",
-        {
-            "application/json": {"schema": ANSWER, "example": ANSWER_EXAMPLE},
-            MEDIA_TYPE: {"schema": TEXT | {"format": "binary"}},
-        },
-    )
-    | FAILURES,
-}
-EXPORT: dict[str, Any] = {
-    "summary": "The same as a file",
-    "description": "Never sampled. xlsx is an extension of ours, as are data_fields, order_by, limit, "
-    "offset and audience_key; the elements of data_filters are our own choice.",
-    "openapi_extra": _request(
-        ExportQuery,
-        {
-            "csv": ("A week by country", PERIOD | {"split_by": [COUNTRY], "export_format": "csv"}),
-            "total": (
-                "Days with more than 1,000 impressions, and a total",
-                PERIOD
-                | {
-                    "split_by": ["granularity_day"],
-                    "export_format": "xls",
-                    "include_total": 1,
-                    "data_filters": [{"name": "imps", "match": ">", "value": 1000}],
-                },
-            ),
-        },
-    ),
-    "responses": _success(
-        "The file", {media: {"schema": TEXT | {"format": "binary"}} for media in FILES.values()}
-    )
-    | FAILURES,
-}
+
+
+def audience(most_values: int) -> dict[str, Any]:
+    """Of /audience, where a filter may have `most_values` values."""
+    return {
+        "summary": "Figures, filtered and split",
+        "description": "Sampled when more records are in range than `audience_rows_limit`; "
+        "`confidence_range` is then the 95 % confidence interval, in percent. Extensions of ours: "
+        "data_fields, include_mappings, order_by, limit, offset, audience_key, precision, exact_within.",
+        "openapi_extra": _request(
+            AudienceQuery,
+            {
+                "countries": ("A week by country", PERIOD | {"split_by": [COUNTRY]}),
+                "filtered": (
+                    "Two countries by day, found by their names",
+                    PERIOD
+                    | {
+                        "filters": [
+                            {
+                                "name": COUNTRY,
+                                "match": "equals",
+                                "value": ["Germany", "France"],
+                                "search_mappings": 1,
+                            }
+                        ],
+                        "split_by": ["granularity_day", COUNTRY],
+                    },
+                ),
+                "top": (
+                    "The five largest sites, with ranges (extensions)",
+                    PERIOD
+                    | {
+                        "split_by": ["bid_context_wrapper.supply.site_id"],
+                        "order_by": [{"name": "imps", "direction": "desc"}],
+                        "limit": 5,
+                        "precision": 1,
+                    },
+                ),
+            },
+            most_values,
+        ),
+        "responses": _success(
+            "The figures",
+            {
+                "application/json": {"schema": ANSWER, "example": ANSWER_EXAMPLE},
+                MEDIA_TYPE: {"schema": TEXT | {"format": "binary"}},
+            },
+        )
+        | FAILURES,
+    }
+
+
+def export(most_values: int) -> dict[str, Any]:
+    """Of /export, where a filter may have `most_values` values."""
+    return {
+        "summary": "The same as a file",
+        "description": "Never sampled. xlsx is an extension of ours, as are data_fields, order_by, limit, "
+        "offset and audience_key; the elements of data_filters are our own choice.",
+        "openapi_extra": _request(
+            ExportQuery,
+            {
+                "csv": ("A week by country", PERIOD | {"split_by": [COUNTRY], "export_format": "csv"}),
+                "total": (
+                    "Days with more than 1,000 impressions, and a total",
+                    PERIOD
+                    | {
+                        "split_by": ["granularity_day"],
+                        "export_format": "xls",
+                        "include_total": 1,
+                        "data_filters": [{"name": "imps", "match": ">", "value": 1000}],
+                    },
+                ),
+            },
+            most_values,
+        ),
+        "responses": _success("The file", {media: {"schema": TEXT | {"format": "binary"}} for media in FILES})
+        | FAILURES,
+    }

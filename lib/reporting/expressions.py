@@ -11,7 +11,7 @@ Two expressions are equal when their trees are. `str` writes one so that `formul
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -61,6 +61,10 @@ class Expression(ABC):
     def fields(self) -> frozenset[str]:
         """The names of all fields in it."""
         return frozenset[str]().union(*(part.fields() for part in self.parts))
+
+    def is_nonnegative(self, signed: Collection[str]) -> bool:
+        """Whether it can't be negative: nothing is subtracted, and no field is one of the `signed` ones."""
+        return all(part.is_nonnegative(signed) for part in self.parts)
 
     def size(self) -> int:
         """How many nodes it has."""
@@ -115,6 +119,10 @@ class Field(Expression):
         """Its own name."""
         return frozenset((self.name,))
 
+    def is_nonnegative(self, signed: Collection[str]) -> bool:
+        """Whether it is not one of them."""
+        return self.name not in signed
+
     def derivative(self, field: str) -> Expression:
         """One for itself, zero for any other."""
         return ONE if field == self.name else ZERO
@@ -140,6 +148,10 @@ class Negation(Expression):
     def parts(self) -> tuple[Expression, ...]:
         """The operand."""
         return (self.operand,)
+
+    def is_nonnegative(self, signed: Collection[str]) -> bool:
+        """No: its operand may be above zero."""
+        return False
 
     @property
     def precedence(self) -> int:
@@ -174,6 +186,10 @@ class BinaryOperation(Expression):
     def parts(self) -> tuple[Expression, ...]:
         """Left and right."""
         return (self.left, self.right)
+
+    def is_nonnegative(self, signed: Collection[str]) -> bool:
+        """Whether both sides can't be negative, and nothing is subtracted."""
+        return self.operator != "-" and super().is_nonnegative(signed)
 
     @property
     def precedence(self) -> int:

@@ -13,16 +13,17 @@ import numpy.typing as npt
 import pandas as pd
 
 from lib.reporting.answers import Audience, Total, Values
+from lib.reporting.formats import FORMATS
 from lib.reporting.models import EXTENSIONS, AudienceQuery, DataField, ExportQuery, Order, Slicer
 from lib.wire.errors import BadRequest
 
 Places = npt.NDArray[np.intp]
 Keys = npt.NDArray[np.float64]
 PAGE = frozenset({"order_by", "limit", "offset"})
-FORMATS = "csv, tsv, tsv2 and xls"
+*SOME, LAST = sorted(name for name, one in FORMATS.items() if one.plain_words)
 OF_A_FILE = {
     "data_fields": "This service can't choose a file's data fields: it writes all of them",
-    "order_by": "This service can't order a file's rows: it writes them in an order of its own",
+    "order_by": "This service can't order a file's rows: it uses its own order",
     "limit": "This service can't write a part of a file's rows: it writes all of them",
     "offset": "This service can't write a part of a file's rows: it writes all of them",
     "audience_key": "This service can't choose a file's audience source: it writes all of them",
@@ -79,7 +80,11 @@ def check_file(query: ExportQuery, extensions: Collection[str]) -> None:
     """BadRequest where a service with these extensions can't make the file; says what it can't do."""
     for used in extensions_of(query):
         if used not in extensions:
-            raise BadRequest(OF_A_FILE.get(used, f"This service can't write {used}; it can write {FORMATS}"))
+            raise BadRequest(
+                OF_A_FILE.get(
+                    used, f"This service can't write {used}; it can write {', '.join(SOME)} and {LAST}"
+                )
+            )
 
 
 def _ordered(audience: Audience, query: AudienceQuery, slicer: Slicer) -> Places:

@@ -7,9 +7,10 @@ answer: services write numbers and flags as texts, and null or an empty text for
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 MOST_DECIMALS = 15
+RELATIVE = "^(today|yesterday|-[0-9]{1,4}(d|days?|(m|months?)(_first|_last)?))$"
 FLAGS = {"0": 0, "false": 0, "no": 0, "1": 1, "true": 1, "yes": 1}
 
 
@@ -22,6 +23,17 @@ def _text(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     return str(int(value)) if float(value).is_integer() else str(value)
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("must be a number, not true or false")
+    return value
+
+
+def _limit(value: Any) -> Any:
+    """-1 is no limit (decisions: `limit: -1`)."""
+    return None if value in (-1, "-1") else _number(value)
 
 
 def _texts(value: Any) -> Any:
@@ -48,8 +60,24 @@ def told(usual: Any) -> BeforeValidator:
     return BeforeValidator(lambda value: usual if value in (None, "") else value)
 
 
+Whole = Annotated[int, BeforeValidator(_number)]
+Offset = Annotated[int, Field(ge=-12, le=12), BeforeValidator(_number)]
+Number = Annotated[float, BeforeValidator(_number)]
+Limit = Annotated[
+    Annotated[int, Field(ge=0)] | None,
+    BeforeValidator(_limit),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": -1}, {"type": "null"}]}),
+]
+Milliseconds = Annotated[int, Field(ge=0, le=3_600_000), BeforeValidator(_number)] | None
+DateValue = Annotated[
+    str,
+    WithJsonSchema(
+        {"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "pattern": RELATIVE}]}
+    ),
+]
 Flag = Annotated[Literal[0, 1], BeforeValidator(_flag)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
+Names = Annotated[Texts, Field(json_schema_extra={"uniqueItems": True})]
 ToldFlag = Annotated[Literal[0, 1], BeforeValidator(_told_flag), told(0)]
 ToldText = Annotated[str, told("")]
 Named = Annotated[str | None, told(None)]

@@ -9,19 +9,34 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lib.reporting.lenient import Day, Decimals, Flag, Named, Texts, ToldFlag, ToldText, told
+from lib.reporting.formats import FORMATS, ExportFormat
+from lib.reporting.lenient import (
+    DateValue,
+    Day,
+    Decimals,
+    Flag,
+    Limit,
+    Milliseconds,
+    Named,
+    Names,
+    Number,
+    Offset,
+    Texts,
+    ToldFlag,
+    ToldText,
+    Whole,
+    told,
+)
+from lib.reporting.matches import DataMatch, Match
 
-Match = Literal["equals", "not equals", "contains", "not contains", "begins with", "ends with"]
-DataMatch = Literal["<", "<=", ">", ">=", "=", "!="]
 Direction = Literal["asc", "desc"]
-ExportFormat = Literal["xls", "csv", "tsv", "tsv2", "xlsx"]
 Granularity = Literal["hour", "day", "week", "month", "quarter", "year"]
 
 GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
-MATCHES: tuple[Match, ...] = get_args(Match)
 EXTENSIONS = (
     "data_fields", "include_mappings", "order_by", "limit", "offset",
-    "audience_key", "precision", "xlsx", "arrow",
+    "audience_key", "precision", "exact_within",
+    *(name for name, one in FORMATS.items() if not one.plain_words), "arrow",
 )  # fmt: skip
 API_ROWS_LIMIT = 1_000_000
 DESK_ROWS_LIMIT = 10_000
@@ -86,7 +101,7 @@ class AudienceSource(Descriptor):
 
 
 class Slicer(Descriptor):
-    """What info tells of a slicer (specification, Info response fields)."""
+    """What info returns about a slicer (specification, Info response fields)."""
 
     status: Literal["success"] = "success"
     timezone: Annotated[int, told(0)] = 0
@@ -127,7 +142,7 @@ class DataFilter(Value):
 
     name: str
     match: DataMatch
-    value: float = Field(allow_inf_nan=False)
+    value: Number = Field(allow_inf_nan=False)
 
 
 class Order(Value):
@@ -147,27 +162,30 @@ class InfoQuery(Value):
 class _Question(InfoQuery):
     """What audience and export ask alike."""
 
-    start_date: str
-    end_date: str
+    start_date: DateValue
+    end_date: DateValue
     filters: tuple[Filter, ...] = ()
-    split_by: Texts = ()
-    timezone: int | None = Field(default=None, ge=-12, le=12)
-    data_fields: Texts | None = None
+    split_by: Names = ()
+    timezone: Offset | None = None
+    data_fields: Names | None = None
     order_by: tuple[Order, ...] = ()
-    limit: int | None = Field(default=None, ge=0)
-    offset: int = Field(default=0, ge=0)
+    limit: Limit = None
+    offset: Whole = Field(default=0, ge=0)
     audience_key: str | None = None
 
 
 class AudienceQuery(_Question):
     """The question. Frozen and hashable: a cache key, a link, a saved view.
 
-    data_fields, include_mappings, order_by, limit, offset, audience_key and precision are *extensions*.
+    data_fields, include_mappings, order_by, limit, offset, audience_key, precision and exact_within are
+    *extensions*. With `exact_within` every record is read where that is expected to take at most so many
+    milliseconds, whatever `audience_rows_limit` says.
     """
 
-    audience_rows_limit: int = Field(default=API_ROWS_LIMIT, ge=ROWS_LIMITS[0], le=ROWS_LIMITS[1])
+    audience_rows_limit: Whole = Field(default=API_ROWS_LIMIT, ge=ROWS_LIMITS[0], le=ROWS_LIMITS[1])
     include_mappings: Flag = 0
     precision: Flag = 0
+    exact_within: Milliseconds = None
 
 
 class ExportQuery(_Question):

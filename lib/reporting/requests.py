@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import ValidationError
 
-from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer
+from lib.reporting.models import AudienceQuery, ExportQuery, Filter, InfoQuery, Slicer
 from lib.wire.errors import AccessError, BadRequest, UnknownName
+from lib.wire.requirements import requirement
 
 Question = TypeVar("Question", bound=InfoQuery)
 Fields = dict[str, Any]
@@ -75,6 +76,15 @@ def check(query: AudienceQuery | ExportQuery, slicer: Slicer) -> None:
         )
 
 
+def check_values(filters: tuple[Filter, ...], most: int) -> None:
+    """Raise BadRequest where a filter has more than `most` values."""
+    for number, wanted in enumerate(filters):
+        if len(wanted.value) > most:
+            raise BadRequest(
+                f"filters[{number}].value has {len(wanted.value):,} values; a filter may have {most:,}"
+            )
+
+
 def _known(kind: str, name: str, known: list[str]) -> None:
     if name not in known:
         raise UnknownName(kind, name, known)
@@ -90,12 +100,5 @@ def _sentence(problem: Any) -> str:
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(
         "."
     )
-    match problem["type"]:
-        case "missing":
-            return f"{place} is required"
-        case "extra_forbidden":
-            return f"{place} is not a field of the request"
-        case "literal_error":
-            return f"{place} must be {problem['ctx']['expected']}, not {problem['input']!r}"
-        case _:
-            return f"{place}: {problem['msg'][0].lower()}{problem['msg'][1:]}"
+    found = f", not {problem['input']!r}" if problem["type"] == "literal_error" else ""
+    return f"{place} {requirement(problem['type'], problem.get('ctx'))}{found}"

@@ -1,65 +1,140 @@
 """The reporting service over HTTP: POST /API/v2/info, /audience and /export.
 
-Queries run in a pool of their own: the threads of the desk are not theirs to use up.
+Queries run in a pool of their own, shared fairly among people: the threads of the desk are not theirs to use
+up, and nobody waits for all that somebody else asked.
 """
 
 import asyncio
+import weakref
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from os import SEEK_END
+from typing import IO, Any, TypeVar
 
 import orjson
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive
 
+from lib.reporting import documentation
 from lib.reporting.answers import as_arrow, as_json
-from lib.reporting.documentation import AUDIENCE, EXPORT, INFO
+from lib.reporting.documentation import INFO
 from lib.reporting.models import Slicer
-from lib.reporting.service import ReportingService
+from lib.reporting.service import Admitted, ReportingService
+from lib.wire.asking import answered
+from lib.wire.deadline import Deadline
+from lib.wire.errors import Throttled
+from lib.wire.fair import FairPool
 
 Result = TypeVar("Result")
 JSON = "application/json"
+DOORS = 2  # threads on which tokens are checked: never behind a query
+PIECE_BYTES = 1 << 18
+MOST_FILES, WAIT_SECONDS = 20, 10
 
 
 def routes(service: ReportingService) -> APIRouter:
     """The three endpoints. Errors are raised as TrancheError; the application puts them in words."""
     router = APIRouter(prefix="/API/v2", tags=["reporting"])
-    pool = ThreadPoolExecutor(service.settings.query_threads, thread_name_prefix="query")
+    most_values = service.settings.filter_values
+    desk = _Counter(service)
 
     @router.post("/info", **INFO)
     async def info(request: Request) -> Response:
-        body = await request.body()
-        slicer = await _run(pool, lambda: service.info(body))
+        asked = await desk.admit(request)
+        slicer = await asked.result(lambda: service.info(asked.admitted))
         return Response(orjson.dumps(_described(slicer)), media_type=JSON)
 
-    @router.post("/audience", **AUDIENCE)
+    @router.post("/audience", **documentation.audience(most_values))
     async def audience(request: Request) -> Response:
-        deadline = service.deadline()
-        body = await request.body()
+        asked = await desk.admit(request)
         if as_arrow.MEDIA_TYPE in request.headers.get("accept", ""):
-            packed = await _run(pool, lambda: as_arrow.encode(service.audience(body, deadline)))
+            packed = await asked.result(
+                lambda: as_arrow.encode(service.audience(asked.admitted, asked.deadline))
+            )
             return Response(packed, media_type=as_arrow.MEDIA_TYPE)
-        answer = await _run(pool, lambda: service.audience(body, deadline))
-        return StreamingResponse(_pieces(pool, as_json.encode(answer)), media_type=JSON)
+        answer = await asked.result(lambda: service.audience(asked.admitted, asked.deadline))
+        return StreamingResponse(asked.pieces(as_json.encode(answer)), media_type=JSON)
 
-    @router.post("/export", **EXPORT)
+    @router.post("/export", **documentation.export(most_values))
     async def export(request: Request) -> Response:
-        deadline = service.deadline()
-        body = await request.body()
-        file = await _run(pool, lambda: service.export(body, deadline))
-        headers = {"Content-Disposition": file.disposition}
-        return StreamingResponse(_pieces(pool, file.pieces), media_type=file.media_type, headers=headers)
+        asked = await desk.admit(request)
+        desk.check_files(asked.admitted.who)
+        file = await asked.result(lambda: service.export(asked.admitted, asked.deadline))
+        desk.hold(asked.admitted.who, file.content)
+        headers = {"Content-Disposition": file.disposition, "Content-Length": str(_size(file.content))}
+        return StreamingResponse(_read(file.content), media_type=file.media_type, headers=headers)
 
     return router
 
 
-async def _run(pool: ThreadPoolExecutor, work: Callable[[], Result]) -> Result:
-    return await asyncio.get_running_loop().run_in_executor(pool, work)
+class _Counter:
+    """Where requests are taken: the threads that check tokens, and those that answer, fairly shared."""
+
+    def __init__(self, service: ReportingService) -> None:
+        settings = service.settings
+        self.service = service
+        self.doors = FairPool(DOORS, DOORS, "door")
+        self.queries = FairPool(settings.query_threads, settings.query_share, "query")
+        self._files: Counter[str] = Counter()
+
+    async def admit(self, request: Request) -> "_Asked":
+        """The request, once its token is checked."""
+        deadline = self.service.deadline()
+        body = await request.body()
+        admitted = await asyncio.wrap_future(self.doors.submit(None, lambda: self.service.admit(body)))
+        return _Asked(admitted, deadline, request.receive, self.queries)
+
+    def check_files(self, who: str) -> None:
+        """Throttled where this person's readers leave too many files waiting: they lie on disk meanwhile."""
+        if self._files[who] >= MOST_FILES:
+            raise Throttled(WAIT_SECONDS, f"{MOST_FILES} of your files are still being read; read them first")
+
+    def hold(self, who: str, file: IO[bytes]) -> None:
+        """Count a file until it is closed and gone."""
+        self._files[who] += 1
+        weakref.finalize(file, self._files.subtract, [who])
 
 
-async def _pieces(pool: ThreadPoolExecutor, pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
-    while (piece := await _run(pool, lambda: next(pieces, None))) is not None:
-        yield piece
+@dataclass(frozen=True)
+class _Asked:
+    """A request on its way to its answer; its work ends when its caller has gone."""
+
+    admitted: Admitted
+    deadline: Deadline
+    receive: Receive
+    queries: FairPool
+
+    async def result(self, work: Callable[[], Result]) -> Result:
+        """What `work` gives, on one of the threads that this caller may use."""
+
+        def checked() -> Result:
+            self.deadline.check()
+            return work()
+
+        return await answered(self.queries.submit(self.admitted.who, checked), self.receive, self.deadline)
+
+    async def pieces(self, pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+        """An answer while it is written. The time that its reader takes is not the query's."""
+        while (piece := await self._next(pieces)) is not None:
+            yield piece
+
+    async def _next(self, pieces: Iterator[bytes]) -> bytes | None:
+        return await asyncio.wrap_future(self.queries.submit(self.admitted.who, lambda: next(pieces, None)))
+
+
+async def _read(file: IO[bytes]) -> AsyncIterator[bytes]:
+    """A file's content, on the loop's own threads."""
+    with file:
+        while piece := await asyncio.to_thread(file.read, PIECE_BYTES):
+            yield piece
+
+
+def _size(file: IO[bytes]) -> int:
+    size = file.seek(0, SEEK_END)
+    file.seek(0)
+    return size
 
 
 def _described(slicer: Slicer) -> dict[str, Any]:

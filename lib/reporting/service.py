@@ -1,14 +1,21 @@
 """The reporting service: info, audience and export, checked in the order token, slicer, request."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import date
+from typing import IO, TypeVar
 
-from lib.reporting import compose, dates, files, requests
-from lib.reporting.answers import Audience
+import pandas as pd
+
+from lib.reporting import answer_cache, compose, dates, files, requests
+from lib.reporting.answer_cache import AnswerCache
+from lib.reporting.answers import Audience, Total
 from lib.reporting.compose import Shape
-from lib.reporting.engines.resident import ResidentEngine
-from lib.reporting.engines.sums import Engine, Question, Sums
+from lib.reporting.costs import Costs, Work, columns
+from lib.reporting.engines import ENGINES
+from lib.reporting.engines.sums import Engine, Groups, Question, Sums
 from lib.reporting.exports import table
 from lib.reporting.measures import Measure, measures, pairs
 from lib.reporting.models import MAX_SPLIT_ROWS, AudienceQuery, ExportQuery, InfoQuery, Slicer
@@ -17,66 +24,130 @@ from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, BadRequest
+from lib.wire.throttle import Throttle
+
+MEGABYTE = 1_000_000
+Asked = TypeVar("Asked", AudienceQuery, ExportQuery)
 
 
 @dataclass(frozen=True)
 class ExportFile:
-    """A file on its way: its media type, its Content-Disposition, and its bytes piece by piece."""
+    """A whole file: its media type, its Content-Disposition, and its content, read from the start."""
 
     media_type: str
     disposition: str
-    pieces: Iterator[bytes]
+    content: IO[bytes]
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """A request whose token opens the slicer that it names: who sent it, the slicer, its other fields."""
+
+    who: str
+    stored: StoredSlicer
+    fields: requests.Fields
 
 
 class ReportingService:
-    """Answers requests (bodies of JSON, token included) from the warehouse. Safe among threads."""
+    """Answers requests (bodies of JSON, token included) from the warehouse. Safe among threads.
+
+    `is_exempt` says of a token's text whether it is never throttled.
+    """
 
     def __init__(
-        self, warehouse: Warehouse, access: Access, settings: Settings, engine: Engine | None = None
+        self,
+        warehouse: Warehouse,
+        access: Access,
+        settings: Settings,
+        engine: Engine | None = None,
+        is_exempt: Callable[[str], bool] = lambda token: False,
     ) -> None:
         self.warehouse, self.access, self.settings = warehouse, access, settings
-        self.engine = engine or ResidentEngine(settings.engine_threads)
+        self.engine = engine or ENGINES[settings.engine](settings.engine_threads)
+        self.costs, self.answers = Costs(), AnswerCache(settings.answers_megabytes * MEGABYTE)
+        self._throttle, self._is_exempt = Throttle(settings.throttle_questions), is_exempt
 
     def deadline(self) -> Deadline:
         """A new deadline: to be made when the request arrives."""
         return Deadline(self.settings.deadline_seconds)
 
-    def info(self, body: bytes) -> Slicer:
-        """What the slicer is (specification, Info)."""
-        stored, fields = self._open(body)
-        requests.question(InfoQuery, fields)
-        return stored.info()
-
-    def audience(self, body: bytes, deadline: Deadline) -> Audience:
-        """Figures restricted by filters and split by key fields (specification, Audience)."""
-        stored, fields = self._open(body)
-        query = requests.question(AudienceQuery, fields)
-        shape = _shape(query, stored, bool(query.include_mappings), precision=bool(query.precision))
-        sums = self._sums(stored, query, shape, query.audience_rows_limit, deadline)
-        audience = _answer(query, sums, shape)
-        deadline.check()
-        return audience
-
-    def export(self, body: bytes, deadline: Deadline) -> ExportFile:
-        """The same as a file, never sampled (specification, Export)."""
-        stored, fields = self._open(body)
-        query = requests.question(ExportQuery, fields)
-        shape = _shape(query, stored, query.with_mappings)
-        first, last = _period(query, stored)
-        audience = _answer(query, self._sums(stored, query, shape, None, deadline), shape)
-        return ExportFile(
-            media_type=files.media_type(query.export_format),
-            disposition=files.content_disposition(stored.name, first, last, query.export_format),
-            pieces=files.write(table(query, stored.info(), audience), query.export_format, deadline),
-        )
-
-    def _open(self, body: bytes) -> tuple[StoredSlicer, requests.Fields]:
+    def admit(self, body: bytes) -> Admitted:
+        """The request in a body, whatever it asks. AccessError; Throttled for a token that came too often."""
         token, fields = requests.read(body)
         caller = self.access.caller(token, self.settings.reporting_service)
+        if not self._is_exempt(token):
+            self._throttle.admit(caller.token.id)
         project, slicer = requests.where(fields)
         if not caller.may_see(project, slicer):
             raise AccessError
-        return self.warehouse.open(project, slicer), fields
+        return Admitted(caller.person.username, self.warehouse.open(project, slicer), fields)
+
+    def info(self, request: Admitted) -> Slicer:
+        """What the slicer is (specification, Info)."""
+        requests.question(InfoQuery, request.fields)
+        return request.stored.info()
+
+    def audience(self, request: Admitted, deadline: Deadline) -> Audience:
+        """Figures restricted by filters and split by key fields (specification, Audience)."""
+        stored, query = request.stored, self._question(AudienceQuery, request)
+        shape = _shape(query, stored, bool(query.include_mappings), precision=bool(query.precision))
+        work = _work(stored, query, shape)
+        milliseconds = self.costs.milliseconds(work)
+        limit = None if milliseconds <= (query.exact_within or -1) else query.audience_rows_limit
+        first, last = _period(query, stored)
+        days, timezone = (first.isoformat(), last.isoformat()), _timezone(query, stored)
+        audience = self.answers.get(
+            answer_cache.key(stored, query, days, timezone, limit),
+            lambda: self._computed(stored, query, shape, limit, work, deadline),
+            deadline,
+        )
+        deadline.check()
+        return _with_cost(audience, milliseconds)
+
+    def _computed(
+        self,
+        stored: StoredSlicer,
+        query: AudienceQuery,
+        shape: Shape,
+        limit: int | None,
+        work: Work,
+        deadline: Deadline,
+    ) -> tuple[Audience, bool]:
+        """The answer, and whether it may be kept: what a deadline left unread may be read another time."""
+        began = time.perf_counter()
+        sums = self._sums(stored, query, shape, limit, deadline)
+        audience = _answer(query, sums, shape)
+        if sums.records_read == sums.records_in_range:
+            self.costs.learn(replace(work, records=sums.records_read), time.perf_counter() - began)
+        return audience, not sums.unread
+
+    def export(self, request: Admitted, deadline: Deadline) -> ExportFile:
+        """The same as a file, never sampled (specification, Export). It is made whole before this returns."""
+        stored, query = request.stored, self._question(ExportQuery, request)
+        shape = _shape(query, stored, query.with_mappings)
+        first, last = _period(query, stored)
+        audience = _answer(query, self._sums(stored, query, shape, None, deadline), shape)
+        if query.include_total and query.data_filters and query.split_by:
+            total = self._total_of(audience.names, stored, query, shape, deadline)
+            audience = replace(audience, total=total)
+        return ExportFile(
+            media_type=files.media_type(query.export_format),
+            disposition=files.content_disposition(stored.name, first, last, query.export_format),
+            content=files.made(table(query, stored.info(), audience), query.export_format, deadline),
+        )
+
+    def _total_of(
+        self, rows: pd.DataFrame, stored: StoredSlicer, query: ExportQuery, shape: Shape, deadline: Deadline
+    ) -> Total:
+        """The total of the records that belong to these rows; it counts a record in several of them once."""
+        whole = query.model_copy(update={"split_by": ()})
+        plain = Shape(returned=shape.returned, known=shape.known)
+        return compose.compose(self._sums(stored, whole, plain, None, deadline, Groups(rows)), plain).total
+
+    def _question(self, model: type[Asked], request: Admitted) -> Asked:
+        query = requests.question(model, request.fields)
+        requests.check_values(query.filters, self.settings.filter_values)
+        return query
 
     def _sums(
         self,
@@ -85,9 +156,9 @@ class ReportingService:
         shape: Shape,
         rows_limit: int | None,
         deadline: Deadline,
+        within: Groups | None = None,
     ) -> Sums:
         first, last = _period(query, stored)
-        needed = _needed(shape)
         counted = len(query.split_by) > 1 and not shape.data_filters
         asked = Question(
             first=first,
@@ -95,10 +166,12 @@ class ReportingService:
             timezone=_timezone(query, stored),
             split_by=query.split_by,
             filters=query.filters,
-            atoms=frozenset().union(*(measure.atoms for measure in needed)),
-            pairs=pairs(needed) if rows_limit is not None else frozenset(),
+            atoms=_atoms(shape),
+            pairs=pairs(_needed(shape)) if rows_limit is not None else frozenset(),
             rows_limit=rows_limit,
             max_groups=MAX_SPLIT_ROWS if counted else None,
+            max_bytes=self.settings.question_megabytes * MEGABYTE,
+            within=within,
         )
         return self.engine.audience(stored, asked, deadline)
 
@@ -148,6 +221,30 @@ def _needed(shape: Shape) -> list[Measure]:
     """The data fields to compute: those returned, and those that order or filter the rows."""
     named = [order.name for order in shape.order_by] + [wanted.name for wanted in shape.data_filters]
     return [*shape.returned, *(shape.known[name] for name in named if name in shape.known)]
+
+
+def _atoms(shape: Shape) -> frozenset[str]:
+    return frozenset().union(*(measure.atoms for measure in _needed(shape)))
+
+
+def _work(stored: StoredSlicer, query: AudienceQuery, shape: Shape) -> Work:
+    """What an exact answer has to read; records by the days of the slicer's own zone."""
+    first, last = _period(query, stored)
+    return Work(
+        slicer=f"{stored.project}/{stored.name}",
+        split_by=query.split_by,
+        is_filtered=bool(query.filters),
+        records=sum(rows for day, rows in stored.rows.items() if first <= day <= last),
+        columns=columns(len(query.split_by) + len(query.filters), _atoms(shape)),
+    )
+
+
+def _with_cost(audience: Audience, milliseconds: float) -> Audience:
+    """The answer with what an exact one is expected to take now, where it tells of its precision."""
+    if audience.precision is None:
+        return audience
+    told = replace(audience.precision, exact_milliseconds=math.ceil(milliseconds))
+    return replace(audience, precision=told)
 
 
 def _answer(query: AudienceQuery | ExportQuery, sums: Sums, shape: Shape) -> Audience:

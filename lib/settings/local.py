@@ -6,17 +6,18 @@ import secrets
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from lib import private
+from lib.wire.network import Network
 
 PREFIX = "TRANCHE_"
 ServiceName = re.compile(r"[A-Za-z0-9._~:-]{1,100}")
 
 
 class Local(BaseSettings):
-    """What this installation was told of itself."""
+    """The settings of this installation itself."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True, validate_default=True
@@ -24,60 +25,109 @@ class Local(BaseSettings):
 
     home: Path = Field(
         default=Path(".tranche"),
-        description="Folder of all that is kept: rows, people, tokens, secrets, `tranche.toml`.",
+        description="Data directory: rows, people, tokens, secrets, `tranche.toml`.",
     )
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8501, ge=1, le=65535, description="Port to listen on.")
     origins: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
-        description="Names of the desk, like `https://desk.example`, where a proxy changes the host.",
+        description="Public addresses of the desk besides `host`, like `https://desk.example`; "
+        "requests for any other host name are refused.",
+    )
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Addresses or networks of the proxies in front, like `10.0.0.0/8`: only they may name "
+        "the client in `X-Forwarded-For`.",
+    )
+    request_seconds: float = Field(
+        default=30,
+        gt=0,
+        le=3600,
+        description="Seconds in which a request's header, then its body, must arrive.",
+    )
+    reader_seconds: float = Field(
+        default=60,
+        gt=0,
+        le=3600,
+        description="Seconds after which a client that reads nothing of a response loses the connection.",
     )
     demo: bool = Field(
         default=False,
         description="Demo mode: people with a known password, so `host` must be a loopback address.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", description="The least grave message that is logged: debug, info, warning or error."
+        default="info", description="Minimum level of log messages: debug, info, warning or error."
     )
     deadline_seconds: float = Field(
-        default=30, gt=0, le=3600, description="Seconds after which a query is stopped and answers `timeout`."
+        default=30,
+        gt=0,
+        le=3600,
+        description="Seconds after which a query is stopped with the status `timeout`.",
     )
-    max_body_bytes: int = Field(
-        default=1_048_576, ge=1024, description="Bytes of a request's body above which it is refused."
+    max_body_bytes: int = Field(default=1_048_576, ge=1024, description="Largest request body, in bytes.")
+    query_threads: int = Field(default=4, ge=1, le=64, description="Queries that run at the same time.")
+    engine: Literal["resident", "pandas"] = Field(
+        default="resident",
+        description="Engine that computes figures: `resident` (fast, can sample) or `pandas` (slow, "
+        "for reference).",
     )
-    query_threads: int = Field(default=4, ge=1, le=64, description="Queries worked on at the same time.")
-    engine_threads: int = Field(default=2, ge=1, le=64, description="Threads that one query may use.")
+    query_share: int = Field(
+        default=2,
+        ge=1,
+        le=64,
+        description="Queries of one person, or of one remote desk, that run at the same time.",
+    )
+    engine_threads: int = Field(default=2, ge=1, le=64, description="Threads per query.")
+    question_megabytes: int = Field(
+        default=4096, ge=1, description="Megabytes of memory that one query may need before it is refused."
+    )
+    answers_megabytes: int = Field(
+        default=64, ge=0, description="Megabytes of answers kept in memory; 0 keeps none."
+    )
     database_url: str = Field(
         default_factory=lambda given: f"sqlite:///{given['home'] / 'tranche.db'}",
         repr=False,
-        description="SQLAlchemy URL of the database of tokens and deals, on SQLite or PostgreSQL.",
+        description="SQLAlchemy URL of the database of tokens and deals: SQLite or PostgreSQL.",
         json_schema_extra={"shown": "sqlite:///<home>/tranche.db"},
     )
     reporting_service: str = Field(
-        default="reporting", description="Service identifier that a token for the reporting API carries."
+        default="reporting", description="Service identifier of tokens for the reporting API."
     )
-    deals_service: str = Field(
-        default="deals", description="Service identifier that a token for the deals API carries."
-    )
+    deals_service: str = Field(default="deals", description="Service identifier of tokens for the deals API.")
     throttle_reads: int = Field(
-        default=100, ge=1, description="Requests to the deals API that read, per token and minute."
+        default=100, ge=1, description="Read requests to the deals API, per token and minute."
     )
     throttle_writes: int = Field(
-        default=60, ge=1, description="Requests to the deals API that write, per token and minute."
+        default=60, ge=1, description="Write requests to the deals API, per token and minute."
     )
+    throttle_questions: int = Field(
+        default=300,
+        ge=1,
+        description="Requests to the reporting API, per token and minute; a remote desk has one token.",
+    )
+    filter_values: int = Field(default=10_000, ge=1, description="Maximum number of values in one filter.")
     legacy_packages: bool = Field(
-        default=True, description="Whether the deals API still answers for the deprecated packages."
+        default=True, description="Whether the deals API still serves the deprecated packages."
     )
+    price_currency: str = Field(
+        default="USD", max_length=10, description="Currency of prices and fees on screen."
+    )
+    price_unit: str = Field(default="CPM", max_length=20, description="Unit of prices on screen.")
     token_seconds: int = Field(
-        default=3600, ge=60, le=86_400, description="Seconds for which a temporary token works."
+        default=3600, ge=60, le=86_400, description="Lifetime of a temporary token, in seconds."
     )
     session_hours: float = Field(
-        default=12, gt=0, le=720, description="Hours after which a person has to sign in to the desk again."
+        default=12, gt=0, le=720, description="Hours after which a person has to sign in again."
     )
 
-    @field_validator("origins", mode="before")
+    @field_validator("*", mode="before")
     @classmethod
-    def _separated_origins(cls, value: Any) -> Any:
+    def _is_no_switch(cls, value: Any, info: ValidationInfo) -> Any:
+        return number(value, cls.model_fields[info.field_name or ""].annotation)
+
+    @field_validator("origins", "trusted_proxies", mode="before")
+    @classmethod
+    def _separated_lists(cls, value: Any) -> Any:
         return separated(value)
 
     @field_validator("origins", mode="after")
@@ -85,8 +135,18 @@ class Local(BaseSettings):
     def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
         for one in origins:
             if not re.fullmatch(r"https?://[^/?#@\s]+", one):
-                raise ValueError(f"an origin is https:// and a host, with nothing behind it, not '{one}'")
+                raise ValueError(f"an origin is https:// and a host, with nothing after it, not '{one}'")
         return origins
+
+    @field_validator("trusted_proxies", mode="after")
+    @classmethod
+    def _are_networks(cls, proxies: tuple[str, ...]) -> tuple[str, ...]:
+        for one in proxies:
+            try:
+                ipaddress.ip_network(one)
+            except ValueError:
+                raise ValueError(f"a proxy is an address or a network like 10.0.0.0/8, not '{one}'") from None
+        return proxies
 
     @field_validator("home", mode="after")
     @classmethod
@@ -104,11 +164,13 @@ class Local(BaseSettings):
     def _agree(self) -> Self:
         if self.demo and not is_loopback(self.host):
             raise ValueError(
-                f"demo mode has people with a known password and listens on a loopback address alone, not on "
+                f"demo mode has people with a known password and listens only on a loopback address, not on "
                 f"{self.host}: set host to 127.0.0.1, or turn demo off"
             )
         if self.reporting_service == self.deals_service:
-            raise ValueError("reporting_service and deals_service must differ, or each token would open both")
+            raise ValueError(
+                "reporting_service and deals_service must differ, or each token would work for both"
+            )
         return self
 
     @property
@@ -120,6 +182,18 @@ class Local(BaseSettings):
     def people_file(self) -> Path:
         """The credentials file."""
         return self.home / "people.yaml"
+
+    @property
+    def network(self) -> Network:
+        """Where to listen, and what to accept from there."""
+        return Network(
+            self.host,
+            self.port,
+            self.origins,
+            self.request_seconds,
+            self.trusted_proxies,
+            self.reader_seconds,
+        )
 
     @property
     def services(self) -> dict[str, str]:
@@ -139,6 +213,13 @@ class Local(BaseSettings):
             return path.read_text(encoding="utf-8")
         except FileNotFoundError:
             return private.write_once(path, secrets.token_urlsafe(32))
+
+
+def number(value: Any, kind: Any) -> Any:
+    """The value; ValueError for a switch in place of a number: TOML's `true` would be read as 1."""
+    if isinstance(value, bool) and kind in (int, float, int | None):
+        raise ValueError(f"must be a number, not {str(value).lower()}")
+    return value
 
 
 def separated(value: Any) -> Any:

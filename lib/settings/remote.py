@@ -1,13 +1,13 @@
-"""The settings of services elsewhere: where they are, in whose name they are asked, and how they differ."""
+"""The settings of remote services: addresses, credentials, and how they differ."""
 
 from pathlib import Path
 from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator, model_validator
 from pydantic_settings import NoDecode
 
-from lib.settings.local import Local, is_loopback, separated
+from lib.settings.local import Local, is_loopback, number, separated
 
 SECRETS = frozenset({"reporting_token", "deals_token", "service_password"})
 ADDRESSES = ("base_url", "curate_url", "auth_url")
@@ -25,77 +25,80 @@ class ConfiguredSeat(BaseModel):
     dsp: str | None = None
     deal_sync: bool | None = None
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_no_switch(cls, value: Any, info: ValidationInfo) -> Any:
+        return number(value, cls.model_fields[info.field_name or ""].annotation)
+
 
 class Remote(Local):
-    """What this installation was told of services elsewhere. Without an address, a service is embedded."""
+    """The settings of remote services. Without an address, a service is embedded."""
 
     base_url: str = Field(
         default="",
-        description="Address of a reporting service elsewhere, without `/API/v2`; empty: embedded.",
+        description="Address of a remote reporting service, without `/API/v2`; empty: embedded.",
     )
     curate_url: str = Field(
-        default="", description="Address of a deals service elsewhere, without `/api/`; empty: embedded."
+        default="", description="Address of a remote deals service, without `/api/`; empty: embedded."
     )
-    auth_url: str = Field(
-        default="", description="Address of the token service of these, without `/oauth2/token/`."
-    )
+    auth_url: str = Field(default="", description="Address of their token service, without `/oauth2/token/`.")
     plain_http: bool = Field(
         default=False,
-        description="Whether such an address may be http beyond this machine: tokens go unsealed.",
+        description="Whether these addresses may be http beyond this machine: tokens are sent unencrypted.",
     )
     slicers: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(), description="Slicers of the reporting service elsewhere, each `project/slicer`."
+        default=(), description="Slicers of the remote reporting service, each `project/slicer`."
     )
     reporting_token: SecretStr | None = Field(
-        default=None, description="Permanent token for the reporting service elsewhere."
+        default=None, description="Permanent token for the remote reporting service."
     )
     deals_token: SecretStr | None = Field(
-        default=None, description="Permanent token for the deals service elsewhere."
+        default=None, description="Permanent token for the remote deals service."
     )
     service_username: str = Field(
         default="",
-        description="Name with which temporary tokens are asked for, where no permanent one is set.",
+        description="User name for temporary tokens, if no permanent token is set.",
     )
-    service_password: SecretStr | None = Field(default=None, description="The password that belongs to it.")
+    service_password: SecretStr | None = Field(default=None, description="Password for temporary tokens.")
     token_header: str = Field(
         default="Authorization",
         pattern=HEADER,
-        description="Header in which the deals service elsewhere wants its token.",
+        description="Header of the token in calls to the remote deals service.",
     )
     token_scheme: str = Field(
         default="Bearer", description="Word before the token in that header; may be empty."
     )
     connect_seconds: float = Field(
-        default=5, gt=0, le=120, description="Seconds to wait for a connection to a service elsewhere."
+        default=5, gt=0, le=120, description="Timeout for connecting to a remote service, in seconds."
     )
     answer_seconds: float = Field(
-        default=60, gt=0, le=3600, description="Seconds for one call to it altogether, repetitions included."
+        default=60, gt=0, le=3600, description="Timeout for one call to it including retries, in seconds."
     )
     max_answer_bytes: int = Field(
-        default=268_435_456, ge=1024, description="Bytes of its answer above which it is refused."
+        default=268_435_456, ge=1024, description="Largest response that is accepted from it, in bytes."
     )
     ca_file: Path | None = Field(
-        default=None, description="Certificates (PEM) to trust in place of the system's, for its TLS."
+        default=None, description="Certificates (PEM) to trust for its TLS, instead of the system's."
     )
     deals_mapping_confirmed: bool = Field(
         default=False,
-        description="Whether `targeting_names` and `fee_types` were checked against the deals service "
-        "elsewhere; until then its deals are read-only.",
+        description="Whether `targeting_names` and `fee_types` were checked against the remote deals "
+        "service; until then its deals are read-only.",
     )
     targeting_names: dict[str, dict[str, str]] = Field(
         default={},
-        description="How that service calls the fields of targeting elements, per array: our name, theirs.",
+        description="Names of the fields of targeting elements in that service, per array: our name, theirs.",
     )
     fee_types: dict[int, int] = Field(
         default={},
-        description="Its numbers for our `agency_curation_fee_type`; without them no fee is offered.",
+        description="Its numbers for our `agency_curation_fee_type`; without them fees can't be set.",
     )
     seats: tuple[ConfiguredSeat, ...] = Field(
         default=(),
-        description="Its seats, where it keeps no list: `id`, `name`, `dsp_id`, `dsp`, `deal_sync`.",
+        description="Its seats, if it has no list of them: `id`, `name`, `dsp_id`, `dsp`, `deal_sync`.",
     )
     deals_keys: bool = Field(
-        default=False, description="Whether it honours `Idempotency-Key`, so that a creation may be repeated."
+        default=False, description="Whether it honours `Idempotency-Key`, so that creating may be retried."
     )
 
     @field_validator("slicers", mode="before")
@@ -129,11 +132,13 @@ class Remote(Local):
         unsealed = [name for name in ADDRESSES if _is_unsealed(getattr(self, name))]
         if unsealed and not self.plain_http:
             raise ValueError(
-                f"{unsealed[0]} is http, over which passwords and tokens travel in the open: make it https, "
+                f"{unsealed[0]} is http, which sends passwords and tokens unencrypted: make it https, "
                 "or set plain_http to true"
             )
         if self.base_url and not self.slicers:
-            raise ValueError("base_url needs slicers, as no service lists them: slicers = ['project/slicer']")
+            raise ValueError(
+                "base_url needs slicers, because no service lists them: slicers = ['project/slicer']"
+            )
         for address, token in (("base_url", "reporting_token"), ("curate_url", "deals_token")):
             if getattr(self, address) and not (getattr(self, token) or self._can_ask_for_tokens()):
                 raise ValueError(

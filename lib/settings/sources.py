@@ -1,4 +1,4 @@
-"""Every setting, its default and its sentence.
+"""Every setting, its default and its description.
 
 A setting comes from an option of the command line, else from the environment (`TRANCHE_<NAME>`), else from
 one TOML file (`<home>/tranche.toml`, or the one that `TRANCHE_CONFIG` names), else it has its default.
@@ -7,6 +7,8 @@ one TOML file (`<home>/tranche.toml`, or the one that `TRANCHE_CONFIG` names), e
 import os
 import stat
 import tomllib
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,10 +21,11 @@ from lib.settings.remote import SECRETS, Remote
 from lib.wire.errors import Misconfigured, UnknownName
 
 CONFIG = "TRANCHE_CONFIG"
+NO_OPTIONS: Mapping[str, Any] = {}
 
 
 class Settings(Remote):
-    """What this installation was told. `load` reads all sources; the constructor leaves the TOML file out."""
+    """All settings. `load` reads all sources; the constructor leaves the TOML file out."""
 
     def __hash__(self) -> int:
         """As equal settings have it: some of them are mappings, which have no hash."""
@@ -34,7 +37,7 @@ class Settings(Remote):
 
         Raises Misconfigured, with one sentence for each wrong setting that names it and its source.
         """
-        path = _config_file(options)
+        path = config_file(options)
         stored = _stored(path, set(cls.model_fields))
         outranked = {name for name in cls.model_fields if os.environ.get(f"{PREFIX}{name.upper()}")}
         values = {name: value for name, value in stored.items() if name not in outranked} | options
@@ -46,13 +49,21 @@ class Settings(Remote):
             sources |= dict.fromkeys(options, "given as an option")
             raise Misconfigured(_sentences(error, sources)) from None
         except SettingsError as error:
-            raise Misconfigured(
-                f"A setting of the environment is not the JSON that it must be: {error}"
-            ) from None
+            raise Misconfigured(f"A setting of the environment is not valid JSON: {error}") from None
+
+    @staticmethod
+    def current() -> "Settings":
+        """The settings of this process, read once: a change of the file or environment takes a restart."""
+        return _current()
+
+
+@cache
+def _current() -> Settings:
+    return Settings.load()
 
 
 def settings_table() -> str:
-    """The Markdown table of all settings, as the README has it between its `<!-- settings -->` marks."""
+    """The Markdown table of all settings, as docs/settings.md has it between `<!-- settings -->` marks."""
     rows = [
         f"| `{name}` | `{PREFIX}{name.upper()}` | {_shown(field)} | {field.description} |"
         for name, field in Settings.model_fields.items()
@@ -68,11 +79,11 @@ def _shown(field: FieldInfo) -> str:
     return f"`{str(shown).lower() if isinstance(shown, bool) else shown}`"
 
 
-def _config_file(options: dict[str, Any]) -> Path:
-    """Where the TOML file is, or would be."""
+def config_file(options: Mapping[str, Any] = NO_OPTIONS) -> Path:
+    """Where the TOML file is, or would be. Misconfigured if it was named and is not there."""
     if named := os.environ.get(CONFIG):
         if not Path(named).is_file():
-            raise Misconfigured(f"{CONFIG} names the file {named}, which is not there")
+            raise Misconfigured(f"{CONFIG} names the file {named}, which does not exist")
         return Path(named)
     return Path(options.get("home") or os.environ.get(f"{PREFIX}HOME") or ".tranche") / "tranche.toml"
 

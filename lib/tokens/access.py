@@ -1,39 +1,76 @@
-"""Who may do what: the tokens' store and the people's file, asked together."""
+"""Who may do what: the tokens' store and the people's file, asked and changed together, and noted."""
 
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Self
 
 from lib import database
-from lib.people import Grant, People, Person
+from lib.people import DealsGrant, Grant, People, Person, Role
 from lib.settings import Settings
+from lib.tokens.audit import Audit
 from lib.tokens.models import Caller, Kind, Token
 from lib.tokens.store import TokenStore
-from lib.wire.errors import AccessError, BadRequest, UnknownName
+from lib.wire.errors import AccessError, BadRequest, TooManyAttempts
+
+UNKNOWN = "unknown name"
+LOCKED = "'{}' still has the password of the demo; give them another: tranche user password {}"
 
 
 class Access:
-    """A token is worth what its owner may see now, and what it was granted of that."""
+    """A token is worth what its owner may see and do now, and what it was granted of that.
 
-    def __init__(self, store: TokenStore, people: People) -> None:
+    `deals_service` is the identifier of the deals API: its tokens have grants for deals, others have not.
+    Changes are noted in `audit`; `by` is who makes them.
+    """
+
+    def __init__(self, store: TokenStore, people: People, deals_service: str = "deals") -> None:
         self.store = store
         self.people = people
+        self.audit = Audit(store.engine)
+        self._deals_service = deals_service
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Over the database and the people's file of these settings; brings the database up to date."""
+        """Over the database and the people's file of these settings; brings both up to date."""
         engine = database.engine(settings.database_url)
         database.migrate(engine)
-        return cls(TokenStore(engine), People(settings.people_file))
+        people = People(settings.people_file, locks_demo=not settings.demo)
+        people.migrate()
+        return cls(TokenStore(engine), people, settings.deals_service)
+
+    def sign_in(self, username: str, password: str, address: str | None = None) -> Person | None:
+        """The person, if the password is theirs, else None. TooManyAttempts after repeated failures."""
+        found = self.check(username, password, address)
+        if found is not None:
+            self.audit.note("signed in", found.username, found.username, "", address)
+        return found
+
+    def check(self, username: str, password: str, address: str | None = None) -> Person | None:
+        """As `People.check`; refused attempts are noted.
+
+        A name that is not known is not written down: people type their passwords there.
+        """
+        known = self.people.get(username)
+        about = known.username if known else UNKNOWN
+        try:
+            found = self.people.check(username, password, address)
+        except TooManyAttempts:
+            self.audit.note("sign-in refused", about, about, "too many attempts", address)
+            raise
+        if found is None:
+            why = "locked: it has the password of the demo" if known and self.people.is_locked(known) else ""
+            self.audit.note("sign-in refused", about, about, why or "wrong name or password", address)
+        return found
 
     def caller(self, token: str, service: str) -> Caller:
         """Who comes with this token to this service.
 
         AccessError, in the same words, for a token that is wrong, expired, revoked, for another service, or
-        of an owner who is not there any more.
+        of an owner who is not there any more or is locked out.
         """
         found = self.store.verify(token, service)
         owner = self.people.get(found.owner)
-        if owner is None or _belonged_to_a_namesake(found, owner):
+        if owner is None or _belonged_to_a_namesake(found, owner) or self.people.is_locked(owner):
             raise AccessError()
         return Caller(owner, found)
 
@@ -45,26 +82,121 @@ class Access:
         lifetime: timedelta | None,
         grants: tuple[Grant, ...] = (),
         kind: Kind = "permanent",
+        deals: DealsGrant | None = None,
+        by: str | None = None,
+        address: str | None = None,
     ) -> str:
         """A new token's text, granted at most what its owner has (nothing named: all of it).
 
-        UnknownName without such a person; BadRequest naming what isn't theirs to grant.
+        UnknownName without such a person; BadRequest naming what isn't theirs to grant, or isn't of this
+        service: deals know no projects, and reports no seats. `by`: the owner, unless another is named.
         """
-        person = self.people.get(owner)
-        if person is None:
-            raise UnknownName("person", owner, (known.username for known in self.people.everyone()))
+        person = self.people.known(owner)
+        if self.people.is_locked(person):
+            raise BadRequest(LOCKED.format(person.username, person.username))
+        self._check_deals(person, service, grants, deals)
         foreign = [str(grant) for grant in grants if not person.may_see(grant.project, grant.slicer)]
         if foreign:
             raise BadRequest(
                 f"'{person.username}' may not see {', '.join(foreign)}, so their token can't either; "
                 f"they may see {', '.join(map(str, person.grants)) or 'nothing yet'}"
             )
-        return self.store.issue(person.username, service, name, lifetime, grants, kind)
+        text = self.store.issue(person.username, service, name, lifetime, grants, kind, deals)
+        opens = str(deals or "") or ", ".join(map(str, grants)) or "all that its owner can see"
+        detail = f"{kind}, {service}, '{name.strip()}', opens {opens}"
+        self.audit.note("token made", by or person.username, person.username, detail, address)
+        return text
 
-    def remove(self, username: str) -> int:
+    def revoke(self, token: Token, by: str) -> None:
+        """Revoke a token, at once and permanently."""
+        self.store.revoke(token.id)
+        detail = f"{token.id}, {token.service}, '{token.name}'"
+        self.audit.note("token revoked", by, token.owner, detail)
+
+    def add(self, person: Person, password: str, by: str) -> None:
+        """Add a person; BadRequest if the name is taken or the password can't be stored."""
+        self.people.add(person, password)
+        self.audit.note("person added", by, person.username, _described(person))
+
+    def change(
+        self,
+        username: str,
+        by: str,
+        role: Role | None = None,
+        grants: Iterable[Grant] | None = None,
+        deals: DealsGrant | None = None,
+    ) -> Person:
+        """Give a person this role, these grants and no others; what is None stays. All of it or nothing.
+
+        Returns the person as they are now. UnknownName without such a person; BadRequest for what the role
+        does not allow.
+        """
+        held = None if grants is None else tuple(grants)
+        return self._changed(username, by, lambda: self.people.change(username, role, deals, held))
+
+    def regrant(self, username: str, grants: Iterable[Grant], by: str, *, takes: bool = False) -> Person:
+        """Grant more projects and slicers to a person, or take these away; returns them as they are now.
+
+        UnknownName without such a person; BadRequest for a grant to take away that they do not hold.
+        """
+        change = self.people.revoke if takes else self.people.grant
+        return self._changed(username, by, lambda: change(username, grants))
+
+    def _changed(self, username: str, by: str, change: Callable[[], Person]) -> Person:
+        before, after = self.people.known(username), change()
+        if after != before:
+            detail = f"{_described(before)} → {_described(after)}"
+            self.audit.note("person changed", by, after.username, detail)
+        return after
+
+    def set_password(self, username: str, password: str, by: str, *, revokes_tokens: bool = True) -> int:
+        """Give a person another password, which signs them out; returns how many tokens it revoked.
+
+        Tokens go on to work without `revokes_tokens`: they know no password.
+        """
+        person = self.people.known(username)
+        self.people.set_password(username, password)
+        revoked = self.store.revoke_all(person.username) if revokes_tokens else 0
+        kept = "tokens kept" if not revokes_tokens else f"tokens revoked: {revoked}"
+        self.audit.note("password changed", by, person.username, kept)
+        return revoked
+
+    def remove(self, username: str, by: str = "") -> int:
         """Remove a person and revoke their tokens; returns how many. UnknownName without such a person."""
+        person = self.people.known(username)
         self.people.remove(username)
-        return self.store.revoke_all(username.strip().lower())
+        revoked = self.store.revoke_all(person.username)
+        self.audit.note(
+            "person removed", by or person.username, person.username, f"tokens revoked: {revoked}"
+        )
+        return revoked
+
+    def _check_deals(
+        self, person: Person, service: str, grants: tuple[Grant, ...], deals: DealsGrant | None
+    ) -> None:
+        if service != self._deals_service:
+            if deals is not None:
+                raise BadRequest("Only a token for the deals API can have a grant for deals")
+            return
+        if not person.deals.reads:
+            raise BadRequest(
+                f"'{person.username}' has no access to deals, so their token would give access to none"
+            )
+        if grants:
+            raise BadRequest(
+                "Deals belong to no project or slicer: narrow their token with a grant for deals"
+            )
+        if deals is not None and (not deals.reads or deals.within(person.deals) != deals):
+            raise BadRequest(
+                f"'{person.username}' may {person.deals.words}, so their token can't {deals.words}"
+                if deals.reads
+                else "A token for the deals API needs read or write, not none"
+            )
+
+
+def _described(person: Person) -> str:
+    sees = "everything" if person.role == "admin" else ", ".join(map(str, person.grants)) or "nothing"
+    return f"{person.role}, sees {sees}, deals {person.deals}"
 
 
 def _belonged_to_a_namesake(token: Token, owner: Person) -> bool:

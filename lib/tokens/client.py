@@ -21,7 +21,7 @@ USUAL_SECONDS = 300.0
 SPARE_SECONDS, SPARE_SHARE = 60.0, 0.1
 RENEWED_AT_MOST_EVERY = 30.0
 REFUSED_SECONDS = 60.0
-REFUSED = "The token service refuses the name or the password of the settings"
+REFUSED = "The token service rejected the name or password of the settings"
 REFUSALS = frozenset({400, 401, 403})
 
 
@@ -133,16 +133,16 @@ def _read(answer: httpx.Response) -> tuple[str, float]:
         raise Refused(REFUSED)
     if answer.status_code == 429:
         wait = ceil(retry_after(answer) or REFUSED_SECONDS)
-        raise Throttled(wait, f"The token service asks to be left alone for {wait} seconds")
+        raise Throttled(wait, f"The token service asks to wait {wait} seconds")
     if answer.status_code in DEAD:
-        raise Unreachable(f"Something on the way to the token service answered {answer.status_code}")
+        raise Unreachable(f"A gateway before the token service answered {answer.status_code}")
     try:
         fields = orjson.loads(answer.content)
         text, seconds = fields["access_token"], float(fields.get("expires_in") or USUAL_SECONDS)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise Garbled(
-            f"The token service answered {answer.status_code}, with something that is no token"
+            f"The token service answered {answer.status_code}, with something that is not a token"
         ) from None
     if not isinstance(text, str) or not text.isprintable() or not text or seconds <= 0:
-        raise Garbled("The token service gave a token that can't be used")
+        raise Garbled("The token service returned a token that can't be used")
     return text, seconds

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from lib.people import Grant, Person
+from lib.people import DealsGrant, Grant, Person
 
 Kind = Literal["permanent", "temporary"]
 
@@ -14,7 +14,7 @@ class Token:
     """What is kept of a token: everything but the token itself. Times are in UTC; `expires` None is never.
 
     `prefix` is its readable beginning, by which a person recognises it. Without grants it opens all that its
-    owner may see.
+    owner may see; `deals` None: all that they may do with deals.
     """
 
     id: int
@@ -28,6 +28,7 @@ class Token:
     expires: datetime | None
     last_used: datetime | None
     revoked: datetime | None
+    deals: DealsGrant | None = None
 
     def state(self, now: datetime) -> Literal["active", "expired", "revoked"]:
         """Whether it still opens anything."""
@@ -47,3 +48,13 @@ class Caller:
         """Whether the owner may see the slicer now, and the token was granted it too."""
         granted = not self.token.grants or any(grant.covers(project, slicer) for grant in self.token.grants)
         return granted and self.person.may_see(project, slicer)
+
+    @property
+    def deals(self) -> DealsGrant:
+        """What the owner may do with deals now, and the token was granted too."""
+        return self.person.deals.within(self.token.deals)
+
+    @property
+    def is_for_seats(self) -> bool:
+        """Whether the token itself, whoever has it, is for some seats alone."""
+        return self.token.deals is not None and self.token.deals.seats is not None

@@ -1,4 +1,4 @@
-"""What `/docs` tells of the token endpoint, which reads its form by itself."""
+"""What `/docs` says about the token endpoint, which parses its form itself."""
 
 from typing import Any
 
@@ -43,10 +43,10 @@ DOCUMENTATION: dict[str, Any] = {
     },
     "responses": {
         200: _response("The token, and for how many seconds it works", _ISSUED),
-        400: _response("The form is not whole", _refused("invalid_request", "Missing: scope")),
+        400: _response("A field of the form is missing", _refused("invalid_request", "Missing: scope")),
         401: _response("No such person", _refused("invalid_grant", "Wrong name or password")),
         429: _response(
-            "Wrong too often; see Retry-After", _refused("slow_down", "Too many failed attempts…")
+            "Too many failed attempts; see Retry-After", _refused("slow_down", "Too many failed attempts…")
         ),
     },
 }

@@ -5,9 +5,12 @@ RFC 6749, 5.2; that a wrong password answers 401, and repeated ones 429, is our 
 """
 
 import asyncio
-from collections.abc import Collection
+import threading
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request
@@ -16,19 +19,22 @@ from fastapi.responses import JSONResponse
 from lib.tokens.access import Access
 from lib.tokens.models import Caller, Token
 from lib.tokens.openapi import DOCUMENTATION
-from lib.wire.errors import TooManyAttempts, TrancheError
+from lib.wire.errors import BadRequest, TooManyAttempts, TrancheError
 
 __all__ = ["Access", "Caller", "Token", "routes"]
 
 FORM = "application/x-www-form-urlencoded"
 SCOPE = "service_id="
 PASSWORD_THREADS = 2
+PLACES = 64
+LARGEST_FORM = 16_384
+CLOSE = {"Connection": "close"}
 NOT_KEPT = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 
 Form = dict[str, str]
 
 
-class Refused(TrancheError):
+class TokenRefused(TrancheError):
     """No token: the word of RFC 6749 for why, the HTTP code, and a sentence."""
 
     def __init__(
@@ -46,19 +52,22 @@ class Refused(TrancheError):
 def routes(access: Access, services: Collection[str], lifetime: timedelta) -> APIRouter:
     """The token endpoint, for these service identifiers; its tokens work for `lifetime`.
 
-    Checking a password takes long on purpose, so it has two threads of its own and keeps nobody else waiting.
+    Checking a password takes long on purpose, so it has two threads of its own and keeps nobody else waiting;
+    at most `PLACES` requests wait for these.
     """
     router = APIRouter(tags=["tokens"])
     passwords = ThreadPoolExecutor(PASSWORD_THREADS, thread_name_prefix="passwords")
+    waiting = threading.BoundedSemaphore(PLACES)
 
     async def token(request: Request) -> JSONResponse:
         address = request.client.host if request.client else None
         try:
-            form = _form(request.headers.get("content-type", ""), await request.body())
+            form = _form(request.headers.get("content-type", ""), await _body(request))
             service = _service(form, services)
-            loop = asyncio.get_running_loop()
-            text = await loop.run_in_executor(passwords, _issued, access, form, service, lifetime, address)
-        except Refused as refused:
+            with _place(waiting):
+                work = partial(_issued, access, form, service, lifetime, address)
+                text = await asyncio.get_running_loop().run_in_executor(passwords, work)
+        except TokenRefused as refused:
             return refused.answer()
         seconds = int(lifetime.total_seconds())
         body = {"token_type": "Bearer", "scope": form["scope"], "access_token": text, "expires_in": seconds}
@@ -69,29 +78,57 @@ def routes(access: Access, services: Collection[str], lifetime: timedelta) -> AP
     return router
 
 
+async def _body(request: Request) -> bytes:
+    """The whole body, which is short."""
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > LARGEST_FORM:
+            raise TokenRefused(
+                "invalid_request", f"The form is larger than {LARGEST_FORM:,} bytes", 413, CLOSE
+            )
+    return body
+
+
+@contextmanager
+def _place(waiting: threading.BoundedSemaphore) -> Iterator[None]:
+    """One of the places of those whose password is about to be checked; Refused where all are taken."""
+    if not waiting.acquire(blocking=False):
+        raise TokenRefused(
+            "temporarily_unavailable",
+            "Too many sign-ins at the same time; try again",
+            503,
+            {"Retry-After": "5"},
+        )
+    try:
+        yield
+    finally:
+        waiting.release()
+
+
 def _form(content_type: str, body: bytes) -> Form:
     """The fields; one without a value counts as not sent, one sent twice is refused (RFC 6749, 3.2)."""
     if content_type.partition(";")[0].strip().lower() != FORM:
-        raise Refused("invalid_request", f"The content type must be {FORM}")
+        raise TokenRefused("invalid_request", f"The content type must be {FORM}")
     try:
         pairs = parse_qsl(body.decode("ascii"), errors="strict", max_num_fields=50)
     except ValueError:
-        raise Refused("invalid_request", "The body is not a form in UTF-8") from None
+        raise TokenRefused("invalid_request", "The body is not a form in UTF-8") from None
     names = [name for name, _ in pairs]
     if doubled := sorted({name for name in names if names.count(name) > 1}):
-        raise Refused("invalid_request", f"Sent more than once: {', '.join(doubled)}")
+        raise TokenRefused("invalid_request", f"Sent more than once: {', '.join(doubled)}")
     return dict(pairs)
 
 
 def _service(form: Form, services: Collection[str]) -> str:
     """The service identifier that is asked for, once the form is whole."""
     if form.get("grant_type", "password") != "password":
-        raise Refused("unsupported_grant_type", "The only grant_type here is 'password'")
+        raise TokenRefused("unsupported_grant_type", "The only grant_type here is 'password'")
     if missing := [name for name in ("grant_type", "username", "password", "scope") if name not in form]:
-        raise Refused("invalid_request", f"Missing: {', '.join(missing)}")
+        raise TokenRefused("invalid_request", f"Missing: {', '.join(missing)}")
     service = form["scope"].removeprefix(SCOPE)
     if not form["scope"].startswith(SCOPE) or service not in services:
-        raise Refused(
+        raise TokenRefused(
             "invalid_scope", f"The scope must be {SCOPE} and the identifier of a service of this desk"
         )
     return service
@@ -99,11 +136,16 @@ def _service(form: Form, services: Collection[str]) -> str:
 
 def _issued(access: Access, form: Form, service: str, lifetime: timedelta, address: str | None) -> str:
     try:
-        person = access.people.check(form["username"], form["password"], address)
+        person = access.check(form["username"], form["password"], address)
     except TooManyAttempts as error:
-        raise Refused(
+        raise TokenRefused(
             "slow_down", error.reason, error.http, {"Retry-After": str(error.retry_after)}
         ) from error
     if person is None:
-        raise Refused("invalid_grant", "Wrong name or password", 401, {"WWW-Authenticate": "Bearer"})
-    return access.issue(person.username, service, "Temporary token", lifetime, kind="temporary")
+        raise TokenRefused("invalid_grant", "Wrong name or password", 401, {"WWW-Authenticate": "Bearer"})
+    try:
+        return access.issue(
+            person.username, service, "Temporary token", lifetime, kind="temporary", address=address
+        )
+    except BadRequest as error:
+        raise TokenRefused("invalid_scope", error.reason) from error

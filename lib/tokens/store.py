@@ -21,6 +21,7 @@ from sqlalchemy import (
     Row,
     String,
     Table,
+    Text,
     delete,
     insert,
     select,
@@ -28,8 +29,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import OperationalError
 
-from lib.database import Instant, metadata, writing
-from lib.people import Grant
+from lib.database import Instant, explained, metadata, writing
+from lib.people import DealsGrant, Grant
 from lib.tokens.models import Kind, Token
 from lib.wire.errors import AccessError, BadRequest
 
@@ -55,6 +56,7 @@ tokens = Table(
     Column("expires", Instant),
     Column("last_used", Instant),
     Column("revoked", Instant),
+    Column("deals", Text),
     CheckConstraint("kind in ('permanent', 'temporary')", name="kind"),
     Index(None, "kind", "expires"),
     sqlite_autoincrement=True,
@@ -70,6 +72,7 @@ class TokenStore:
         self.engine = engine
         self._now = now
 
+    @explained()
     def issue(
         self,
         owner: str,
@@ -78,12 +81,13 @@ class TokenStore:
         lifetime: timedelta | None,
         grants: tuple[Grant, ...] = (),
         kind: Kind = "permanent",
+        deals: DealsGrant | None = None,
     ) -> str:
         """A new token's text, which nothing keeps; `lifetime` None never ends. BadRequest for an odd name."""
         if not name.strip() or len(name) > 200:
             raise BadRequest("A token's name has 1 to 200 characters")
         if lifetime is not None and lifetime <= timedelta(0):
-            raise BadRequest("A token's lifetime must be longer than nothing")
+            raise BadRequest("A token's lifetime must be positive")
         now = self._now()
         prefix, secret = _prefix(service), secrets.token_urlsafe(SECRET_BYTES)
         row: dict[str, Any] = {
@@ -93,11 +97,13 @@ class TokenStore:
         row |= {"owner": owner, "name": name.strip(), "service": service, "kind": kind}
         row |= {"grants": [str(grant) for grant in grants], "created": now}
         row |= {"expires": None if lifetime is None else now + lifetime}
+        row |= {"deals": None if deals is None else str(deals)}
         with writing(self.engine).begin() as connection:
             connection.execute(_expired_long_ago(now))
             connection.execute(insert(tokens).values(row))
         return prefix + secret
 
+    @explained()
     def verify(self, token: str, service: str) -> Token:
         """What is kept of this token, if it opens this service now; notes its use, at most once a minute.
 
@@ -115,6 +121,7 @@ class TokenStore:
             self._note_use(found, now)
         return found
 
+    @explained()
     def everything(self, owner: str | None = None) -> list[Token]:
         """All tokens, or those of one owner, oldest first; temporary ones until a day after their end."""
         question = select(*KEPT).order_by(tokens.c.id)
@@ -123,14 +130,25 @@ class TokenStore:
         with self.engine.connect() as connection:
             return [_token(row) for row in connection.execute(question)]
 
+    @explained()
+    def numbered(self, token_id: int) -> Token:
+        """What is kept of the token of this number; BadRequest if there is none."""
+        with self.engine.connect() as connection:
+            row = connection.execute(select(*KEPT).where(tokens.c.id == token_id)).one_or_none()
+        if row is None:
+            raise BadRequest(f"There is no token {token_id}")
+        return _token(row)
+
+    @explained()
     def revoke(self, token_id: int) -> None:
-        """Make the token worthless, at once and for good; BadRequest if there is none of this number."""
+        """Revoke the token, at once and permanently; BadRequest if there is none of this number."""
         with self.engine.connect() as connection:
             known = connection.execute(select(tokens.c.id).where(tokens.c.id == token_id)).one_or_none()
         if known is None:
             raise BadRequest(f"There is no token {token_id}")
         self._set(tokens.c.id == token_id, tokens.c.revoked.is_(None), revoked=self._now())
 
+    @explained()
     def revoke_all(self, owner: str) -> int:
         """Revoke all tokens of an owner; returns how many there were to revoke."""
         return self._set(tokens.c.owner == owner, tokens.c.revoked.is_(None), revoked=self._now())
@@ -140,7 +158,7 @@ class TokenStore:
         try:
             self._set(tokens.c.id == token.id, last_used=now)
         except OperationalError as error:
-            log.warning("The use of token %d could not be noted: %s", token.id, error.orig)
+            log.warning("The use of token %d could not be recorded: %s", token.id, error.orig)
 
     def _set(self, *which: ColumnElement[bool], **values: datetime) -> int:
         with writing(self.engine).begin() as connection:
@@ -163,4 +181,5 @@ def _expired_long_ago(now: datetime) -> Delete:
 
 def _token(row: Row[Any]) -> Token:
     kept = {column.name: getattr(row, column.name) for column in KEPT}
-    return Token(**kept | {"grants": tuple(Grant.parse(text) for text in row.grants)})
+    deals = None if row.deals is None else DealsGrant.parse(row.deals)
+    return Token(**kept | {"grants": tuple(Grant.parse(text) for text in row.grants), "deals": deals})

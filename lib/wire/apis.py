@@ -11,10 +11,12 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lib.wire.documents import add_documents
+from lib.wire.front.policy import inline_scripts, policy
 from lib.wire.problems import answer_problems
 
 TITLE = "Tranche"
-PREFIXES = ("/API/", "/api/", "/oauth2/", "/docs", "/openapi.json")
+PREFIXES = ("/API/", "/api/", "/oauth2/", "/docs", "/openapi.json", "/openapi/")
 ASSETS = "/docs/assets"
 SMALLEST_TO_COMPRESS = 16 * 1024
 LOOPBACK = frozenset({"127.0.0.1", "::1"})
@@ -25,7 +27,7 @@ PACKED_TYPES = (
 
 
 def api(routers: Iterable[APIRouter], max_body_bytes: int) -> FastAPI:
-    """The APIs of these routers as one application, with `/openapi.json` and `/docs`.
+    """The APIs of these routers as one application, with `/docs`, `/openapi.json` and a document per API.
 
     Errors of the framework come in the words of the API whose path was asked (problems.py); a body over
     `max_body_bytes` is refused while it arrives. A path with a slash too many is unknown: a redirect has no
@@ -38,6 +40,7 @@ def api(routers: Iterable[APIRouter], max_body_bytes: int) -> FastAPI:
         app.include_router(router)
     app.add_middleware(BodyLimit, max_bytes=max_body_bytes)
     answer_problems(app)
+    add_documents(app)
     app.mount(ASSETS, StaticFiles(packages=[("fastapi_swagger", "resources")]))
     app.add_api_route("/docs", _documentation, include_in_schema=False, response_class=HTMLResponse)
     return app
@@ -105,7 +108,7 @@ class BodyLimit:
 
 def _documentation() -> HTMLResponse:
     """The interactive documentation; every asset comes from this service."""
-    return get_swagger_ui_html(
+    page = get_swagger_ui_html(
         openapi_url="/openapi.json",
         title=f"{TITLE} API",
         swagger_js_url=f"{ASSETS}/swagger-ui-bundle.js",
@@ -113,3 +116,5 @@ def _documentation() -> HTMLResponse:
         swagger_favicon_url=f"{ASSETS}/favicon-32x32.png",
         swagger_ui_parameters={"validatorUrl": None, "tryItOutEnabled": True, "displayRequestDuration": True},
     )
+    page.headers["Content-Security-Policy"] = policy(inline_scripts(bytes(page.body).decode()))
+    return page

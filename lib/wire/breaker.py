@@ -1,4 +1,4 @@
-"""A service that fails again and again is left alone for a while, so that nobody waits for it in vain.
+"""Circuit breaker: a service that keeps failing is not called for a while, so that nobody waits for it.
 
 The pattern is Nygard's circuit breaker (Release It!, chapter 5).
 """
@@ -19,11 +19,11 @@ FAILURES, REST_SECONDS = 4, 15.0
 DEAD = frozenset({502, 503})
 PASSING = DEAD | {429}
 WAITED_FOR, LONGEST_REST = 10.0, 300.0
-SILENT, WISHES = "does not answer", "asks to be left alone"
+SILENT, WISHES = "does not answer", "asks to wait"
 
 
 def retry_after(response: httpx.Response | None) -> float:
-    """Seconds that the service wishes to be left alone (RFC 9110, 10.2.3); 0 where it says none."""
+    """Seconds that the service asks to wait (RFC 9110, 10.2.3); 0 where it says none."""
     wish = "" if response is None else response.headers.get("retry-after", "").strip()
     if wish.isascii() and wish.isdecimal():
         return float(wish)

@@ -20,6 +20,7 @@ from lib.wire.deadline import Deadline
 from lib.wire.errors import Garbled, Resting, TooLarge, Unanswered, Unreachable
 
 MAX_ANSWER_BYTES = 512 * 1024 * 1024
+DOWNLOAD_STEP = 64 * 1024
 _TRANSFER_HEADERS = ("content-encoding", "content-length", "transfer-encoding")
 _FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 5.0
@@ -33,7 +34,8 @@ class Call:
     `deadline` spans everything, retries included; without one the client's own time-outs hold, per
     message. `retries` says how often the call may be repeated when the service can't be reached or
     answers 429, 502 or 503: only for calls that change nothing. A `Retry-After` is waited for, if the
-    deadline and ten seconds allow it (RFC 9110, 10.2.3).
+    deadline and ten seconds allow it (RFC 9110, 10.2.3). Of a download the deadline begins again with each
+    64 KiB that arrive: how long a file takes on a slow line says nothing about the service.
     """
 
     method: str
@@ -45,6 +47,7 @@ class Call:
     max_bytes: int = MAX_ANSWER_BYTES
     content: bytes | None = None
     breaker: Breaker | None = None
+    is_download: bool = False
 
 
 @dataclass(frozen=True)
@@ -140,11 +143,14 @@ def _request(http: httpx.Client, request: Call) -> httpx.Request:
 
 def _pieces(response: httpx.Response, request: Call) -> Iterator[bytes]:
     """The decoded body, within the call's deadline and size."""
-    size = 0
+    size = renewed = 0
     for piece in response.iter_bytes():
         size += len(piece)
         if size > request.max_bytes:
-            raise TooLarge(f"The answer is larger than the {request.max_bytes:,} bytes allowed")
+            raise TooLarge(f"The response is larger than the {request.max_bytes:,} bytes allowed")
+        if request.is_download and size - renewed >= DOWNLOAD_STEP:
+            renewed = size
+            request.deadline.renew()
         if request.deadline.remaining() == 0:
             raise _unanswered(request.deadline)
         yield piece
@@ -165,9 +171,9 @@ def _family(deadline: Deadline) -> Iterator[None]:
     except httpx.DecodingError as error:
         raise Garbled("The answer is not encoded as its headers say") from error
     except httpx.ProxyError as error:
-        raise Unreachable("The proxy on the way to the service let nothing through") from error
+        raise Unreachable("The proxy before the service refused the connection") from error
     except httpx.TransportError as error:
-        raise Unreachable("The connection to the service broke off") from error
+        raise Unreachable("The connection to the service was lost") from error
 
 
 def _unanswered(deadline: Deadline) -> Unanswered:

@@ -1,4 +1,4 @@
-"""In whose name a client asks: a token for good, or one that is renewed."""
+"""The credential of a client: a permanent token, or a temporary one that is renewed."""
 
 from collections.abc import Callable
 from typing import Protocol, TypeVar

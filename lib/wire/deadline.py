@@ -1,13 +1,14 @@
-"""How long an answer may take: one value, made when the question arrives, asked on the way."""
+"""How long an answer may take: one value, made when the question arrives, checked on the way."""
 
+import threading
 import time
 from typing import NoReturn
 
-from lib.wire.errors import DeadlineExceeded
+from lib.wire.errors import Abandoned, DeadlineExceeded
 
 
 class Deadline:
-    """A point in time after which work stops by itself.
+    """A point in time after which work stops by itself; sooner, if nobody waits for the answer any more.
 
     A thread can't be cancelled from outside, so whoever works in pieces calls `check` between them.
     """
@@ -16,18 +17,33 @@ class Deadline:
         """`seconds` from now; None never ends."""
         self.seconds = seconds
         self._end = None if seconds is None else time.monotonic() + seconds
+        self._abandoned = threading.Event()
 
     def remaining(self) -> float | None:
         """Seconds left, never below zero; None without an end."""
+        if self._abandoned.is_set():
+            return 0.0
         return None if self._end is None else max(0.0, self._end - time.monotonic())
 
     def half(self) -> "Deadline":
-        """A deadline of its own for a part of the work: half of the time that is left."""
+        """A deadline for a part of the work: half of the time that is left. It is abandoned with this one."""
         left = self.remaining()
-        return Deadline(None if left is None else left / 2)
+        part = Deadline(None if left is None else left / 2)
+        part._abandoned = self._abandoned
+        return part
+
+    def renew(self) -> None:
+        """Begin again from now."""
+        self._end = None if self.seconds is None else time.monotonic() + self.seconds
+
+    def abandon(self) -> None:
+        """Nobody waits for the answer any more: the next check stops the work."""
+        self._abandoned.set()
 
     def check(self) -> None:
-        """Raise DeadlineExceeded once the time is over."""
+        """Raise DeadlineExceeded once the time is over, Abandoned once nobody waits."""
+        if self._abandoned.is_set():
+            raise Abandoned("The caller is gone")
         if self._end is not None and time.monotonic() > self._end:
             self.exceeded()
 

@@ -7,11 +7,12 @@ Every failure that a person or a script may see is one of these; its text is a s
     │   ├── UnknownName       a name that does not exist, with the nearest one
     │   └── BadDefinition     a slicer definition, with line and field
     ├── AccessError           wrong token, or nothing granted here                403
-    │   └── Refused           (client side) the desk itself is not let in
+    │   └── Refused           (client side) our own credentials are rejected
     ├── TooManyAttempts       wrong passwords, too often; says how long to wait   429
     ├── DeadlineExceeded      the answer took longer than allowed                 504
+    │   ├── Abandoned         nobody waits for the answer any more
     │   └── Unanswered        (client side) none came in time
-    ├── InternalError         a cause that the caller can't mend                  500
+    ├── InternalError         a cause that the caller can't fix                  500
     │   └── StoreUnavailable  the database is lost or full; nothing was changed
     ├── DealsError            the deals API's codes (its specification, Errors)
     │   ├── Invalid           what is wrong, per field, nested as the request is  400
@@ -84,7 +85,7 @@ class AccessError(TrancheError):
 
 
 class Refused(AccessError):
-    """A service elsewhere does not let the desk in: its token, or its name and password, are refused."""
+    """A remote service rejected our credentials: the token, or the name and password."""
 
 
 class TooManyAttempts(TrancheError):
@@ -105,6 +106,10 @@ class DeadlineExceeded(TrancheError):
     http = 504
 
 
+class Abandoned(DeadlineExceeded):
+    """The query was stopped because its caller has gone."""
+
+
 class Unanswered(DeadlineExceeded):
     """Nothing came, or not all of it, while the caller waited: the service hangs, or has much to do."""
 
@@ -112,7 +117,7 @@ class Unanswered(DeadlineExceeded):
 class InternalError(TrancheError):
     """Something failed that the caller did not cause; details are in the log, not here."""
 
-    def __init__(self, reason: str = "The service failed for a reason of its own; its log says why") -> None:
+    def __init__(self, reason: str = "The service had an internal error; its log has the details") -> None:
         super().__init__(reason)
 
 
@@ -160,7 +165,7 @@ class Unauthorised(DealsError):
     status = "access_error"
     http = 401
 
-    def __init__(self, reason: str = "Wrong token, or none", challenge: str = "Bearer") -> None:
+    def __init__(self, reason: str = "Missing or invalid token", challenge: str = "Bearer") -> None:
         super().__init__(reason)
         self.challenge = challenge
 
@@ -237,7 +242,7 @@ class Resting(Unreachable):
 
     def __init__(self, name: str, retry_after: int, why: str = "does not answer") -> None:
         seconds = f"{retry_after} second{'' if retry_after == 1 else 's'}"
-        super().__init__(f"{name[:1].upper()}{name[1:]} {why} and is asked again in {seconds}")
+        super().__init__(f"{name[:1].upper()}{name[1:]} {why} and is retried in {seconds}")
         self.retry_after = retry_after
 
 

@@ -34,24 +34,25 @@ def readable(value: Any) -> str:
 
 def plain(number: Decimal) -> str:
     """`2.50` → `2.5`, `1E+2` → `100`."""
+    if not number:
+        return "0"
     text = format(number, "f")
-    return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _number(value: Any) -> orjson.Fragment:
     if not isinstance(value, Decimal) or not value.is_finite():
-        raise TypeError(f"{type(value).__name__} has no place in JSON")
+        raise TypeError(f"{type(value).__name__} can't be written as JSON")
     return orjson.Fragment(plain(value))
 
 
-def _whole(text: str) -> int:
-    if len(text) > MOST_DIGITS:
-        raise ValueError(f"it has a number of more than {MOST_DIGITS} digits")
-    return int(text)
+def _whole(text: str) -> int | Decimal:
+    """A whole number; a very long one as a Decimal, since making an int of it takes quadratic time."""
+    return int(text) if len(text) <= MOST_DIGITS else Decimal(text)
 
 
 def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 _READING: dict[str, Any] = {"parse_float": Decimal, "parse_int": _whole, "parse_constant": _no_number}

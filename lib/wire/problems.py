@@ -11,9 +11,11 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
 from lib.wire.errors import BadRequest, DeadlineExceeded, DealsError, InternalError, TrancheError
+from lib.wire.requirements import requirement
 
 log = logging.getLogger(__name__)
 
@@ -25,13 +27,20 @@ def _reporting(status: str, reason: str) -> Body:
     return {"status": status, "reason": reason}
 
 
+def _oauth(status: str, reason: str) -> Body:
+    """RFC 6749, 5.2. It has no word for a failure of the service itself; these are of its 4.1.2.1."""
+    return {"error": OAUTH_ERRORS.get(status, "invalid_request"), "error_description": reason}
+
+
 def _plain(status: str, reason: str) -> Body:
     return {"detail": reason}
 
 
 DEALS = "/api/"
 TOO_LARGE = {413: 504}  # the deals specification, Errors: 504, request too large
-SHAPES: dict[str, Callable[[str, str], Body]] = {"/API/": _reporting}
+NOT_KEPT = {"Cache-Control": "no-store"}
+OAUTH_ERRORS = {"internal_error": "server_error", "timeout": "temporarily_unavailable"}
+SHAPES: dict[str, Callable[[str, str], Body]] = {"/API/": _reporting, "/oauth2/": _oauth}
 
 
 def problem(path: str, error: TrancheError, http: int | None = None) -> JSONResponse:
@@ -40,12 +49,14 @@ def problem(path: str, error: TrancheError, http: int | None = None) -> JSONResp
     A failure of this installation (a setting, a file) is for its log, not for who asked.
     """
     if error.http >= InternalError.http and not isinstance(error, InternalError | DeadlineExceeded):
-        log.error("%s: %s", path, error.reason, exc_info=error)
+        log.error("%r: %s", path, error.reason, exc_info=error)
         error = InternalError()
+    shape = next((shape for prefix, shape in SHAPES.items() if path.startswith(prefix)), None)
     if isinstance(error, DealsError):
-        return JSONResponse(error.body, error.http, error.headers)
-    shape = next((shape for prefix, shape in SHAPES.items() if path.startswith(prefix)), _plain)
-    return JSONResponse(shape(error.status, error.reason), http or error.http)
+        body = shape(error.status, error.reason) if shape else error.body
+        return JSONResponse(body, error.http, error.headers)
+    headers = NOT_KEPT if shape is _oauth else None
+    return JSONResponse((shape or _plain)(error.status, error.reason), http or error.http, headers)
 
 
 def answer_problems(app: FastAPI) -> None:
@@ -54,6 +65,7 @@ def answer_problems(app: FastAPI) -> None:
         TrancheError: _own,
         HTTPException: _framework,
         RequestValidationError: _invalid,
+        ClientDisconnect: _left,
         Exception: _unforeseen,
     }
     for kind, handler in handlers.items():
@@ -67,8 +79,8 @@ def _own(request: Request, error: TrancheError) -> Response:
 def _framework(request: Request, error: HTTPException) -> Response:
     path = request.url.path
     reasons = {
-        404: f"There is nothing at {path}; see /docs for what there is",
-        405: f"{path} does not answer {request.method}; see /docs for how it is asked",
+        404: f"There is no {path}; see /docs",
+        405: f"{path} does not answer {request.method}; see /docs for the methods that it has",
     }
     kind = BadRequest if error.status_code < 500 else InternalError
     code = (
@@ -79,8 +91,17 @@ def _framework(request: Request, error: HTTPException) -> Response:
     return answer
 
 
+def _left(request: Request, error: ClientDisconnect) -> Response:
+    """The caller went away, or was too slow, before its request had arrived; nobody reads this answer."""
+    log.info("%s %r: the request broke off", request.method, request.url.path)
+    return problem(request.url.path, BadRequest("The request ended early"))
+
+
 def _invalid(request: Request, error: RequestValidationError) -> Response:
-    lines = [f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in error.errors()]
+    lines = [
+        f"{'.'.join(str(part) for part in one['loc'])} {requirement(one['type'], one.get('ctx'))}"
+        for one in error.errors()
+    ]
     return problem(request.url.path, BadRequest("; ".join(lines)))
 
 

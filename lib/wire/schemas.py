@@ -3,9 +3,12 @@
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema
 
 Schema = dict[str, Any]
 TEXT: Schema = {"type": "string"}
+NO_TEXT: Schema = {"type": ["string", "null"]}
+FLAG: Schema = {"type": "boolean"}
 NUMBER: Schema = {"type": ["number", "null"]}
 
 
@@ -21,10 +24,18 @@ def a_list(items: Schema) -> Schema:
 
 
 def of_model(model: type[BaseModel], mode: Any = "validation") -> Schema:
-    """The model's schema in one piece, without references."""
-    whole = model.model_json_schema(mode=mode)
+    """The model's schema in one piece, without references; titles of models name a client's classes."""
+    whole = model.model_json_schema(mode=mode, schema_generator=_Schemas)
     inlined: Schema = _inlined(whole, whole.get("$defs", {}))
     return inlined
+
+
+class _Schemas(GenerateJsonSchema):
+    """Without a title for each field."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        """Never."""
+        return False
 
 
 def _inlined(part: Any, definitions: dict[str, Schema]) -> Any:

@@ -4,22 +4,28 @@ import errno
 import logging
 import socket
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from lib.wire.errors import Misconfigured
+from lib.wire.front.punctual import Punctual
+from lib.wire.memory import few_arenas
+from lib.wire.network import Network
 
 BACKLOG = 2048
 SECONDS_TO_FINISH = 5
 
 
-def run(app: ASGIApp, host: str, port: int, ready: Callable[[str], None], **options: Any) -> None:
+def run(app: ASGIApp, network: Network, ready: Callable[[str], None], **options: Any) -> None:
     """Serve `app`; `ready` is called with the address once it answers. Port 0 takes a free one.
 
     Misconfigured when host and port can't be listened on. `options` are those of uvicorn.
     """
+    few_arenas()
+    host, port = network.host, network.port
     with listening(host, port) as listener:
         address = f"http://{_in_url(host)}:{listener.getsockname()[1]}"
         config = uvicorn.Config(
@@ -28,15 +34,25 @@ def run(app: ASGIApp, host: str, port: int, ready: Callable[[str], None], **opti
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=SECONDS_TO_FINISH,
+            **accepting(network),
             **options,
         )
         _Server(config, lambda: ready(address)).run(sockets=[listener])
 
 
 def log(level: str) -> None:
-    """Write messages of this level and graver ones to standard error."""
+    """Write messages of at least this level to standard error."""
     logging.getLogger("httpx").setLevel("WARNING")
     logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+
+def accepting(network: Network) -> dict[str, Any]:
+    """The part of the network that is uvicorn's."""
+    return {
+        "http": partial(Punctual, seconds=network.request_seconds, reader_seconds=network.reader_seconds),
+        "proxy_headers": bool(network.trusted_proxies),
+        "forwarded_allow_ips": list(network.trusted_proxies),
+    }
 
 
 class _Server(uvicorn.Server):

@@ -64,7 +64,7 @@ class _Exchange(httpx.SyncByteStream):
             waiting.cancel()
             raise httpx.ReadTimeout(f"No answer within {self._timeout:g} seconds") from None
         if message is None:
-            raise httpx.RemoteProtocolError("The service broke off its answer")
+            raise httpx.RemoteProtocolError("The service ended its response early")
         return message
 
     def __iter__(self) -> Iterator[bytes]:

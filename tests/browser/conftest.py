@@ -1,16 +1,14 @@
 """A real Chromium before a real server. Nothing that it loads may come from anywhere but this machine."""
 
 import shutil
-import socket
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Literal, get_args
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from conftest import COUNTRIES, started
+from conftest import COUNTRIES, desk_over
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, expect, sync_playwright
 from standin.app import Standin
 
@@ -27,7 +25,7 @@ ARGUMENTS = [
 SYSTEM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 SCREEN = {"width": 1440, "height": 900}
 WAIT_MILLISECONDS = 30_000
-OF_REPORTING = ("test_slicers", "test_audience", "test_export", "test_sign_in", "test_frame")
+OF_REPORTING = ("test_slicers", "test_audience", "test_export")
 Serve = Callable[..., AbstractContextManager[str]]
 Service = Literal["embedded", "standin"]
 Visitor = Callable[[], BrowserContext]
@@ -71,8 +69,10 @@ def serve() -> Serve:
     What else it is told of its settings stands in the environment.
     """
 
-    def served(home: Path, **environment: str) -> AbstractContextManager[str]:
-        return started([sys.executable, "app.py"], home, TRANCHE_PORT=str(free_port()), **environment)
+    @contextmanager
+    def served(home: Path, **environment: str) -> Iterator[str]:
+        with desk_over(home, **environment) as (address, _):
+            yield address
 
     return served
 
@@ -174,7 +174,7 @@ def settled(page: Page) -> None:
 def place(page: Page, selector: str) -> dict[str, float]:
     """Where an element stands once it is in view: its left (x), top (y), width and height.
 
-    Looked up in one step, since the screen may draw it anew at any moment.
+    Looked up in one step, since the screen may draw it again at any moment.
     """
     found = page.wait_for_function(
         """selector => {
@@ -193,10 +193,3 @@ def wait_for_cookie(page: Page, there: bool = True) -> None:
     """The cookie is set and deleted by a script of its own: wait until the browser has done it."""
     found = "document.cookie.split('; ').some(cookie => cookie.startsWith('tranche-'))"
     page.wait_for_function(f"() => {found} === {str(there).lower()}")
-
-
-def free_port() -> int:
-    """A port on which nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port

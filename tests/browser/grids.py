@@ -1,4 +1,4 @@
-"""Clicking and typing into Streamlit's tables, which are drawn on a canvas."""
+"""Clicking into Streamlit's tables, which are drawn on a canvas."""
 
 import re
 
@@ -7,7 +7,6 @@ from playwright.sync_api import Locator, Page
 from browser.conftest import settled
 
 ROW = 33
-KEYSTROKE_MILLISECONDS = 100
 
 
 def grid(page: Page, name: str) -> Locator:
@@ -27,15 +26,4 @@ def click(page: Page, table: Locator, row: int, x: float) -> None:
     box = table.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + x, box["y"] + ROW * (row + 1) + ROW / 2)
-    settled(page)
-
-
-def type_into(page: Page, table: Locator, row: int, share: float, text: str) -> None:
-    """Type into the cell at this share of the table's width, and press Enter."""
-    table.scroll_into_view_if_needed()
-    box = table.bounding_box()
-    assert box is not None
-    click(page, table, row, share * box["width"])
-    page.keyboard.type(text, delay=KEYSTROKE_MILLISECONDS)
-    page.keyboard.press("Enter")
     settled(page)

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from browser.conftest import Serve, Visitor, enter, settled
+from browser.distance import far_away
 from browser.grids import cells, click, grid
 
 CHECKBOX, NAME = 16.0, 60.0
@@ -34,11 +35,11 @@ def curl(*words: str) -> tuple[int, str]:
 
 
 def make_token(page: Page, name: str, service: str) -> str:
-    """Make a token; its text as the dialog shows it."""
+    """Create a token; its text as the dialog shows it."""
     page.get_by_role("combobox", name="Service").click()
     page.get_by_role("option", name=service).click()
     page.get_by_label("What it is for").fill(name)
-    page.get_by_role("button", name="Make token").click()
+    page.get_by_role("button", name="Create token").click()
     return page.get_by_role("dialog").get_by_test_id("stCode").first.inner_text().strip()
 
 
@@ -64,7 +65,7 @@ def test_a_token_from_making_to_revoking(address: str, page: Page) -> None:
     click(page, tokens, 0, CHECKBOX)
     page.get_by_role("button", name="Revoke").click()
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
-    expect(page.get_by_text("None of the tokens works any more")).to_be_visible()
+    expect(page.get_by_text("There are no active tokens")).to_be_visible()
     assert curl(*call)[0] == 401
 
 
@@ -105,10 +106,75 @@ def test_a_new_person(address: str, visitor: Visitor) -> None:
     settled(page)
     click(page, grid(page, "People who may sign in"), 2, NAME)
     page.get_by_role("dialog").get_by_role("button", name="Remove", exact=True).click()
-    page.get_by_role("button", name="Remove for good").click()
+    page.get_by_role("button", name="Remove permanently").click()
     expect(cells(grid(page, "People who may sign in"), "Nora New")).to_have_count(0)
     theirs.get_by_role("link", name="Export").click()
     expect(theirs.get_by_role("button", name="Sign in")).to_be_visible()
+
+
+def test_a_person_is_added_with_the_keyboard_far_away(address: str, page: Page) -> None:
+    """The Tab key goes from field to field, 150 ms away: all that is typed arrives, and is judged at once."""
+    with far_away(address) as distant:
+        enter(page, f"{distant}/access", "Admin")
+        page.get_by_text("People", exact=True).click()
+        page.get_by_role("button", name="Add a person").click()
+        drawer = page.get_by_role("dialog")
+        drawer.get_by_role("textbox", name="User name").click()
+        for text in ("nora", "Nora Carter", "bad mail", "long enough"):
+            page.keyboard.type(text, delay=40)
+            page.keyboard.press("Tab")
+        drawer.get_by_role("button", name="Add", exact=True).click()
+        expect(drawer.get_by_text("Not added. To fix: E-mail.")).to_be_visible()
+        expect(drawer.get_by_role("textbox", name="Name", exact=True)).to_have_value("Nora Carter")
+        expect(drawer.get_by_label("Password", exact=True)).to_have_value("long enough")
+        drawer.get_by_role("textbox", name="E-mail").fill("nora@desk.example")
+        drawer.get_by_role("button", name="Add", exact=True).click()
+        expect(cells(grid(page, "People who may sign in"), "Nora Carter")).to_have_count(1)
+
+
+def test_a_new_password_far_away(address: str, page: Page) -> None:
+    """Another person's new password revokes their tokens; for one's own, that is offered and can be left."""
+    tokens = {name: temporary(address, name, "demo") for name in ("manager", "admin")}
+    with far_away(address) as distant:
+        enter(page, f"{distant}/access", "Admin")
+        page.get_by_text("People", exact=True).click()
+        set_password(page, "manager", "a longer word")
+        expect(page.get_by_text("signed out, and the tokens revoked")).to_be_visible()
+        assert [opens(address, tokens[name]) for name in ("manager", "admin")] == [401, 200]
+        assert opens(address, temporary(address, "manager", "a longer word")) == 200
+        set_password(page, "admin", "another long word", revokes=False)
+        expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
+    assert opens(address, tokens["admin"]) == 200
+    assert opens(address, temporary(address, "admin", "another long word")) == 200
+
+
+def set_password(page: Page, username: str, password: str, revokes: bool = True) -> None:
+    """A new password in the drawer of a person, typed at 40 ms a key; one click on the button at once."""
+    page.get_by_role("searchbox", name="Search people").fill(username)
+    people = grid(page, "People who may sign in")
+    expect(people.locator("tbody tr")).to_have_count(1)
+    settled(page)
+    click(page, people, 0, NAME)
+    drawer = page.get_by_role("dialog")
+    if not revokes:
+        drawer.get_by_text("Revoke my tokens too").click()
+    drawer.get_by_role("textbox", name="New password").press_sequentially(password, delay=40)
+    drawer.get_by_role("button", name="Set password").click()
+
+
+def temporary(address: str, username: str, password: str) -> str:
+    """A temporary token for the deals API, as a script gets one."""
+    fields = {"grant_type": "password", "scope": "service_id=deals"}
+    fields |= {"username": username, "password": password}
+    words = [word for name, value in fields.items() for word in ("--data-urlencode", f"{name}={value}")]
+    code, body = curl(*words, f"{address}/oauth2/token/")
+    assert code == 200, body
+    return str(json.loads(body)["access_token"])
+
+
+def opens(address: str, token: str) -> int:
+    """The HTTP code of the deals API for this token."""
+    return curl("--header", f"Authorization: Bearer {token}", f"{address}/api/supply_deals/")[0]
 
 
 def test_only_administrators_see_people(address: str, page: Page) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from browser.conftest import Service, Visitor, enter, place, settled
 
-HEADER, ROW = 35, 35
+ROW = 35
 Country = Callable[[str], str]
 
 
@@ -47,17 +47,18 @@ def chart(page: Page, key: str) -> dict[str, float]:
     return place(page, f"[class*='st-key-{key}'] .js-plotly-plot")
 
 
-def click_cell(page: Page, column: float, row: int) -> None:
-    """Click into a row of the split's table, `column` pixels from the left; row 0 is the total."""
+def include(page: Page, row: int) -> None:
+    """Click a value of the split's table; row 1 is the first below the total."""
     settled(page)
-    box = place(page, "[class*='st-key-split_table'] [data-testid='stDataFrame']")
-    page.mouse.click(box["x"] + column, box["y"] + HEADER + ROW * row + ROW / 2)
+    page.locator(".st-key-split_rows").get_by_role("grid").get_by_role("row").nth(row + 1).get_by_role(
+        "button"
+    ).first.click()
 
 
 def test_everything_important_without_scrolling(audience: Page) -> None:
-    """On a screen of 1440 by 900, headline, time chart and the beginning of the split are in view."""
+    """On a screen of 1440 by 900, headline, time chart and the first leaderboards are in view."""
     begins_above = "([what, y]) => document.querySelector(what)?.getBoundingClientRect().top < y"
-    for what in ("[class*='st-key-time_chart']", "[class*='st-key-split_table']"):
+    for what in ("[class*='st-key-time_chart']", "[class*='st-key-leaderboards']"):
         audience.wait_for_function(begins_above, arg=[what, 900 - 3 * ROW])
     audience.wait_for_function(begins_above, arg=["[data-testid='stMetric']", 300])
 
@@ -106,7 +107,7 @@ def test_filter_changed_in_its_pill(
 def test_drill_in_the_table(audience: Page, week: pd.DataFrame) -> None:
     """A click on a value of the table keeps its records; Back asks the question before."""
     top = week.groupby("geo.country")["imps"].sum().idxmax()
-    click_cell(audience, 60, row=1)
+    include(audience, row=1)
     expect_asked(audience, f"is.geo.country={top}")
     expect_impressions(audience, week[week["geo.country"] == top])
     audience.go_back()
@@ -156,9 +157,83 @@ def test_brush_to_zoom(audience: Page) -> None:
     expect_asked(audience, "start=-7d", "end=yesterday")
 
 
+def test_a_zoom_stays_until_it_is_left(audience: Page) -> None:
+    """Of days picked in the popover one is brushed: no other control brings the days of before back."""
+    audience.locator(".st-key-dates button").click()
+    audience.get_by_role("radio", name="Last 14 days").click()
+    expect_asked(audience, "start=-14d")
+    audience.keyboard.press("Escape")
+    box = chart(audience, "time_chart")
+    audience.mouse.move(box["x"] + box["width"] * 0.47, box["y"] + 80)
+    audience.mouse.down()
+    audience.mouse.move(box["x"] + box["width"] * 0.49, box["y"] + 80, steps=4)
+    audience.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 80, steps=4)
+    audience.mouse.up()
+    expect_asked(audience, "zoom=-14d~yesterday")
+    days = re.search(r"start=[\d-]+&end=[\d-]+", audience.url)[0]
+    audience.get_by_role("radio", name="Day", exact=True).click(force=True)
+    expect_asked(audience, "grain=day", days)
+    audience.get_by_role("combobox", name="Data field").click()
+    audience.get_by_role("option", name="Clicks", exact=True).click()
+    expect_asked(audience, "field=clicks", days)
+    audience.locator(".st-key-compare button").click()
+    audience.get_by_role("radio", name="Same weekdays").click()
+    expect_asked(audience, "compare=weekdays", days)
+    audience.keyboard.press("Escape")
+    audience.reload()
+    audience.get_by_role("button", name="Zoom out").click()
+    expect_asked(audience, "start=-14d", "end=yesterday")
+    assert "zoom=" not in audience.url
+
+
+def test_stale_figures_are_dimmed_at_once(audience: Page) -> None:
+    """When the days' label is new while a figure is still the old one, that figure is dimmed already."""
+    settled(audience)
+    audience.locator(".st-key-dates button").click()
+    audience.get_by_role("radio", name="Last 14 days").wait_for()
+    audience.evaluate(
+        """() => {
+            window.seen = []
+            const label = document.querySelector('.st-key-dates'), before = label.innerText
+            const look = () => {
+                const metric = document.querySelector('[data-testid=stMetric]')
+                const container = metric.closest('[data-testid=stElementContainer]')
+                const figure = metric.querySelector('[data-testid=stMetricValue]').innerText
+                const isNew = label.innerText.includes('Last 14 days')
+                if (isNew) window.seen.push([figure, Number(getComputedStyle(container).opacity)])
+            }
+            new MutationObserver(look).observe(label, {subtree: true, characterData: true, childList: true})
+        }"""
+    )
+    old = audience.get_by_test_id("stMetricValue").first.inner_text()
+    audience.get_by_role("radio", name="Last 14 days").click()
+    expect_asked(audience, "start=-14d")
+    seen = audience.evaluate("window.seen")
+    assert seen
+    assert all(opacity < 0.5 for figure, opacity in seen if figure == old)
+    expect(audience.get_by_test_id("stMetricValue").first).not_to_have_text(old)
+
+
+def test_nothing_moves_the_table(audience: Page) -> None:
+    """Notes that come and go, a comparison or none, other days: the table stays where it is."""
+    settled(audience)
+    expect(audience.locator(".st-key-split_rows").get_by_role("grid")).to_be_visible()
+    top = "document.querySelector('.st-key-split_rows').getBoundingClientRect().top"
+    before = audience.evaluate(top)
+    for kind, said in (("Same weekdays", "compare=weekdays"), ("Nothing", "compare=none")):
+        audience.locator(".st-key-compare button").click()
+        audience.get_by_role("radio", name=kind).click()
+        expect_asked(audience, said)
+        audience.keyboard.press("Escape")
+        assert audience.evaluate(top) == before
+    audience.get_by_role("radio", name="Month", exact=True).click(force=True)
+    expect_asked(audience, "grain=month")
+    assert audience.evaluate(top) == before
+
+
 def test_link_asks_the_same_elsewhere(audience: Page, visitor: Visitor, week: pd.DataFrame) -> None:
     """A link opened in a fresh browser, through the sign-in, shows the same question and figures."""
-    click_cell(audience, 60, row=2)
+    include(audience, row=2)
     expect_asked(audience, "is.geo.country=")
     shown = audience.get_by_test_id("stMetricValue").all_inner_texts()
     elsewhere = visitor().new_page()

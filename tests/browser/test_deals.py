@@ -1,22 +1,28 @@
-"""The list of deals in a browser: finding, opening, changing in two browsers, pausing several."""
+"""The list of deals in a browser: finding, opening, ordering, changing in two browsers, pausing several."""
 
 from decimal import Decimal
 from pathlib import Path
 
 import pandas as pd
 from dealing import Desk
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from browser.conftest import Visitor, at, enter, settled
-from browser.grids import cells, click, grid
+from browser.grids import cells, grid
 from lib.deals.models import DemandDeal, SupplyPackage
 
-CHECKBOX, NAME = 16.0, 90.0
+PHONE = {"width": 390, "height": 844}
 
 
-def listed(page: Page) -> "pd.Series":
-    """The names in the list, from its accessible twin."""
-    return pd.Series(cells(grid(page, "Packages and deals")).all_text_contents())
+def row(page: Page | Locator, name: str, listing: str = "Deals") -> Locator:
+    """A row of a list by its name."""
+    grid_ = page.get_by_role("grid", name=listing, exact=True)
+    return grid_.locator("tbody tr").filter(has_text=name)
+
+
+def names(page: Page, listing: str = "Deals") -> list[str]:
+    """The names in a list, in order."""
+    return page.get_by_role("grid", name=listing, exact=True).get_by_role("rowheader").all_text_contents()
 
 
 def open_drawer(page: Page, desk: Desk, key: str, person: str = "Manager") -> None:
@@ -27,9 +33,9 @@ def open_drawer(page: Page, desk: Desk, key: str, person: str = "Manager") -> No
 
 
 def test_open_and_close(selling: Desk, page: Page) -> None:
-    """A click on a name opens its drawer, whose address can be shared; closing it leaves the list."""
+    """A click anywhere on a row opens its drawer, whose address can be shared; closing it leaves the list."""
     enter(page, f"{selling.address}/deals?find=sports")
-    click(page, grid(page, "Packages and deals"), 0, NAME)
+    row(page, "Evening Sports", "Packages").get_by_text("News sites").click()
     drawer = page.get_by_role("dialog")
     expect(drawer.get_by_role("heading", name="Evening Sports")).to_be_visible()
     expect(drawer.get_by_text("News sites")).to_be_visible()
@@ -40,10 +46,41 @@ def test_open_and_close(selling: Desk, page: Page) -> None:
     assert "open=" not in page.url
 
 
+def test_enter_on_a_row_opens_it(selling: Desk, page: Page) -> None:
+    """The list has one Tab stop; arrows go from row to row, Space chooses, Enter opens."""
+    enter(page, f"{selling.address}/deals?deals_kind=Deals&find=morning&deals_order=name")
+    row(page, "Morning News - Alpha Buying").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Space")
+    expect(page.get_by_role("button", name="Pause 1")).to_be_visible()
+    page.keyboard.press("Enter")
+    page.wait_for_url(at("deals", open="demand_deals-2"))
+    expect(
+        page.get_by_role("dialog").get_by_role("heading", name="Morning News - Beta Media")
+    ).to_be_visible()
+
+
+def test_a_header_orders_all_rows(selling: Desk, page: Page) -> None:
+    """A click on Price orders by it at the service, a second the other way; the deal id is in view."""
+    enter(page, f"{selling.address}/deals?deals_kind=Deals")
+    expect(page.get_by_role("columnheader", name="Deal id")).to_be_in_viewport(ratio=1)
+    page.get_by_role("button", name="Price, USD CPM").click()
+    page.wait_for_url(at("deals", deals_order="-price"))
+    settled(page)
+    assert names(page)[0] == "Evening Sports - Alpha Buying"
+    page.get_by_role("button", name="Price, USD CPM").click()
+    page.wait_for_url(at("deals", deals_order="price"))
+    settled(page)
+    assert names(page)[0] == "Morning News - Alpha Buying"
+    expect(page.get_by_role("columnheader", name="Price, USD CPM")).to_have_attribute(
+        "aria-sort", "ascending"
+    )
+
+
 def test_from_a_package_to_its_deal(selling: Desk, page: Page) -> None:
     """A click on a linked deal shows that one in the drawer."""
     open_drawer(page, selling, "supply_deals-1")
-    click(page, grid(page, "Deals"), 1, NAME)
+    row(page.get_by_role("dialog"), "Morning News - Beta Media").click()
     expect(
         page.get_by_role("dialog").get_by_role("heading", name="Morning News - Beta Media")
     ).to_be_visible()
@@ -56,7 +93,7 @@ def test_delivery(selling: Desk, page: Page) -> None:
     page.get_by_role("dialog").get_by_text("Delivery", exact=True).click()
     expect(page.get_by_role("dialog").get_by_test_id("stMetric").first).to_be_visible()
     expect(page.get_by_role("dialog").get_by_test_id("stPlotlyChart")).to_be_visible()
-    page.get_by_role("link", name="Look closer in Audience").click()
+    page.get_by_role("link", name="Open in Audience").click()
     page.wait_for_url(at("audience", slicer="sold", **{"is.deal": "2"}))
 
 
@@ -74,17 +111,17 @@ def test_two_browsers(selling: Desk, visitor: Visitor) -> None:
         page.get_by_role("button", name="Save", exact=True).click()
         settled(page)
     assert selling.deals.get(DemandDeal, 3).price == Decimal("3.5")
-    expect(second.get_by_text("Somebody changed this meanwhile")).to_be_visible()
-    expect(second.get_by_text("Price went from 3.25 to 3.50 (manager, ")).to_be_visible()
+    expect(second.get_by_text("Somebody else has changed this")).to_be_visible()
+    expect(second.get_by_text("Price, USD CPM went from 3.25 to 3.50 (manager, ")).to_be_visible()
     expect(second.get_by_text("you typed 4.00.")).to_be_visible()
-    expect(second.get_by_label("Price")).to_have_value("4.00")
-    second.get_by_role("button", name="Save over it").click()
+    expect(second.get_by_label("Price")).to_have_value("4")
+    second.get_by_role("button", name="Overwrite their version").click()
     settled(second)
     assert selling.deals.get(DemandDeal, 3).price == Decimal(4)
     first.get_by_role("dialog").get_by_text("History", exact=True).click()
     settled(first)
-    expect(cells(grid(first, "Changes, the latest first"), "Price: 3.50 → 4.00")).to_have_count(1)
-    expect(cells(grid(first, "Changes, the latest first"), "admin")).to_have_count(1)
+    expect(cells(grid(first, "Changes, latest first"), "Price, USD CPM: 3.50 → 4.00")).to_have_count(1)
+    expect(cells(grid(first, "Changes, latest first"), "admin")).to_have_count(1)
 
 
 def test_what_is_depended_on_stays(selling: Desk, page: Page) -> None:
@@ -93,7 +130,7 @@ def test_what_is_depended_on_stays(selling: Desk, page: Page) -> None:
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_text("3 deals depend on this package.")).to_be_visible()
     expect(page.get_by_text("Morning News - Gamma Trading (3)")).to_be_visible()
-    expect(page.get_by_role("button", name="Delete for good")).to_have_count(0)
+    expect(page.get_by_role("button", name="Delete permanently")).to_have_count(0)
 
 
 def test_deleting(selling: Desk, page: Page) -> None:
@@ -101,26 +138,31 @@ def test_deleting(selling: Desk, page: Page) -> None:
     made = selling.deals.create(DemandDeal, _deal("Short-lived"))
     open_drawer(page, selling, f"demand_deals-{made.id}")
     page.get_by_role("button", name="Delete", exact=True).click()
-    page.get_by_role("button", name="Delete for good").click()
+    page.get_by_role("button", name="Delete permanently").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     settled(page)
-    assert not listed(page).str.contains("Short-lived").any()
+    assert "Short-lived" not in names(page, "Packages")
+    expect(page.get_by_text(f"Deal {made.id} is deleted")).to_be_visible()
     assert selling.deals.list(DemandDeal, search="Short-lived").count == 0
 
 
 def test_pausing_several(selling: Desk, page: Page) -> None:
-    """Two deals are ticked and paused by one click, and resumed by another."""
+    """Two deals are chosen; the number is confirmed before they are paused, and resumed again."""
     enter(page, f"{selling.address}/deals?find=morning&deals_kind=Deals")
-    for row in (0, 1):
-        click(page, grid(page, "Packages and deals"), row, CHECKBOX)
-    page.get_by_role("button", name="Pause 2").click()
-    expect(page.get_by_text("2 paused")).to_be_visible()
-    settled(page)
-    assert [selling.deals.get(DemandDeal, number).is_active for number in (1, 2, 3)] == [False, False, True]
-    assert (listed(page) == "Paused").sum() == 2
-    page.get_by_role("button", name="Resume 2").click()
-    expect(page.get_by_text("2 resumed")).to_be_visible()
-    assert selling.deals.get(DemandDeal, 1).is_active is True
+    for name in ("Alpha Buying", "Beta Media"):
+        page.get_by_label(f"Choose Morning News - {name}").click()
+    for verb, done in (("Pause", "paused"), ("Resume", "resumed")):
+        page.get_by_role("button", name=f"{verb} 2", exact=True).click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("button", name=f"{verb} 2 deals").click()
+        expect(dialog.get_by_text(f"2 deals {done}.")).to_be_visible()
+        is_active = [selling.deals.get(DemandDeal, number).is_active for number in (1, 2, 3)]
+        assert is_active == [verb == "Resume", verb == "Resume", True]
+        dialog.get_by_role("button", name="Close").last.click()
+        expect(dialog).to_have_count(0)
+        settled(page)
+        for name in ("Alpha Buying", "Beta Media") if verb == "Pause" else ():
+            page.get_by_label(f"Choose Morning News - {name}").click()
 
 
 def test_csv(selling: Desk, page: Page, tmp_path: Path) -> None:
@@ -130,8 +172,8 @@ def test_csv(selling: Desk, page: Page, tmp_path: Path) -> None:
         page.get_by_test_id("stDownloadButton").click()
     download.value.save_as(tmp_path / "deals.csv")
     frame = pd.read_csv(tmp_path / "deals.csv")
-    assert list(frame["Name"]) == ["Evening Sports", "Evening Sports - Alpha Buying"]
-    assert list(frame["Lowest price"]) == [7.0, 7.0]
+    assert list(frame["Name"]) == ["Evening Sports"]
+    assert list(frame["Lowest price, USD CPM"]) == [7.0]
 
 
 def test_viewers(selling: Desk, page: Page) -> None:
@@ -145,14 +187,28 @@ def test_viewers(selling: Desk, page: Page) -> None:
 
 
 def test_on_a_phone(selling: Desk, visitor: Visitor) -> None:
-    """On a narrow screen nothing is wider than the screen, in the list and in the drawer."""
+    """On a narrow screen a row says name, status, seat and price; nothing is wider than the screen."""
     page = visitor().new_page()
-    page.set_viewport_size({"width": 390, "height": 844})
-    open_drawer(page, selling, "supply_deals-1")
-    for _ in range(2):
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        page.keyboard.press("Escape")
-        settled(page)
+    page.set_viewport_size(PHONE)
+    enter(page, f"{selling.address}/deals?deals_kind=Deals&find=sports")
+    shown = row(page, "Evening Sports - Alpha Buying")
+    for text in ("Evening Sports - Alpha Buying", "Active", "Alpha Buying", "7.00"):
+        expect(shown.get_by_text(text, exact=True)).to_be_in_viewport(ratio=1)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    shown.click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    settled(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_messages_cover_nothing(selling: Desk, page: Page) -> None:
+    """What was done is said in a line of the drawer; every button of its head can be clicked meanwhile."""
+    open_drawer(page, selling, "demand_deals-4")
+    for verb, done in (("Pause", "Paused"), ("Resume", "Resumed")):
+        page.get_by_role("dialog").get_by_role("button", name=verb, exact=True).click()
+        expect(page.get_by_role("dialog").locator("[class*=st-key-note_]").get_by_text(done)).to_be_visible()
+        expect(page.get_by_test_id("stToast")).to_have_count(0)
+        page.get_by_role("button", name="Delete", exact=True).click(trial=True)
 
 
 def _deal(name: str) -> DemandDeal:
@@ -169,3 +225,14 @@ def test_cloning(selling: Desk, page: Page) -> None:
     expect(page.get_by_text("Alpha Buying (Syncing DSP) at 7.00")).to_be_visible()
     page.evaluate("window.onbeforeunload = null")
     assert selling.deals.list(SupplyPackage, search="copy").count == 0
+
+
+def test_the_menu_closes_when_a_screen_is_chosen(selling: Desk, visitor: Visitor) -> None:
+    """On a phone the navigation lies over the page; once a screen is chosen it does no longer."""
+    page = visitor().new_page()
+    page.set_viewport_size(PHONE)
+    enter(page, f"{selling.address}/deals")
+    page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="New package").click()
+    page.wait_for_url(at("new_package"))
+    expect(page.get_by_test_id("stSidebarNavLink").first).not_to_be_in_viewport()

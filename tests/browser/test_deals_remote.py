@@ -15,10 +15,9 @@ from standin.deals import deals
 from standin.state import TOKEN, State
 
 from browser.conftest import Serve, enter, settled
-from browser.grids import cells, click, grid, type_into
-from browser.test_new_package import PRICE, choose, name, target
+from browser.test_deals import row
+from browser.test_new_package import choose, name, target, type_price
 
-NAME = 90.0
 SEATS = [
     {"id": 71, "name": "Alder Trading", "dsp_id": 8, "dsp": "Alder DSP", "deal_sync": True},
     {"id": 72, "name": "Birch Media", "dsp_id": 9, "dsp": "Birch DSP"},
@@ -75,7 +74,7 @@ def visited(serve: Serve, page: Page, remote: Remote, screen: str) -> Iterator[P
 def listed(page: Page, *names: str) -> None:
     """Wait until the list has these names."""
     for one in names:
-        expect(cells(grid(page, "Packages and deals"), one)).to_have_count(1)
+        expect(row(page, one)).to_have_count(1)
 
 
 def test_a_package_from_the_form_to_a_changed_deal(serve: Serve, page: Page, remote: Remote) -> None:
@@ -84,22 +83,23 @@ def test_a_package_from_the_form_to_a_changed_deal(serve: Serve, page: Page, rem
         name(page, "Autumn Evenings")
         target(page, "Country", "Only", "US")
         choose(page, "Seats", "Alder", "Birch")
-        seats = grid(page, "Seats, with price and deal sync")
-        type_into(page, seats, 0, PRICE, "2.5")
-        type_into(page, seats, 1, PRICE, "3")
-        page.get_by_role("button", name="Create the package").dblclick()
+        type_price(page, "Alder Trading", "2.5")
+        type_price(page, "Birch Media", "3")
+        page.get_by_role("button", name="Create package").dblclick()
         expect(page.get_by_text("is created as package")).to_be_visible()
         [package] = remote.book.packages.values()
         assert package["geo_targetings"] == [{"geo": {"kind": "COUNTRY", "code": "US"}, "exclude": 0}]
-        page.get_by_role("link", name="Look at it in Deals").click()
+        page.get_by_role("link", name="Open in Deals").click()
         drawer = page.get_by_role("dialog")
-        expect(drawer.get_by_text("As it was known on")).to_be_visible()
+        expect(drawer.get_by_text("As last known on")).to_be_visible()
         expect(drawer.get_by_text("This service can't change or delete a supply package")).to_be_visible()
         expect(drawer.get_by_text("Change", exact=True)).to_have_count(0)
     with visited(serve, page, remote, "deals"):
-        expect(page.get_by_text("What was made or opened here; this service keeps no list")).to_be_visible()
-        listed(page, "Autumn Evenings", "Autumn Evenings - Alder Trading", "Autumn Evenings - Birch Media")
-        click(page, grid(page, "Packages and deals"), 1, NAME)
+        expect(page.get_by_text("Created or opened in Tranche; this service has no list")).to_be_visible()
+        expect(row(page, "Autumn Evenings", "Packages")).to_have_count(1)
+        page.get_by_test_id("stButtonGroup").get_by_text("Deals").click()
+        listed(page, "Autumn Evenings - Alder Trading", "Autumn Evenings - Birch Media")
+        row(page, "Autumn Evenings - Alder Trading").click()
         drawer = page.get_by_role("dialog")
         drawer.get_by_text("Change", exact=True).click()
         settled(page)
@@ -111,7 +111,7 @@ def test_a_package_from_the_form_to_a_changed_deal(serve: Serve, page: Page, rem
         assert {deal["price"] for deal in remote.book.deals.values()} == {"4.25", "3.00"}
         assert [body for method, _, body in remote.book.asked if method == "PUT"] == [{"price": 4.25}]
         drawer.get_by_text("History", exact=True).click()
-        expect(page.get_by_text("Price: 2.50 → 4.25").first).to_be_attached()
+        expect(page.get_by_text("Price, USD CPM: 2.50 → 4.25").first).to_be_attached()
 
 
 def test_a_deal_by_its_id(serve: Serve, page: Page, remote: Remote) -> None:
@@ -125,13 +125,14 @@ def test_a_deal_by_its_id(serve: Serve, page: Page, remote: Remote) -> None:
             page.get_by_label("Deal id").fill(str(number))
             page.get_by_label("Deal id").press("Enter")
             settled(page)
-            page.get_by_role("button", name="Open it").click()
+            page.get_by_role("button", name="Open deal").click()
             expect(page.get_by_text(seen).first).to_be_visible()
         drawer = page.get_by_role("dialog")
         expect(drawer.get_by_text("5.00 type 7 of the service")).to_be_visible()
         drawer.get_by_text("Other fields (3)").click()
         expect(drawer.get_by_text('"currency": "EUR"')).to_be_visible()
         drawer.get_by_role("button", name="Close").click()
+        page.get_by_test_id("stButtonGroup").get_by_text("Deals").click()
         listed(page, f"Elsewhere {deal}")
 
 
@@ -149,7 +150,7 @@ def test_an_unconfirmed_mapping_is_read_only(serve: Serve, page: Page, remote: R
         page.get_by_role("link", name="New package").click()
         expect(page.get_by_text("Deals are read-only until an administrator")).to_be_visible()
         expect(page.get_by_label("Name", exact=True)).to_be_disabled()
-        expect(page.get_by_role("button", name="Create the package")).to_be_disabled()
+        expect(page.get_by_role("button", name="Create package")).to_be_disabled()
     assert {method for method, _, _ in remote.book.asked} == {"GET"}
 
 
@@ -160,12 +161,12 @@ def test_a_creation_of_which_nobody_knows(serve: Serve, page: Page, remote: Remo
         name(page, "Once")
         page.get_by_text("None yet", exact=True).click()
         settled(page)
-        create = page.get_by_role("button", name="Create the package")
+        create = page.get_by_role("button", name="Create package")
         create.dblclick()
-        expect(page.get_by_text("may have been created all the same")).to_be_visible()
+        expect(page.get_by_text("It may have been created")).to_be_visible()
         expect(create).to_be_disabled()
         assert len(remote.book.packages) == 1
-        page.get_by_text("It is not there: create it now").click()
+        page.get_by_text("It was not created: retry").click()
         expect(create).to_be_enabled()
         create.click()
         expect(page.get_by_text("is created as package")).to_be_visible()

@@ -86,7 +86,7 @@ def test_preview_before_the_click(address: str, page: Page, service: Service) ->
     """Before the click stand how many rows the file will have, its first rows, and how it is made."""
     enter(page, f"{address}/{LINK}")
     expect(page.get_by_text("24 rows", exact=True)).to_be_visible()
-    made = "every record is read" if service == "embedded" else "The service lays the file out itself"
+    made = "every record is read" if service == "embedded" else "The service decides the layout of the file"
     expect(page.get_by_text(made)).to_be_visible()
     expect(page.locator("[role=gridcell]").filter(has_text="US").first).to_be_attached()
 
@@ -95,7 +95,7 @@ def test_another_question(address: str, page: Page) -> None:
     """Taking a key field out of the split changes the file, the request and the link at once."""
     enter(page, f"{address}/{LINK}")
     page.get_by_role("button", name="Remove Campaign").or_(page.get_by_title("Campaign")).first.click()
-    page.get_by_label("Split by").press("Backspace")
+    page.get_by_role("combobox", name="Split by").press("Backspace")
     settled(page)
     expect(page.get_by_text("3 rows", exact=True)).to_be_visible()
     page.wait_for_url("**split=geo.country&**")
@@ -119,7 +119,7 @@ def test_without_a_mouse(address: str, page: Page) -> None:
     enter(page, f"{address}/{LINK}")
     button = page.get_by_role("button", name="Download csv")
     settled(page)
-    page.get_by_label("Split by").focus()
+    page.get_by_role("combobox", name="Split by").focus()
     for _ in range(40):
         page.keyboard.press("Tab")
         if button.evaluate("button => button === document.activeElement"):

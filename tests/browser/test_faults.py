@@ -1,18 +1,17 @@
 """Failures in a browser: the page says what happened, and recovers without its reader."""
 
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 
 import pytest
-from conftest import started
+from conftest import desk_over
 from faults import behaviours as do
 from faults.conftest import Desk, deals, desk, reports, service, told
 from faults.proxy import Asked, Proxy
 from playwright.sync_api import Page, expect
 
-from browser.conftest import enter, free_port
+from browser.conftest import enter
 
 __all__ = ["deals", "desk", "reports", "service", "told"]
 AUDIENCE = "audience?project=demo&slicer=delivery"
@@ -22,7 +21,7 @@ AUDIENCE = "audience?project=demo&slicer=delivery"
 def elsewhere(desk: Desk) -> Iterator[str]:
     """The address of a desk whose services stand behind the proxies."""
     desk.configure(answer_seconds=2)
-    with served(desk) as address:
+    with served(desk) as (address, _):
         yield address
 
 
@@ -30,14 +29,13 @@ def elsewhere(desk: Desk) -> Iterator[str]:
 def patient(desk: Desk) -> Iterator[str]:
     """The same of one that waits for them for a minute."""
     desk.configure(answer_seconds=60)
-    with served(desk) as address:
+    with served(desk) as (address, _):
         yield address
 
 
-def served(desk: Desk) -> AbstractContextManager[str]:
+def served(desk: Desk) -> AbstractContextManager[tuple[str, int]]:
     """The desk, in a process of its own."""
-    environment = {"TRANCHE_PORT": str(free_port())}
-    return started([sys.executable, "app.py"], desk.settings.home, **environment)
+    return desk_over(desk.settings.home)
 
 
 def is_of_figures(asked: Asked) -> bool:
@@ -47,7 +45,7 @@ def is_of_figures(asked: Asked) -> bool:
 
 def expect_failures(page: Page, sentence: str, count: int = 1) -> None:
     """The page says this so often, and offers to try again as often."""
-    expect(page.get_by_text(sentence)).to_have_count(count)
+    expect(page.get_by_test_id("stAlert").filter(has_text=sentence)).to_have_count(count)
     expect(page.get_by_role("button", name="Try again")).to_have_count(count)
 
 
@@ -68,7 +66,7 @@ def test_the_slicer_comes_back(page: Page, elsewhere: str, reports: Proxy) -> No
     reports.close()
     page.goto(f"{elsewhere}/{AUDIENCE}")
     page.get_by_role("button", name="Manager", exact=True).click()
-    expect_failures(page, "What you asked is kept in the address of this page.")
+    expect_failures(page, "Your question is kept in the address of this page.")
     reports.listen()
     expect(page.get_by_test_id("stMetricValue").first).to_be_visible()
 
@@ -77,10 +75,10 @@ def test_a_click_is_quicker(page: Page, elsewhere: str, deals: Proxy) -> None:
     """A click on “Try again” asks at once."""
     deals.behaviour = do.instead(200, do.HTML, do.PAGE)
     enter(page, f"{elsewhere}/deals")
-    expect_failures(page, "The service gave an answer that can't be read.")
+    expect_failures(page, "The service returned a response that can't be read.")
     deals.behaviour = do.through
     page.get_by_role("button", name="Try again").click()
-    expect(page.get_by_text("2 packages, 4 deals")).to_be_visible()
+    expect(page.get_by_text("2 packages: 2 active")).to_be_visible()
 
 
 def test_what_is_late_is_there_in_the_end(page: Page, patient: str, reports: Proxy) -> None:
@@ -89,7 +87,7 @@ def test_what_is_late_is_there_in_the_end(page: Page, patient: str, reports: Pro
     reports.behaviour = do.held(let_go)
     page.goto(f"{patient}/deals")
     page.get_by_role("button", name="Manager", exact=True).click()
-    expect(page.get_by_text("2 packages, 4 deals")).to_be_visible()
-    expect(page.get_by_text("The report is still awaited")).to_be_visible()
+    expect(page.get_by_text("2 packages: 2 active")).to_be_visible()
+    expect(page.get_by_text("The report is still loading")).to_be_visible()
     let_go.set()
     expect(page.get_by_text("Data to")).to_be_visible()

@@ -49,7 +49,9 @@ def test_link_for_somebody_else(address: str, visitor: Visitor) -> None:
 def test_link_to_what_is_not_there(address: str, page: Page) -> None:
     """A link to a slicer that the person may not see says so, and shows one that they may."""
     enter(page, f"{address}/audience?project=demo&slicer=curation", "Viewer")
-    expect(page.get_by_text("asks for the slicer curation, which is not there for you")).to_be_visible()
+    expect(
+        page.get_by_text("asks for the slicer curation, which does not exist or is not visible to you")
+    ).to_be_visible()
     expect(page.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
 
 

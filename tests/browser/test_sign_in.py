@@ -37,9 +37,9 @@ def sign_out(page: Page) -> None:
 
 
 @pytest.mark.parametrize("screen", ["", *SCREENS])
-def test_cold_start(home: Path, serve: Serve, page: Page, screen: str) -> None:
+def test_cold_start(own_home: Path, serve: Serve, page: Page, screen: str) -> None:
     """The very first visit to a fresh server, whichever page it is for, leads to the sign-in."""
-    with serve(home) as address:
+    with serve(own_home) as address:
         page.goto(f"{address}/{screen}")
         expect_signed_out(page)
         assert "delivery" not in page.content()
@@ -67,7 +67,7 @@ def test_wrong_password(address: str, page: Page) -> None:
     """After a wrong password the name still stands there, the password does not, and the next try works."""
     page.goto(address)
     sign_in(page, password="wrong")
-    expect(page.get_by_text("do not go together")).to_be_visible()
+    expect(page.get_by_text("Incorrect name or password")).to_be_visible()
     expect(page.get_by_label("Name")).to_have_value("manager")
     expect(page.get_by_label("Password", exact=True)).to_have_value("")
     page.get_by_label("Password", exact=True).fill("demo")
@@ -123,3 +123,40 @@ def test_signing_in_as_somebody_else(address: str, page: Page) -> None:
     sign_in(page, "viewer")
     expect(page.get_by_role("button", name="Vera Viewer")).to_be_visible()
     expect(page.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
+
+
+def test_nothing_is_left_in_the_tab(address: str, page: Page) -> None:
+    """What was typed, asked and picked is gone after a sign-out, from the address too."""
+    page.goto(f"{address}/audience?project=demo&slicer=curation&split=campaign_id")
+    sign_in(page)
+    expect_signed_in(page)
+    page.get_by_role("link", name="New package").click()
+    page.get_by_label("Name", exact=True).fill("A secret draft")
+    page.get_by_label("Name", exact=True).press("Tab")
+    sign_out(page)
+    expect_signed_out(page)
+    page.wait_for_url(lambda url: "?" not in url)
+    sign_in(page, "admin")
+    expect(page.get_by_role("button", name="Ada Admin")).to_be_visible()
+    page.get_by_role("link", name="New package").click()
+    expect(page.get_by_label("Name", exact=True)).to_have_value("")
+
+
+def test_an_open_page_makes_no_file_after_a_sign_out_elsewhere(address: str, page: Page) -> None:
+    """A download that a tab still offers is refused once its sign-in ended in another tab."""
+    page.goto(f"{address}/export")
+    sign_in(page)
+    expect_signed_in(page)
+    wait_for_cookie(page)
+    button = page.get_by_role("button", name="Download csv")
+    with page.expect_download():
+        button.click()
+    second = page.context.new_page()
+    second.goto(f"{address}/export")
+    sign_out(second)
+    expect_signed_out(second)
+    made: list[object] = []
+    page.on("download", lambda download: made.append(download))
+    button.click()
+    expect(page.get_by_text("Failed to generate file for download")).to_be_visible()
+    assert made == []

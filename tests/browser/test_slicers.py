@@ -12,18 +12,18 @@ Country = Callable[[str], str]
 
 
 def grid(page: Page, place: int) -> Locator:
-    """Key fields, data fields, top values."""
+    """Key fields, data fields."""
     return page.get_by_test_id("stDataFrame").nth(place)
 
 
-def click_cell(page: Page, place: int, row: int, from_right: int | None = None) -> None:
-    """Click into a row of a table, at its first column or so far from its right edge.
+def click_cell(page: Page, place: int, row: int) -> None:
+    """Click into a row of a table, at its first column.
 
     The table is a canvas, which knows by the frames drawn while the mouse comes what it comes to.
     """
     box = grid(page, place).bounding_box()
     assert box is not None
-    x = box["x"] + (box["width"] - from_right if from_right else 60)
+    x = box["x"] + 60
     y = box["y"] + ROW * (row + 1) + ROW / 2
     page.mouse.move(x - 5, y)
     page.mouse.move(x, y)
@@ -39,7 +39,7 @@ def test_opens_on_an_answer(address: str, page: Page, country: Country) -> None:
     expect(page.get_by_role("heading", name="Country by Impressions")).to_be_visible()
     expect(page.get_by_text("5 values")).to_be_visible()
     for value in (country("US"), "(not set)"):
-        expect(grid(page, 2).locator("[role=gridcell]").filter(has_text=value)).to_be_attached()
+        expect(page.get_by_role("button", name=value, exact=True)).to_be_visible()
 
 
 def test_a_field_under_the_cursor(address: str, page: Page) -> None:
@@ -54,6 +54,15 @@ def test_a_field_under_the_cursor(address: str, page: Page) -> None:
     click_cell(page, 1, 3)
     expect(page.get_by_role("heading", name="Content category by CTR")).to_be_visible()
     expect(page.get_by_text("= 100 * clicks / imps")).to_be_visible()
+
+
+def test_searching_changes_no_measure(address: str, page: Page) -> None:
+    """Typing what is in a data field's name, key by key, leaves the data field that is measured."""
+    enter(page, f"{address}/{LINK}")
+    page.get_by_placeholder("Search key fields and data fields").press_sequentially("click", delay=150)
+    expect(page.get_by_text("Data field (2 of 5)").first).to_be_attached()
+    settled(page)
+    expect(page.get_by_role("heading", name="Country by Impressions")).to_be_visible()
 
 
 def test_search_without_a_mouse(address: str, page: Page) -> None:
@@ -74,7 +83,7 @@ def test_a_value_as_a_filter(address: str, page: Page, country: Country) -> None
     enter(page, f"{address}/{LINK}")
     click_cell(page, 1, 1)
     expect(page.get_by_role("heading", name="Country by Clicks")).to_be_visible()
-    click_cell(page, 2, 1, from_right=40)
+    page.get_by_role("button", name=country("DE"), exact=True).click()
     page.wait_for_url("**/audience?**is.geo.country=DE**")
     settled(page)
     assert "field=clicks" in page.url
@@ -96,5 +105,5 @@ def test_what_is_shown_in_codes(address: str, page: Page, service: Service) -> N
     """Where values come without their descriptions, the screen says so, and only there."""
     enter(page, f"{address}/{LINK}")
     expect(page.get_by_text("5 values")).to_be_visible()
-    said = page.get_by_text("Country in codes: this service sends no descriptions.")
+    said = page.get_by_text("Country as codes: this service returns no descriptions.")
     expect(said).to_have_count(1 if service == "standin" else 0)

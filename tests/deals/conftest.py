@@ -13,14 +13,14 @@ from sqlalchemy import create_engine, text
 from deals.caller import Caller, World, world
 from lib import connect
 from lib.deals.client import Deals
-from lib.people import People, Person
+from lib.people import ALL_DEALS, DealsGrant, People, Person
 from lib.settings import Settings
 from lib.wire.call import Patience
 
 PASSWORD = "a password"
 PEOPLE = (
-    Person("viewer", "Vera Viewer", None, "viewer"),
-    Person("manager", "Max Manager", None, "manager"),
+    Person("viewer", "Vera Viewer", None, "viewer", deals=DealsGrant("read")),
+    Person("manager", "Max Manager", None, "manager", deals=ALL_DEALS),
     Person("admin", "Ada Admin", None, "admin"),
 )
 UNLIMITED = 10**9

@@ -15,6 +15,13 @@ REAL = {
 
 
 @schemathesis.hook
+def filter_case(context: Any, case: Any) -> bool:
+    """A list of changes answers 200 with what became of each, also of those that break the schema."""
+    is_list_of_changes = case.method.upper() == "PUT" and "{id}" not in case.operation.path
+    return not (is_list_of_changes and case.meta is not None and case.meta.generation.mode.is_negative)
+
+
+@schemathesis.hook
 def before_call(context: Any, case: Any, kwargs: dict[str, Any]) -> None:
     """Without these, every request for a report or a token would be refused before it is looked at."""
     if isinstance(case.body, dict):

@@ -14,7 +14,7 @@ from deals.caller import Caller, World, deals, option, package, unique, world
 from deals.conftest import Opened, issue
 from lib import connect, database
 from lib.database.transaction import WRITERS_LOCK
-from lib.people import Person
+from lib.people import ALL_DEALS, Person
 
 PATHS = [("GET", "dsps/"), ("POST", "dsps/"), ("PUT", "dsps/1/"), ("DELETE", "dsps/1/")]
 INSIDE = ("sqlite", "psycopg", "sqlalchemy", "changes", "Traceback", ".py", "select")
@@ -31,7 +31,7 @@ def test_401_for_nobody(http: httpx.Client) -> None:
     for method, path in PATHS:
         answer = Caller(http, None).ask(method, path, {})
         assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
-        assert answer.json() == {"detail": "A token is needed: Authorization: Bearer <token>"}
+        assert answer.json() == {"detail": "A token is required: Authorization: Bearer <token>"}
 
 
 @pytest.mark.parametrize("header", ["Bearer", "Basic YTpi", "Token abc", "", "bearerx y"])
@@ -43,7 +43,7 @@ def test_401_for_what_is_no_token(http: httpx.Client, header: str) -> None:
 def test_401_for_a_token_that_does_not_open_deals(http: httpx.Client, desk: connect.Installation) -> None:
     """Wrong, of another service, expired, revoked, of a removed person: 401, in the same words."""
     access, hour = desk.access, dt.timedelta(hours=1)
-    access.people.add(Person("gone", "Gone", None, "manager"), "a password")
+    access.people.add(Person("gone", "Gone", None, "manager", deals=ALL_DEALS), "a password")
     revoked, gone = access.issue("manager", "deals", unique("revoked"), hour), issue(desk, "gone")
     access.store.revoke(access.store.verify(revoked, "deals").id)
     access.remove("gone")
@@ -68,12 +68,12 @@ def test_403_for_who_may_only_read(viewer: Caller, manager: Caller, there: World
     assert viewer.get(path) == manager.get(path)
     assert viewer.get("seats/")["count"] >= 3
     for method, where in (("POST", "seats/"), ("PUT", path), ("DELETE", path), ("PUT", "seats/99999999/")):
-        assert viewer.detail(method, where, 403, {}) == "'viewer' may see deals and not change them"
+        assert viewer.detail(method, where, 403, {}) == "'viewer' can see deals, but not change them"
 
 
 def test_404_where_there_is_nothing(manager: Caller) -> None:
     """An unknown path below /api/ answers in the same shape."""
-    assert "nothing at /api/deals/" in manager.detail("GET", "deals/", 404)
+    assert "no /api/deals/" in manager.detail("GET", "deals/", 404)
 
 
 def test_429_with_how_long_to_wait(opened: Opened, sister: str) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lib.deals.dialect import Dialect
+from lib.deals.compat.dialect import Dialect
 from lib.deals.models import (
     FEE_TYPES,
     CreateDemandDeals,
@@ -51,8 +51,7 @@ PACKAGE = {
 def read() -> SupplyPackage:
     """The package, as if it had been read from the service."""
     found = THEIRS.read(SupplyPackage, PACKAGE)
-    found._raw = PACKAGE
-    return found
+    return found.known_as(raw=PACKAGE)
 
 
 def test_elements_of_another_shape_are_read() -> None:
@@ -163,7 +162,7 @@ def test_elements_are_written_as_theirs() -> None:
             }
         )
     assert error.value.fields == {
-        "geo_targetings": [{"value": ['The settings have no word of this service for "dma".']}],
+        "geo_targetings": [{"value": ['The settings have no value of this service for "dma".']}],
         "browser_targetings": [{"value": ["This service can't exclude anything here."]}],
     }
 
@@ -181,7 +180,7 @@ def test_two_that_say_the_same_to_us_both_go_back() -> None:
     """Elements that differ in what we don't know alone are both kept."""
     both = [{"value": "Safari", "is_excluded": False, "weight": weight} for weight in (1, 2)]
     found = Dialect().read(SupplyPackage, {"id": 1, "browser_targetings": both})
-    found._raw = {"id": 1, "browser_targetings": both}
+    found = found.known_as(raw={"id": 1, "browser_targetings": both})
     same = {"value": "Safari", "is_excluded": False}
     assert Dialect().write({"browser_targetings": [same, same]}, found) == {"browser_targetings": both}
 
@@ -252,10 +251,10 @@ def test_misfits_are_named() -> None:
             "Unknown targeting 'geo_targeting'; did you mean 'geo_targetings'?",
         ),
         ({"geo_targetings": {"valu": "x"}}, "geo_targetings: Unknown field 'valu'; did you mean 'value'?"),
-        ({"geo_targetings": {"value": "x"}}, "geo_targetings has to say where type stand"),
+        ({"geo_targetings": {"value": "x"}}, "geo_targetings must map type"),
         ({"browser_targetings": {"value": "a..b"}}, "value is 'a..b', and should be a name"),
         ({"browser_targetings": {"value": ".", "is_excluded": "x"}}, "a value alone has no other field"),
-        ({"browser_targetings": {"value": "a=b:c"}}, "can't have words of its own"),
+        ({"browser_targetings": {"value": "a=b:c"}}, "can't have its own values"),
         ({"geo_targetings": {"type": "t=state:S", "value": "v"}}, "has 'state': words are country:theirs"),
         (
             {"browser_targetings": {"value": "v", "is_excluded": "x=true"}},

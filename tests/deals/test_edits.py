@@ -48,12 +48,21 @@ def test_etags(manager: Caller, deal: dict[str, Any]) -> None:
     assert (same.status_code, same.headers["etag"]) == (204, first)
     other = manager.ask("PUT", path, {"price": 7}).headers["etag"]
     assert other == etag(manager, path) != first
-    for good in (other, f'"x", {other}', "*", f"W/{other}"):
+    for good in (other, f'"x", {other}', "*", f'W/"x", {other}'):
         assert manager.ask("PUT", path, {}, {"If-Match": good}).status_code == 204
-    for bad in ('"x"', "x", "", first):
+    for bad in ('"x"', "x", "", first, f"W/{other}"):
         assert manager.ask("PUT", path, {}, {"If-Match": bad}).status_code == 409, bad
     made = manager.ask("POST", "dsps/", {"name": unique("DSP")})
     assert made.headers["etag"] == etag(manager, f"dsps/{made.json()['id']}/")
+
+
+def test_a_weak_etag_matches_nothing(manager: Caller, deal: dict[str, Any]) -> None:
+    """If-Match compares strongly (RFC 9110, 13.1.1); the refusal says how to get a strong ETag."""
+    path = f"demand_deals/{deal['id']}/"
+    answer = manager.ask("PUT", path, {"price": 9}, {"If-Match": f"W/{etag(manager, path)}"})
+    assert answer.status_code == 409
+    assert "Accept-Encoding: identity" in answer.json()["detail"]
+    assert manager.get(path)["price"] == deal["price"]
 
 
 def test_linking_changes_both_ends(manager: Caller, deal: dict[str, Any], there: World) -> None:

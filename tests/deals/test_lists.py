@@ -125,7 +125,7 @@ def test_everything_that_is_wrong_with_a_query(manager: Caller) -> None:
     assert wrong["price"] == ["This must be a number with at most six decimals."]
     assert wrong["status"] == ["This must be one of pending, active, paused, complete."]
     assert wrong["seat"] == ["This must be a whole number."]
-    assert wrong["search"] == ["This may not have control characters in it."]
+    assert wrong["search"] == ["This must not contain control characters."]
     assert wrong["created_at"][0].startswith("This must be a time like")
     assert manager.refused("GET", "seats/", 400, limit=["1", "2"]) == {"limit": ["This may be given once."]}
 
@@ -149,3 +149,112 @@ def test_prices_are_ordered_as_numbers(manager: Caller, there: World) -> None:
         manager.make("demand_deals", {"name": word, **option(there.ada, price)})
     found = manager.get("demand_deals/", name=word, ordering="price")["results"]
     assert [one["price"] for one in found] == [Decimal("0.000001"), Decimal("9.5"), 10]
+
+
+@pytest.fixture
+def sold(manager: Caller, there: World) -> dict[str, Any]:
+    """A package for a place of its own, with deals for two new seats; and an unsold one."""
+    word = unique("Heron").replace(" ", "-")
+    dsp = {"id": there.syncing}
+    first, second = (
+        manager.make("seats", {"name": f"{word} {one}", "external_id": f"{word}-{one}", "dsp": dsp})["id"]
+        for one in ("lou", "ollie")
+    )
+    places = [{"type": "country", "value": f"{word}-land"}, {"type": "city", "value": f"New {word}ville"}]
+    terms = {"contact_email": f"{word}@buyer.example"}
+    created = deals(option(first, 3), option(second, 5), **terms)
+    package_ = manager.make(
+        "supply_deals",
+        package(name=f"{word} b", media_type="video", geo_targetings=places, create_demand_deals=created),
+    )
+    empty = manager.make("supply_deals", package(name=f"{word} a", is_active=False))
+    deals_ = [manager.get(f"demand_deals/{one['id']}/") for one in package_["demand_deals"]]
+    return {"word": word, "package": package_, "empty": empty, "deals": deals_}
+
+
+def ids(manager: Caller, entity: str, search: str, **params: Any) -> list[int]:
+    """What a search finds."""
+    return [one["id"] for one in manager.get(f"{entity}/", search=search, limit=500, **params)["results"]]
+
+
+def test_search_finds_by_what_is_linked(manager: Caller, sold: dict[str, Any]) -> None:
+    """By contact, deal id, seat, seat code, DSP and targeting, a package by its deals' and a deal by its
+    packages'; every word has to be found."""
+    word, [first, second] = sold["word"], sold["deals"]
+    both = [first["id"], second["id"]]
+    assert ids(manager, "demand_deals", f"{word}@BUYER.example") == both
+    assert (
+        ids(manager, "demand_deals", f"{word}-LAND") == ids(manager, "demand_deals", f"{word}ville") == both
+    )
+    assert ids(manager, "demand_deals", f"{word}-LOU") == [first["id"]]
+    assert ids(manager, "demand_deals", f"{second['seat']['name']} {word} {second['dsp']['name']}") == [
+        second["id"]
+    ]
+    for text in (
+        first["deal_id"],
+        f"{word}@buyer",
+        f"{word}-ollie",
+        f"{word}-land",
+    ):
+        assert ids(manager, "supply_deals", text) == [sold["package"]["id"]], text
+    assert ids(manager, "supply_deals", f"{word} nothing-like-it") == []
+    assert ids(manager, "supply_deals", f"{word} country") == [], "kinds of targeting are no words of it"
+
+
+def test_a_word_may_stand_for_a_value_of_targeting(manager: Caller, sold: dict[str, Any]) -> None:
+    """`meaning` finds what is targeted at a value by another word, and nothing that merely begins like it."""
+    word = sold["word"]
+    means = {"meaning": [f"Elbonia:country:{word}-LAND", f"elbonia:city:{word}"]}
+    assert ids(manager, "supply_deals", f"{word} elbonia", **means) == [sold["package"]["id"]]
+    assert ids(manager, "demand_deals", "ELBONIA", **means) == [one["id"] for one in sold["deals"]]
+    assert ids(manager, "supply_deals", "elbonia", meaning=f"elbonia:country:{word}-lan") == []
+    wrong = manager.refused("GET", "supply_deals/", 400, meaning="elbonia:planet:X")
+    assert wrong["meaning"][0].startswith("This must be word:kind:value")
+
+
+def test_an_edit_changes_what_is_found(manager: Caller, sold: dict[str, Any]) -> None:
+    """Other targeting and another contact are found from then on, and the former ones no more."""
+    word = sold["word"]
+    manager.change(
+        "supply_deals", sold["package"]["id"], geo_targetings=[{"type": "zip", "value": f"{word}7"}]
+    )
+    manager.change("demand_deals", sold["deals"][0]["id"], contact_email=f"new-{word}@buyer.example")
+    assert ids(manager, "supply_deals", f"{word}-land") == []
+    assert ids(manager, "supply_deals", f"{word}7") == [sold["package"]["id"]]
+    assert ids(manager, "demand_deals", f"new-{word}@buyer") == [sold["deals"][0]["id"]]
+
+
+def test_filters_and_orders_by_what_is_linked(manager: Caller, sold: dict[str, Any], there: World) -> None:
+    """Packages by seat, DSP and lowest price; deals by media type, by their package's start, by seat name."""
+    word, sales = sold["word"], [one["id"] for one in sold["deals"]]
+    second = sold["deals"][1]["seat"]["id"]
+    assert ids(manager, "supply_deals", word, seat=second) == [sold["package"]["id"]]
+    assert ids(manager, "supply_deals", word, dsp=[there.syncing, there.plain]) == [sold["package"]["id"]]
+    assert ids(manager, "supply_deals", word, seat=there.cleo) == []
+    assert ids(manager, "demand_deals", word, media_type="video") == sales
+    assert ids(manager, "demand_deals", word, media_type="banner") == []
+    assert ids(manager, "supply_deals", word, ordering="-price,name") == [
+        sold["package"]["id"],
+        sold["empty"]["id"],
+    ]
+    assert ids(manager, "demand_deals", word, ordering="-seat") == sales[::-1]
+    assert ids(manager, "demand_deals", word, ordering="start_date,-price") == sales[::-1]
+
+
+def test_counts(manager: Caller, sold: dict[str, Any], there: World) -> None:
+    """How many have each value, of what the search and the other filters find, whatever the filter's own."""
+    word = sold["word"]
+    manager.change("demand_deals", sold["deals"][1]["id"], is_active=False)
+    found = manager.get("demand_deals/", search=word, counts="status,seat,dsp,media_type", status="paused")
+    assert found["count"] == 1
+    assert found["counts"] == {
+        "status": {"active": 1, "paused": 1},
+        "seat": {str(sold["deals"][1]["seat"]["id"]): 1},
+        "dsp": {str(there.syncing): 1},
+        "media_type": {"video": 1},
+    }
+    packages = manager.get("supply_deals/", search=word, counts="status,dsp")
+    assert packages["counts"] == {"status": {"active": 1, "paused": 1}, "dsp": {str(there.syncing): 1}}
+    assert "counts" not in manager.get("supply_deals/", search=word)
+    wrong = manager.refused("GET", "supply_deals/", 400, counts="stats")
+    assert wrong["counts"] == ["This list can't be counted by 'stats'; did you mean 'status'?"]

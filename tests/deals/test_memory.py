@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import Engine
 
 from lib import database
+from lib.deals.compat.memory import ELSEWHERE, Memory
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.deals.plain.memory import ELSEWHERE, Memory
 
 HERE = "https://deals.example"
 DEAL = {"id": 7, "name": "Seven", "price": Decimal("2.5"), "seat": {"id": 1, "name": "One"}, "extra": [1]}

@@ -83,7 +83,7 @@ def test_what_is_wrong_with_a_package(manager: Caller, there: World) -> None:
         "seats": [
             {"seat": {"id": [f"There is no seat {2**50}."]}},
             {},
-            {"seat": {"id": [f"The seat {there.ada} is here twice."]}},
+            {"seat": {"id": [f"The seat {there.ada} is given twice."]}},
             {"dsp": {"id": [f"The seat {there.bob} is at the DSP {there.syncing} '{alder}'."]}},
         ],
         "supply_deals": [{"id": [f"There is no supply package {2**50}."]}],

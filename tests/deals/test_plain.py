@@ -17,7 +17,9 @@ from standin.state import TOKEN, State
 from lib import database
 from lib.deals.abilities import PLAIN
 from lib.deals.client import Deals
-from lib.deals.dialect import Dialect
+from lib.deals.compat import PlainDeals, has_lists
+from lib.deals.compat.dialect import Dialect
+from lib.deals.compat.memory import Memory
 from lib.deals.models import (
     CreateDemandDeals,
     DemandDeal,
@@ -31,8 +33,6 @@ from lib.deals.models import (
     SeatChoice,
     SupplyPackage,
 )
-from lib.deals.plain import PlainDeals, has_lists
-from lib.deals.plain.memory import Memory
 from lib.wire.errors import (
     Conflict,
     Forbidden,
@@ -84,7 +84,7 @@ def make(http: httpx.Client, engine: Engine) -> Make:
 
     def made(who: str = "max", token: str = TOKEN, **options: Any) -> PlainDeals:
         memory = Memory(engine, str(http.base_url), who)
-        return PlainDeals(memory, (ALDER,), http, token, dialect=DIALECT, honours_keys=False, **options)
+        return PlainDeals(memory, (ALDER,), http, token, codec=DIALECT, honours_keys=False, **options)
 
     return made
 
@@ -108,7 +108,7 @@ def package(*prices: str, **more: Any) -> SupplyPackage:
 
 def test_it_is_told_from_one_with_lists(http: httpx.Client) -> None:
     """A service that knows no list is one without."""
-    assert not has_lists(Deals(http, TOKEN))
+    assert not has_lists(Deals(http, TOKEN, codec=DIALECT))
 
 
 def test_a_package_is_made_and_remembered(plain: PlainDeals, make: Make, book: Book) -> None:
@@ -345,3 +345,25 @@ def test_filters_of_a_list(plain: PlainDeals, book: Book) -> None:
     assert len([*plain.everything(DemandDeal)]) == 3
     with pytest.raises(Invalid, match="did you mean 'price'"):
         plain.list(DemandDeal, prize=3)
+
+
+def test_what_is_at_hand_is_found_by_what_is_linked(plain: PlainDeals, book: Book) -> None:
+    """As our own service does: packages by seat, deals by their package's targeting, orders, counts."""
+    made = plain.create(SupplyPackage, package("2.00", "4.00", geo_targetings=(US,)))
+    other = plain.create(SupplyPackage, package(name="Spring", is_active=False))
+    deals_ = sorted(one.id for one in made.demand_deals)
+
+    def found(model: Any, **params: Any) -> list[int]:
+        return [one.id for one in plain.list(model, **params).results]
+
+    assert found(SupplyPackage, search="autumn alder") == [made.id]
+    assert found(SupplyPackage, seat=72) == found(SupplyPackage, dsp=8) == [made.id]
+    assert found(DemandDeal, search="us") == deals_
+    assert found(DemandDeal, search="usa", meaning=["usa:country:US"]) == deals_
+    assert found(DemandDeal, search="usa") == []
+    assert found(SupplyPackage, ordering="-price") == [made.id, other.id]
+    assert found(DemandDeal, media_type="banner", ordering="-price") == deals_[::-1]
+    assert plain.list(SupplyPackage, counts="status,seat", limit=1).counts == {
+        "status": {"active": 1, "paused": 1},
+        "seat": {"71": 1, "72": 1},
+    }

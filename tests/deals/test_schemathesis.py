@@ -52,6 +52,9 @@ def report(warehouse: Warehouse) -> None:
         writer.commit("made by a test", "0")
 
 
+HOOKS = {"SCHEMATHESIS_HOOKS": "schemathesis_hooks", "PYTHONPATH": str(Path(__file__).parent)}
+
+
 @pytest.fixture(scope="module")
 def desk(opened: Opened) -> connect.Installation:
     """A desk; how large a body may be is another test's."""
@@ -87,7 +90,7 @@ def test_deals(address: str, desk: connect.Installation, tmp_path: Path) -> None
     on_sqlite = desk.settings.database_url.startswith("sqlite")
     paths = "^/api/" if on_sqlite else "^/api/(supply|demand)_deals/"
     header = f"Authorization: Bearer {issue(desk)}"
-    run(address, tmp_path, paths, 4, "--header", header, "--checks", f"{CONFORMANCE},{STRICT}")
+    run(address, tmp_path, paths, 4, "--header", header, "--checks", f"{CONFORMANCE},{STRICT}", **HOOKS)
 
 
 def test_reporting_and_tokens(tmp_path: Path) -> None:
@@ -95,8 +98,7 @@ def test_reporting_and_tokens(tmp_path: Path) -> None:
     desk = open_desk(tmp_path, f"sqlite:///{tmp_path}/tranche.db", max_body_bytes=LARGEST_BODY)
     report(desk.warehouse)
     environment = {
-        "SCHEMATHESIS_HOOKS": "schemathesis_hooks",
-        "PYTHONPATH": str(Path(__file__).parent),
+        **HOOKS,
         "TRANCHE_TEST_TOKEN": issue(desk, "admin", "reporting"),
         "TRANCHE_TEST_PASSWORD": PASSWORD,
     }

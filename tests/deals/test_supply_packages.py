@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from deals.caller import END, START, Caller, World, deals, option, package, unique
+from deals.caller import END, START, Caller, World, deals, option, package, read, unique
 
 TARGETINGS = {
     "geo_targetings": [
@@ -93,10 +93,11 @@ def test_either_or(manager: Caller, there: World) -> None:
     [deal] = manager.make("supply_deals", package(create_demand_deals=deals(option(there.ada))))[
         "demand_deals"
     ]
-    both = package(create_demand_deals=deals(option(there.bob)), demand_deals=[{"id": deal["id"]}])
-    assert manager.wrong("supply_deals", **both) == {
-        "non_field_errors": ["Give either create_demand_deals or demand_deals, not both."]
-    }
+    for linked in ([{"id": deal["id"]}], []):
+        both = package(create_demand_deals=deals(option(there.bob)), demand_deals=linked)
+        assert manager.wrong("supply_deals", **both) == {
+            "non_field_errors": ["Give either create_demand_deals or demand_deals, not both."]
+        }
     assert manager.make("supply_deals", package())["demand_deals"] == []
     nothing = package(create_demand_deals=None, demand_deals=[])
     assert manager.make("supply_deals", nothing)["demand_deals"] == []
@@ -138,12 +139,15 @@ def test_links_are_changed_as_a_whole(manager: Caller, there: World) -> None:
     assert manager.get(f"demand_deals/{first['id']}/")["supply_deals"] == []
 
 
-def test_deals_are_created_with_the_package_alone(manager: Caller, there: World) -> None:
-    """create_demand_deals in a PUT is refused: a PUT that is repeated must not create twice."""
+def test_new_deals_in_a_put_need_a_key(manager: Caller, there: World) -> None:
+    """create_demand_deals in a PUT needs an Idempotency-Key: a PUT that is repeated must not create twice."""
     made = manager.make("supply_deals", package())
     body = {"create_demand_deals": deals(option(there.ada))}
-    [sentence] = manager.refused("PUT", f"supply_deals/{made['id']}/", 400, body)["create_demand_deals"]
-    assert "POST /api/demand_deals/" in sentence
+    [sentence] = manager.refused("PUT", f"supply_deals/{made['id']}/", 400, body)["non_field_errors"]
+    assert "Idempotency-Key" in sentence
+    several = manager.ask("PUT", "supply_deals/", [{"id": made["id"], **body}]).json()["results"]
+    assert [one["status"] for one in several] == [400]
+    assert manager.get(f"supply_deals/{made['id']}/")["demand_deals"] == []
 
 
 @pytest.mark.parametrize("field", ["id", "packages", "status", "created_at", "updated_at"])
@@ -165,3 +169,64 @@ def test_the_end_is_after_the_start(manager: Caller) -> None:
     assert manager.refused("PUT", path, 400, {"end_date": "2026-03-01 08:00:00+0000"}) == too_early
     late = {"start_date": "2026-03-02 09:00:00+0000"}
     assert manager.refused("PUT", path, 400, late) == {"start_date": too_early["end_date"]}
+
+
+def test_a_generated_name_passes_its_own_change(manager: Caller, there: World) -> None:
+    """Of a package with the longest name the deals' names are shortened, so that a PUT accepts them."""
+    long = unique("Long ").ljust(200, "x")
+    seat = manager.make("seats", {"name": unique("Seat ").ljust(200, "y"), "dsp": {"id": there.syncing}})
+    made = manager.make(
+        "supply_deals",
+        package(name=long, create_demand_deals=deals(option(there.ada), option(seat["id"]))),
+    )
+    ada = manager.get(f"seats/{there.ada}/")["name"]
+    names = [deal["name"] for deal in made["demand_deals"]]
+    assert names[0].endswith(f" - {ada}")
+    for deal, name in zip(made["demand_deals"], names, strict=True):
+        assert name.startswith(long[:90])
+        assert len(name) <= 200
+        manager.change("demand_deals", deal["id"], name=name)
+
+
+def test_deals_of_a_package_that_exists(manager: Caller, there: World) -> None:
+    """create_demand_deals in a PUT adds deals to those that are there, all or none, and once for each key."""
+    made = manager.make("supply_deals", package(create_demand_deals=deals(option(there.ada, 2))))
+    path, before = f"supply_deals/{made['id']}/", [one["id"] for one in made["demand_deals"]]
+    body = {"create_demand_deals": deals(option(there.bob, 3), option(there.cleo, 4))}
+    key = {"Idempotency-Key": unique("adding")}
+    for _ in range(2):
+        assert manager.ask("PUT", path, body, key).status_code == 204
+    found = manager.get(path)["demand_deals"]
+    assert [one["id"] for one in found][:1] == before
+    assert [one["name"].rpartition(" - ")[0] for one in found] == [made["name"]] * 3
+    wrong = manager.refused(
+        "PUT", path, 400, {"create_demand_deals": deals(option(there.ada), option(10**9))}
+    )
+    assert wrong["create_demand_deals"]["demand_deals_options"][1]["seat"]["id"] == [
+        "There is no seat 1000000000."
+    ]
+    assert len(manager.get(path)["demand_deals"]) == 3
+    other = manager.ask("PUT", path, {"name": "Another"}, key)
+    assert other.status_code == 409
+
+
+def test_several_are_changed_by_one_request(manager: Caller, there: World) -> None:
+    """Each by itself: what is refused of one says why, and the others are changed and in their history."""
+    made = manager.make(
+        "supply_deals", package(create_demand_deals=deals(option(there.ada), option(there.bob)))
+    )
+    first, second = (one["id"] for one in made["demand_deals"])
+    body = [
+        {"id": first, "is_active": False},
+        {"id": 10**9, "is_active": False},
+        {"id": second, "price": -1},
+    ]
+    answer = read(manager.ask("PUT", "demand_deals/", body), 200)["results"]
+    assert [(one["id"], one["status"]) for one in answer] == [(first, 204), (10**9, 404), (second, 400)]
+    assert answer[1]["error"] == {"detail": "There is no demand deal 1000000000"}
+    assert answer[2]["error"].keys() == {"price"}
+    assert manager.get(f"demand_deals/{first}/")["is_active"] is False
+    assert manager.history("demand_deals", first)[0]["after"] == {"is_active": False}
+    assert len(manager.history("demand_deals", second)) == 1
+    for wrong in ({}, [], [{"is_active": True}], [{"id": first}, {"id": first}]):
+        assert manager.ask("PUT", "demand_deals/", wrong).status_code == 400

@@ -33,7 +33,7 @@ def test_everything_at_once(manager: Caller, there: World) -> None:
             "contact_email": "nobody",
         },
     )
-    twice = f"The seat {there.ada} is here twice."
+    twice = f"The seat {there.ada} is given twice."
     required = ["This field is required."]
     assert wrong == {
         "nam": ["There is no such field; did you mean 'name'?"],
@@ -71,8 +71,8 @@ def test_everything_at_once(manager: Caller, there: World) -> None:
         ("name", None, "This must be text."),
         ("name", "", "This may not be empty."),
         ("name", "x" * 201, "This may have at most 200 characters."),
-        ("name", "two\nlines", "This may not have control characters in it."),
-        ("name", "\x00", "This may not have control characters in it."),
+        ("name", "two\nlines", "This must not contain control characters."),
+        ("name", "\x00", "This must not contain control characters."),
         ("start_date", None, "This must be text like 'YYYY-MM-DD HH:MM:SS+ZZZZ'."),
         ("start_date", "2026-03-01T09:00:00+01:00", TIME),
         ("start_date", "2026-03-01 09:00:00", TIME),
@@ -105,12 +105,12 @@ def test_single_faults(manager: Caller, field: str, value: Any, sentence: Any) -
     [
         (b"", "The body is no JSON"),
         (b'{"name": "x"', "The body is no JSON"),
-        (b'{"name": NaN}', "NaN is no number of JSON"),
+        (b'{"name": NaN}', "NaN is not a JSON number"),
         (b'{"name": "\xff"}', "its text is not Unicode"),
         (b'{"name": "\\ud800"}', "its text is not Unicode"),
         (b'{"\\ud800": 1}', "its text is not Unicode"),
         (b"[" * 100_000, "it is nested too deeply"),
-        (b"1" * 100, "it has a number of more than 40 digits"),
+        (b"1" * 100, "This must be an object."),
         (b"[]", "This must be an object."),
         (b"null", "This must be an object."),
     ],
@@ -121,6 +121,57 @@ def test_bodies_that_are_no_objects(manager: Caller, body: bytes, sentence: str)
     answer = manager.http.post("/api/supply_deals/", content=body, headers=headers)
     assert answer.status_code == 400
     assert sentence in answer.json()["non_field_errors"][0]
+
+
+@pytest.mark.parametrize(
+    ("digits", "sentence"),
+    [
+        ("9" * 100, "This must be at least 0 and below 1,000,000,000,000."),
+        ("9" * 500_000, "This must be at least 0 and below 1,000,000,000,000."),
+        ("-1e400", "This must be at least 0 and below 1,000,000,000,000."),
+        ("0.1234567", "This may have at most 6 decimals."),
+    ],
+)
+def test_a_number_that_is_too_long_is_named_by_its_field(manager: Caller, digits: str, sentence: str) -> None:
+    """Of a number with more digits than a field takes the answer says which field, and what would do."""
+    headers = {"Authorization": f"Bearer {manager.token}"}
+    body = f'{{"price": {digits}, "seat": {{"id": {digits}}}}}'
+    answer = manager.http.post("/api/demand_deals/", content=body, headers=headers)
+    assert answer.status_code == 400
+    assert answer.json()["price"] == [sentence]
+    assert "id" in answer.json()["seat"]
+
+
+def test_a_zero_with_an_exponent_is_zero(manager: Caller, there: World) -> None:
+    """`0e-999999999` is 0, and not a billion digits."""
+    headers = {"Authorization": f"Bearer {manager.token}", "Idempotency-Key": unique("key")}
+    body = f'{{"name": "Free", "price": 0e-999999999, "seat": {{"id": {there.ada}}}}}'
+    answer = manager.http.post("/api/demand_deals/", content=body, headers=headers)
+    assert (answer.status_code, answer.json()["price"]) == (201, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("\u200b\u200d\ufeff", "This has no visible character."),
+        ("\u2800\u3164", "This has no visible character."),
+        ("Deal \u202egnp.exe", "This must not contain characters that change the reading direction."),
+        ("Deal\u2067", "This must not contain characters that change the reading direction."),
+        ("two\u2028lines", "This must not contain control characters."),
+    ],
+)
+@pytest.mark.parametrize("entity", ["supply_deals", "dsps", "domain_lists"])
+def test_names_that_mislead(manager: Caller, entity: str, name: str, sentence: str) -> None:
+    """A name that can't be seen, or reads as another one, is refused for every entity."""
+    assert manager.wrong(entity, name=name)["name"] == [sentence]
+
+
+@pytest.mark.parametrize(
+    "name", ["\u062e\u0628\u0631\u200c\u0647\u0627", "\u05e2\u05d1\u200f 5", "\U0001f468\u200d\U0001f469"]
+)
+def test_names_of_all_scripts(manager: Caller, name: str) -> None:
+    """Joiners and marks of direction that Persian, Hebrew and emoji need are part of a name."""
+    assert manager.make("dsps", {"name": f"{name} {unique('')}"})
 
 
 @pytest.mark.parametrize("content_type", [None, "text/plain", "application/x-www-form-urlencoded"])

@@ -1,1 +1,1 @@
-"""What the desk does when services elsewhere fail, by a proxy that makes them fail."""
+"""What the desk does when remote services fail, by a proxy that makes them fail."""

@@ -13,6 +13,7 @@ from faults import behaviours as do
 from faults.conftest import Service, Told
 from faults.proxy import Behaviour, Proxy
 from lib.deals.client import Deals
+from lib.deals.compat import Dialect
 from lib.deals.models import SupplyPackage
 from lib.remote import deals_line, reporting_line
 from lib.reporting.client import Reporting
@@ -84,7 +85,7 @@ def reporting(told: Told) -> Reporting:
 def dealing(told: Told) -> Callable[..., Deals]:
     """Clients of the deals service behind its proxy."""
     line = deals_line(told(max_answer_bytes=MOST))
-    return lambda **options: Deals(line.http, line.credential, line.patience, **options)
+    return lambda **options: Deals(line.http, line.credential, line.patience, codec=Dialect(), **options)
 
 
 def failing(fault: Fault, proxy: Proxy, ask: Callable[[], object]) -> int:
@@ -211,9 +212,7 @@ def test_long_wishes_are_granted(code: int, reporting: Reporting, reports: Proxy
     with pytest.raises((Throttled, Unreachable)):
         reporting.info(InfoQuery(**DELIVERY))
     reports.behaviour = do.through
-    with pytest.raises(
-        Resting, match="The reporting service asks to be left alone and is asked again in"
-    ) as it:
+    with pytest.raises(Resting, match="The reporting service asks to wait and is retried in") as it:
         reporting.info(InfoQuery(**DELIVERY))
     assert 50 < it.value.retry_after <= 60
     assert len(reports.asked) == 1
@@ -224,7 +223,7 @@ def test_the_breaker(reporting: Reporting, reports: Proxy) -> None:
     reports.behaviour = do.reset
     with pytest.raises(Unreachable):
         reporting.info(InfoQuery(**DELIVERY))
-    said = r"The reporting service does not answer and is asked again in \d+ seconds"
+    said = r"The reporting service does not answer and is retried in \d+ seconds"
     for _ in range(3):
         with pytest.raises(Resting, match=said):
             reporting.info(InfoQuery(**DELIVERY))

@@ -5,19 +5,20 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from dealing import listed
 from streamlit.testing.v1 import AppTest
 
 from faults import behaviours as do
 from faults.conftest import Desk
 from faults.proxy import Behaviour, Proxy
-from lib.ui.deals import catalogue
+from lib.ui.supply import pages
 
 MOST = 100_000
 UNREACHABLE = "The service can't be reached. Try again in a moment."
 UNANSWERED = "The service did not answer in time. Try again in a moment."
-UNREADABLE = "The service gave an answer that can't be read. Try again, or tell whoever runs it."
-TOO_LARGE = "The answer is larger than this desk takes. Ask for fewer days or a smaller split."
-NOT_LET_IN = "The service does not let this desk in. Tell an administrator: the settings hold its token."
+UNREADABLE = "The service returned a response that can't be read. Try again, or tell whoever runs it."
+TOO_LARGE = "The response is larger than Tranche accepts. Choose fewer days or a smaller split."
+NOT_LET_IN = "The service rejected our credentials. Ask an administrator to check the token in the settings."
 THROTTLED = "Too many requests; try again in 5 seconds."
 FAULTS: dict[str, tuple[Behaviour, str]] = {
     "silence": (do.silent, UNANSWERED),
@@ -67,7 +68,7 @@ def labels(visit: AppTest) -> list[str]:
 
 def headings(visit: AppTest) -> list[str]:
     """All headings."""
-    return [one.value for one in visit.subheader]
+    return [one.value for one in visit.header]
 
 
 def try_again(desk: Desk, visit: AppTest) -> AppTest:
@@ -114,7 +115,7 @@ def figures_fail(steady: Desk, reports: Proxy, behaviour: Behaviour, sentence: s
     visit = steady.visit("access")
     reports.behaviour = do.where(lambda one: not one.path.endswith("info"), behaviour)
     steady.open(visit, screen, slicer="delivery", **ASKED)
-    assert said(visit) == {f"{sentence} Your question is kept as it was."}
+    assert said(visit) == {f"{sentence} Your question is kept."}
     assert not shows_figures(visit, screen)
     assert ("Try again" in labels(visit)) == (sentence not in LASTING)
     assert asked(visit) == ASKED
@@ -132,8 +133,8 @@ def test_reports_are_dead_from_the_start(
     """Who comes while the service is down reads why there is no slicer, and has the figures once it is up."""
     reports.behaviour = behaviour
     visit = steady.visit(screen, slicer="delivery", **ASKED)
-    assert said(visit) == {f"{sentence} What you asked is kept in the address of this page."}
-    assert visit.error[0].proto.title == "The slicer delivery of demo could not be had"
+    assert said(visit) == {f"{sentence} Your question is kept in the address of this page."}
+    assert visit.error[0].proto.title == "The slicer delivery of demo could not be loaded"
     reports.behaviour = do.through
     if sentence not in LASTING:
         try_again(steady, visit)
@@ -146,9 +147,9 @@ def test_the_other_screens(steady: Desk, reports: Proxy, behaviour: Behaviour, s
     """While the reporting service is down, deals are listed, packages created and tokens made."""
     reports.behaviour = behaviour
     visit = steady.visit("deals")
-    assert "Morning News" in list(visit.dataframe[0].value["Name"])
+    assert "Morning News" in listed(visit)
     assert said(visit) == set()
-    assert any("The report can't be had now" in caption.value for caption in visit.caption)
+    assert any("The report is unavailable" in caption.value for caption in visit.caption)
     steady.open(visit, "new_package")
     assert said(visit) == {f"{sentence} What you entered is kept."}
     filled(visit, "Made without reports")
@@ -189,7 +190,7 @@ def test_deals_fail(steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: 
     deals.behaviour = do.through
     steady.open(visit, "deals")
     assert said(visit) == set()
-    assert "Morning News" in list(visit.dataframe[0].value["Name"])
+    assert "Morning News" in listed(visit)
 
 
 @faults(*SOME, "502 page", "429", "401 page", "too large")
@@ -211,13 +212,13 @@ def test_the_form_is_kept(steady: Desk, deals: Proxy, behaviour: Behaviour, sent
 def test_what_was_read_before_stays(
     steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the list can't be read anew the one before stays, with a sentence; a click reads it anew."""
+    """Where the list can't be read again the one before stays, with a sentence; a click reads it again."""
     visit = steady.visit("deals")
-    monkeypatch.setattr(catalogue, "SECONDS", 0.0)
+    monkeypatch.setattr(pages, "SECONDS", 0.0)
     deals.behaviour = behaviour
     steady.run(visit)
-    assert [one.value for one in visit.warning] == [f"{sentence} What you see was read before."]
-    assert "Morning News" in list(visit.dataframe[0].value["Name"])
+    assert [one.value for one in visit.warning] == [f"{sentence} What you see was loaded earlier."]
+    assert "Morning News" in listed(visit)
     deals.behaviour = do.through
     try_again(steady, visit)
     assert not visit.warning
@@ -238,11 +239,11 @@ def test_a_package_that_may_be_there(
     visit.button(key="np_create_button").click()
     desk.run(visit)
     advice = (
-        "What you entered is kept; try again: it will be created once at most."
+        "What you entered is kept. You can retry: it won't be created twice."
         if honours_keys
-        else "look at the service, and in Deals, before you ask again. What you entered is kept."
+        else "check the service and Deals before you retry. What you entered is kept."
     )
-    assert next(iter(said(visit))).endswith(advice)
+    assert next(iter(said(visit))).replace("\\", "").endswith(advice)
     assert visit.text_input(key="np_name").value == f"Perhaps {honours_keys}"
     tries = deals.paths().count("/api/supply_deals/") - len([a for a in deals.asked if a.method == "GET"])
     assert tries <= (3 if honours_keys else 1)
@@ -283,7 +284,7 @@ def test_a_change_that_may_be_saved(steady: Desk, deals: Proxy, behaviour: Behav
     deals.behaviour = do.where(lambda one: one.method == "PUT", behaviour)
     visit.button(key=save).click()
     steady.run(visit)
-    assert any("It may have been saved all the same; what you typed is still here." in s for s in said(visit))
+    assert any("It may have been saved; what you typed is still here." in s for s in said(visit))
     assert visit.text_input(key=name).value == f"Renamed {sentence}"[:60]
     deals.behaviour = do.through
     visit.button(key=save).click()
@@ -333,7 +334,7 @@ def test_tokens_fail(
     desk.open(visit, screen, slicer="delivery")
     try_again(desk, visit) if said(visit) else None
     assert said(visit) == set()
-    assert visit.metric if screen == "audience" else visit.dataframe
+    assert visit.metric if screen == "audience" else listed(visit)
 
 
 def test_a_desk_that_is_not_let_in(desk: Desk, tokens: Proxy, temporary: dict[str, object]) -> None:
@@ -341,7 +342,7 @@ def test_a_desk_that_is_not_let_in(desk: Desk, tokens: Proxy, temporary: dict[st
     desk.configure(**temporary)
     tokens.behaviour = do.instead(401, do.JSON, b'{"error": "invalid_grant"}')
     visit = desk.visit("audience", slicer="delivery")
-    assert said(visit) == {f"{NOT_LET_IN} What you asked is kept in the address of this page."}
+    assert said(visit) == {f"{NOT_LET_IN} Your question is kept in the address of this page."}
     assert "Try again" not in labels(visit)
     desk.open(visit, "deals")
     assert said(visit) == {f"{NOT_LET_IN} Nothing was changed."}
@@ -354,9 +355,7 @@ def test_the_breaker(desk: Desk, reports: Proxy) -> None:
     desk.open(visit, "audience", slicer="delivery", **ASKED)
     before = len(reports.asked)
     desk.run(visit)
-    said_so = (
-        r"The reporting service does not answer and is asked again in \d+ seconds\. Your question is kept"
-    )
+    said_so = r"The reporting service does not answer and is retried in \d+ seconds\. Your question is kept"
     assert all(re.match(said_so, one) for one in said(visit))
     assert len(reports.asked) == before
     reports.behaviour = do.through

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from faults.conftest import Service
-from lib.deals.dialect import Dialect
+from lib.deals.compat.dialect import Dialect
 from lib.deals.models import SupplyPackage
 from lib.deals.reading import page
 from lib.reporting.answers import as_arrow, received

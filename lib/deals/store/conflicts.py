@@ -12,11 +12,11 @@ LOST_RACE = (
 )
 _SQLITE_UNIQUE = re.compile(r"UNIQUE constraint failed: (.+)")
 DUPLICATES = {
-    "uq_dsps_name": "There is a DSP of this name already",
+    "uq_dsps_name": "A DSP of this name already exists",
     "uq_seats_dsp_id_name": "This DSP has a seat of this name already",
     "uq_seats_dsp_id_external_id": "This DSP has a seat of this external_id already",
-    "uq_domain_lists_name": "There is a domain list of this name already",
-    "uq_app_lists_name": "There is an app list of this name already",
+    "uq_domain_lists_name": "A domain list of this name already exists",
+    "uq_app_lists_name": "An app list of this name already exists",
 }
 
 

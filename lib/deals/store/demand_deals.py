@@ -23,7 +23,6 @@ from lib.deals.validation import Path, Problems
 
 NO_FEE, PERCENT, UNDISCLOSED = 4, 1, 0
 LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-TERMS = ("agency_curation_fee", "agency_curation_fee_type", "contact_email")
 
 
 class DemandDeals(Noun):
@@ -60,7 +59,7 @@ class DemandDeals(Noun):
         refer(work, supply_packages, "supply package", given.get("supply_deals"), ("supply_deals",), problems)
         whole = {**(before or {}), **given}
         seat = (whole.get("seat") or {}).get("id")
-        buyers = {} if seat is None else seats_shown(work, {seat})
+        buyers = {} if seat is None else seats_to_sell_to(work, {seat})
         if seat is not None and seat not in buyers:
             problems.add(("seat", "id"), f"There is no seat {seat}.")
         if whole.get("deal_sync") and seat in buyers:
@@ -118,6 +117,11 @@ def seats_shown(work: Work, ids: Collection[int]) -> dict[int, Fields]:
         dsp = {"id": row.dsp_id, "name": row.dsp, "supports_deal_sync": row.supports_deal_sync}
         found[row.id] = {"id": row.id, "name": row.name, "external_id": row.external_id, "dsp": dsp}
     return found
+
+
+def seats_to_sell_to(work: Work, ids: Collection[int]) -> dict[int, Fields]:
+    """The same, of those that the caller may sell to."""
+    return seats_shown(work, {one for one in ids if work.scope.has_seat(one)})
 
 
 def supply_shown(work: Work, deal_ids: Sequence[int]) -> dict[int, list[Fields]]:

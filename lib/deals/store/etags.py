@@ -12,7 +12,11 @@ from lib.wire import exact
 from lib.wire.errors import Conflict
 
 LONGEST_VALUE = 80
-_TAG = re.compile(r'"([^"]*)"')
+_TAG = re.compile(r'(W/)?"([^"]*)"')
+WEAK = (
+    "If-Match holds a weak ETag (W/), which matches nothing; nothing was changed. Read the entity again "
+    "with Accept-Encoding: identity"
+)
 
 
 def of(work: Work, key: EntityKey) -> str:
@@ -28,13 +32,16 @@ def of(work: Work, key: EntityKey) -> str:
 def check(work: Work, key: EntityKey, version: int, if_match: str | None) -> None:
     """Conflict, saying what changed meanwhile, unless If-Match names this version, or any, or is absent.
 
-    Weak tags count too: what compresses an answer on its way makes its tag weak.
+    Tags are compared strongly: a weak one matches nothing (RFC 9110, 13.1.1).
     """
     if if_match is None or if_match.strip() == "*":
         return
-    tags = _TAG.findall(if_match)
+    found = _TAG.findall(if_match)
+    tags = [tag for weak, tag in found if not weak]
     if _tag(key, version) in tags:
         return
+    if found and not tags:
+        raise Conflict(WEAK)
     known = [read for read in range(version) if _tag(key, read) in tags]
     if not known:
         raise Conflict(

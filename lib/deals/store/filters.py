@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Boolean, ColumnElement, Integer, String, Table, or_, select
+from sqlalchemy import Boolean, ColumnElement, Integer, Select, String, Table, or_, select
 
 from lib.database import Amount, Instant
-from lib.deals import moments
+from lib.deals import fields, moments
 from lib.deals.models import STATUSES
 from lib.deals.store import status
 from lib.deals.store import tables as t
-from lib.deals.store.noun import Noun
 from lib.deals.store.work import Work
 
 Schema = dict[str, Any]
@@ -23,7 +22,7 @@ FLAGS = {"true": True, "false": False, "1": True, "0": False}
 
 
 @dataclass(frozen=True)
-class Kind:
+class FilterKind:
     """How the text of a filter is read; ValueError says what it must be. `schema` says it in OpenAPI."""
 
     parse: Callable[[str], Any]
@@ -31,27 +30,31 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Filter:
+class ListFilter:
     """A filter: the kind of its values, and the column that they are compared with.
 
-    With `owner` and `via`, the column is of another table, where `via` says whose it is.
+    With `owner` and `via`, the column is of another table: `via` selects from there whose it is. Rows of
+    its tables `seen` count as far as the caller may see them.
     """
 
-    kind: Kind
+    kind: FilterKind
     column: Callable[[Work], ColumnElement[Any]]
     owner: ColumnElement[Any] | None = None
-    via: ColumnElement[Any] | None = None
+    via: Select[tuple[int]] | None = None
+    seen: tuple[Table, ...] = ()
 
     def condition(self, work: Work, texts: Sequence[str]) -> ColumnElement[bool]:
         """Any of these values; the empty one finds what has none. ValueError for one that can't be read."""
         column = self.column(work)
         found = column.in_([self.kind.parse(text) for text in texts if text])
         either = or_(found, column.is_(None)) if "" in texts else found
-        return (
-            either
-            if self.owner is None or self.via is None
-            else self.owner.in_(select(self.via).where(either))
-        )
+        reached = self.reached(work)
+        return either if self.owner is None or reached is None else self.owner.in_(reached.where(either))
+
+    def reached(self, work: Work) -> Select[tuple[int]] | None:
+        """`via`, as far as the caller may see it."""
+        conditions = [condition for table in self.seen for condition in work.scope.seen(table)]
+        return None if self.via is None else self.via.where(*conditions)
 
 
 def _flag(text: str) -> bool:
@@ -78,13 +81,13 @@ def _status(text: str) -> str:
     return text
 
 
-TEXT = Kind(str, {"type": "string"})
-FLAG = Kind(_flag, {"type": "boolean"})
-NUMBER = Kind(_whole, {"type": "integer", "minimum": 0})
-AMOUNTS = Kind(_amount, {"type": "number", "minimum": 0})
-TIME = Kind(moments.parse, {"type": "string", "pattern": moments.PATTERN})
-STATUS = Kind(_status, {"enum": [*STATUSES]})
-KINDS: tuple[tuple[type[Any], Kind], ...] = (
+TEXT = FilterKind(str, {"type": "string"})
+FLAG = FilterKind(_flag, {"type": "boolean"})
+NUMBER = FilterKind(_whole, {"type": "integer", "minimum": 0})
+AMOUNTS = FilterKind(_amount, {"type": "number", "minimum": 0})
+TIME = FilterKind(moments.parse, {"type": "string", "pattern": moments.PATTERN})
+STATUS = FilterKind(_status, {"enum": [*STATUSES]})
+KINDS: tuple[tuple[type[Any], FilterKind], ...] = (
     (Boolean, FLAG),
     (Amount, AMOUNTS),
     (Instant, TIME),
@@ -92,15 +95,17 @@ KINDS: tuple[tuple[type[Any], Kind], ...] = (
     (String, TEXT),
 )
 REFERENCES = {"seat_id": "seat", "dsp_id": "dsp", "package_id": "package"}
-HIDDEN = re.compile(r"folded|version|\w+_offset|\w+_targetings|domains|apps")
+HIDDEN = re.compile(r"folded|targets|version|made_by|made_with|\w+_offset|\w+_targetings|domains|apps")
 
 
-def _plain(table: Table) -> dict[str, Filter]:
-    found: dict[str, Filter] = {}
+def _plain(table: Table) -> dict[str, ListFilter]:
+    found: dict[str, ListFilter] = {}
     for column in table.c:
         kind = next((kind for type_, kind in KINDS if isinstance(column.type, type_)), None)
-        if kind is not None and not HIDDEN.fullmatch(column.name):
-            found[REFERENCES.get(column.name, column.name)] = Filter(kind, _always(column))
+        field = fields.BY_NAME.get(column.name)
+        is_hidden = HIDDEN.fullmatch(column.name) or (field is not None and not field.is_filter)
+        if kind is not None and not is_hidden:
+            found[REFERENCES.get(column.name, column.name)] = ListFilter(kind, _always(column))
     return found
 
 
@@ -108,22 +113,35 @@ def _always(column: ColumnElement[Any]) -> Callable[[Work], ColumnElement[Any]]:
     return lambda work: column
 
 
-def _linked(owner: Table, via: ColumnElement[Any], column: ColumnElement[Any]) -> Filter:
-    return Filter(NUMBER, _always(column), owner.c.id, via)
+def _linked(
+    owner: ColumnElement[Any],
+    via: Select[tuple[int]],
+    column: ColumnElement[Any],
+    seen: tuple[Table, ...] = (),
+    kind: FilterKind = NUMBER,
+) -> ListFilter:
+    return ListFilter(kind, _always(column), owner, via, seen)
 
 
 _LINKS, _DEALS, _SUPPLY = t.supply_package_deals.c, t.demand_deals, t.supply_packages
-FILTERS: dict[str, dict[str, Filter]] = {
+_OWN_SEATS = select(t.seats.c.id)
+_DEALS_OF = select(_LINKS.supply_package_id).join(_DEALS, _DEALS.c.id == _LINKS.demand_deal_id)
+_SEATS_OF = _DEALS_OF.join(t.seats, t.seats.c.id == _DEALS.c.seat_id)
+_SUPPLY_OF = select(_LINKS.demand_deal_id).join(_SUPPLY, _SUPPLY.c.id == _LINKS.supply_package_id)
+FILTERS: dict[str, dict[str, ListFilter]] = {
     "supply_deals": _plain(_SUPPLY)
     | {
-        "status": Filter(STATUS, lambda work: status.of_package(work.now)),
-        "demand_deals": _linked(_SUPPLY, _LINKS.supply_package_id, _LINKS.demand_deal_id),
+        "status": ListFilter(STATUS, lambda work: status.of_package(work.now)),
+        "demand_deals": _linked(_SUPPLY.c.id, _DEALS_OF, _LINKS.demand_deal_id, (_DEALS,)),
+        "seat": _linked(_SUPPLY.c.id, _DEALS_OF, _DEALS.c.seat_id, (_DEALS,)),
+        "dsp": _linked(_SUPPLY.c.id, _SEATS_OF, t.seats.c.dsp_id, (_DEALS,)),
     },
     "demand_deals": _plain(_DEALS)
     | {
-        "status": Filter(STATUS, lambda work: status.of_deal(work.now)),
-        "supply_deals": _linked(_DEALS, _LINKS.demand_deal_id, _LINKS.supply_package_id),
-        "dsp": Filter(NUMBER, _always(t.seats.c.dsp_id), _DEALS.c.seat_id, t.seats.c.id),
+        "status": ListFilter(STATUS, lambda work: status.of_deals(work.now)),
+        "supply_deals": _linked(_DEALS.c.id, _SUPPLY_OF, _LINKS.supply_package_id, (_SUPPLY,)),
+        "dsp": _linked(_DEALS.c.seat_id, _OWN_SEATS, t.seats.c.dsp_id),
+        "media_type": _linked(_DEALS.c.id, _SUPPLY_OF, _SUPPLY.c.media_type, (_SUPPLY,), TEXT),
     },
     "packages": _plain(t.packages),
     "seats": _plain(t.seats),
@@ -131,13 +149,3 @@ FILTERS: dict[str, dict[str, Filter]] = {
     "domain_lists": _plain(t.domain_lists),
     "app_lists": _plain(t.app_lists),
 }
-
-
-def ordered(noun: Noun, work: Work, name: str) -> ColumnElement[Any]:
-    """What a list is ordered by: a name without regard to case, anything else as it is."""
-    return noun.table.c.folded if name == "name" else FILTERS[noun.entity][name].column(work)
-
-
-def orderings(entity: str) -> list[str]:
-    """The names by which a list of this entity can be ordered."""
-    return [name for name, one in FILTERS[entity].items() if one.owner is None]

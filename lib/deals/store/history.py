@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import ColumnElement, func, insert, select, update
 
 from lib.deals import moments
+from lib.deals.store import past
 from lib.deals.store.nouns import NOUNS
 from lib.deals.store.tables import changes
 from lib.deals.store.work import EntityKey, Fields, Work
@@ -71,18 +72,31 @@ class Recording:
         self._work.connection.execute(update(table).where(table.c.id == key[1]).values(values))
 
 
-def page(connection: Connection, key: EntityKey, limit: int, offset: int) -> tuple[int, list[Fields]]:
-    """How many changes there are of this entity, and some of them, latest first."""
-    mine = (changes.c.entity == key[0], changes.c.entity_id == key[1])
+def page(work: Work, key: EntityKey, limit: int, offset: int) -> tuple[int, list[Fields]]:
+    """How many changes of this entity the caller may see, and some of them, latest first."""
+    if work.scope.is_limited:
+        found = past.without_unseen(work, key, _all(work, key))[::-1]
+        return len(found), [_shown(entry) for entry in found[offset : offset + limit]]
+    connection, mine = work.connection, _of(key)
     count = connection.execute(select(func.count()).select_from(changes).where(*mine)).scalar_one()
     question = select(changes).where(*mine).order_by(changes.c.id.desc()).limit(limit).offset(offset)
     return count, [_shown(row._mapping) for row in connection.execute(question)]
 
 
 def since(work: Work, key: EntityKey, version: int) -> list[Fields]:
-    """What changed in an entity after this version of it, oldest first."""
-    mine = (changes.c.entity == key[0], changes.c.entity_id == key[1], changes.c.version > version)
-    return [_shown(row._mapping) for row in work.rows(select(changes).where(*mine).order_by(changes.c.id))]
+    """What changed in an entity after this version of it, oldest first, as the caller may see it."""
+    found = past.without_unseen(work, key, _all(work, key))
+    return [_shown(entry) for entry in found if entry["version"] > version]
+
+
+def _all(work: Work, key: EntityKey) -> list[Fields]:
+    """All changes of an entity, oldest first."""
+    question = select(changes).where(*_of(key)).order_by(changes.c.id)
+    return [dict(row._mapping) for row in work.rows(question)]
+
+
+def _of(key: EntityKey) -> tuple[ColumnElement[bool], ...]:
+    return changes.c.entity == key[0], changes.c.entity_id == key[1]
 
 
 def _shown(row: Any) -> Fields:

@@ -33,6 +33,9 @@ class Once:
         problems.check()
         mine = (idempotency_keys.c.owner == work.who, idempotency_keys.c.key == self.key)
         row = work.connection.execute(select(idempotency_keys).where(*mine)).one_or_none()
+        if row is not None and work.scope.since is not None and row.at < work.scope.since:
+            work.connection.execute(delete(idempotency_keys).where(*mine))  # of a namesake who was removed
+            return None
         if row is None or row.at <= work.now - KEPT_FOR:
             return None
         if row.entity != self.entity or row.body != self.body:
@@ -50,7 +53,7 @@ class Once:
 
     def _difference(self, row: Any) -> str:
         if row.entity != self.entity:
-            return f"it created one of {row.entity}"
+            return f"it was about {row.entity}"
         if not isinstance(self.body, dict):
             return "this one's body is no object"
         names = [name for name in {**row.body, **self.body} if row.body.get(name) != self.body.get(name)]

@@ -1,46 +1,69 @@
-"""One page of a list: searched, filtered, ordered."""
+"""One page of a list: searched, filtered, ordered; and how many it finds with each value of some filters."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import ColumnElement, func, select
 
-from lib.deals.fields import LARGEST_ID
-from lib.deals.queries import Query
-from lib.deals.store.filters import FILTERS, ordered
+from lib.deals import sought
+from lib.deals.queries import ListOffer, ListQuery
+from lib.deals.store import search, unseen
+from lib.deals.store.counting import countable, counts
+from lib.deals.store.filters import FILTERS
 from lib.deals.store.noun import Noun
+from lib.deals.store.ordering import ordered, orderings
 from lib.deals.store.work import Fields, Work
 from lib.deals.validation import Problems
 
+Conditions = dict[str, ColumnElement[bool]]
 
-def page(work: Work, noun: Noun, query: Query, problems: Problems) -> tuple[int, list[Fields]]:
-    """How many entities the query finds, and those of its page. Invalid if `problems` has any in the end."""
-    conditions = _conditions(work, noun, query, problems)
+
+@dataclass(frozen=True)
+class Listed:
+    """How many entities a query finds, those of its page, and its counts by filter and value."""
+
+    count: int
+    results: list[Fields]
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+
+
+def offer(entity: str) -> ListOffer:
+    """What the list of this entity can be asked for."""
+    kinds = sought.KINDS if entity in search.BY_TARGETS else ()
+    return ListOffer(FILTERS[entity], orderings(entity), countable(entity), kinds)
+
+
+def page(work: Work, noun: Noun, query: ListQuery, problems: Problems) -> Listed:
+    """The page. Invalid if `problems` has any in the end."""
+    found = [*search.conditions(work, noun, query), *work.scope.seen(noun.table)]
+    filters = _filters(work, noun, query, problems)
     problems.check()
+    conditions = [*found, *filters.values()]
     ids = noun.table.c.id
-    count = work.connection.execute(
-        select(func.count()).select_from(noun.table).where(*conditions)
-    ).scalar_one()
+    counted = select(func.count()).select_from(noun.table).where(*conditions)
     order: list[Any] = []
     for name, falls in query.ordering:
         by = ordered(noun, work, name)
         order.append(by.desc().nulls_last() if falls else by.asc().nulls_last())
     question = select(ids).where(*conditions).order_by(*order, ids).limit(query.limit).offset(query.offset)
-    return count, noun.show(work, [row.id for row in work.rows(question)])
+    bodies = noun.show(work, [row.id for row in work.rows(question)])
+    return Listed(
+        work.connection.execute(counted).scalar_one(),
+        unseen.left_out(work, noun.entity, bodies),
+        {name: counts(work, noun, name, _without(filters, name, found)) for name in query.counts},
+    )
 
 
-def _conditions(work: Work, noun: Noun, query: Query, problems: Problems) -> list[ColumnElement[bool]]:
-    found = [_sought(noun, query.search)] if query.search else []
+def _without(filters: Conditions, name: str, found: list[ColumnElement[bool]]) -> list[ColumnElement[bool]]:
+    """The conditions but that of one filter."""
+    return [*found, *(condition for other, condition in filters.items() if other != name)]
+
+
+def _filters(work: Work, noun: Noun, query: ListQuery, problems: Problems) -> Conditions:
+    found: Conditions = {}
     for name, texts in query.filters.items():
         try:
-            found.append(FILTERS[noun.entity][name].condition(work, texts))
+            found[name] = FILTERS[noun.entity][name].condition(work, texts)
         except ValueError as error:
             problems.add((name,), f"This {error}.")
     return found
-
-
-def _sought(noun: Noun, text: str) -> ColumnElement[bool]:
-    """The text in the name, the deal id or the external id, whatever its case; a number is an id too."""
-    within = noun.table.c.folded.contains(text.casefold(), autoescape=True)
-    if text.isascii() and text.isdigit() and len(text) < 17 and int(text) <= LARGEST_ID:
-        return or_(within, noun.table.c.id == int(text))
-    return within

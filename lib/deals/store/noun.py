@@ -11,12 +11,13 @@ from typing import Any, ClassVar
 from sqlalchemy import ColumnElement, Row, Table, delete, func, select, update
 
 from lib.deals import moments
-from lib.deals.fields import Request
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.deals.validation import Problems
+from lib.deals.values import Request
 from lib.wire.errors import InUse
 
 NAMED_DEPENDANTS = 5
+OTHERS = "others that you can't see"
 KEPT_OF_OTHERS = ("id", "name", "is_excluded")
 
 
@@ -88,7 +89,7 @@ class Noun:
     def create(self, work: Work, given: Fields) -> list[EntityKey]:
         """Write a new entity, and those that come with it; returns their keys, its own first."""
         values = self.columns(given)
-        entity_id = work.insert(self.table, values | {"folded": self.folded(values)})
+        entity_id = work.insert(self.table, values | self.found_by(values))
         return [(self.entity, entity_id), *self.link(work, entity_id, given)]
 
     def change(self, work: Work, entity_id: int, given: Fields) -> list[EntityKey]:
@@ -96,7 +97,7 @@ class Noun:
         mine = self.table.c.id == entity_id
         row = work.connection.execute(select(self.table).where(mine)).one()
         values = self.columns(given)
-        values |= {"folded": self.folded({**row._mapping, **values})}
+        values |= self.found_by({**row._mapping, **values})
         work.connection.execute(update(self.table).where(mine).values(values))
         return self.link(work, entity_id, given)
 
@@ -107,7 +108,7 @@ class Noun:
     def remove(self, work: Work, entity_id: int) -> None:
         """Delete the entity. InUse names what depends on it."""
         name = work.named(self.table, [entity_id])[entity_id]
-        if users := [text for kind in self.dependants if (text := _named(work, kind, entity_id))]:
+        if users := [text for kind in self.dependants if (text := _depending(work, kind, entity_id))]:
             raise InUse(f"The {self.called} {entity_id} '{name}' can't be deleted: {'; '.join(users)}")
         work.connection.execute(delete(self.table).where(self.table.c.id == entity_id))
 
@@ -123,9 +124,9 @@ class Noun:
                 values[f"{name}_offset"] = None if value is None else moments.offset_minutes(value)
         return values
 
-    def folded(self, row: Mapping[str, Any]) -> str:
-        """What a search looks in."""
-        return "\n".join(row[name] for name in self.searched if row.get(name)).casefold()
+    def found_by(self, row: Mapping[str, Any]) -> Fields:
+        """The columns that a search looks in, from the row's others."""
+        return {"folded": "\n".join(row[name] for name in self.searched if row.get(name)).casefold()}
 
 
 def refer(
@@ -133,12 +134,12 @@ def refer(
 ) -> None:
     """Add a problem for each of a list of `{"id": …}` that is not there, or is there twice."""
     ids = [one.get("id") for one in given or ()]
-    known = work.named(table, [one for one in ids if one is not None])
+    known = work.seen(table, [one for one in ids if one is not None])
     for number, one in enumerate(ids):
         if one is not None and one not in known:
             problems.add((*where, number, "id"), f"There is no {called} {one}.")
         elif one is not None and one in ids[:number]:
-            problems.add((*where, number, "id"), f"The {called} {one} is here twice.")
+            problems.add((*where, number, "id"), f"The {called} {one} is given twice.")
 
 
 def _shown(row: Row[Any], name: str) -> Any:
@@ -161,13 +162,26 @@ def _brief(value: Any) -> Any:
     return value
 
 
-def _named(work: Work, kind: Dependants, entity_id: int) -> str:
-    """`the demand deals 4 'A', 5 'B' and 7 more depend on it`; empty without any."""
-    table, condition = kind.table, kind.of(entity_id)
-    count = work.connection.execute(select(func.count()).select_from(table).where(condition)).scalar_one()
-    question = select(table.c.id, table.c.name).where(condition).order_by(table.c.id)
-    names = ", ".join(f"{row.id} '{row.name}'" for row in work.rows(question.limit(NAMED_DEPENDANTS)))
-    if count == 1:
-        return f"the {kind.called} {names} depends on it"
-    more = f" and {count - NAMED_DEPENDANTS} more" if count > NAMED_DEPENDANTS else ""
-    return f"the {kind.called}s {names}{more} depend on it" if count else ""
+def _depending(work: Work, kind: Dependants, entity_id: int) -> str:
+    """`the demand deals 4 'A', 5 'B' and 7 more depend on it`; empty without any.
+
+    Of those that the caller may not see, only that there are some.
+    """
+    table, condition = kind.table, (kind.of(entity_id), *work.scope.seen(kind.table))
+    total, count = (_count(work, table, one) for one in ((kind.of(entity_id),), condition))
+    question = select(table.c.id, table.c.name).where(*condition).order_by(table.c.id)
+    names = [f"{row.id} '{row.name}'" for row in work.rows(question.limit(NAMED_DEPENDANTS))]
+    more = [f"{count - NAMED_DEPENDANTS} more"] if count > NAMED_DEPENDANTS else []
+    unseen = [OTHERS] if total > count else []
+    if not count:
+        return f"{kind.called}s that you can't see depend on it" if unseen else ""
+    *listed, last = [", ".join(names), *more, *unseen]
+    text = f"{', '.join(listed)} and {last}" if listed else last
+    return (
+        f"the {kind.called} {text} depends on it" if total == 1 else f"the {kind.called}s {text} depend on it"
+    )
+
+
+def _count(work: Work, table: Table, condition: tuple[ColumnElement[bool], ...]) -> int:
+    question = select(func.count()).select_from(table).where(*condition)
+    return work.connection.execute(question).scalar_one()

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 from sqlalchemy import Row, select
 
+from lib.deals.models import generated_name
 from lib.deals.store import status
-from lib.deals.store.demand_deals import in_brief, seats_shown
+from lib.deals.store.demand_deals import in_brief, seats_shown, seats_to_sell_to
 from lib.deals.store.noun import Noun, refer
 from lib.deals.store.tables import demand_deals, package_seats, package_supply_packages, supply_packages
 from lib.deals.store.work import EntityKey, Fields, Work
@@ -43,13 +44,13 @@ class Packages(Noun):
         refer(work, supply_packages, "supply package", given.get("supply_deals"), ("supply_deals",), problems)
         choices = given.get("seats", [])
         ids = [choice.get("seat", {}).get("id") for choice in choices]
-        buyers = seats_shown(work, {one for one in ids if one is not None})
+        buyers = seats_to_sell_to(work, {one for one in ids if one is not None})
         for number, (one, choice) in enumerate(zip(ids, choices, strict=True)):
             dsp = (choice.get("dsp") or {}).get("id")
             if one is not None and one not in buyers:
                 problems.add(("seats", number, "seat", "id"), f"There is no seat {one}.")
             elif one is not None and one in ids[:number]:
-                problems.add(("seats", number, "seat", "id"), f"The seat {one} is here twice.")
+                problems.add(("seats", number, "seat", "id"), f"The seat {one} is given twice.")
             elif one is not None and dsp not in (None, buyers[one]["dsp"]["id"]):
                 right = buyers[one]["dsp"]
                 problems.add(
@@ -90,7 +91,8 @@ class Packages(Noun):
             self.deals.link(work, row.id, {"supply_deals": supply})
         keys: list[EntityKey] = []
         for seat in (seat for one, seat in selected.items() if one not in have):
-            deal = {"name": f"{shown['name']} - {seat['name']}", "seat": seat, "package": {"id": package_id}}
+            name = generated_name(shown["name"], seat["name"])
+            deal = {"name": name, "seat": seat, "package": {"id": package_id}}
             keys += self.deals.create(
                 work, deal | {"supply_deals": supply, "deal_sync": False, "is_active": True}
             )

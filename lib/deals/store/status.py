@@ -5,43 +5,61 @@ pending until it starts, else active. A demand deal is paused while it is not ac
 far as the furthest of its packages; without packages it is pending.
 """
 
+from collections.abc import Callable
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, case, func, literal, select
+from sqlalchemy import ColumnElement, case, exists, literal, select
 
 from lib.database import Instant
 from lib.deals.store.tables import demand_deals, supply_package_deals, supply_packages
 
-_BY_RANK = {1: "active", 2: "pending", 3: "paused", 4: "complete"}
+Condition = ColumnElement[bool]
+_LINKS = supply_package_deals.c
 
 
 def of_package(now: datetime) -> ColumnElement[str]:
     """The status of a row of supply_packages."""
-    return _named(_rank(now))
+    moment = literal(now, Instant)
+    return case(
+        (supply_packages.c.end_date <= moment, "complete"),
+        (~supply_packages.c.is_active, "paused"),
+        (supply_packages.c.start_date > moment, "pending"),
+        else_="active",
+    )
 
 
 def of_deal(now: datetime) -> ColumnElement[str]:
-    """The status of a row of demand_deals."""
-    furthest = (
-        select(func.min(_rank(now)))
-        .join(supply_package_deals, supply_package_deals.c.supply_package_id == supply_packages.c.id)
-        .where(supply_package_deals.c.demand_deal_id == demand_deals.c.id)
-        .correlate(demand_deals)
-        .scalar_subquery()
-    )
-    rank = func.coalesce(furthest, 2)
-    return _named(case((and_(~demand_deals.c.is_active, rank < 4), 3), else_=rank))
+    """The status of a row of demand_deals, its packages looked up for that row: for a few deals."""
+
+    def has_one(status: str) -> Condition:
+        linked = (
+            _LINKS.demand_deal_id == demand_deals.c.id,
+            _LINKS.supply_package_id == supply_packages.c.id,
+        )
+        return exists().where(*linked, of_package(now) == status).correlate(demand_deals)
+
+    return _furthest(has_one)
 
 
-def _rank(now: datetime) -> ColumnElement[int]:
-    moment = literal(now, Instant)
+def of_deals(now: datetime) -> ColumnElement[str]:
+    """The same, by sets of deals that are put together once: for all deals."""
+
+    def is_among(status: str) -> Condition:
+        packages = select(supply_packages.c.id).where(of_package(now) == status)
+        return demand_deals.c.id.in_(
+            select(_LINKS.demand_deal_id).where(_LINKS.supply_package_id.in_(packages))
+        )
+
+    return _furthest(is_among)
+
+
+def _furthest(has: Callable[[str], Condition]) -> ColumnElement[str]:
+    """A deal's status, where `has` says whether it has a package of a status."""
+    is_active = demand_deals.c.is_active
     return case(
-        (supply_packages.c.end_date <= moment, 4),
-        (~supply_packages.c.is_active, 3),
-        (supply_packages.c.start_date > moment, 2),
-        else_=1,
+        (has("active"), case((is_active, "active"), else_="paused")),
+        (has("pending"), case((is_active, "pending"), else_="paused")),
+        (has("paused"), "paused"),
+        (has("complete"), "complete"),
+        else_=case((is_active, "pending"), else_="paused"),
     )
-
-
-def _named(rank: ColumnElement[int]) -> ColumnElement[str]:
-    return case(*((rank == number, name) for number, name in _BY_RANK.items()), else_="active")

@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 
 from sqlalchemy import Row, Table, select
 
-from lib.deals import moments
+from lib.deals import moments, sought
+from lib.deals.fields import TERMS
+from lib.deals.models import generated_name
 from lib.deals.store import status
-from lib.deals.store.demand_deals import TERMS, check_sync, check_terms, seats_shown
+from lib.deals.store.demand_deals import check_sync, check_terms, seats_shown, seats_to_sell_to
 from lib.deals.store.noun import Noun, refer
 from lib.deals.store.tables import (
     app_lists,
@@ -26,9 +28,6 @@ from lib.deals.store.work import EntityKey, Fields, Work
 from lib.deals.validation import Path, Problems
 
 EITHER = "Give either create_demand_deals or demand_deals, not both."
-AT_CREATION = (
-    "Deals are created with the package; later, create them by POST /api/demand_deals/ with supply_deals."
-)
 OPTIONS: Path = ("create_demand_deals", "demand_deals_options")
 LISTS: dict[str, tuple[str, Table, Table]] = {
     "app_list_targetings": ("app list", app_lists, supply_app_lists),
@@ -72,26 +71,31 @@ class SupplyPackages(Noun):
             refer(work, table, called, given.get(name), (name,), problems)
         refer(work, demand_deals, "demand deal", given.get("demand_deals"), ("demand_deals",), problems)
         created = given.get("create_demand_deals")
-        if created is not None and before is not None:
-            problems.add(("create_demand_deals",), AT_CREATION)
-        elif created is not None:
-            if given.get("demand_deals"):
+        if created is not None:
+            if given.get("demand_deals") is not None:
                 problems.add((), EITHER)
             _check_options(work, created, problems)
 
+    def found_by(self, row: Mapping[str, Any]) -> Fields:
+        """Its targeting too."""
+        return {**super().found_by(row), "targets": sought.text(row)}
+
     def link(self, work: Work, entity_id: int, given: Fields) -> list[EntityKey]:
-        """To lists and deals; creates the deals that are asked for."""
+        """To lists and deals; creates new deals, also of a package that exists."""
         mine = ("supply_package_id", entity_id)
         for name, (_, _, links) in LISTS.items():
             if name in given:
                 listed = [{"list_id": one["id"], "is_excluded": one["is_excluded"]} for one in given[name]]
                 work.relink(links, mine, listed)
-        if "demand_deals" in given:
+        if given.get("demand_deals") is not None:
             work.relink(
                 supply_package_deals, mine, [{"demand_deal_id": one["id"]} for one in given["demand_deals"]]
             )
         created = given.get("create_demand_deals")
-        return self._generate(work, entity_id, given["name"], created) if created else []
+        if not created:
+            return []
+        name = given.get("name") or work.named(self.table, [entity_id])[entity_id]
+        return self._generate(work, entity_id, name, created)
 
     def _generate(self, work: Work, package_id: int, name: str, created: Fields) -> list[EntityKey]:
         """One deal for each option, all with the same fee and contact."""
@@ -104,7 +108,11 @@ class SupplyPackages(Noun):
         keys: list[EntityKey] = []
         for option in options:
             seat = buyers[option["seat"]["id"]]
-            own = {"name": f"{name} - {seat['name']}", "seat": option["seat"], "price": option["price"]}
+            own = {
+                "name": generated_name(name, seat["name"]),
+                "seat": option["seat"],
+                "price": option["price"],
+            }
             keys += self.deals.create(work, shared | own | {"deal_sync": option["deal_sync"]})
         return keys
 
@@ -125,14 +133,14 @@ def _moment(value: Any) -> datetime | None:
 def _check_options(work: Work, created: Fields, problems: Problems) -> None:
     options = created.get("demand_deals_options", [])
     chosen = [option.get("seat", {}) for option in options]
-    buyers = seats_shown(work, {seat["id"] for seat in chosen if "id" in seat})
+    buyers = seats_to_sell_to(work, {seat["id"] for seat in chosen if "id" in seat})
     for number, (seat, option) in enumerate(zip(chosen, options, strict=True)):
         if "id" not in seat:
             continue
         if seat["id"] not in buyers:
             problems.add((*OPTIONS, number, "seat", "id"), f"There is no seat {seat['id']}.")
         elif seat["id"] in [one.get("id") for one in chosen[:number]]:
-            problems.add((*OPTIONS, number, "seat", "id"), f"The seat {seat['id']} is here twice.")
+            problems.add((*OPTIONS, number, "seat", "id"), f"The seat {seat['id']} is given twice.")
         elif option.get("deal_sync"):
             check_sync(buyers[seat["id"]], (*OPTIONS, number, "deal_sync"), problems)
     is_synced = any(option.get("deal_sync") for option in options)

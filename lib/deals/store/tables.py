@@ -1,10 +1,12 @@
-"""The tables of the deals half.
+"""The tables of the deals half; the columns of plain fields come from fields.py.
 
 Every entity counts its own changes (`version`). A deal id is written down for good when it is given, so
 that none is given twice. What others depend on can't be deleted: the database itself refuses it. A search
-looks in `folded`: SQLite folds no case beyond ASCII.
+looks in `folded`: SQLite folds no case beyond ASCII. Of packages it looks in `targets` too, the values of
+their targeting (sought.py).
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from sqlalchemy import (
@@ -21,8 +23,18 @@ from sqlalchemy import (
 )
 
 from lib.database import Amount, Document, Instant, Key, metadata
+from lib.deals import fields
 
 KEEP, FOLLOW = "RESTRICT", "CASCADE"
+SQL: dict[fields.FieldKind, Any] = {
+    fields.SHORT_TEXT: String(200),
+    fields.EMAIL: String(254),
+    fields.SWITCH: Boolean,
+    fields.AMOUNT: Amount,
+    fields.FEE_TYPE: Integer,
+    fields.MEDIA_TYPE: String(20),
+    fields.MOMENT: Instant,
+}
 
 
 def _entity(name: str, *parts: Any) -> Table:
@@ -41,6 +53,22 @@ def _entity(name: str, *parts: Any) -> Table:
     )
 
 
+def _plain(entity: str) -> Iterator[Column[Any]]:
+    """The columns of an entity's plain fields; a time has a second one, its offset in minutes."""
+    for field in fields.of(entity):
+        if not field.is_writable or field.name == "name":
+            continue
+        is_needed = field.default is not None and field.kind is not fields.AMOUNT
+        yield Column(field.name, SQL[field.kind], nullable=not is_needed)
+        if field.kind is fields.MOMENT:
+            yield Column(f"{field.name}_offset", Integer, nullable=not is_needed)
+
+
+def _maker() -> tuple[Column[Any], ...]:
+    """Who made it, and with which token if that one is for some seats alone."""
+    return Column("made_by", String(64), index=True), Column("made_with", Integer)
+
+
 def _to(table: str, ondelete: str) -> ForeignKey:
     return ForeignKey(f"{table}.id", ondelete=ondelete)
 
@@ -53,7 +81,7 @@ def _link(name: str, left: tuple[str, str, str], right: tuple[str, str, str], *p
         Column(left[0], Key, _to(*left[1:]), primary_key=True),
         Column(right[0], Key, _to(*right[1:]), primary_key=True),
         *parts,
-        Index(None, right[0]),
+        Index(None, right[0], left[0]),
     )
 
 
@@ -69,21 +97,17 @@ domain_lists = _entity("domain_lists", Column("domains", Document, nullable=Fals
 app_lists = _entity("app_lists", Column("apps", Document, nullable=False), UniqueConstraint("name"))
 supply_packages = _entity(
     "supply_packages",
-    Column("is_active", Boolean, nullable=False),
-    Column("is_dynamic_bidding", Boolean, nullable=False),
-    Column("is_true_price_opt_enable", Boolean, nullable=False),
-    Column("media_type", String(20), nullable=False),
-    Column("start_date", Instant, nullable=False, index=True),
-    Column("start_date_offset", Integer, nullable=False),
-    Column("end_date", Instant),
-    Column("end_date_offset", Integer),
+    *_plain(fields.SUPPLY),
     *(
         Column(f"{kind}_targetings", Document, nullable=False)
         for kind in ("browser", "device", "geo", "operating_system", "size")
     ),
+    *_maker(),
+    Column("targets", Text, nullable=False, server_default=""),
     CheckConstraint("end_date > start_date", name="dates"),
+    Index(None, "start_date"),
 )
-packages = _entity("packages")
+packages = _entity("packages", *_maker())
 deal_ids = Table(
     "deal_ids",
     metadata,
@@ -95,12 +119,7 @@ demand_deals = _entity(
     Column("deal_id", String(40), ForeignKey("deal_ids.deal_id"), nullable=False, unique=True),
     Column("seat_id", Key, _to("seats", KEEP), nullable=False, index=True),
     Column("package_id", Key, _to("packages", KEEP), index=True),
-    Column("price", Amount),
-    Column("deal_sync", Boolean, nullable=False),
-    Column("is_active", Boolean, nullable=False),
-    Column("agency_curation_fee", Amount),
-    Column("agency_curation_fee_type", Integer),
-    Column("contact_email", String(254)),
+    *_plain(fields.DEALS),
 )
 _SUPPLY = ("supply_package_id", "supply_packages")
 _OF_PACKAGE = ("package_id", "packages", FOLLOW)

@@ -7,22 +7,29 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, Table, delete, insert, select
 
+from lib.deals.store.scope import Scope
+
 Fields = dict[str, Any]
 EntityKey = tuple[str, int]
 
 
 @dataclass(frozen=True)
 class Work:
-    """One transaction of one person. `now` is in whole seconds, in UTC: the API's times are."""
+    """One transaction of one caller. `now` is in whole seconds, in UTC: the API's times are."""
 
     connection: Connection
     now: datetime
-    who: str
+    scope: Scope
 
     @classmethod
-    def of(cls, connection: Connection, who: str) -> "Work":
+    def of(cls, connection: Connection, scope: Scope) -> "Work":
         """Now."""
-        return cls(connection, datetime.now(UTC).replace(microsecond=0), who)
+        return cls(connection, datetime.now(UTC).replace(microsecond=0), scope)
+
+    @property
+    def who(self) -> str:
+        """The caller's name."""
+        return self.scope.who
 
     def rows(self, question: Select[Any]) -> list[Row[Any]]:
         """All rows that the question finds."""
@@ -30,15 +37,17 @@ class Work:
 
     def named(self, table: Table, ids: Collection[int]) -> dict[int, str]:
         """Id → name of those rows that are there."""
-        wanted = {one for one in ids if one is not None}
-        if not wanted:
-            return {}
-        question = select(table.c.id, table.c.name).where(table.c.id.in_(wanted))
-        return {row.id: row.name for row in self.rows(question)}
+        return self._named(select(table.c.id, table.c.name), table, ids)
+
+    def seen(self, table: Table, ids: Collection[int]) -> dict[int, str]:
+        """Id → name of those rows that the caller may see."""
+        return self._named(select(table.c.id, table.c.name).where(*self.scope.seen(table)), table, ids)
 
     def insert(self, table: Table, values: Mapping[str, Any]) -> int:
         """A new entity's row, at its first version; returns its id."""
         kept = {**values, "version": 1, "created_at": self.now, "updated_at": self.now}
+        if "made_by" in table.c:
+            kept |= {"made_by": self.who, "made_with": self.scope.token}
         made = self.connection.execute(insert(table).values(kept))
         return int(made.inserted_primary_key[0])  # type: ignore[index]
 
@@ -48,3 +57,9 @@ class Work:
         self.connection.execute(delete(table).where(table.c[column] == entity_id))
         if others:
             self.connection.execute(insert(table), [{column: entity_id, **other} for other in others])
+
+    def _named(self, question: Select[Any], table: Table, ids: Collection[int]) -> dict[int, str]:
+        wanted = {one for one in ids if one is not None}
+        if not wanted:
+            return {}
+        return {row.id: row.name for row in self.rows(question.where(table.c.id.in_(wanted)))}

@@ -11,13 +11,15 @@ Values = dict[str, float | None]
 class Total:
     """The summary of the whole result (specification, Audience / export result fields).
 
-    `low`, `high` and `n_eff` are there when the question asked for precision.
+    `missing` is, per additive data field, the volume expected in rows that no record of the sample fell in
+    (*extension*). `low`, `high` and `n_eff` are there when the question asked for precision.
     """
 
     values: Values
     records_found: int
     dates: tuple[str, ...] = ()
     confidence_range: str | None = None
+    missing: Values = field(default_factory=dict)
     low: Values = field(default_factory=dict)
     high: Values = field(default_factory=dict)
     n_eff: Values = field(default_factory=dict)
@@ -27,14 +29,14 @@ class Total:
 class Precision:
     """How much was read (*extension*).
 
-    `missing` is, per additive data field, the volume expected in rows that no record of the sample fell in;
-    `unread` names data fields that would have taken longer than the deadline allowed.
+    `unread` names data fields that would have taken longer than the deadline allowed. `exact_milliseconds` is
+    what an answer from all records in range is expected to take, where the service says so.
     """
 
     records_read: int
     records_in_range: int
-    missing: Values = field(default_factory=dict)
     unread: tuple[str, ...] = ()
+    exact_milliseconds: int | None = None
 
     @property
     def is_sampled(self) -> bool:

@@ -9,13 +9,8 @@ import pandas as pd
 import pyarrow as pa
 
 from lib.reporting.answers import Audience
-from lib.reporting.answers.as_json import (
-    EXTRAS,
-    decode_precision,
-    decode_total,
-    encode_precision,
-    encode_total,
-)
+from lib.reporting.answers.as_json import decode_precision, decode_total, encode_precision, encode_total
+from lib.reporting.answers.rows_json import EXTRAS
 
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 REST = b"tranche"

@@ -8,10 +8,9 @@ import orjson
 import pandas as pd
 
 from lib.reporting.answers import Audience, Precision, Total, Values
+from lib.reporting.answers.rows_json import EXTRAS, LARGEST_WHOLE, rows_json
 
 CHUNK = 5_000
-EXTRAS = ("low", "high", "n_eff")
-LARGEST_WHOLE = 2**53
 MISSING = (None, "")
 Cell = Mapping[str, Any]
 
@@ -23,8 +22,7 @@ def encode(audience: Audience) -> Iterator[bytes]:
         head["precision"] = encode_precision(audience.precision)
     yield orjson.dumps(head)[:-1] + b',"rows":['
     for at in range(0, len(audience), CHUNK):
-        rows = orjson.dumps(_rows(audience, slice(at, at + CHUNK)))
-        yield (b"," if at else b"") + rows[1:-1]
+        yield (b"," if at else b"") + rows_json(audience, slice(at, at + CHUNK))
     yield b"]}"
 
 
@@ -37,17 +35,23 @@ def encode_total(total: Total) -> dict[str, Any]:
         for name, value in total.values.items()
     ]
     body: dict[str, Any] = {"data": data, "records_found": total.records_found, "dates": list(total.dates)}
-    return body | ({} if total.confidence_range is None else {"confidence_range": total.confidence_range})
+    if total.confidence_range is not None:
+        body["confidence_range"] = total.confidence_range
+    if total.missing:
+        body["missing"] = [{"name": name, "value": value} for name, value in total.missing.items()]
+    return body
 
 
 def encode_precision(precision: Precision) -> dict[str, Any]:
     """The `precision` object (*extension*)."""
-    return {
+    body = {
         "records_read": precision.records_read,
         "records_in_range": precision.records_in_range,
-        "missing": [{"name": name, "value": value} for name, value in precision.missing.items()],
         "unread": list(precision.unread),
     }
+    if precision.exact_milliseconds is not None:
+        body["exact_milliseconds"] = precision.exact_milliseconds
+    return body
 
 
 def decode(body: Mapping[str, Any], split_by: Sequence[str]) -> Audience:
@@ -59,12 +63,12 @@ def decode(body: Mapping[str, Any], split_by: Sequence[str]) -> Audience:
     rows, split = body["rows"] or [], list(split_by)
     total = decode_total(body["total"], len(rows))
     fields, cells = _aligned(rows, list(total.values))
-    values = _numbers_of(fields, [cell["value"] for cell in cells])
+    values = _numbers_of(fields, [cell["value"] for cell in cells], len(rows))
     confidence = [row.get("confidence_range") for row in rows]
     return Audience(
         names=_texts_of(split, [row["name"] for row in rows] if split else [[]] * len(rows)),
         values=values,
-        percents=_percents_of(fields, cells, total),
+        percents=_percents_of(fields, cells, total, len(rows)),
         total=total,
         descriptions=_texts_of(split, [row["description"] for row in rows])
         if split and rows and "description" in rows[0]
@@ -74,7 +78,7 @@ def decode(body: Mapping[str, Any], split_by: Sequence[str]) -> Audience:
         else None,
         precision=decode_precision(body["precision"]) if body.get("precision") else None,
         **{
-            extra: _numbers_of(fields, [cell.get(extra) for cell in cells])
+            extra: _numbers_of(fields, [cell.get(extra) for cell in cells], len(rows))
             for extra in (EXTRAS if body.get("precision") else ())
         },
     )
@@ -88,57 +92,20 @@ def decode_total(total: Mapping[str, Any], rows: int = 0) -> Total:
         records_found=rows if found is None else int(found),
         dates=tuple(total.get("dates") or ()),
         confidence_range=_in_percent(total.get("confidence_range")),
+        missing=_by_name(total.get("missing") or [], "value"),
         **{extra: _by_name([cell for cell in data if extra in cell], extra) for extra in EXTRAS},
     )
 
 
 def decode_precision(precision: Mapping[str, Any]) -> Precision:
     """The Precision of a `precision` object."""
+    milliseconds = precision.get("exact_milliseconds")
     return Precision(
         records_read=int(precision["records_read"]),
         records_in_range=int(precision["records_in_range"]),
-        missing=_by_name(precision.get("missing") or [], "value"),
         unread=tuple(precision.get("unread") or ()),
+        exact_milliseconds=None if milliseconds is None else int(milliseconds),
     )
-
-
-def _rows(audience: Audience, part: slice) -> list[dict[str, Any]]:
-    names = audience.names.iloc[part].to_numpy(dtype=object).tolist()
-    rows: list[dict[str, Any]] = [
-        {"data": list(cells), "name": name} for cells, name in zip(_cells(audience, part), names, strict=True)
-    ]
-    if audience.descriptions is not None:
-        described = audience.descriptions.iloc[part].to_numpy(dtype=object).tolist()
-        for row, texts in zip(rows, described, strict=True):
-            row["description"] = texts
-    if audience.confidence_range is not None:
-        for row, text in zip(rows, audience.confidence_range.iloc[part].tolist(), strict=True):
-            row["confidence_range"] = text
-    return rows
-
-
-def _cells(audience: Audience, part: slice) -> Iterator[tuple[dict[str, Any], ...]]:
-    frames = {"value": audience.values, "percent": audience.percents}
-    frames |= {extra: frame for extra in EXTRAS if (frame := getattr(audience, extra)) is not None}
-    columns = []
-    for name in audience.values:
-        fields = {key: _numbers(frame[name].iloc[part]) for key, frame in frames.items() if name in frame}
-        columns.append(
-            [
-                dict(zip(("name", *fields), (name, *cell), strict=True))
-                for cell in zip(*fields.values(), strict=True)
-            ]
-        )
-    return zip(*columns, strict=True) if columns else iter([()] * len(audience.values.iloc[part]))
-
-
-def _numbers(column: pd.Series) -> list[float | int]:
-    """Numbers for JSON: a column of whole numbers as integers; NaN stays, and is written as null."""
-    values = column.to_numpy(dtype=np.float64)
-    if (np.abs(values) < LARGEST_WHOLE).all() and (values == np.floor(values)).all():
-        values = values.astype(np.int64)
-    numbers: list[float | int] = values.tolist()
-    return numbers
 
 
 def _plain(value: float | None) -> float | int | None:
@@ -171,19 +138,18 @@ def _aligned(rows: Sequence[Mapping[str, Any]], usual: list[str]) -> tuple[list[
     return fields, [row.get(field, absent) for row in found for field in fields]
 
 
-def _numbers_of(fields: list[str], values: list[Any]) -> pd.DataFrame:
+def _numbers_of(fields: list[str], values: list[Any], rows: int) -> pd.DataFrame:
     """A column per field from the values of all rows, which may be numbers, their texts, or missing."""
     try:
         numbers = np.array(values, dtype=np.float64)
     except ValueError:
         numbers = np.array([None if value in MISSING else value for value in values], dtype=np.float64)
-    rows = len(values) // len(fields) if fields else 0
     return pd.DataFrame(numbers.reshape(rows, len(fields)), columns=pd.Index(fields, dtype="str"))
 
 
-def _percents_of(fields: list[str], cells: list[Cell], total: Total) -> pd.DataFrame:
+def _percents_of(fields: list[str], cells: list[Cell], total: Total, rows: int) -> pd.DataFrame:
     """The shares of those fields that have some: of a total of zero they are missing, but there."""
-    percents = _numbers_of(fields, [cell.get("percent") for cell in cells])
+    percents = _numbers_of(fields, [cell.get("percent") for cell in cells], rows)
     known = percents.notna().any()
     zero = [name for name in fields if not known[name] and not total.values.get(name)]
     for name in zero:

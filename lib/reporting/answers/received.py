@@ -1,4 +1,4 @@
-"""What a service sent back, whatever the HTTP code is: the `status` in the body decides (decisions.md)."""
+"""What a service sent back, whatever the HTTP code: `status` in the body decides (docs/decisions.md)."""
 
 from collections.abc import Sequence
 from math import ceil
@@ -36,7 +36,7 @@ def slicer(answer: httpx.Response) -> Slicer:
     try:
         return Slicer.model_validate(fields(answer))
     except ValidationError as error:
-        raise Unreadable("The service's description of the slicer is not one that the API knows") from error
+        raise Unreadable("The service's description of the slicer does not follow the API") from error
 
 
 def audience(answer: httpx.Response, split_by: Sequence[str]) -> Audience:
@@ -50,7 +50,7 @@ def audience(answer: httpx.Response, split_by: Sequence[str]) -> Audience:
         found = many_rows.decode(answer.content, split_by)
         return as_json.decode(fields(answer), split_by) if found is None else found
     except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
-        raise Unreadable("The service's answer is not one that the API knows") from error
+        raise Unreadable("The service's answer does not follow the API") from error
 
 
 def fields(answer: httpx.Response) -> dict[str, Any]:
@@ -63,6 +63,8 @@ def fields(answer: httpx.Response) -> dict[str, Any]:
     if status == "success":
         return found
     reason = found.get("reason") or f"The service answered {status}"
+    if answer.status_code == TOO_MANY:
+        raise Throttled(_wait(answer), str(reason))
     raise ERRORS[status](str(reason)) if status in ERRORS else Unreadable(str(reason))
 
 
@@ -70,11 +72,16 @@ def _foreign(answer: httpx.Response) -> TrancheError:
     """What an answer is that is not of this API, by its HTTP code: mostly somebody's on the way to it."""
     code = answer.status_code
     if code == UNAUTHORISED:
-        return Refused("The service refuses the desk's token")
+        return Refused("The service rejected our token")
     if code == TOO_MANY:
-        return Throttled(ceil(retry_after(answer)) or UNKNOWN_WAIT_SECONDS)
+        return Throttled(_wait(answer))
     if code == GATEWAY_TIMEOUT:
-        return Unanswered("Something on the way waited for the service in vain")
+        return Unanswered("A gateway timed out waiting for the service")
     if code in DEAD:
-        return Unreachable(f"Something on the way to the service answered {code} in its place")
-    return Garbled(f"The service answered {code}, with something that is not of this API")
+        return Unreachable(f"A gateway answered {code} instead of the service")
+    return Garbled(f"The service answered {code}, with something that this API does not define")
+
+
+def _wait(answer: httpx.Response) -> int:
+    """Seconds after which to ask again."""
+    return ceil(retry_after(answer)) or UNKNOWN_WAIT_SECONDS

@@ -6,7 +6,7 @@ The stored rows (Parquet) have one column per field, named by the field: `schema
 from typing import Any, Self
 
 import pyarrow as pa
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from lib.reporting.definition.parts import (
@@ -15,10 +15,18 @@ from lib.reporting.definition.parts import (
     DataFieldDefinition,
     KeyFieldDefinition,
     Name,
-    Part,
+)
+from lib.reporting.definition.reading import (
+    MISSING,
+    READING,
+    Decimal,
+    DefinitionPart,
+    Thousands,
     TimeColumn,
+    check_marks,
 )
 from lib.reporting.formulas import expand, parse
+from lib.reporting.lenient import Whole
 from lib.reporting.models import EXTENSIONS, GRANULARITIES, DataField, KeyField, Slicer, time_key_field
 from lib.wire.errors import BadRequest
 
@@ -35,18 +43,40 @@ __all__ = [
 TIME = "time"
 
 
-class Definition(Part):
-    """A slicer: its time, key fields, data fields and audience sources."""
+class Definition(DefinitionPart):
+    """A slicer: its time, key fields, data fields and audience sources; and how its files are written.
+
+    `decimal` and `thousands` are the marks inside of numbers that are text: 1.285,50 has "," and ".". With
+    `decimal: unknown` (no number had a mark when the definition was guessed) a number that could be read in
+    two ways, such as 1.285, can't be read. `missing` are the texts that mean that there is no value. A file
+    without a line of column names has `header: false`, and `names` in the order of its columns.
+    """
 
     annotation: str | None = None
-    timezone: int = Field(default=0, ge=-12, le=12)
+    timezone: Whole = Field(default=0, ge=-12, le=12)
+    decimal: Decimal = "."
+    thousands: Thousands | None = None
+    missing: tuple[str, ...] = MISSING
+    header: bool = True
+    names: tuple[Name, ...] = ()
     time: TimeColumn
     key_fields: tuple[KeyFieldDefinition, ...] = ()
     data_fields: tuple[DataFieldDefinition, ...] = ()
     audience_sources: tuple[AudienceSourceDefinition, ...] = ()
 
+    @field_validator("missing", mode="before")
+    @classmethod
+    def _null_is_a_word(cls, words: Any) -> Any:
+        """YAML takes the word NULL for no value at all."""
+        if not isinstance(words, list | tuple):
+            return words
+        return [text for word in words for text in (("NULL", "null", "Null") if word is None else (word,))]
+
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
+        check_marks(self)
+        if self.names and self.header:
+            raise ValueError("names are for files without a header; add header: false")
         problems = _name_problems(self) or _formula_problems(self)
         if problems:
             raise ValidationError.from_exception_data("Definition", problems)
@@ -58,7 +88,10 @@ class Definition(Part):
         return frozenset(field.mapping for field in self.key_fields if field.mapping)
 
     def differences(self, other: "Definition") -> list[str]:
-        """The fields in which two definitions differ, in words: `timezone`, `key field 'site_id'`."""
+        """The fields in which what is stored differs, in words: `timezone`, `key field 'site_id'`.
+
+        How numbers and missing values are written in a file makes no difference to what is stored.
+        """
         mine, theirs = _named_parts(self), _named_parts(other)
         return [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
 
@@ -120,7 +153,11 @@ def _named_parts(definition: Definition) -> dict[str, Any]:
         "audience source": definition.audience_sources,
     }
     plain = {name: getattr(definition, name) for name in ("annotation", "timezone", "time")}
-    return plain | {f"{kind} '{part.name}'": part for kind, parts in lists.items() for part in parts}
+    return plain | {
+        f"{kind} '{part.name}'": part.model_dump(exclude=set(READING))
+        for kind, parts in lists.items()
+        for part in parts
+    }
 
 
 def _name_problems(definition: Definition) -> list[InitErrorDetails]:
@@ -131,7 +168,7 @@ def _name_problems(definition: Definition) -> list[InitErrorDetails]:
             names = [part.name, part.data_field] if kind == "audience_sources" else [part.name]
             for name in names:
                 if name in taken:
-                    reason = f"the name '{name}' is taken, by {taken[name]}; each name may stand once"
+                    reason = f"the name '{name}' is taken, by {taken[name]}; names must be unique"
                     problems.append(_problem((kind, position, "name"), reason, name))
                 taken[name] = f"{kind}[{position}]"
     return problems

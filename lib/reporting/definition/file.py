@@ -16,6 +16,7 @@ from lib.reporting.definition import (
 )
 from lib.reporting.definition.yaml_lines import Lines, Where, read_yaml
 from lib.wire.errors import BadDefinition, UnknownName
+from lib.wire.requirements import requirement
 
 _PARTS: dict[str, type[BaseModel]] = {
     "time": TimeColumn,
@@ -74,8 +75,9 @@ def definition_yaml(definition: Definition) -> str:
     content["time"] = {"column": "", "granularity": definition.time.granularity} | content["time"]
     texts = []
     for name, value in sorted(content.items(), key=lambda item: _ORDER.index(item[0])):
-        if isinstance(value, list):
-            texts += [f"{name}:\n", *(f"  - {_flow(item)}\n" for item in value)]
+        if isinstance(value, list) and isinstance(value[0] if value else None, dict):
+            lines = ({"name": item["name"]} | item for item in value)
+            texts += [f"{name}:\n", *(f"  - {_flow(line)}\n" for line in lines)]
         else:
             texts.append(f"{name}: {_flow(value)}\n")
     return "".join(texts)
@@ -100,6 +102,8 @@ def _place(problem: ErrorDetails, lines: Lines) -> str:
 def _where(problem: ErrorDetails) -> Where:
     """The path in the document: pydantic adds the tried type to the path of a field of several types."""
     where = problem["loc"]
+    if where[:2] == ("time", "column"):
+        return where[:2]
     return where[:-1] if where[-2:-1] == ("segmented",) else where
 
 
@@ -109,9 +113,11 @@ def _sentence(problem: ErrorDetails) -> str:
         return _unknown_field(where)
     if where and where[-1] == "segmented" and problem["type"] != "value_error":
         return "should be the separator in quotes, or true for a list column"
+    if where == ("time", "column") and problem["type"] not in ("missing", "value_error"):
+        return "should be the name of a column, or a list of names"
     template = _SENTENCES.get(problem["type"])
     if template is None:
-        return problem["msg"]
+        return requirement(problem["type"], problem.get("ctx"))
     return template.format(**{"input": _shown(problem["input"])} | problem.get("ctx", {}))
 
 

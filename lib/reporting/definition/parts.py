@@ -1,63 +1,18 @@
-"""The parts of a slicer's definition: its time, a key field, a data field, an audience source."""
+"""The parts of a slicer's definition: a key field, a data field, an audience source."""
 
-import re
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from lib.reporting.definition.zones import time_zone
+from lib.reporting.definition.reading import DefinitionPart, NumberColumn
+from lib.reporting.lenient import Whole
 from lib.reporting.models import AudienceSource, DataField, KeyField
 
 Aggregate = Literal["sum", "mean", "min", "max", "count", "distinct"]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f'\"]+$")]
-_TIME_CODES = "YymdHIpMSfzZbBaAjuGVUWw%"
-_WHOLE_DATES = [
-    set("Ymd"),
-    set("ymd"),
-    set("Ybd"),
-    set("ybd"),
-    set("YBd"),
-    set("yBd"),
-    set("Yj"),
-    set("yj"),
-    set("GVu"),
-]
 
 
-class Part(BaseModel):
-    """A piece of a definition: frozen, and without fields that nobody knows."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class TimeColumn(Part):
-    """Where a row's time stands, how it is written, and how fine it is kept."""
-
-    column: str
-    granularity: Literal["hour", "day"] = "day"
-    format: str | None = None
-    timezone: str | None = None
-
-    @field_validator("timezone")
-    @classmethod
-    def _is_a_zone(cls, name: str | None) -> str | None:
-        if name is not None:
-            time_zone(name)
-        return name
-
-    @field_validator("format")
-    @classmethod
-    def _is_a_format(cls, text: str | None) -> str | None:
-        codes = re.findall("%(.)", text or "")
-        unknown = [f"%{code}" for code in codes if code not in _TIME_CODES]
-        if unknown:
-            raise ValueError(f"{unknown[0]} means nothing; the codes are %{' %'.join(_TIME_CODES)}")
-        if text is not None and not any(whole <= set(codes) for whole in _WHOLE_DATES):
-            raise ValueError(f"'{text}' does not hold a whole date: year, month and day, as in %Y-%m-%d")
-        return text
-
-
-class KeyFieldDefinition(Part):
+class KeyFieldDefinition(NumberColumn):
     """A key field and the column that it is read from.
 
     `segmented` makes it multi-valued: the separator inside a text column, or true for a list column.
@@ -97,7 +52,7 @@ class KeyFieldDefinition(Part):
         )
 
 
-class DataFieldDefinition(Part):
+class DataFieldDefinition(NumberColumn):
     """A data field: an aggregate of a column, or a formula over other data fields."""
 
     name: Name
@@ -108,7 +63,7 @@ class DataFieldDefinition(Part):
     formula: str | None = None
     formula_description: str | None = None
     display_type: Literal["int", "float"] | None = None
-    display_precision: int | None = Field(default=None, ge=0, le=12)
+    display_precision: Whole | None = Field(default=None, ge=0, le=12)
     display_pattern: str | None = None
     is_optional: bool = False
     access: Literal["shared", "private"] | None = None
@@ -157,7 +112,7 @@ class DataFieldDefinition(Part):
         )
 
 
-class AudienceSourceDefinition(Part):
+class AudienceSourceDefinition(DefinitionPart):
     """A column that identifies users; gives the data field `unique_<name>`."""
 
     name: Name

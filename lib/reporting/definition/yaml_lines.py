@@ -80,7 +80,7 @@ class _Content:
             if not isinstance(name, str):
                 self._refuse(key, "the name of a field is text; put it in quotes")
             if name in content:
-                self._refuse(key, f"'{name}' stands here twice")
+                self._refuse(key, f"'{name}' is given twice")
             self._lines[(*where, name)] = key.start_mark.line + 1
             content[name] = self.value(value, (*where, name))
         return content

@@ -19,7 +19,7 @@ def time_zone(name: str) -> dt.tzinfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise ValueError(f"'{name}' is no time zone; write Europe/Berlin, UTC or +02:00") from None
+        raise ValueError(f"'{name}' is not a time zone; write Europe/Berlin, UTC or +02:00") from None
 
 
 def hours_zone(hours: int) -> dt.tzinfo:

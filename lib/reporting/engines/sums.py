@@ -3,6 +3,7 @@
 An engine knows atoms, not data fields: an atom is one column aggregated one way (measures.py names them).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Protocol
@@ -13,9 +14,17 @@ import pandas as pd
 from lib.reporting.models import Filter
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
+from lib.wire.errors import BadRequest
 
 Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Some groups of a split: `names` has a row per group and a text column per key field, named by it."""
+
+    names: pd.DataFrame
 
 
 @dataclass(frozen=True)
@@ -24,7 +33,9 @@ class Question:
 
     `atoms` are the columns to aggregate; `pairs` those additive atoms whose joint second moments a formula's
     error needs; `first` and `last` are days in the zone `timezone` (hours east of UTC); `rows_limit` the most
-    records to read, None for all of them; `max_groups` the most groups that may come back.
+    records to read, None for all of them; `max_groups` the most groups that may come back, `max_bytes` the
+    most memory that may be needed. With `within` only records that belong to one of those groups count, each
+    once.
     """
 
     first: date
@@ -36,19 +47,23 @@ class Question:
     pairs: frozenset[Pair] = frozenset()
     rows_limit: int | None = None
     max_groups: int | None = None
+    max_bytes: int | None = None
+    within: Groups | None = None
 
 
 @dataclass(frozen=True)
 class Sample:
-    """How records were drawn (engine.md, Sampling).
+    """How records were drawn (docs/computation.md, Samples).
 
-    `typical` is the mean of an atom over the light records drawn (those with a weight above 1), `max_weight`
-    the largest weight that a record in the slicer can have, `signed` the atoms with negative values.
+    `contribution` is, per atom, what one more record that was drawn with a weight above 1 usually adds, and
+    `moments` the mean w(w-1)·a·b of such records per pair; `signed` are the atoms with negative values, and
+    `bounds` limits that a data field can't leave in any group (None: no limit on that side).
     """
 
-    max_weight: float
-    typical: dict[str, float]
+    contribution: dict[str, float]
+    moments: dict[Pair, float]
     signed: frozenset[str]
+    bounds: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -98,3 +113,21 @@ class Engine(Protocol):
     def audience(self, stored: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
         """The sums; raises BadRequest (too many groups) and DeadlineExceeded."""
         ...
+
+
+def check_groups(groups: int, most: int | None) -> None:
+    """Raise BadRequest when an answer would have more than `most` rows (specification, Errors)."""
+    if most is not None and groups > most:
+        raise BadRequest(
+            f"This split gives more than {most:,} rows; "
+            "split by fewer key fields, ask for fewer days or add a filter"
+        )
+
+
+def check_bytes(needed: int, most: int | None) -> None:
+    """Raise BadRequest when a question may need more than `most` bytes of memory."""
+    if most is not None and needed > most:
+        raise BadRequest(
+            f"This question may need {needed / 1e6:,.0f} MB of memory, more than the {most / 1e6:,.0f} MB "
+            "allowed; split by fewer key fields, ask for fewer data fields or fewer days"
+        )

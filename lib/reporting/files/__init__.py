@@ -1,62 +1,47 @@
-"""Export files: a table in, chunks of bytes out.
+"""Export files: a table in, a file out (formats.py has the list of formats).
 
 table       Column and Table, what a file is made from
 delimited   csv, tsv, tsv2, streamed         numbers   their numbers
 sheets      what xls and xlsx share          naming    names and headers
+shown       what its cells say, for a preview
 """
 
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import IO
 
-from lib.reporting.files.delimited import CSV, TSV, TSV2, write_text
 from lib.reporting.files.naming import content_disposition, filename, media_type
-from lib.reporting.files.sheets import Book, fill
-from lib.reporting.files.table import TOTAL, Column, Table
-from lib.reporting.files.xls import XlsBook
-from lib.reporting.files.xlsx import XlsxBook
-from lib.reporting.models import ExportFormat
+from lib.reporting.files.shown import shown
+from lib.reporting.files.table import TOTAL, TOTAL_OF_ROWS, FileColumn, FileTable
+from lib.reporting.formats import FORMATS, ExportFormat
 from lib.wire.deadline import Deadline
 
-__all__ = ["TOTAL", "Column", "Table", "content_disposition", "filename", "media_type", "write"]
+__all__ = [
+    "TOTAL",
+    "TOTAL_OF_ROWS",
+    "FileColumn",
+    "FileTable",
+    "content_disposition",
+    "filename",
+    "made",
+    "media_type",
+    "shown",
+]
 
-BYTES_PER_CHUNK = 2**18
+KEPT_IN_MEMORY = 4 * 1024 * 1024
 
 
-def write(table: Table, export_format: ExportFormat, deadline: Deadline | None = None) -> Iterator[bytes]:
-    """The file, in chunks.
+def made(table: FileTable, export_format: ExportFormat, deadline: Deadline | None = None) -> IO[bytes]:
+    """The whole file, at its start: in memory while it is small, else in a temporary file.
 
-    csv, tsv and tsv2 are made while they are read, in bounded memory. xls and xlsx are made whole, in a
-    temporary file, before this returns. Raises DeadlineExceeded, for a text format while it is read, and
-    BadRequest for what a spreadsheet can't hold (`sheets.fill`).
+    A reader, however slow, keeps neither the table nor a thread, and its time is not the query's. Raises
+    DeadlineExceeded, and BadRequest for what a spreadsheet can't hold (`sheets.fill`).
     """
     deadline = deadline or Deadline()
-    match export_format:
-        case "csv":
-            return write_text(table, CSV, deadline)
-        case "tsv":
-            return write_text(table, TSV, deadline)
-        case "tsv2":
-            return write_text(table, TSV2, deadline)
-        case "xls":
-            return _write_book(table, XlsBook, deadline)
-        case "xlsx":
-            return _write_book(table, XlsxBook, deadline)
-
-
-def _write_book(table: Table, make: type[XlsBook] | type[XlsxBook], deadline: Deadline) -> Iterator[bytes]:
-    with ExitStack() as unless_finished:
-        file = unless_finished.enter_context(tempfile.TemporaryFile())
-        book: Book = make(file, table.columns)
-        fill(book, table, deadline)
-        book.close()
-        file.seek(0)
-        unless_finished.pop_all()
-    return _chunks(file)
-
-
-def _chunks(file: IO[bytes]) -> Iterator[bytes]:
-    with file:
-        while chunk := file.read(BYTES_PER_CHUNK):
-            yield chunk
+    file: IO[bytes] = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY)  # noqa: SIM115
+    try:
+        FORMATS[export_format].write(table, file, deadline)
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    return file

@@ -21,35 +21,36 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.reporting.files.numbers import displayed, exact
-from lib.reporting.files.table import Column, Table
+from lib.reporting.files.table import FileColumn, FileTable
 from lib.wire.deadline import Deadline
 
 ROWS_PER_CHUNK = 20_000
 
 
 @dataclass(frozen=True)
-class Dialect:
-    """How one text format writes a header, a text, a number, a line; and a line that would be empty."""
+class TextDialect:
+    """How one text format writes a header, a text and its quotes, a number, a line; and an empty line."""
 
     separator: str
     end: str
-    title: Callable[[Column], str]
+    title: Callable[[FileColumn], str]
     text: Callable[[pa.StringArray], pa.StringArray]
+    quoted: Callable[[pa.StringArray], pa.StringArray]
     number: Callable[[npt.NDArray[np.float64], int], pa.StringArray]
     empty: str
 
 
-def write_text(table: Table, dialect: Dialect, deadline: Deadline) -> Iterator[bytes]:
+def write_text(table: FileTable, dialect: TextDialect, deadline: Deadline) -> Iterator[bytes]:
     """The file, header first, in chunks of some thousand rows."""
     titles = pa.array([dialect.title(column) for column in table.columns], pa.string())
-    header = dialect.separator.join(dialect.text(titles).to_pylist())
+    header = dialect.separator.join(dialect.quoted(dialect.text(titles)).to_pylist())
     yield f"{header or dialect.empty}{dialect.end}".encode()
     for piece in table.pieces(ROWS_PER_CHUNK):
         deadline.check()
         yield _lines(piece, dialect)
 
 
-def _lines(piece: Table, dialect: Dialect) -> bytes:
+def _lines(piece: FileTable, dialect: TextDialect) -> bytes:
     cells = [_cells(column, dialect) for column in piece.columns]
     if len(cells) == 1:
         cells[0] = pc.if_else(pc.equal(cells[0], ""), dialect.empty, cells[0])
@@ -58,14 +59,23 @@ def _lines(piece: Table, dialect: Dialect) -> bytes:
     return b"".join(lines.cast(pa.binary()).to_pylist())
 
 
-def _cells(column: Column, dialect: Dialect) -> pa.StringArray:
+def written(column: FileColumn, dialect: TextDialect) -> pa.StringArray:
+    """The cells of a column, before the quotes that separate them."""
     if column.is_number():
         return dialect.number(column.numbers(), column.decimals)
     texts = column.texts()
-    written = dialect.text(texts)
-    if column.kind == "int":
-        return pc.if_else(pc.match_substring_regex(texts, r"^(-?[0-9]+)?$"), texts, written)
-    return written
+    return pc.if_else(_digits(column, texts), texts, dialect.text(texts))
+
+
+def _cells(column: FileColumn, dialect: TextDialect) -> pa.StringArray:
+    cells = written(column, dialect)
+    return cells if column.is_number() else pc.if_else(_digits(column, cells), cells, dialect.quoted(cells))
+
+
+def _digits(column: FileColumn, texts: pa.StringArray) -> pa.BooleanArray:
+    """Which texts of a key field of type int count as numbers; of any other none."""
+    is_number = pc.match_substring_regex(texts, r"^(-?[0-9]+)?$")
+    return pc.and_(is_number, column.kind == "int")
 
 
 def _quoted(texts: pa.StringArray) -> pa.StringArray:
@@ -88,27 +98,30 @@ def _escaped(texts: pa.StringArray) -> pa.StringArray:
     return texts
 
 
-CSV = Dialect(
+CSV = TextDialect(
     separator=",",
     end="\r\n",
     title=lambda column: column.description,
-    text=lambda texts: _quoted(_harmless(texts)),
+    text=_harmless,
+    quoted=_quoted,
     number=displayed,
     empty='""',
 )
-TSV = Dialect(
+TSV = TextDialect(
     separator="\t",
     end="\r\n",
     title=lambda column: column.description,
-    text=lambda texts: _quoted_where_needed(_harmless(texts)),
+    text=_harmless,
+    quoted=_quoted_where_needed,
     number=displayed,
     empty='""',
 )
-TSV2 = Dialect(
+TSV2 = TextDialect(
     separator="\t",
     end="\n",
     title=lambda column: column.name,
     text=_escaped,
+    quoted=lambda texts: texts,
     number=lambda values, decimals: exact(values),
     empty="",
 )

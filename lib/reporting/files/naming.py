@@ -5,21 +5,14 @@ import re
 import unicodedata
 from urllib.parse import quote
 
-from lib.reporting.models import ExportFormat
+from lib.reporting.formats import FORMATS, ExportFormat
 
 MAX_SLICER_CHARACTERS = 100
-_MEDIA_TYPES: dict[ExportFormat, str] = {
-    "csv": "text/csv; charset=utf-8",
-    "tsv": "text/tab-separated-values; charset=utf-8",
-    "tsv2": "text/tab-separated-values; charset=utf-8",
-    "xls": "application/vnd.ms-excel",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-}
 
 
 def media_type(export_format: ExportFormat) -> str:
     """The Content-Type of a file."""
-    return _MEDIA_TYPES[export_format]
+    return FORMATS[export_format].media_type
 
 
 def filename(slicer: str, start: dt.date, end: dt.date, export_format: ExportFormat) -> str:

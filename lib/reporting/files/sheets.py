@@ -7,7 +7,6 @@ empty cells. Nothing is cut: a text longer than a cell holds is refused, with th
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -16,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.reporting.files.numbers import displayed
-from lib.reporting.files.table import Column, Table
+from lib.reporting.files.table import FileColumn, FileTable
+from lib.reporting.formats import SheetLimits
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
 
@@ -25,41 +25,31 @@ _WIDTHS = (8, 60)
 _ROWS_MEASURED = 1_000
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What a sheet of a format holds: rows below its header, in steps that divide them, and columns."""
-
-    name: str
-    rows: int
-    step: int
-    columns: int
-
-
 class Book(Protocol):
     """A spreadsheet file in the making."""
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> SheetLimits:
         """What its sheets hold."""
 
     def add_sheet(self, name: str, titles: Sequence[str], widths: Sequence[int]) -> None:
         """Begin a sheet with its header; widths are in characters."""
 
-    def append(self, piece: Table) -> None:
+    def append(self, piece: FileTable) -> None:
         """Write these rows below the last of the current sheet."""
 
     def close(self) -> None:
         """Write the finished file; the book can't be used any more."""
 
 
-class Cells(NamedTuple):
+class SheetCells(NamedTuple):
     """A column's cells: of each row a number (else NaN), a text (else empty), or neither."""
 
     numbers: npt.NDArray[np.float64]
     texts: pa.StringArray
 
 
-def fill(book: Book, table: Table, deadline: Deadline) -> None:
+def fill(book: Book, table: FileTable, deadline: Deadline) -> None:
     """Write a table into a book, on as many sheets as it takes.
 
     BadRequest for too many columns or a text that no cell holds.
@@ -83,20 +73,26 @@ def fill(book: Book, table: Table, deadline: Deadline) -> None:
         used += piece.rows
 
 
-def cells(column: Column) -> Cells:
+def write(book: Book, table: FileTable, deadline: Deadline) -> None:
+    """Write a table into a book, and the book into its file. BadRequest as `fill`."""
+    fill(book, table, deadline)
+    book.close()
+
+
+def cells(column: FileColumn) -> SheetCells:
     """The cells of a column; a key of type int is a number where no digit of it would be lost."""
     if column.is_number():
-        return Cells(column.numbers(), pa.array([""] * len(column.values), pa.string()))
+        return SheetCells(column.numbers(), pa.array([""] * len(column.values), pa.string()))
     texts = column.texts()
     _check_lengths(f"The values of '{column.name}'", texts)
     if column.kind != "int":
-        return Cells(np.full(len(texts), np.nan), texts)
+        return SheetCells(np.full(len(texts), np.nan), texts)
     is_number = pc.match_substring_regex(texts, r"\A(0|-?[1-9][0-9]{0,14})\z")
     numbers = pc.if_else(is_number, texts, pa.scalar(None, pa.string())).cast(pa.float64())
-    return Cells(numbers.to_numpy(zero_copy_only=False), pc.if_else(is_number, "", texts))
+    return SheetCells(numbers.to_numpy(zero_copy_only=False), pc.if_else(is_number, "", texts))
 
 
-def number_format(column: Column) -> str:
+def number_format(column: FileColumn) -> str:
     """The number format of a spreadsheet that shows the column's decimal places."""
     return "0." + "0" * column.decimals if column.decimals else "0"
 
@@ -112,7 +108,7 @@ def _check_lengths(what: str, texts: pa.StringArray) -> None:
             )
 
 
-def _width(column: Column) -> int:
+def _width(column: FileColumn) -> int:
     """Characters: as wide as the title and the first rows need, within bounds."""
     first = column.part(0, _ROWS_MEASURED)
     texts = displayed(first.numbers(), first.decimals) if first.is_number() else first.texts()

@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 
 from lib.wire.errors import BadRequest
 
-TOTAL = "Total"
+TOTAL, TOTAL_OF_ROWS = "Total", "Total of these rows"
 Kind = Literal["text", "int", "float"]
 Role = Literal["key", "mapping", "data"]
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class FileColumn:
     """One column of a file.
 
     `values` of a key or a mapping are text (a missing one is the empty string or null) or numbers; those of
@@ -35,7 +35,7 @@ class Column:
     role: Role = "data"
 
     @classmethod
-    def of_mapping(cls, key: "Column", values: "npt.NDArray[Any] | pd.Series[Any]") -> "Column":
+    def of_mapping(cls, key: "FileColumn", values: "npt.NDArray[Any] | pd.Series[Any]") -> "FileColumn":
         """The column of descriptions that follows a mapped key: `<key>.description` in tsv2."""
         name, description = f"{key.name}.description", f"{key.description} (description)"
         return cls(name, description, values, kind="text", role="mapping")
@@ -45,7 +45,7 @@ class Column:
         """How many decimal places its numbers are shown with."""
         return self.precision if self.kind == "float" else 0
 
-    def part(self, start: int, stop: int) -> "Column":
+    def part(self, start: int, stop: int) -> "FileColumn":
         """The same column with the rows from `start` to before `stop`."""
         rows = (
             self.values[start:stop] if isinstance(self.values, np.ndarray) else self.values.iloc[start:stop]
@@ -72,11 +72,12 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """The columns of a file; and, unless None, the values of the data columns in a last row, `Total`."""
+class FileTable:
+    """The columns of a file; and, unless None, the values of the data columns in a last row, `label`."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[FileColumn, ...]
     total: tuple[float | None, ...] | None = None
+    label: str = TOTAL
 
     def __post_init__(self) -> None:
         if not self.columns:
@@ -91,23 +92,22 @@ class Table:
         """How many rows there are, without the total."""
         return len(self.columns[0].values)
 
-    def pieces(self, size: int) -> Iterator["Table"]:
+    def pieces(self, size: int) -> Iterator["FileTable"]:
         """Its rows, `size` at a time, as tables without a total; then the total as a table of one row."""
         for start in range(0, self.rows, size):
-            yield Table(tuple(column.part(start, start + size) for column in self.columns))
+            yield FileTable(tuple(column.part(start, start + size) for column in self.columns))
         if self.total is not None:
             yield self._total_row(iter(self.total))
 
-    def _total_row(self, totals: Iterator[float | None]) -> "Table":
+    def _total_row(self, totals: Iterator[float | None]) -> "FileTable":
         first = next(iter(self._of("key")), None)
-        return Table(tuple(self._total_cell(column, column is first, totals) for column in self.columns))
+        return FileTable(tuple(self._total_cell(column, column is first, totals) for column in self.columns))
 
-    @staticmethod
-    def _total_cell(column: Column, is_first: bool, totals: Iterator[float | None]) -> Column:
+    def _total_cell(self, column: FileColumn, is_first: bool, totals: Iterator[float | None]) -> FileColumn:
         if column.role == "data":
             return dataclasses.replace(column, values=np.array([next(totals)], dtype=np.float64))
-        values = np.array([TOTAL if is_first else ""], dtype=object)
+        values = np.array([self.label if is_first else ""], dtype=object)
         return dataclasses.replace(column, values=values, kind="text" if is_first else column.kind)
 
-    def _of(self, role: Role) -> list[Column]:
+    def _of(self, role: Role) -> list[FileColumn]:
         return [column for column in self.columns if column.role == role]

@@ -13,8 +13,9 @@ import xlwt
 from xlwt.BIFFRecords import SharedStringTable
 from xlwt.UnicodeUtils import upack2
 
-from lib.reporting.files.sheets import Cells, Limits, cells, number_format
-from lib.reporting.files.table import Column, Table
+from lib.reporting import formats
+from lib.reporting.files.sheets import SheetCells, cells, number_format
+from lib.reporting.files.table import FileColumn, FileTable
 
 Records = npt.NDArray[np.void]
 Rows = npt.NDArray[np.int64]
@@ -34,9 +35,9 @@ _MAX_RECORD = 0x2020
 class XlsBook:
     """An xls file in the making (a `sheets.Book`)."""
 
-    limits = Limits("xls", rows=65_535, step=65_535 // 5, columns=256)
+    limits = formats.XLS
 
-    def __init__(self, file: IO[bytes], columns: Sequence[Column]) -> None:
+    def __init__(self, file: IO[bytes], columns: Sequence[FileColumn]) -> None:
         self._file = file
         self._book = xlwt.Workbook(encoding="utf-8")
         self._book._Workbook__sst = _Texts("utf-8")
@@ -56,7 +57,7 @@ class XlsBook:
             self._sheet.col(index).width = width * _UNITS_PER_CHARACTER
         self._sheet.flush_row_data()
 
-    def append(self, piece: Table) -> None:
+    def append(self, piece: FileTable) -> None:
         """Write these rows below the last."""
         rows = self._sheet.last_used_row + 1 + np.arange(piece.rows)
         parts = [self._rows(rows, len(piece.columns)), *self._cells(rows, piece)]
@@ -73,10 +74,10 @@ class XlsBook:
         fields = {"first": 0, "after": columns, "height": _HEIGHT, "bits": _ROW_BITS}
         return _records(_ROW, rows, fields), np.ones(len(rows), dtype=bool)
 
-    def _cells(self, rows: Rows, piece: Table) -> Iterator[tuple[Records, npt.NDArray[np.bool_]]]:
+    def _cells(self, rows: Rows, piece: FileTable) -> Iterator[tuple[Records, npt.NDArray[np.bool_]]]:
         """For each column its records of numbers and of texts, and at which rows they are there."""
         for index, column in enumerate(piece.columns):
-            found: Cells = cells(column)
+            found: SheetCells = cells(column)
             if not np.isnan(found.numbers).all():
                 style = self._number_styles[index]
                 fields = {"column": index, "style": style, "value": found.numbers}

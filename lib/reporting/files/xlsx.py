@@ -15,9 +15,10 @@ import xlsxwriter
 from xlsxwriter.utility import xl_col_to_name
 from xlsxwriter.worksheet import Worksheet
 
+from lib.reporting import formats
 from lib.reporting.files.numbers import exact
-from lib.reporting.files.sheets import Cells, Limits, cells, number_format
-from lib.reporting.files.table import Column, Table
+from lib.reporting.files.sheets import SheetCells, cells, number_format
+from lib.reporting.files.table import FileColumn, FileTable
 
 _UNHOLDABLE = re.compile("[\0-\b\v-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 _MAYBE_UNHOLDABLE = r"[\x00-\x08\x0b-\x1f\x{fffe}\x{ffff}]|_x"
@@ -27,9 +28,9 @@ _ENTITIES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"))
 class XlsxBook:
     """An xlsx file in the making (a `sheets.Book`)."""
 
-    limits = Limits("xlsx", rows=1_048_575, step=1_048_575 // 75, columns=16_384)
+    limits = formats.XLSX
 
-    def __init__(self, file: IO[bytes], columns: Sequence[Column]) -> None:
+    def __init__(self, file: IO[bytes], columns: Sequence[FileColumn]) -> None:
         self._book = xlsxwriter.Workbook(file, {"constant_memory": True})
         self._bold: int = self._book.add_format({"bold": True})._get_xf_index()
         formats = [self._book.add_format({"num_format": number_format(column)}) for column in columns]
@@ -41,10 +42,10 @@ class XlsxBook:
         self._sheet.freeze_panes(1, 0)
         for index, width in enumerate(widths):
             self._sheet.set_column(index, index, width)
-        header = [Cells(np.array([np.nan]), pa.array([title], pa.string())) for title in titles]
+        header = [SheetCells(np.array([np.nan]), pa.array([title], pa.string())) for title in titles]
         self._sheet.write_rows(header, text_style=self._bold, number_styles=self._styles)
 
-    def append(self, piece: Table) -> None:
+    def append(self, piece: FileTable) -> None:
         """Write these rows below the last."""
         columns = [cells(column) for column in piece.columns]
         self._sheet.write_rows(columns, text_style=0, number_styles=self._styles)
@@ -59,7 +60,9 @@ class _Sheet(Worksheet):  # type: ignore[misc]
 
     _rows_written = 0
 
-    def write_rows(self, columns: Sequence[Cells], text_style: int, number_styles: Sequence[int]) -> None:
+    def write_rows(
+        self, columns: Sequence[SheetCells], text_style: int, number_styles: Sequence[int]
+    ) -> None:
         """Write rows below the last; the styles are indices of cell formats."""
         rows = len(columns[0].numbers)
         numbers = pa.array(np.arange(1, rows + 1) + self._rows_written).cast(pa.string())
@@ -75,7 +78,7 @@ class _Sheet(Worksheet):  # type: ignore[misc]
 
 
 def _cells_as_xml(
-    letters: str, rows: pa.StringArray, column: Cells, text_style: int, number_style: int
+    letters: str, rows: pa.StringArray, column: SheetCells, text_style: int, number_style: int
 ) -> pa.StringArray:
     found = pa.nulls(len(rows), pa.string()).fill_null("")
     is_number = ~np.isnan(column.numbers)

@@ -1,14 +1,16 @@
 """Raw cells → what is stored: text, numbers, whole numbers, elements. Empty is missing, never wrong."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lib.reporting.ingest.numbers import PLAIN, Marks, is_dash, plain_numbers
+
 Flags = npt.NDArray[np.bool_]
-_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+Missing: TypeAlias = pa.Array | None
 _WHOLE = r"^[+-]?[0-9]+(\.0*)?$"
 
 
@@ -21,6 +23,14 @@ class Cells(NamedTuple):
 
 class NotPlain(ValueError):
     """The column holds lists or other nested values where one value is needed."""
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type is text."""
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(
+        pa.types.is_string(plain) or pa.types.is_large_string(plain) or pa.types.is_string_view(plain)
+    )
 
 
 def text(column: pa.Array) -> pa.Array:
@@ -45,32 +55,40 @@ def text(column: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(plain, ""), pa.scalar(None, pa.string()), plain)
 
 
-def number(column: pa.Array) -> Cells:
+def number(column: pa.Array, marks: Marks = PLAIN, missing: Missing = None) -> Cells:
     """Numbers as float64. Not-a-number of a float column is missing; infinite ones can't be read."""
     kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         values = column.cast(pa.float64(), safe=False)
-        values = pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values)
-    elif pa.types.is_boolean(kind):
-        values = column.cast(pa.uint8()).cast(pa.float64())
-    else:
-        return _parsed(trimmed(text(column)))
-    return _finite(values)
+        return _finite(pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values))
+    if pa.types.is_boolean(kind):
+        return Cells(column.cast(pa.uint8()).cast(pa.float64()))
+    plain = text(column)
+    quick = _quick_numbers(plain, marks)
+    return Cells(quick) if quick is not None else _parsed(_given(plain, marks, missing), marks)
 
 
-def whole(column: pa.Array) -> Cells:
+def whole(column: pa.Array, marks: Marks = PLAIN, missing: Missing = None) -> Cells:
     """Whole numbers of any size, as their shortest text: `007`, `+7` and `7.0` are `7`."""
     if pa.types.is_integer(column.type):
         return Cells(column.cast(pa.string()))
-    plain = trimmed(text(column))
-    good = pc.match_substring_regex(plain, _WHOLE)
-    kept = pc.if_else(good, plain, pa.scalar(None, pa.string()))
+    given = _given(text(column), marks, missing)
+    plain = plain_numbers(given, marks) if not marks.are_plain or marks.decimal == "unknown" else given
+    kept = pc.if_else(pc.match_substring_regex(plain, _WHOLE), plain, pa.scalar(None, pa.string()))
+    bad = _false(pc.or_(kept.is_valid(), given.is_null()))
     for pattern, replacement in ((r"^\+|\.0*$", ""), (r"^(-?)0+([0-9])", r"\1\2"), (r"^-0$", "0")):
         kept = pc.replace_substring_regex(kept, pattern, replacement)
-    return Cells(kept, _false(good))
+    return Cells(kept, bad)
 
 
-def elements(column: pa.Array, separator: str | None) -> pa.Array:
+def without_missing(texts: pa.Array, missing: Missing) -> pa.Array:
+    """Texts, null where they say that there is no value."""
+    if missing is None or not len(missing):
+        return texts
+    return pc.if_else(pc.is_in(texts, value_set=missing), pa.scalar(None, pa.string()), texts)
+
+
+def elements(column: pa.Array, separator: str | None, missing: Missing = None) -> pa.Array:
     """Lists of text: of a list column as it is, of text by its separator. No elements is missing.
 
     Blanks around elements and empty elements are left out. NotPlain for text without a separator.
@@ -81,13 +99,14 @@ def elements(column: pa.Array, separator: str | None) -> pa.Array:
         return _lists(text(lists.flatten()), pc.list_value_length(lists))
     if separator is None and not pa.types.is_null(kind):
         raise NotPlain
-    parts = pc.split_pattern(text(column), separator or "|")
+    parts = pc.split_pattern(without_missing(text(column), missing), separator or "|")
     return _lists(parts.flatten(), pc.list_value_length(parts))
 
 
-def present(column: pa.Array) -> pa.Array:
+def present(column: pa.Array, missing: Missing = None) -> pa.Array:
     """1.0 where there is a value, else missing: what a count adds up."""
-    has_value = column.is_valid() if pa.types.is_nested(column.type) else text(column).is_valid()
+    is_nested = pa.types.is_nested(column.type)
+    has_value = (column if is_nested else without_missing(text(column), missing)).is_valid()
     return pc.if_else(has_value, 1.0, pa.scalar(None, pa.float64()))
 
 
@@ -108,10 +127,32 @@ def _lists(items: pa.Array, lengths: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets), plain.filter(pa.array(kept)), mask=pa.array(left == 0))
 
 
-def _parsed(plain: pa.Array) -> Cells:
-    good = pc.match_substring_regex(plain, _NUMBER)
-    values = _finite(pc.if_else(good, plain, pa.scalar(None, pa.string())).cast(pa.float64()))
-    wrong = [flags for flags in (_false(good), values.bad) if flags is not None]
+def _given(plain: pa.Array, marks: Marks, missing: Missing) -> pa.Array:
+    """The texts that should be numbers, trimmed."""
+    given = without_missing(trimmed(plain), missing)
+    return (
+        pc.if_else(is_dash(given, marks.unit), pa.scalar(None, pa.string()), given) if marks.unit else given
+    )
+
+
+def _quick_numbers(plain: pa.Array, marks: Marks) -> pa.Array | None:
+    """The numbers of a column in which each cell is one, in a computer's notation; else None."""
+    if not marks.reads_plain or (
+        marks.decimal == "unknown" and pc.any(pc.match_substring(plain, ".")).as_py()
+    ):
+        return None
+    try:
+        values = plain.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    return values if pc.all(pc.is_finite(values)).as_py() is not False else None
+
+
+def _parsed(given: pa.Array, marks: Marks) -> Cells:
+    plain = plain_numbers(given, marks)
+    values = _finite(plain.cast(pa.float64()))
+    bad = _false(pc.or_(plain.is_valid(), given.is_null()))
+    wrong = [flags for flags in (bad, values.bad) if flags is not None]
     return Cells(values.values, np.logical_or.reduce(wrong) if wrong else None)
 
 

@@ -15,7 +15,7 @@ _THINGS = {
     "site", "size", "source", "ssp", "store", "tag", "type", "url", "user", "zone",
 }  # fmt: skip
 _AMOUNTS = {
-    "added", "amount", "bid", "bids", "budget", "bytes", "click", "clicks", "completes",
+    "added", "amount", "bids", "budget", "bytes", "click", "clicks", "completes",
     "conversion", "conversions", "convs", "cost", "count", "counts", "deleted", "delta", "duration",
     "earnings", "edits", "errors", "events", "fee", "hits", "imp", "impression", "impressions",
     "imps", "installs", "margin", "milliseconds", "minutes", "nobids", "orders", "payout", "profit",
@@ -23,24 +23,22 @@ _AMOUNTS = {
     "starts", "sum", "total", "users", "value", "views", "visits", "volume", "wins",
 }  # fmt: skip
 _MEANS = {
-    "average", "avg", "cpa", "cpc", "cpm", "ctr", "cvr", "ecpm", "mean", "median", "pct", "percent",
-    "percentage", "price", "rate", "ratio", "score", "share", "temperature", "vtr",
+    "average", "avg", "bid", "bidfloor", "bidprice", "cpa", "cpc", "cpi", "cpl", "cpm", "cpv", "cpcv", "ctr",
+    "cvr", "ecpa", "ecpc", "ecpm", "floor", "frequency", "latency", "mean", "median", "pct", "percent",
+    "percentage", "percentile", "position", "price", "quote", "rate", "ratio", "roas", "roi", "rpm", "score",
+    "share", "temperature", "vcpm", "viewability", "vtr",
+    "anteil", "durchschnitt", "preis", "prix", "precio", "prezzo", "promedio", "moyen", "moyenne", "taux",
+    "tasa",
 }  # fmt: skip
+_MEAN_ENDS = ("price", "rate", "preis", "quote", "floor")
+_SUMS = {"sum", "total", "count", "amount", "amt", "requests", "number", "num"}
 _EXTREMES = {"min": "min", "minimum": "min", "max": "max", "maximum": "max"}
 _TIMES = [
-    "timestamp",
-    "datetime",
-    "time",
-    "ts",
-    "date",
-    "day",
-    "hour",
-    "at",
-    "when",
-    "created",
-    "occurred",
-    "on",
-]
+    "timestamp", "datetime", "time", "ts", "date", "datum", "fecha", "data", "jour", "tag", "day", "hour",
+    "stunde", "heure", "hora", "epoch", "unix", "stamp", "dt", "zeit", "zeitpunkt", "at", "when", "created",
+    "occurred", "on",
+]  # fmt: skip
+_CLOCKS = {"hour", "hours", "hr", "hh", "time", "clock", "stunde", "uhrzeit", "zeit", "heure", "hora"}
 _USERS = {"user", "uid", "visitor", "cookie", "idfa", "gaid", "maid", "customer", "subscriber", "email"}
 _SPLIT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _MADE = re.compile(r"[a-z0-9]+(_[A-Za-z0-9]+)*|[a-z]+([A-Z][a-z]+)+|[A-Z0-9]+(_[A-Z0-9]+)+")
@@ -61,6 +59,23 @@ def is_id(name: str) -> bool:
     )
 
 
+def is_version(name: str) -> bool:
+    """Whether numbers under this name are not even numbers: `browser_version` 10.1."""
+    return words(name)[-1:] == ["version"]
+
+
+def is_mean(name: str) -> bool:
+    """Whether numbers under this name must not be added: prices, rates, averages. `bid_amount` may be."""
+    found = words(name)
+    if _SUMS.intersection(found) and not {"avg", "average", "mean"}.intersection(found):
+        return False
+    return (
+        bool(_MEANS.intersection(found))
+        or "per" in found[1:-1]
+        or any(word.endswith(_MEAN_ENDS) for word in found)
+    )
+
+
 def is_amount(name: str) -> bool:
     """Whether numbers under this name add up: `total_impressions`, `revenue`."""
     found = words(name)
@@ -73,7 +88,7 @@ def aggregate(name: str) -> str:
     extreme = next((_EXTREMES[word] for word in (*found[:1], *found[-1:]) if word in _EXTREMES), None)
     if extreme:
         return extreme
-    return "mean" if _MEANS.intersection(found) else "sum"
+    return "mean" if is_mean(name) else "sum"
 
 
 def time_rank(name: str) -> int:
@@ -85,6 +100,17 @@ def time_rank(name: str) -> int:
 def sounds_like_time(name: str) -> bool:
     """Whether a name speaks of time at all."""
     return time_rank(name) < len(_TIMES)
+
+
+def sounds_like_clock(name: str) -> bool:
+    """Whether values under this name may be times of day: `hour`, `time`."""
+    return bool(_CLOCKS.intersection(words(name)))
+
+
+def sounds_like_list(name: str) -> bool:
+    """Whether values under this name may be several each: `segments`, `tag_list`."""
+    last = (words(name) or [""])[-1]
+    return last in ("list", "set") or (last.endswith("s") and not last.endswith(("ss", "us", "is")))
 
 
 def sounds_like_users(name: str) -> bool:

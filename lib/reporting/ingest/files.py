@@ -12,15 +12,15 @@ from typing import BinaryIO, Literal, cast, get_args
 
 from lib.wire.errors import ImportRefused
 
-Format = Literal["csv", "tsv", "ndjson", "parquet"]
+Format = Literal["csv", "tsv", "ndjson", "parquet", "xlsx"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 Progress = Callable[[int], None]
 CHUNK = 4 << 20
 _SUFFIXES: dict[str, Format] = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".ndjson": "ndjson", ".jsonl": "ndjson", ".json": "ndjson",
-    ".parquet": "parquet", ".pq": "parquet",
+    ".parquet": "parquet", ".pq": "parquet", ".xlsx": "xlsx", ".xlsm": "xlsx", ".xls": "xlsx",
 }  # fmt: skip
-_GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
+_GZIP, _PARQUET, _ZIP, _OLE = b"\x1f\x8b", b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 
 
 @dataclass(frozen=True)
@@ -101,13 +101,15 @@ def _format(path: Path, beginning: bytes) -> Format:
     named = _SUFFIXES.get(suffixes[-1]) if suffixes else None
     text = beginning.lstrip(b"\xef\xbb\xbf \t\r\n")
     if named == "parquet":
-        raise ImportRefused(f"{path.name} is called Parquet, but does not begin as a Parquet file does")
+        raise ImportRefused(f"{path.name} is named as Parquet, but is not a Parquet file")
     if text.startswith(b"[") and named in (None, "ndjson"):
         raise ImportRefused(
             f"{path.name} is one JSON array; NDJSON has one object per line, without brackets"
         )
-    if beginning.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        raise ImportRefused(f"{path.name} is a workbook or archive; save it as CSV, or unpack it, first")
+    if beginning.startswith((_ZIP, _OLE)):
+        return "xlsx"
+    if named == "xlsx":
+        raise ImportRefused(f"{path.name} is named as a workbook, but is not one")
     return named or ("ndjson" if text.startswith(b"{") else "csv")
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from lib.reporting.definition import Definition
 from lib.reporting.ingest.files import Progress
 from lib.reporting.ingest.normalise import Normaliser, source_columns
-from lib.reporting.ingest.rejects import Reject, Rejects
+from lib.reporting.ingest.rejects import Ending, Reject, Rejects
 from lib.reporting.ingest.rows import Reader
 from lib.reporting.warehouse import Mode, StoredSlicer, Warehouse, Writer
 from lib.reporting.warehouse.manifest import Import, Source
@@ -14,7 +14,7 @@ from lib.wire.errors import ImportRefused, UnknownName
 
 
 @dataclass(frozen=True)
-class Job:
+class ImportJob:
     """What is to be imported, where to, and how. `max_rejects` is a share of all rows, 0 to 1."""
 
     project: str
@@ -38,7 +38,11 @@ def digests(readers: Iterable[Reader], progress: Progress | None = None) -> list
 
 
 def import_files(
-    job: Job, marks: Sequence[str], warehouse: Warehouse, rejects: Rejects, progress: Progress | None = None
+    job: ImportJob,
+    marks: Sequence[str],
+    warehouse: Warehouse,
+    rejects: Rejects,
+    progress: Progress | None = None,
 ) -> StoredSlicer:
     """Import the files of a job, whose digests are `marks`; the slicer as it is then.
 
@@ -46,7 +50,7 @@ def import_files(
     changed, when there are too many of those, no rows at all, a missing column, or a file that is in already.
     """
     for reader in job.readers:
-        _refuse_missing(reader.file.name, reader.columns, job.definition)
+        refuse_missing(reader.file.name, reader.columns, job.definition)
     with warehouse.writer(job.project, job.slicer, job.definition, job.mappings, job.mode) as writer:
         if job.mode == "append":
             _refuse_known(writer.imports, marks)
@@ -74,14 +78,19 @@ def _rows(
     def refuse(reject: Reject) -> None:
         rejects.add(reader.file.name, reject)
 
+    ending = Ending(refuse)
     for raw in reader.rows(source_columns(definition), refuse, progress):
-        table = normaliser.rows(raw, refuse)
+        table, last = normaliser.rows(raw, ending.refuse)
+        if last is not None:
+            ending.passed(last)
         writer.write(table)
         written += table.num_rows
+    ending.close()
     return written
 
 
-def _refuse_missing(file: str, columns: Collection[str] | None, definition: Definition) -> None:
+def refuse_missing(file: str, columns: Collection[str] | None, definition: Definition) -> None:
+    """ImportRefused when a file lacks a column that the definition reads."""
     missing = missing_columns(columns, definition) if columns is not None else []
     if missing and columns is not None:
         raise ImportRefused(
@@ -89,7 +98,7 @@ def _refuse_missing(file: str, columns: Collection[str] | None, definition: Defi
         )
 
 
-def _refuse_unseen(job: Job) -> None:
+def _refuse_unseen(job: ImportJob) -> None:
     """The same for files whose columns are known only at the end.
 
     A column that a slicer has already may be missing: JSON often leaves out what is empty.
@@ -110,18 +119,19 @@ def _refuse_known(imports: Iterable[Import], marks: Collection[str]) -> None:
         for source in earlier.sources:
             if source.digest in marks:
                 raise ImportRefused(
-                    f"This file is in already: {source.rows:,} rows were imported from it, as {source.name}, "
+                    f"This file was imported already: {source.rows:,} rows were imported from it, as "
+                    f"{source.name}, "
                     f"on {earlier.when:%Y-%m-%d at %H:%M} UTC. Nothing was changed"
                 )
 
 
-def _refuse_rejects(job: Job, rows: int, rejects: Rejects) -> None:
-    total = rows + len(rejects)
+def _refuse_rejects(job: ImportJob, rows: int, rejects: Rejects) -> None:
+    total = rows + rejects.unreadable
     if not total:
         raise ImportRefused("There are no rows in " + ", ".join(reader.file.name for reader in job.readers))
-    if len(rejects) > job.max_rejects * total:
-        share, allowed = len(rejects) / total, job.max_rejects
+    if rejects.unreadable > job.max_rejects * total:
+        bad, share, allowed = rejects.unreadable, rejects.unreadable / total, job.max_rejects
         raise ImportRefused(
-            f"{len(rejects):,} of {total:,} rows ({share:.2%}) can't be read, more than the {allowed:.2%} "
-            "allowed; nothing was imported. Mend the file or the definition, or raise --max-rejects"
+            f"{bad:,} of {total:,} rows ({share:.2%}) can't be read, more than the {allowed:.2%} "
+            "allowed; nothing was imported. Fix the file or the definition, or raise --max-rejects"
         )

@@ -15,6 +15,7 @@ from lib.reporting.ingest.encodings import (
     utf_8_chunks,
 )
 from lib.reporting.ingest.files import DataFile, Progress
+from lib.reporting.ingest.numbers import is_ambiguous
 from lib.reporting.ingest.rejects import Reject
 from lib.reporting.ingest.rows import RawRows, Refuse
 from lib.wire.errors import ImportRefused
@@ -31,7 +32,7 @@ class Ndjson:
     columns: tuple[str, ...] | None = None
 
     def __init__(self, file: DataFile, encoding: str) -> None:
-        self.file, self._encoding = file, encoding
+        self.file, self.has_header, self._encoding = file, True, encoding
         self.description = f"NDJSON, {shown_encoding(encoding)}"
         self.seen: dict[str, None] = {}
 
@@ -69,7 +70,7 @@ class Ndjson:
         try:
             line.decode(UTF_8)
         except UnicodeDecodeError:
-            return f"bytes that mean nothing in {shown_encoding(self._encoding)}; name another --encoding"
+            return f"bytes that are not valid in {shown_encoding(self._encoding)}; name another --encoding"
         return "not JSON" if isinstance(error, orjson.JSONDecodeError) else str(error)
 
     def _raw(
@@ -107,7 +108,10 @@ def _spread(row: Row, prefix: str, found: Row, depth: int) -> None:
 
 
 def column(values: list[Any]) -> pa.Array:
-    """JSON values as a column: of their own type where they share one, else as text (or lists of text)."""
+    """Values as a column: of their own type where they share one, else as text (or lists of text).
+
+    A number among texts never looks like one with a thousands mark: 1.285 becomes 1.2850.
+    """
     try:
         found = pa.array(values)
     except (pa.ArrowException, OverflowError, TypeError):
@@ -127,7 +131,9 @@ def _text(value: Any) -> str | None:
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return orjson.dumps(value).decode() if isinstance(value, dict | list) else str(value)
+    if isinstance(value, dict | list):
+        return orjson.dumps(value).decode()
+    return f"{value}0" if isinstance(value, float) and is_ambiguous(str(value)) else str(value)
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -1,6 +1,7 @@
 """Raw rows and a definition → rows as the warehouse stores them; what does not fit is refused, row by row."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,18 +10,21 @@ import pyarrow as pa
 from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition
 from lib.reporting.ingest import cells
 from lib.reporting.ingest.cells import Cells, NotPlain
-from lib.reporting.ingest.rejects import Reject
+from lib.reporting.ingest.layout import is_value
+from lib.reporting.ingest.numbers import marks_of
+from lib.reporting.ingest.rejects import BELOW, HEADER, LEFT_OUT, TOTAL, Reject, is_total
 from lib.reporting.ingest.rows import RawRows, Refuse
 from lib.reporting.ingest.times import stored_times
 from lib.wire.errors import ImportRefused
 
 Flags = npt.NDArray[np.bool_]
 Read = Callable[[pa.Array], Cells]
+Reason = Callable[[str], str]
 
 
 def source_columns(definition: Definition) -> list[str]:
     """The columns of a file that a definition reads, each once."""
-    sources = [definition.time.column, *(field.source for field in definition.key_fields)]
+    sources = [*definition.time.sources, *(field.source for field in definition.key_fields)]
     sources += [field.source for field in definition.data_fields if field.source is not None]
     return list(dict.fromkeys([*sources, *(source.source for source in definition.audience_sources)]))
 
@@ -30,53 +34,75 @@ class Normaliser:
 
     def __init__(self, definition: Definition) -> None:
         self._definition, self._schema = definition, definition.schema()
-        self._fields: list[tuple[str, str, Read, str]] = [
-            *((field.name, field.source, *_key_field(field)) for field in definition.key_fields),
+        self._missing = pa.array(definition.missing, pa.string())
+        self._fields: list[_Field] = [
+            *(_key_field(field, definition, self._missing) for field in definition.key_fields),
             *(
-                (field.name, field.source, *_data_field(field))
+                _data_field(field, definition, self._missing)
                 for field in definition.data_fields
                 if field.source
             ),
-            *((part.name, part.source, _as_text, "") for part in definition.audience_sources),
+            *(_text_field(part.name, part.source, self._missing) for part in definition.audience_sources),
         ]
 
-    def rows(self, raw: RawRows, refuse: Refuse) -> pa.Table:
-        """The rows that can be read, typed as `definition.schema()`; the others go to `refuse`."""
+    def rows(self, raw: RawRows, refuse: Refuse) -> tuple[pa.Table, int | None]:
+        """The rows that can be read, typed as `definition.schema()`, and the line of the last of them.
+
+        The others go to `refuse`.
+        """
         columns = {name: _one_array(raw.table.column(name)) for name in raw.table.column_names}
         nothing = pa.nulls(raw.table.num_rows)
-        reasons = _Reasons(raw, columns, nothing)
-        arrays = [self._times(columns.get(self._definition.time.column, nothing), reasons)]
-        for name, source, read, reason in self._fields:
-            found = _read(read, columns.get(source, nothing), name, source)
+        reasons = _Reasons(raw, columns, nothing, self._definition.time.sources)
+        arrays = [
+            self._times([columns.get(name, nothing) for name in self._definition.time.sources], reasons)
+        ]
+        for field in self._fields:
+            found = field.values(columns.get(field.source, nothing))
             arrays.append(found.values)
-            reasons.note(found.bad, reason, source)
+            reasons.note(found.bad, field.reason, field.source)
         table = pa.Table.from_arrays(arrays, schema=self._schema)
         bad = reasons.refuse(refuse)
-        return table if bad is None else table.filter(pa.array(~bad))
+        if bad is None:
+            return table, int(raw.lines[-1]) if len(raw.lines) else None
+        good = np.flatnonzero(~bad)
+        return table.filter(pa.array(~bad)), int(raw.lines[good[-1]]) if len(good) else None
 
-    def _times(self, column: pa.Array, reasons: "_Reasons") -> pa.Array:
+    def _times(self, columns: list[pa.Array], reasons: "_Reasons") -> pa.Array:
         time = self._definition.time
-        seconds, unreadable, missing = stored_times(column, time, self._definition.timezone)
-        reasons.note(missing, f"no time in column '{time.column}'", time.column)
+        seconds, unreadable, missing = stored_times(columns, time, self._definition.timezone, self._missing)
+        names = f"column '{time.sources[0]}'"
+        if len(columns) > 1:
+            names = "columns " + " and ".join(f"'{name}'" for name in time.sources)
         as_told = (
             f"as {time.format}" if time.format else "as ISO 8601; give the time's format in the definition"
         )
-        reasons.note(
-            unreadable, f"no time that can be read in column '{time.column}' ({as_told})", time.column
-        )
+        for bad, reason in (
+            (missing, f"no time in {names}"),
+            (unreadable, f"no time that can be read in {names} ({as_told})"),
+        ):
+            reasons.note_times(bad, reason, time.sources[0])
         return pa.array(seconds).cast(pa.timestamp("s", tz="UTC"))
 
 
 class _Reasons:
     """Why rows of a batch can't be read: the first reason of each row counts."""
 
-    def __init__(self, raw: RawRows, columns: dict[str, pa.Array], nothing: pa.Array) -> None:
+    def __init__(
+        self, raw: RawRows, columns: dict[str, pa.Array], nothing: pa.Array, time_columns: tuple[str, ...]
+    ) -> None:
         self._raw, self._columns, self._nothing = raw, columns, nothing
-        self._found: dict[int, tuple[str, str]] = {}
+        self._time_columns = time_columns
+        self._found: dict[int, tuple[Reason, str]] = {}
 
-    def note(self, bad: Flags | None, reason: str, column: str) -> None:
+    def note(self, bad: Flags | None, reason: Reason, column: str) -> None:
         for position in np.flatnonzero(bad) if bad is not None else ():
             self._found.setdefault(int(position), (reason, column))
+
+    def note_times(self, bad: Flags, reason: str, column: str) -> None:
+        """The same for rows without a time: totals, remarks and the header once more have none."""
+        for position in np.flatnonzero(bad):
+            known = self._without_time(int(position), column) or reason
+            self._found.setdefault(int(position), (_always(known), column))
 
     def refuse(self, refuse: Refuse) -> Flags | None:
         if not self._found:
@@ -84,42 +110,100 @@ class _Reasons:
         bad = np.zeros(len(self._nothing), bool)
         for position, (reason, column) in sorted(self._found.items()):
             bad[position] = True
-            value = self._columns.get(column, self._nothing)[position].as_py()
-            shown = "" if value is None else str(value)
-            refuse(Reject(int(self._raw.lines[position]), reason, shown, self._raw.text(position)))
+            shown = self._shown(position, column)
+            line, text, words = int(self._raw.lines[position]), self._raw.text(position), reason(shown)
+            at_end = None if words in LEFT_OUT else self._at_end(position, column)
+            refuse(Reject(line, words, shown, text, at_end))
         return bad
 
+    def _without_time(self, position: int, column: str) -> str | None:
+        """What a row without a time is, if it is no row of the table wherever it stands."""
+        if self._shown(position, column) == column:
+            return HEADER
+        cells, filled = self._cells(position)
+        if filled and is_total(filled[0]):
+            return TOTAL
+        is_text = len(cells) > 2 and len(filled) == 1 and not is_value(filled[0])
+        return BELOW if is_text else None
 
-def _read(read: Read, column: pa.Array, name: str, source: str) -> Cells:
-    try:
-        return read(column)
-    except NotPlain:
-        if pa.types.is_nested(column.type):
-            right = "make it a key field with segmented: true, or leave it out"
-        else:
-            right = 'give its separator, as in segmented: "|"'
-        raise ImportRefused(f"Field '{name}': the column '{source}' holds {column.type}; {right}") from None
+    def _at_end(self, position: int, column: str) -> str | None:
+        """What a row is if no other follows: figures without a time are totals, words beside one a remark."""
+        if column not in self._time_columns:
+            return None
+        (cells, filled), time = self._cells(position), self._shown(position, column)
+        if not time:
+            return TOTAL if filled and all(map(is_value, filled)) else None
+        return BELOW if len(filled) <= len(cells) / 2 and not is_value(time) else None
+
+    def _cells(self, position: int) -> tuple[list[str], list[str]]:
+        """All cells of a row, the time's first, and those that have a value."""
+        names = dict.fromkeys([*self._time_columns, *self._columns])
+        cells = [self._shown(position, name) for name in names]
+        return cells, [cell for cell in cells if cell]
+
+    def _shown(self, position: int, column: str) -> str:
+        value = self._columns.get(column, self._nothing)[position].as_py()
+        return "" if value is None else str(value)
 
 
-def _key_field(field: KeyFieldDefinition) -> tuple[Read, str]:
+class _Field(NamedTuple):
+    """A field of the stored rows: how the cells of its column are read, and why one can't be."""
+
+    name: str
+    source: str
+    read: Read
+    reason: Reason
+
+    def values(self, column: pa.Array) -> Cells:
+        """What is stored. ImportRefused where the whole column is of another kind."""
+        try:
+            return self.read(column)
+        except NotPlain:
+            if pa.types.is_nested(column.type):
+                right = "make it a key field with segmented: true, or leave it out"
+            else:
+                right = 'give its separator, as in segmented: "|"'
+            raise ImportRefused(
+                f"Field '{self.name}': the column '{self.source}' holds {column.type}; {right}"
+            ) from None
+
+
+def _key_field(field: KeyFieldDefinition, definition: Definition, missing: pa.Array) -> _Field:
     if field.segmented:
         separator = field.segmented if isinstance(field.segmented, str) else None
-        return (lambda column: Cells(cells.elements(column, separator))), ""
-    if field.type == "int":
-        return cells.whole, f"not a whole number in column '{field.source}'"
-    return _as_text, ""
+        return _Field(
+            field.name, field.source, lambda column: Cells(cells.elements(column, separator, missing)), _never
+        )
+    if field.type == "text":
+        return _text_field(field.name, field.source, missing)
+    marks, reason = marks_of(definition, field), f"not a whole number in column '{field.source}'"
+    return _Field(
+        field.name, field.source, lambda column: cells.whole(column, marks, missing), _always(reason)
+    )
 
 
-def _data_field(field: DataFieldDefinition) -> tuple[Read, str]:
+def _data_field(field: DataFieldDefinition, definition: Definition, missing: pa.Array) -> _Field:
+    source, marks = str(field.source), marks_of(definition, field)
     if field.aggregate == "distinct":
-        return _as_text, ""
+        return _text_field(field.name, source, missing)
     if field.aggregate == "count":
-        return (lambda column: Cells(cells.present(column))), ""
-    return cells.number, f"not a number in column '{field.source}'"
+        return _Field(field.name, source, lambda column: Cells(cells.present(column, missing)), _never)
+    return _Field(
+        field.name, source, lambda column: cells.number(column, marks, missing), marks.reason(source)
+    )
 
 
-def _as_text(column: pa.Array) -> Cells:
-    return Cells(cells.text(column))
+def _text_field(name: str, source: str, missing: pa.Array) -> _Field:
+    return _Field(
+        name, source, lambda column: Cells(cells.without_missing(cells.text(column), missing)), _never
+    )
+
+
+def _always(reason: str) -> Reason:
+    return lambda value: reason
+
+
+_never = _always("can't be read")
 
 
 def _one_array(column: pa.ChunkedArray) -> pa.Array:

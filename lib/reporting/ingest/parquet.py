@@ -1,4 +1,4 @@
-"""Parquet → raw rows: structs flattened with dots, columns of their own types."""
+"""Parquet → raw rows: nested columns made plain (nested.py), the others of their own types."""
 
 import shutil
 import tempfile
@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lib.reporting.ingest.files import DataFile, Progress
+from lib.reporting.ingest.nested import plain_columns, plain_table
 from lib.reporting.ingest.rows import RawRows, Refuse
 from lib.wire.errors import ImportRefused
 
@@ -23,11 +24,13 @@ class Parquet:
     """A Parquet file; see Reader. Lines are its rows, counted from 1."""
 
     def __init__(self, file: DataFile) -> None:
-        self.file = file
+        self.file, self.has_header = file, True
         with self._opened() as content:
-            self.columns: tuple[str, ...] | None = tuple(
-                _flattened(content.schema_arrow.empty_table()).column_names
-            )
+            schema = content.schema_arrow
+            self._roots = schema.names
+            empty = _columns(schema.empty_table())
+            self.columns: tuple[str, ...] | None = tuple(plain_table(empty).column_names)
+            self._owners = [root for root, column in empty for _ in plain_columns(root, column)]
             self.seen = dict.fromkeys(self.columns)
             self.description = f"Parquet, {content.metadata.num_rows:,} rows, {len(self.columns)} columns"
 
@@ -35,13 +38,11 @@ class Parquet:
         self, wanted: Collection[str] | None, refuse: Refuse, progress: Progress | None = None
     ) -> Iterator[RawRows]:
         """All rows, in batches. There is nothing that could not be read."""
+        names = [name for name in self.columns or () if wanted is None or name in wanted]
         with self._opened() as content:
             first, told, total = 1, 0, content.metadata.num_rows
-            names = (
-                self.columns if wanted is None else [name for name in self.columns or () if name in wanted]
-            )
-            for batch in content.iter_batches(_BATCH_ROWS, columns=names):
-                table = _flattened(pa.Table.from_batches([batch]))
+            for batch in content.iter_batches(_BATCH_ROWS, columns=self._needed(names)):
+                table = plain_table(_columns(pa.Table.from_batches([batch])))
                 lines = np.arange(first, first + table.num_rows, dtype=np.int64)
                 yield RawRows(table.select(names), lines, _RowText(table))
                 first += table.num_rows
@@ -49,6 +50,13 @@ class Parquet:
                 if progress:
                     progress(done - told)
                 told = done
+
+    def _needed(self, names: list[str]) -> list[str] | None:
+        """The columns to read for these; None, all of them, where their names could be taken for others."""
+        if len(set(self._roots)) < len(self._roots) or any("." in root for root in self._roots):
+            return None
+        owners = dict(zip(self.columns or (), self._owners, strict=True))
+        return list(dict.fromkeys(owners[name] for name in names))
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
@@ -75,7 +83,8 @@ class _RowText:
         return orjson.dumps(row, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
-def _flattened(table: pa.Table) -> pa.Table:
-    while any(pa.types.is_struct(field.type) for field in table.schema):
-        table = table.flatten()
-    return table
+def _columns(table: pa.Table) -> list[tuple[str, pa.Array]]:
+    """The columns of a table by their names, of which two may be the same."""
+    columns = (column.combine_chunks() for column in table.columns)
+    flat = (column.chunk(0) if isinstance(column, pa.ChunkedArray) else column for column in columns)
+    return list(zip(table.column_names, flat, strict=True))

@@ -2,18 +2,37 @@
 
 from pathlib import Path
 
+from lib.reporting.definition import Definition
 from lib.reporting.ingest.delimited import delimited
 from lib.reporting.ingest.files import Format, data_file
 from lib.reporting.ingest.ndjson import ndjson
+from lib.reporting.ingest.normalise import source_columns
 from lib.reporting.ingest.parquet import Parquet
 from lib.reporting.ingest.rows import Reader
+from lib.reporting.ingest.workbook import Workbook
 
 
 def reader(
-    path: Path, format: Format | None = None, encoding: str | None = None, delimiter: str | None = None
+    path: Path,
+    format: Format | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    definition: Definition | None = None,
 ) -> Reader:
-    """The reader of the file at `path`; what is not given is recognised. ImportRefused when it can't be."""
+    """The reader of the file at `path`; what is not given is recognised. ImportRefused when it can't be.
+
+    `definition`, where there is one already, says which columns to look for.
+    """
     file = data_file(path, format)
     if file.format == "parquet":
         return Parquet(file)
-    return ndjson(file, encoding) if file.format == "ndjson" else delimited(file, encoding, delimiter)
+    if file.format == "ndjson":
+        return ndjson(file, encoding)
+    wanted: list[str] = []
+    names: tuple[str, ...] = ()
+    if definition is not None:
+        wanted, names, header = source_columns(definition), definition.names, definition.header
+    if file.format == "xlsx":
+        return Workbook(file, wanted, header, names)
+    return delimited(file, encoding, delimiter, wanted, header, names)

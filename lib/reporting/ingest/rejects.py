@@ -1,31 +1,87 @@
 """Rows that can't be read: which, why, and their text, in a file that a spreadsheet opens."""
 
 import csv
+import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, NamedTuple, Self
 
+WRONG_WIDTH = "wrong number of columns"
+TOTAL = "a total of other rows"
+HEADER = "the header once more"
+BELOW = "text outside the table"
+LEFT_OUT = (TOTAL, HEADER, BELOW)
+_TOTALS = re.compile(
+    r"\W*((grand|sub|report|overall)[ -]?)?(totals?|total g[eé]n[eé]ral|gesamt(summe|ergebnis)?|summe|somme|"
+    r"totaal|totale|suma|итого|всего|合计|总计|合計|總計|toplam)\W*",
+    re.IGNORECASE,
+)
+_COLUMNS = ("line", "reason", "value", "text")
+_BELOW_AT_MOST = 20
 _EXAMPLES = 3
 _SHOWN = 60
 
 
 class Reject(NamedTuple):
-    """A row that can't be read: its line (of Parquet: its row, from 1), why, and what it looks like."""
+    """A row that can't be read: its line (of Parquet: its row, from 1), why, and what it looks like.
+
+    `at_end` is the reason instead, where no good row follows in the file: what is below a table is no row.
+    """
 
     line: int
     reason: str
     value: str
     text: str
+    at_end: str | None = None
+
+
+def is_total(text: str) -> bool:
+    """Whether a cell says that its row adds up others: `Total`, `Grand total:`, `Gesamt`."""
+    return _TOTALS.fullmatch(text) is not None
+
+
+class Ending:
+    """Tells rows that can't be read from what is below the table, which no good row follows."""
+
+    def __init__(self, refuse: Callable[[Reject], None]) -> None:
+        self._refuse, self._waiting, self._has_rows = refuse, list[Reject](), False
+
+    def refuse(self, reject: Reject) -> None:
+        """Refuse a row, now or as soon as it is known whether others follow."""
+        self._waiting.append(reject)
+        if reject.at_end is None or len(self._waiting) > _BELOW_AT_MOST:
+            self._flush()
+
+    def passed(self, line: int) -> None:
+        """A good row is in this line: what waits above it is refused."""
+        self._has_rows = True
+        above = [reject for reject in self._waiting if reject.line < line]
+        self._waiting = [reject for reject in self._waiting if reject.line > line]
+        for reject in above:
+            self._refuse(reject)
+
+    def close(self) -> None:
+        """The file ends here: what waits is below the table, if there was one."""
+        for reject in self._waiting:
+            below = reject.at_end if self._has_rows else None
+            self._refuse(reject._replace(reason=below) if below else reject)
+        self._waiting = []
+
+    def _flush(self) -> None:
+        for reject in self._waiting:
+            self._refuse(reject)
+        self._waiting = []
 
 
 class Rejects:
-    """Collects rejects: counts and examples by reason here, all of them in a CSV file at `path`.
+    """Collects rejects: counts and examples by reason here, all of them in a CSV file at `path`, if given.
 
     The file, with the columns file, line, reason, value, text, is made with the first reject.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
         self.path = path
         self.counts: Counter[str] = Counter()
         self.examples: dict[str, list[str]] = {}
@@ -44,17 +100,24 @@ class Rejects:
     def __len__(self) -> int:
         return self.counts.total()
 
+    @property
+    def unreadable(self) -> int:
+        """The rows that should have been read: without those that are left out on purpose."""
+        return len(self) - sum(self.counts[reason] for reason in LEFT_OUT)
+
     def add(self, file: str, reject: Reject) -> None:
         """Note one row of one file."""
         self.counts[reject.reason] += 1
         if self.counts[reject.reason] <= _EXAMPLES:
             self.examples.setdefault(reject.reason, []).append(_example(file, reject))
+        if self.path is None:
+            return
         if self._writer is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self.path.open("w", encoding="utf-8", newline="", errors="replace")
             self._writer = csv.writer(self._file)
-            self._writer.writerow(["file", *Reject._fields])
-        self._writer.writerow([file, *reject])
+            self._writer.writerow(["file", *_COLUMNS])
+        self._writer.writerow([file, *reject[: len(_COLUMNS)]])
 
     def flush(self) -> None:
         """See that the file is written as far as it goes: OSError now rather than when it is closed."""

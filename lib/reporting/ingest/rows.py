@@ -31,13 +31,18 @@ class Reader(Protocol):
     """Reads a file of one format.
 
     `columns` are the file's columns, where they are known before its rows are read; else None, and `seen`
-    fills while they are. `description` says in a few words what was recognised.
+    fills while they are. Without a header the names are made up.
     """
 
     file: DataFile
     columns: tuple[str, ...] | None
     seen: dict[str, None]
-    description: str
+    has_header: bool
+
+    @property
+    def description(self) -> str:
+        """What was recognised, in a few words."""
+        ...
 
     def rows(
         self, wanted: Collection[str] | None, refuse: Refuse, progress: Progress | None = None

@@ -1,100 +1,94 @@
-"""Which column of a sample is the time, how it is written, and how fine it is."""
+"""Which column of a sample is the time (or which two are), how it is written, and how fine it is."""
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
-from lib.reporting.ingest.cells import NotPlain, text
-from lib.reporting.ingest.column_names import sounds_like_time, time_rank
-from lib.reporting.ingest.times import DAY, MISSING, Instants, instants, native_instants
+from lib.reporting.ingest.cells import Missing
+from lib.reporting.ingest.column_names import time_rank
+from lib.reporting.ingest.rejects import is_total
+from lib.reporting.ingest.time_columns import (
+    SURE,
+    Sample,
+    TimeReading,
+    date_in_parts,
+    read_column,
+    with_clock,
+)
+from lib.reporting.ingest.times import DAY, MISSING, instants, joined
 
-_DATES = [
-    "%d.%m.%Y",
-    "%Y/%m/%d",
-    "%m/%d/%Y",
-    "%d/%m/%Y",
-    "%d-%m-%Y",
-    "%d-%b-%Y",
-    "%d %b %Y",
-    "%b %d, %Y",
-    "%B %d, %Y",
-]
-_CLOCKS = ["", " %H:%M:%S", " %H:%M", " %I:%M:%S %p", " %I:%M %p", " %H"]
-_OTHERS = ["%Y-%m-%d %H", "%Y-%m-%dT%H", "%Y-%m-%d %H:%M:%S %Z", "%d/%b/%Y:%H:%M:%S %z"]
-FORMATS = [None, *(date + clock for date in _DATES for clock in _CLOCKS), *_OTHERS]
-_HOURS = "%Y%m%d%H"
-_TESTED = 2_000
-_SHARE = 0.99
+_SHOWN = 3
 
 
 class TimeGuess(NamedTuple):
     """The time column; without `format` it is ISO 8601, native, or since 1970. `reason` is for people."""
 
-    column: str
+    column: str | tuple[str, ...]
     format: str | None
     granularity: str
     reason: str
+    year: int | None = None
+
+    @property
+    def shown(self) -> str:
+        """The column or columns, in words."""
+        return self.column if isinstance(self.column, str) else " + ".join(self.column)
 
     def definition(self) -> dict[str, Any]:
         """As it stands in a definition."""
-        part = {"column": self.column, "granularity": self.granularity, "format": self.format}
+        part = {name: getattr(self, name) for name in ("column", "year", "granularity", "format")}
         return {name: value for name, value in part.items() if value is not None}
 
 
-def guess_time(sample: Mapping[str, pa.Array]) -> TimeGuess | None:
-    """The column that is most likely the time of a row: by its values, then its name, then its place."""
+def guess_time(
+    sample: Sample,
+    lines: Sequence[int] = (),
+    missing: Missing = None,
+    year: int | None = None,
+) -> TimeGuess | None:
+    """The column that is most likely the time of a row: by its values, then its name, then its place.
+
+    A date and an hour in two columns are read together; so are a day, a month and a year, where `year` may
+    stand for the last. `lines` are those of the rows, to name those whose time can't be read.
+    """
+    nearly: list[TimeReading] = []
     for name in sorted(sample, key=time_rank):
-        found = _read(name, sample[name])
-        if found is not None:
-            return found
-    return None
+        read = read_column(name, sample, missing, year)
+        if read is not None and read.share >= SURE:
+            return _guess(with_clock(read, sample, missing), sample, lines, missing)
+        nearly += [read] if read else []
+    parts = date_in_parts(sample, missing, year)
+    if parts is not None and parts.share >= SURE:
+        return _guess(with_clock(parts, sample, missing), sample, lines, missing)
+    best = max(nearly, key=lambda read: read.share, default=None)
+    return _guess(with_clock(best, sample, missing), sample, lines, missing) if best else None
 
 
-def _read(name: str, column: pa.Array) -> TimeGuess | None:
-    native = native_instants(column, dt.UTC)
-    if native is not None:
-        return (
-            _guess(name, None, native, "a column of timestamps") if column.null_count < len(column) else None
-        )
-    texts = _texts(column)
-    if texts.empty or (texts.str.fullmatch(r"[0-9]+(?:\.[0-9]+)?").all() and not sounds_like_time(name)):
-        return None
-    for format_ in [_HOURS, *FORMATS] if texts.str.fullmatch("[0-9]{10}").all() else FORMATS:
-        found = instants(texts, format_, dt.UTC)
-        if (found.seconds != MISSING).mean() >= _SHARE:
-            return _guess(name, format_, found, _reason(texts, format_))
-    return None
-
-
-def _texts(column: pa.Array) -> "pd.Series[str]":
-    try:
-        values = text(column).drop_null().unique()
-    except NotPlain:
-        return pd.Series(dtype="str")
-    spread = np.unique(np.linspace(0, max(len(values) - 1, 0), _TESTED).astype(int))
-    return pd.Series(
-        values.take(pa.array(spread)).to_pylist() if len(values) else [], dtype="str"
-    ).str.strip()
-
-
-def _guess(name: str, format_: str | None, found: Instants, reason: str) -> TimeGuess:
+def _guess(read: TimeReading, sample: Sample, lines: Sequence[int], missing: Missing) -> TimeGuess:
     """Hourly if stamps have a time of day, and days have several of them."""
-    seconds = found.seconds[found.seconds != MISSING]
+    seconds = read.found.seconds[read.found.seconds != MISSING]
     days = len(np.unique(seconds // DAY))
-    is_hourly = not found.is_date.all() and len(np.unique(seconds)) > days and bool((seconds % DAY).any())
+    is_hourly = (
+        not read.found.is_date.all() and len(np.unique(seconds)) > days and bool((seconds % DAY).any())
+    )
+    column = read.columns[0] if len(read.columns) == 1 else read.columns
     kept = "kept by hour, in UTC" if is_hourly else "kept by day"
-    return TimeGuess(name, format_, "hour" if is_hourly else "day", f"{reason}; {kept}")
+    but = _exceptions(read, sample, lines, missing) if read.share < 1 else ""
+    return TimeGuess(
+        column, read.format, "hour" if is_hourly else "day", f"{read.reason}{but}; {kept}", read.year
+    )
 
 
-def _reason(texts: "pd.Series[str]", format_: str | None) -> str:
-    example = f"such as {texts.iloc[0]}"
-    if format_ is None:
-        return f"ISO 8601 or seconds since 1970, {example}"
-    twin = format_.replace("%m/%d", "%d/%m")
-    if twin != format_ and (instants(texts, twin, dt.UTC).seconds != MISSING).all():
-        return f"month/day/year, {example}; it could be day/month/year too"
-    return f"{format_}, {example}"
+def _exceptions(read: TimeReading, sample: Sample, lines: Sequence[int], missing: Missing) -> str:
+    """The lines whose time can't be read: `, but for line 3,214: 'Total'`."""
+    texts = joined([sample[name] for name in read.columns], read.year, missing)
+    full = f"{read.format} %Y" if read.year else read.format
+    values = pd.Series(texts.fill_null("").to_pylist(), dtype="str")
+    known = np.array([value == "" or is_total(value) for value in values], bool)
+    bad = np.flatnonzero((instants(values, full, dt.UTC).seconds == MISSING) & ~known)
+    named = [f"line {lines[row]:,}: '{values[row][:40]}'" for row in bad[:_SHOWN]] if len(lines) else []
+    more = f" and {len(bad) - len(named):,} more" if len(bad) > len(named) else ""
+    return f", but for {', '.join(named)}{more}" if named else ""

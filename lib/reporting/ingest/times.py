@@ -1,16 +1,19 @@
 """Raw cells → time: ISO 8601, a format of strptime, seconds or milliseconds since 1970, timestamps."""
 
 import datetime as dt
+import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from lib.reporting.definition import TimeColumn
 from lib.reporting.definition.zones import hours_zone, time_zone
-from lib.reporting.ingest.cells import text, trimmed
+from lib.reporting.ingest.cells import Missing, text, trimmed, without_missing
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -21,12 +24,10 @@ _ISO_TIME = (
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?"
     r"(?: ?(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?))?"
 )
-_EPOCHS = {
-    1: r"[0-9]{9,10}(?:\.[0-9]+)?",
-    10**3: r"[0-9]{12,13}",
-    10**6: r"[0-9]{15,16}",
-    10**9: r"[0-9]{18,19}",
-}
+_NUMBER = r"[0-9]{8,19}(?:\.[0-9]*)?|[0-9]\.[0-9]+[eE]\+?[0-9]{1,2}"
+_EPOCHS = {1: (1e8, 1e10), 10**3: (1e11, 1e13), 10**6: (1e14, 1e16), 10**9: (1e17, 1e19)}
+_STAMP_LENGTH = len("2026-01-05 13:00:00")
+_LITERAL_UTC = re.compile(r"%[HMSf] ?Z$")
 _FIRST, _LAST = (int(dt.datetime(year, 1, 1, tzinfo=dt.UTC).timestamp()) for year in (1900, 2200))
 
 
@@ -37,7 +38,9 @@ class Instants(NamedTuple):
     is_date: Flags
 
 
-def stored_times(column: pa.Array, time: TimeColumn, zone_hours: int) -> tuple[Ints, Flags, Flags]:
+def stored_times(
+    columns: Sequence[pa.Array], time: TimeColumn, zone_hours: int, absent: Missing = None
+) -> tuple[Ints, Flags, Flags]:
     """Seconds to store, cut to the hour or to the slicer's day; which are unreadable; which are missing.
 
     `zone_hours` is the slicer's zone. A stamp without an offset is in `time.timezone`, else in the slicer's
@@ -45,19 +48,36 @@ def stored_times(column: pa.Array, time: TimeColumn, zone_hours: int) -> tuple[I
     is that day for granularity day, and its midnight for granularity hour.
     """
     zone = time_zone(time.timezone) if time.timezone else hours_zone(zone_hours)
-    found = native_instants(column, zone)
+    column, found = columns[0], native_instants(columns[0], zone) if len(columns) == 1 else None
     if found is None:
-        column = trimmed(text(column))
-        found = _texts(column, time.format, zone)
-    readable = (found.seconds >= _FIRST) & (found.seconds < _LAST)
+        column = joined(columns, time.year, absent)
+        quick = _whole_stamps(column, zone) if time.format is None else None
+        found = quick or _texts(column, time.full_format, zone)
+    readable = _in_range(found).seconds != MISSING
     missing = column.is_null().to_numpy(zero_copy_only=False)
     return _cut(found, time.granularity == "day", zone, zone_hours), ~readable & ~missing, missing
 
 
+def joined(columns: Sequence[pa.Array], year: int | None = None, absent: Missing = None) -> pa.Array:
+    """The trimmed texts of columns with blanks between them, and a year last; null if one is missing."""
+    texts = [without_missing(trimmed(_part(column)), absent) for column in columns]
+    texts += [pa.scalar(str(year))] if year else []
+    return pc.binary_join_element_wise(*texts, " ") if len(texts) > 1 else texts[0]
+
+
+def _part(column: pa.Array) -> pa.Array:
+    """A column's text; of midnights, as a workbook has for dates, the date alone."""
+    if pa.types.is_timestamp(column.type) and column.type.tz is None:
+        days = column.cast(pa.timestamp("us"), safe=False)
+        if pc.all(pc.equal(pc.floor_temporal(days, unit="day"), days)).as_py():
+            return days.cast(pa.date32(), safe=False).cast(pa.string())
+    return text(column)
+
+
 def instants(texts: pd.Series, format_: str | None, zone: dt.tzinfo) -> Instants:
-    """What texts say, all of one format, or (None) of those that need no telling."""
+    """What texts say, all of one format, or (None) of those that need none; from 1900 to 2199."""
     if format_ is not None:
-        return _formatted(texts, format_, zone)
+        return _in_range(_formatted(texts, format_, zone))
     texts = texts.str.replace(",", ".", regex=False)
     is_date = texts.str.fullmatch(_ISO_DATE).to_numpy(bool)
     is_time = texts.str.fullmatch(_ISO_TIME).to_numpy(bool)
@@ -66,10 +86,36 @@ def instants(texts: pd.Series, format_: str | None, zone: dt.tzinfo) -> Instants
     for rows, own_zone in ((is_date | has_offset, None), (is_time & ~has_offset, zone)):
         parsed = pd.to_datetime(texts[rows], format="ISO8601", errors="coerce", utc=own_zone is None)
         seconds[rows] = _seconds(parsed, own_zone)
-    for unit, pattern in _EPOCHS.items():
-        rows = texts.str.fullmatch(pattern).to_numpy(bool)
-        seconds[rows] = (texts[rows].astype(float) / unit).to_numpy().astype(np.int64)
-    return Instants(seconds, is_date)
+    rows = texts.str.fullmatch(_NUMBER).to_numpy(bool) & ~is_date
+    seconds[rows] = _since_1970(texts[rows].to_numpy(np.float64))
+    return _in_range(Instants(seconds, is_date))
+
+
+def _in_range(found: Instants) -> Instants:
+    in_range = (found.seconds >= _FIRST) & (found.seconds < _LAST)
+    return found._replace(seconds=np.where(in_range, found.seconds, MISSING))
+
+
+def _since_1970(numbers: npt.NDArray[np.float64]) -> Ints:
+    """Seconds of numbers of seconds, or of thousandths, millionths or billionths, by their size."""
+    seconds = np.full(len(numbers), MISSING)
+    for unit, (smallest, largest) in _EPOCHS.items():
+        rows = (numbers >= smallest) & (numbers < largest)
+        seconds[rows] = (numbers[rows] / unit).astype(np.int64)
+    return seconds
+
+
+def _whole_stamps(column: pa.Array, zone: dt.tzinfo) -> Instants | None:
+    """The same of a column of nothing but 2026-01-05 13:00:00, without looking at each text; else None."""
+    lengths = pc.min_max(pc.binary_length(column)).as_py()
+    if column.null_count or set(lengths.values()) != {_STAMP_LENGTH}:
+        return None
+    try:
+        stamps = column.cast(pa.timestamp("s"))
+    except pa.ArrowInvalid:
+        return None
+    naive = pd.Series(stamps.to_numpy(zero_copy_only=False))
+    return Instants(_seconds(naive, zone), np.zeros(len(column), bool))
 
 
 def _texts(column: pa.Array, format_: str | None, zone: dt.tzinfo) -> Instants:
@@ -85,6 +131,8 @@ def _formatted(texts: pd.Series, format_: str, zone: dt.tzinfo) -> Instants:
     has_zone = "%z" in format_ or "%Z" in format_
     parsed = pd.to_datetime(texts, format=format_, errors="coerce", utc=has_zone)
     is_date = not has_zone and not any(code in format_ for code in ("%H", "%I"))
+    if _LITERAL_UTC.search(format_):
+        zone = dt.UTC
     seconds = _seconds(parsed, None if has_zone or is_date else zone)
     return Instants(seconds, np.full(len(texts), is_date))
 
@@ -94,8 +142,14 @@ def native_instants(column: pa.Array, zone: dt.tzinfo) -> Instants | None:
     kind = column.type
     if not (pa.types.is_timestamp(kind) or pa.types.is_date(kind)):
         return None
-    naive = pd.Series(column.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False))
     is_local = pa.types.is_timestamp(kind) and kind.tz is None
+    micros = pa.timestamp("us", None if is_local or pa.types.is_date(kind) else kind.tz)
+    naive = pd.Series(
+        column.cast(micros, safe=False)
+        .cast(pa.int64())
+        .cast(pa.timestamp("us"))
+        .to_numpy(zero_copy_only=False)
+    )
     return Instants(_seconds(naive, zone if is_local else None), np.full(len(column), pa.types.is_date(kind)))
 
 

@@ -76,7 +76,7 @@ def _folder_name(kind: str, name: str) -> str:
     """A name as the name of a folder: any text without slashes, stars and control characters."""
     if not name or name != name.strip() or len(name) > _NAME_LENGTH:
         raise BadRequest(
-            f"A {kind}'s name has 1 to {_NAME_LENGTH} characters, no blanks around them: '{name}'"
+            f"A {kind}'s name has 1 to {_NAME_LENGTH} characters, no spaces around them: '{name}'"
         )
     if any(character in "/*\\" or not character.isprintable() for character in name):
         raise BadRequest(f"A {kind}'s name has no slashes, stars and control characters: {name!r}")

@@ -9,11 +9,12 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from lib.reporting.definition import Definition
+from lib.wire.errors import Misconfigured
 
 MANIFEST = "manifest.json"
 
@@ -26,12 +27,16 @@ class Source(NamedTuple):
     rows: int
 
 
-class Part(NamedTuple):
-    """A Parquet file of rows: its name in the day's folder, the import that wrote it, its rows."""
+class StoredPart(NamedTuple):
+    """A Parquet file of rows: its name in the day's folder, the import that wrote it, its rows, its SHA-256.
+
+    Files of before have no digest.
+    """
 
     file: str
     import_id: str
     rows: int
+    digest: str = ""
 
 
 class _Frozen(BaseModel):
@@ -58,7 +63,13 @@ class Manifest(_Frozen):
     definition: Definition
     mappings: dict[str, str] = {}
     imports: tuple[Import, ...] = ()
-    days: dict[dt.date, tuple[Part, ...]] = {}
+    days: dict[dt.date, tuple[StoredPart, ...]] = {}
+
+    @field_validator("definition", mode="before")
+    @classmethod
+    def _keeps_its_reading(cls, definition: Any) -> Any:
+        """A slicer of before there were words for missing values goes on without them."""
+        return {"missing": []} | definition if isinstance(definition, dict) else definition
 
     @property
     def version(self) -> str:
@@ -77,17 +88,28 @@ class Manifest(_Frozen):
         return self.model_copy(update={"imports": tuple(i for i in self.imports if i.id in living)})
 
 
+def digest_of(path: Path) -> str:
+    """The SHA-256 digest of a file's bytes, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def day_folder(day: dt.date) -> str:
     """The folder of a day's rows, named as Parquet tools expect of a partition."""
     return f"rows/day={day.isoformat()}"
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """The manifest in a slicer's folder; None where there is none."""
+    """The manifest in a slicer's folder; None where there is none, Misconfigured where it is damaged."""
+    path = folder / MANIFEST
     try:
-        return Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+        return Manifest.model_validate_json(path.read_bytes())
     except FileNotFoundError:
         return None
+    except ValidationError as error:
+        raise Misconfigured(
+            f"{path} is damaged: restore it from a backup, or move {folder} away and import the files again"
+        ) from error
 
 
 def replace_manifest(folder: Path, manifest: Manifest) -> None:

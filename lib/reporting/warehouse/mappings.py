@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from lib.wire.errors import ImportRefused
+from lib.wire.errors import ImportRefused, Misconfigured
 
 FOLDER = "mappings"
 _HEADERS = {"code", "key", "id", "value"}, {"name", "description", "title", "label", "text", "value"}
@@ -44,14 +44,16 @@ def _add(mapping: dict[str, str], row: list[str], where: str) -> None:
         raise ImportRefused(f"{where}: a mapping has two columns, code and name; this line has {len(row)}")
     code, description = (cell.strip() for cell in row)
     if mapping.get(code, description) != description:
-        raise ImportRefused(f"{where}: code '{code}' stands twice, as '{mapping[code]}' and '{description}'")
+        raise ImportRefused(
+            f"{where}: code '{code}' is given twice, as '{mapping[code]}' and '{description}'"
+        )
     mapping[code] = description
 
 
 def store_mapping(folder: Path, mapping: Mapping[str, str]) -> str:
     """Keep a mapping in a slicer's folder; the file's relative path, which names its content."""
     content = json.dumps(dict(sorted(mapping.items())), ensure_ascii=False).encode()
-    relative = f"{FOLDER}/{hashlib.sha256(content).hexdigest()[:32]}.json"
+    relative = f"{FOLDER}/{_named(content)}"
     path = folder / relative
     if not path.exists():
         path.parent.mkdir(exist_ok=True)
@@ -65,6 +67,23 @@ def store_mapping(folder: Path, mapping: Mapping[str, str]) -> str:
 
 
 def stored_mapping(path: Path) -> dict[str, str]:
-    """Read back what `store_mapping` kept."""
-    mapping: dict[str, str] = json.loads(path.read_bytes())
+    """Read back what `store_mapping` kept. Misconfigured where it is not that: its name is its digest."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from None
+    if _named(content) != path.name:
+        raise _unreadable(path, "its bytes are not those that were written")
+    mapping: dict[str, str] = json.loads(content)
     return mapping
+
+
+def _named(content: bytes) -> str:
+    return f"{hashlib.sha256(content).hexdigest()[:32]}.json"
+
+
+def _unreadable(path: Path, why: str) -> Misconfigured:
+    return Misconfigured(
+        f"{path} holds a mapping and can't be read: {why}. Restore the file from a backup, or import with "
+        "--mapping again"
+    )

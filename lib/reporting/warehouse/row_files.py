@@ -3,6 +3,7 @@
 import datetime as dt
 import os
 from collections import OrderedDict
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -13,10 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lib.reporting.definition import TIME, Definition
-from lib.reporting.warehouse.manifest import Part, day_folder, sync_folder
+from lib.reporting.warehouse.manifest import StoredPart, day_folder, digest_of, sync_folder
 
 BATCH_ROWS = 1 << 16
-BUFFER_BYTES = 96 << 20
+BUFFER_BYTES = 64 << 20
 OPEN_FILES = 200
 SECONDS_A_DAY = 86_400
 
@@ -25,16 +26,19 @@ class RowFiles:
     """Writes the rows of one import into `rows/day=…/<import id>[-n].parquet` below a slicer's folder.
 
     Memory is bounded: rows are collected up to BUFFER_BYTES, then appended to their days' files, one row
-    group each. At most OPEN_FILES files are open; a day whose file was closed gets a further one.
+    group each, by a thread of its own: one buffer fills while one is written. At most OPEN_FILES files are
+    open; a day whose file was closed gets a further one.
     """
 
     def __init__(self, folder: Path, definition: Definition, import_id: str) -> None:
-        self.parts: dict[dt.date, list[Part]] = {}
+        self.parts: dict[dt.date, list[StoredPart]] = {}
         self._folder, self._import_id = folder, import_id
         self._definition, self._schema = definition, definition.schema()
         self._buffer: list[pa.RecordBatch] = []
         self._buffered = 0
         self._open: OrderedDict[dt.date, _DayFile] = OrderedDict()
+        self._thread = ThreadPoolExecutor(1, "row-files")
+        self._writing: Future[None] | None = None
 
     def __enter__(self) -> "RowFiles":
         return self
@@ -42,6 +46,7 @@ class RowFiles:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._thread.shutdown()
         for file in self._open.values():
             file.abandon()
 
@@ -57,6 +62,7 @@ class RowFiles:
     def finish(self) -> None:
         """Write what is left, and see that all of it is on disk."""
         self._spill()
+        self._wait()
         while self._open:
             self._close_oldest()
         for day in self.parts:
@@ -67,6 +73,15 @@ class RowFiles:
             return
         table = pa.Table.from_batches(self._buffer, self._schema)
         self._buffer, self._buffered = [], 0
+        self._wait()
+        self._writing = self._thread.submit(self._append, table)
+
+    def _wait(self) -> None:
+        """Until the rows before are written; what went wrong with them is raised here."""
+        if self._writing is not None:
+            self._writing.result()
+
+    def _append(self, table: pa.Table) -> None:
         days = _days(table.column(TIME), self._definition)
         if (days[1:] < days[:-1]).any():
             order = np.argsort(days, kind="stable")
@@ -93,7 +108,9 @@ class RowFiles:
     def _close_oldest(self) -> None:
         day, file = self._open.popitem(last=False)
         file.close()
-        self.parts.setdefault(day, []).append(Part(file.path.name, self._import_id, file.rows))
+        self.parts.setdefault(day, []).append(
+            StoredPart(file.path.name, self._import_id, file.rows, digest_of(file.path))
+        )
 
 
 class _DayFile:

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 
 from lib.reporting.definition import Definition
 from lib.reporting.models import Slicer
-from lib.reporting.warehouse.manifest import Import, day_folder, read_manifest
+from lib.reporting.warehouse.manifest import Import, day_folder, digest_of, read_manifest
 from lib.reporting.warehouse.mappings import stored_mapping
-from lib.wire.errors import AccessError
+from lib.wire.errors import AccessError, Misconfigured
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class StoredSlicer:
     imports: tuple[Import, ...] = field(repr=False)
     folder: Path
     mapping_files: Mapping[str, Path] = field(repr=False)
+    digests: Mapping[Path, str] = field(default_factory=dict, repr=False)
 
     @property
     def layout_folder(self) -> Path:
@@ -49,6 +50,30 @@ class StoredSlicer:
         """Bytes on disk, the engine's layout included."""
         return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
 
+    def check(self, path: Path) -> None:
+        """Raise Misconfigured, which says what to do, for a file of rows that is not as it was written."""
+        try:
+            found = digest_of(path)
+        except OSError as error:
+            raise self._unreadable(path, error.strerror or str(error)) from None
+        if found != self.digests.get(path, found):
+            raise self._unreadable(path, "its bytes are not those that were written")
+
+    def table(self, path: Path, columns: Sequence[str], dictionaries: Sequence[str] = ()) -> pa.Table:
+        """Columns of a file of rows; text in `dictionaries` comes dictionary-encoded. See `check`."""
+        try:
+            file = pq.ParquetFile(path, read_dictionary=list(dictionaries))
+            return file.read(columns=list(columns))
+        except (OSError, pa.ArrowException) as error:
+            raise self._unreadable(path, str(error)) from None
+
+    def _unreadable(self, path: Path, why: str) -> Misconfigured:
+        day = path.parent.name.removeprefix("day=")
+        return Misconfigured(
+            f"{path} holds rows of {self.project}/{self.name} and can't be read: {why}. Restore the file "
+            f"from a backup, or import {day} again with --replace-days"
+        )
+
     def mapping(self, name: str) -> dict[str, str]:
         """Code → description of the mapping of that name; KeyError without one."""
         return stored_mapping(self.mapping_files[name])
@@ -61,11 +86,10 @@ class StoredSlicer:
         schema = self.definition.schema()
         if columns is not None:
             schema = pa.schema([schema.field(name) for name in columns])
-        parts = [
-            pq.read_table(path, columns=schema.names, partitioning=None).cast(schema)
-            for day in days
-            for path in self.files.get(day, ())
-        ]
+        paths = [path for day in days for path in self.files.get(day, ())]
+        for path in paths:
+            self.check(path)
+        parts = [self.table(path, schema.names).cast(schema) for path in paths]
         return pa.concat_tables(parts) if parts else schema.empty_table()
 
     def info(self) -> Slicer:
@@ -94,4 +118,10 @@ def stored_slicer(folder: Path, project: str, slicer: str, state: tuple[int, int
         imports=manifest.imports,
         folder=folder,
         mapping_files={name: folder / path for name, path in manifest.mappings.items()},
+        digests={
+            folder / day_folder(day) / part.file: part.digest
+            for day, parts in manifest.days.items()
+            for part in parts
+            if part.digest
+        },
     )

@@ -84,7 +84,7 @@ def refuse_mode(mode: Mode, exists: bool, slicer: str) -> None:
             "are in the file, or --replace to replace everything"
         )
     if not exists and mode in ("append", "replace-days"):
-        raise ImportRefused(f"There is no slicer {slicer} yet; leave out --{mode} to make it")
+        raise ImportRefused(f"There is no slicer {slicer} yet; leave out --{mode} to create it")
 
 
 def refuse_definition(mode: Mode, before: Definition | None, definition: Definition, slicer: str) -> None:

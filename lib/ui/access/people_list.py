@@ -8,7 +8,8 @@ import streamlit as st
 from lib.people import Person
 from lib.tokens.access import Access
 from lib.ui.access import person_drawer
-from lib.ui.frame import Here
+from lib.ui.access.deals_grant import words
+from lib.ui.frame.frame import Here
 
 OPEN, CLICKED, SEARCH = "person_open", "person_clicked", "people_search"
 NEW = "+"
@@ -23,10 +24,19 @@ def matching(people: Iterable[Person], text: str) -> list[Person]:
 def table(people: Iterable[Person]) -> pd.DataFrame:
     """A row per person."""
     rows = [
-        (p.name, p.username, p.role.capitalize(), person_drawer.sees(p), p.email or "", p.added)
+        (
+            p.name,
+            p.username,
+            p.role.capitalize(),
+            person_drawer.sees(p),
+            words(p.deals, {}),
+            p.email or "",
+            p.added,
+        )
         for p in people
     ]
-    frame = pd.DataFrame(rows, columns=["Name", "User name", "Role", "May see", "E-mail", "Since"])
+    names = ["Name", "User name", "Role", "May see", "Deals", "E-mail", "Since"]
+    frame = pd.DataFrame(rows, columns=names)
     return frame.assign(Since=pd.to_datetime(frame["Since"], utc=True))
 
 

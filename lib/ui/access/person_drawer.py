@@ -5,18 +5,20 @@ from functools import partial
 
 import streamlit as st
 
-from lib.people import ROLES, SHORTEST_PASSWORD, Grant, Person, Role
+from lib.people import ALL_DEALS, NO_DEALS, ROLES, SHORTEST_PASSWORD, DealsGrant, Grant, Person, Role, capped
 from lib.tokens.access import Access
-from lib.ui import sign_in
-from lib.ui.frame import Here
-from lib.ui.markdown import plain
+from lib.ui.access import deals_grant, new_person
+from lib.ui.frame import notes, sign_in
+from lib.ui.frame.field_problems import beside
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
 from lib.wire.errors import BadRequest, Forbidden, TrancheError
 
-PROBLEM = "person_problem"
+PROBLEM, ADDED = "person_problem", "person_added"
 DOES: dict[Role, str] = {
-    "viewer": "reads reports and deals",
-    "manager": "reads reports, and sets up deals",
-    "admin": "does all of that, sees everything, and decides who else may",
+    "viewer": "sees what is granted, and changes nothing",
+    "manager": "sees what is granted, and can be granted changes of deals",
+    "admin": "sees and changes everything, and manages people",
 }
 Closed = Callable[[], None]
 
@@ -35,21 +37,17 @@ def offered(slicers: Iterable[tuple[str, str]], held: Iterable[Grant] = ()) -> l
     return list(dict.fromkeys([*there, *map(str, held)]))
 
 
-def regrant(access: Access, person: Person, wanted: Iterable[str]) -> None:
-    """Let the person hold these grants and no others."""
-    grants = [Grant.parse(text) for text in wanted]
-    if more := [grant for grant in grants if grant not in person.grants]:
-        access.people.grant(person.username, more)
-    if less := [grant for grant in person.grants if grant not in grants]:
-        access.people.revoke(person.username, less)
-
-
 def add(here: Here, access: Access, closed: Closed) -> None:
     """Open the drawer for a new person; `closed` is called when it is closed."""
+
+    def end() -> None:
+        new_person.forget()
+        closed()
+
     drawer = st.dialog(
-        "A new person", position="right", width=480, icon=":material/person_add:", on_dismiss=closed
+        "A new person", position="right", width=480, icon=":material/person_add:", on_dismiss=end
     )
-    drawer(_add)(here, access, closed)
+    drawer(_add)(here, access, end)
 
 
 def change(here: Here, access: Access, person: Person, closed: Closed) -> None:
@@ -61,24 +59,41 @@ def change(here: Here, access: Access, person: Person, closed: Closed) -> None:
 
 
 def _add(here: Here, access: Access, closed: Closed) -> None:
-    username = st.text_input("User name", key="person_username", help="What they sign in with")
-    name = st.text_input("Name", key="person_name", help="As the desk shows it")
-    email = st.text_input("E-mail", key="person_email", placeholder="Not needed")
+    if said := st.session_state.pop(ADDED, None):
+        notes.say(said)
+        st.rerun()
+    wrong = new_person.draw(access)
     role = _role("new", "viewer", disabled=False)
     grants = _grants(here, "new", role, ())
-    password = _password("person_password", "Password")
-    if st.button("Add", type="primary", key="person_add_sure"):
-        person = partial(
-            Person, username.strip().lower(), name.strip() or username.strip(), email.strip() or None, role
-        )
-        _try(partial(_added, access, person, grants, password), f"{username} is added", closed)
+    odd = new_person.grants_fault(grants)
+    beside([odd] if odd else [])
+    deals = _deals(here, "new", role, NO_DEALS)
+    st.button(
+        "Add", type="primary", key="person_add_sure", on_click=_added,
+        args=(here, access, deals, closed),
+    )  # fmt: skip
+    fields = new_person.named(wrong, odd)
+    beside([f"Not added. To fix: {', '.join(fields)}."] if fields and new_person.was_tried() else [])
     _problem()
 
 
-def _added(access: Access, person: Callable[..., Person], grants: Iterable[str], password: str) -> None:
-    if not st.session_state["person_username"].strip():
-        raise BadRequest("Type the user name")
-    access.people.add(person(tuple(map(Grant.parse, grants))), checked(password))
+def _added(here: Here, access: Access, deals: DealsGrant, closed: Closed) -> None:
+    """Add the person, if nothing is wrong. A callback: it is done whatever overtakes the run after it."""
+    new_person.tried()
+    given, grants = new_person.typed(), list(st.session_state["person_grants_new"])
+    role: Role = st.session_state["person_role_new"]
+    if new_person.faults(access, given) or new_person.grants_fault(grants):
+        return
+    name, email = given.name or given.username, given.email or None
+
+    def add() -> None:
+        held = tuple(map(Grant.parse, grants))
+        new = Person(given.username, name, email, role, held, deals=capped(role, deals))
+        access.add(new, given.password, here.person.username)
+
+    if _did(add):
+        closed()
+        st.session_state[ADDED] = f"{given.username} is added"
 
 
 def _change(here: Here, access: Access, person: Person, closed: Closed) -> None:
@@ -86,31 +101,46 @@ def _change(here: Here, access: Access, person: Person, closed: Closed) -> None:
     st.caption(plain(" · ".join(filter(None, (person.username, person.email, sees(person))))))
     role = _role(person.username, person.role, disabled=is_oneself)
     if is_oneself:
-        st.caption("Your own role, and whether you are here at all, is for another administrator to change.")
+        st.caption("Only another administrator can change your role or remove you.")
     grants = _grants(here, person.username, role, person.grants)
+    deals = _deals(here, person.username, role, person.deals)
     if st.button("Save", type="primary", key="person_save"):
-        _try(partial(_changed, access, person, role, grants), f"{person.name} is changed", closed)
+        work = partial(_changed, here, access, person, role, grants, deals)
+        _try(work, f"{person.name} is changed", closed)
     st.space("small")
-    password = _password("person_new_password", "New password")
-    if st.button("Set password", key="person_set_password", disabled=not password):
-        work = partial(_repassword, access, person, password)
-        _try(work, f"{person.name} has a new password, and is signed out", closed)
+    _new_password(here, access, person, closed, is_oneself=is_oneself)
     st.space("small")
     with st.popover("Remove", icon=":material/person_remove:", disabled=is_oneself):
-        st.markdown(f"{plain(person.name)} can't sign in any more, and their tokens stop working at once.")
-        if st.button("Remove for good", type="primary", key="person_remove_sure"):
-            _try(partial(access.remove, person.username), f"{person.name} is removed", closed)
+        st.markdown(f"{plain(person.name)} can no longer sign in, and their tokens stop working at once.")
+        if st.button("Remove permanently", type="primary", key="person_remove_sure"):
+            remove = partial(access.remove, person.username, here.person.username)
+            _try(remove, f"{person.name} is removed", closed)
     _problem()
 
 
-def _changed(access: Access, person: Person, role: Role, grants: Iterable[str]) -> None:
-    regrant(access, person, grants)
-    if role != person.role:
-        access.people.set_role(person.username, role)
+def _changed(
+    here: Here, access: Access, person: Person, role: Role, grants: Iterable[str], deals: DealsGrant
+) -> None:
+    held = [Grant.parse(text) for text in grants]
+    access.change(person.username, here.person.username, role, held, deals)
 
 
-def _repassword(access: Access, person: Person, password: str) -> None:
-    access.people.set_password(person.username, checked(password))
+def _new_password(here: Here, access: Access, person: Person, closed: Closed, *, is_oneself: bool) -> None:
+    """Another password. Tokens know no password: those of others are revoked, one's own if one wants that."""
+    password = _password("person_new_password", "New password")
+    revokes = not is_oneself or st.checkbox("Revoke my tokens too", value=True, key="person_revoke_tokens")
+    if not is_oneself:
+        st.caption(f"{plain(person.name)} is signed out everywhere, and their tokens stop working.")
+    fault = new_person.password_fault(password)
+    beside([fault] if password and fault else [])
+    if st.button("Set password", key="person_set_password"):
+        work = partial(_repassword, here, access, person, password, revokes)
+        done = "signed out, and the tokens revoked" if revokes else "signed out; the tokens keep working"
+        _try(work, f"{person.name} has a new password: {done}", closed)
+
+
+def _repassword(here: Here, access: Access, person: Person, password: str, revokes: bool) -> None:
+    access.set_password(person.username, checked(password), here.person.username, revokes_tokens=revokes)
 
 
 def checked(password: str) -> str:
@@ -142,9 +172,14 @@ def _grants(here: Here, whose: str, role: Role, held: Iterable[Grant]) -> list[s
         format_func=lambda text: "Everything" if text == "*" else text,
         key=f"person_grants_{whose}",
         accept_new_options=True,
-        placeholder="An administrator sees everything" if role == "admin" else "Projects, or single slicers",
-        help="A whole project, or project/slicer",
+        placeholder="An administrator sees everything" if role == "admin" else "project, or project/slicer",
     )
+
+
+def _deals(here: Here, whose: str, role: Role, held: DealsGrant) -> DealsGrant:
+    if role == "admin":
+        return ALL_DEALS
+    return deals_grant.draw(here, f"person_deals_{whose}", capped(role, held), capped(role, ALL_DEALS))
 
 
 def _password(key: str, label: str) -> str:
@@ -153,12 +188,21 @@ def _password(key: str, label: str) -> str:
         type="password",
         key=key,
         autocomplete="new-password",
-        help=f"At least {SHORTEST_PASSWORD} characters",
+        placeholder=f"At least {SHORTEST_PASSWORD} characters",
+        live=new_person.LIVE,
     )
 
 
 def _try(work: Callable[[], object], said: str, closed: Closed) -> None:
-    """Do it if whoever is signed in now is an administrator; what fails is said in the drawer."""
+    """Do it, and close the drawer; what fails is said in it."""
+    if _did(work):
+        closed()
+        notes.say(said)
+        st.rerun()
+
+
+def _did(work: Callable[[], object]) -> bool:
+    """Whether it was done: if whoever is signed in now is an administrator, and it did not fail."""
     me = sign_in.person()
     try:
         if me is None or me.role != "admin":
@@ -166,10 +210,8 @@ def _try(work: Callable[[], object], said: str, closed: Closed) -> None:
         work()
     except TrancheError as error:
         st.session_state[PROBLEM] = error.reason
-        return
-    closed()
-    st.toast(plain(said))
-    st.rerun()
+        return False
+    return True
 
 
 def _problem() -> None:

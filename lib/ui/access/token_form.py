@@ -7,13 +7,14 @@ import streamlit as st
 from lib.people import Grant, Person
 from lib.settings import Settings
 from lib.tokens.access import Access
-from lib.ui import copying, sign_in
-from lib.ui.frame import Here
-from lib.ui.markdown import plain
+from lib.ui.access import deals_grant
+from lib.ui.frame import copying, sign_in
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
 from lib.wire.errors import TrancheError
 
 NAME, SERVICE, EXPIRY, OPENS = "token_name", "token_service", "token_expiry", "token_opens"
-MADE, PROBLEM = "token_made", "token_problem"
+DEALS, MADE, PROBLEM = "token_deals", "token_made", "token_problem"
 LIFETIMES: dict[str, timedelta | None] = {
     "30 days": timedelta(days=30),
     "90 days": timedelta(days=90),
@@ -26,9 +27,12 @@ SERVICES = {"reporting": "Reporting", "deals": "Deals"}
 
 def draw(here: Here, access: Access, settings: Settings) -> None:
     """The form; once a token is made, its text in a dialog until it is said to be copied."""
+    services = [name for name in here.clients.own if name != "deals" or here.person.deals.reads]
+    if not services:
+        st.caption("You have no permission for deals, so you can't create a token for them.")
+        return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input("What it is for", key=NAME, placeholder="Nightly report", max_chars=200, width=260)
-        services = list(here.clients.own)
         st.selectbox("Service", services, format_func=SERVICES.__getitem__, key=SERVICE, width=140)
         names = list(LIFETIMES)
         st.selectbox("Expires after", names, names.index(USUAL), key=EXPIRY, width=130)
@@ -37,11 +41,15 @@ def draw(here: Here, access: Access, settings: Settings) -> None:
                 "Opens",
                 offered(here.person, here.clients.slicers),
                 key=OPENS,
-                placeholder="All that you may see",
+                placeholder="Everything that you can see",
                 width=300,
             )
+        else:
+            most = here.person.deals
+            picked = deals_grant.draw(here, "token_deals", most, most, "It may", "read", 300)
+            st.session_state[DEALS] = picked
         st.button(
-            "Make token",
+            "Create token",
             type="primary",
             icon=":material/key:",
             key="token_make",
@@ -49,7 +57,7 @@ def draw(here: Here, access: Access, settings: Settings) -> None:
             args=(access, settings),
         )
     if problem := st.session_state.pop(PROBLEM, None):
-        st.error(problem, icon=":material/error:")
+        st.error(plain(problem), icon=":material/error:")
     if MADE in st.session_state:
         _show(st.session_state[MADE])
 
@@ -67,11 +75,14 @@ def _make(access: Access, settings: Settings) -> None:
         return
     service, lifetime = state[SERVICE], LIFETIMES[state[EXPIRY]]
     opens = tuple(map(Grant.parse, state.get(OPENS, ()))) if service == "reporting" else ()
+    deals = state.get(DEALS) if service == "deals" and state.get(DEALS) != person.deals else None
     if not state[NAME].strip():
-        state[PROBLEM] = "Say what the token is for, so that it can be told from others later."
+        state[PROBLEM] = "Name what the token is for, so that you can recognise it later."
         return
     try:
-        text = access.issue(person.username, settings.services[service], state[NAME], lifetime, opens)
+        text = access.issue(
+            person.username, settings.services[service], state[NAME], lifetime, opens, deals=deals
+        )
     except TrancheError as error:
         state[PROBLEM] = f"{error.reason}."
         return
@@ -88,13 +99,15 @@ def ends(lifetime: timedelta | None, now: datetime | None = None) -> str:
 
 @st.dialog("Your token", width="medium", dismissible=False, icon=":material/key:")
 def _show(made: dict[str, str]) -> None:
-    st.markdown(f"**{plain(made['name'])}**, for the {made['service']} API, works {made['ends']}.")
+    st.markdown(
+        f"**{plain(made['name'])}**, for the {plain(made['service'])} API, works {plain(made['ends'])}."
+    )
     copying.draw(made["text"])
     st.caption(
-        "This is the only time that it is shown: copy it now, by the button at its end, and keep it like a "
-        "password. In place of your name and password, it lets a script do what you may do there."
+        "The token is shown only now: copy it, and keep it like a password. It lets a script do what "
+        "you can do there."
     )
-    with st.expander("How a script uses it"):
+    with st.expander("Use it in a script"):
         st.code(usage(made["service"], _address()), language="bash", wrap_lines=True)
     if st.button("I have copied it", type="primary", key="token_copied"):
         del st.session_state[MADE]

@@ -9,15 +9,18 @@ import streamlit as st
 from lib.people import Person
 from lib.tokens.access import Access
 from lib.tokens.models import Token
-from lib.ui import selection, sign_in
-from lib.ui.markdown import plain
+from lib.ui.access import selection
+from lib.ui.frame import notes, sign_in
+from lib.ui.frame.markdown import plain
 
 ALL, ASKED = "tokens_all", "tokens_to_revoke"
-OPENS_ALL, NEVER = "all of theirs", "never"
+OPENS_ALL, NEVER = "all that its owner can see", "never"
 COLUMNS = {
     "Name": st.column_config.TextColumn(width="medium"),
-    "Begins": st.column_config.TextColumn(help="The first characters, by which to recognise it"),
-    "Opens": st.column_config.TextColumn(help="Projects and slicers"),
+    "Begins": st.column_config.TextColumn(help="The first characters, to recognise it"),
+    "Opens": st.column_config.TextColumn(
+        help="Projects and slicers; for deals, read or write, and the ids of seats"
+    ),
     "Created": st.column_config.DatetimeColumn(format="D MMM YYYY"),
     "Expires": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
     "Last used": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
@@ -43,7 +46,7 @@ def table(tokens: Iterable[Token], now: datetime, with_owner: bool) -> pd.DataFr
             "Owner": token.owner,
             "Service": token.service,
             "Begins": f"{token.prefix}…",
-            "Opens": ", ".join(map(str, token.grants)) or OPENS_ALL,
+            "Opens": _opens(token),
             "State": token.state(now),
             "Last used": token.last_used,
             "Expires": token.expires,
@@ -63,10 +66,10 @@ def draw(access: Access, person: Person) -> None:
     everything = of(access, person)
     with st.container(horizontal=True, vertical_alignment="center"):
         revoke = st.container(width="content")
-        st.toggle("Ended and temporary ones too", key=ALL)
+        st.toggle("Include expired and temporary tokens", key=ALL)
         listed = shown(everything, now, st.session_state[ALL])
     if not listed:
-        none = "None of the tokens works any more" if any(map(_is_permanent, everything)) else "No tokens yet"
+        none = "There are no active tokens" if any(map(_is_permanent, everything)) else "No tokens yet"
         st.info(f"{none}. A script needs one to call the APIs.", icon=":material/key:")
         return
     chosen = _chosen(listed, now, person.role == "admin")
@@ -107,15 +110,17 @@ def _end() -> None:
 
 @st.dialog("Revoke", icon=":material/block:", on_dismiss=_end)
 def _ask(access: Access, tokens: list[Token]) -> None:
-    st.markdown(f"{_counted(tokens)} will stop working at once, and for good:")
+    st.markdown(f"{_counted(tokens)} will stop working at once, permanently:")
     st.markdown(
-        "\n".join(f"- **{plain(token.name)}** ({token.service}), `{token.prefix}…`" for token in tokens)
+        "\n".join(
+            f"- **{plain(token.name)}** ({plain(token.service)}), {plain(token.prefix)}…" for token in tokens
+        )
     )
     with st.container(horizontal=True):
         if st.button("Revoke", type="primary", key="tokens_revoke_sure"):
             revoke(access, tokens)
             _end()
-            st.toast("Revoked")
+            notes.say("Revoked")
             st.rerun()
         if st.button("Keep", key="tokens_keep"):
             _end()
@@ -129,7 +134,11 @@ def revoke(access: Access, tokens: Iterable[Token]) -> None:
         theirs = {token.id for token in of(access, person)}
         for token in tokens:
             if token.id in theirs:
-                access.store.revoke(token.id)
+                access.revoke(token, person.username)
+
+
+def _opens(token: Token) -> str:
+    return str(token.deals or "") or ", ".join(map(str, token.grants)) or OPENS_ALL
 
 
 def _is_permanent(token: Token) -> bool:

@@ -6,12 +6,13 @@ import streamlit as st
 
 from lib.deals.abilities import Abilities
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui.deals import catalogue, clone
+from lib.ui.deals import clone
 from lib.ui.deals.places import OPEN, SAID
-from lib.ui.deals.rows import KINDS, Key
-from lib.ui.frame import Here
-from lib.ui.markdown import plain
-from lib.ui.problems import is_open
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.frame.problems import is_open
+from lib.ui.supply import catalogue
+from lib.ui.supply.rows import KINDS, Key
 from lib.wire.errors import NotFound, TrancheError
 
 PROBLEM = "action_problem"
@@ -45,7 +46,7 @@ def _pause(here: Here, key: Key, entity: Entity) -> None:
 def problem() -> None:
     """What went wrong with the last action, once."""
     if said := st.session_state.pop(PROBLEM, None):
-        st.error(said, icon=":material/error:")
+        st.error(plain(said), icon=":material/error:")
 
 
 def set_active(here: Here, key: Key, is_active: bool, etag: str | None) -> None:
@@ -80,9 +81,9 @@ def _delete(here: Here, key: Key, entity: Entity) -> None:
     if isinstance(entity, DemandDeal) and entity.supply_deals:
         packages = ", ".join(plain(one.name or str(one.id)) for one in entity.supply_deals)
         st.markdown(f"The seat loses its access to {packages}.")
-    st.markdown("What is deleted can't be brought back; its history stays.")
+    st.markdown("This can't be undone; the history stays.")
     st.button(
-        "Delete for good",
+        "Delete permanently",
         type="primary",
         key="action_delete_sure",
         on_click=delete,
@@ -103,8 +104,8 @@ def _did(work: Callable[[], None]) -> bool:
     try:
         work()
     except TrancheError as error:
-        done = "It may have been done all the same" if is_open(error) else "Nothing was changed"
-        st.session_state[PROBLEM] = f"{plain(error.reason.rstrip('.'))}. {done}."
+        done = "It may have succeeded" if is_open(error) else "Nothing was changed"
+        st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. {done}."
         return False
     finally:
         catalogue.forget()

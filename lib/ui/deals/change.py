@@ -7,16 +7,19 @@ import streamlit as st
 
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui.deals import catalogue, change_deal, change_package, edits, facts
+from lib.ui.deals import change_deal, change_package, edits
 from lib.ui.deals.edits import Fields, Meeting
-from lib.ui.deals.rows import Key
-from lib.ui.field_problems import FieldProblems, beside
-from lib.ui.frame import Here
-from lib.ui.markdown import plain
-from lib.ui.problems import is_open
+from lib.ui.frame import notes
+from lib.ui.frame.field_problems import FieldProblems, Path, beside
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.frame.problems import is_open
+from lib.ui.supply import catalogue, facts, prices
+from lib.ui.supply.prices import Prices
+from lib.ui.supply.rows import Key
 from lib.wire.errors import Conflict, Invalid, TrancheError, Unsupported
 
-NO_PROBLEMS, NOT_SAVED = FieldProblems(), "Not saved yet: see what is said at the fields."
+NO_PROBLEMS = FieldProblems()
 MODELS: dict[str, type[SupplyPackage] | type[DemandDeal]] = {
     "supply_deals": SupplyPackage,
     "demand_deals": DemandDeal,
@@ -44,27 +47,26 @@ def draw(here: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
         _start(prefix, key, edit, edit.base)
     form = change_package if key[0] == "supply_deals" else change_deal
     mine = form.read(here, prefix)
-    edited = edits.changed(edit.base, mine)
-    _meetings(edit)
-    problems = edit.problems.still(mine)
+    _meetings(edit, prices.of(here))
+    wrong = form.wrong(here, prefix, edit.base)
+    problems = edit.problems.still(mine).with_(wrong)
     form.draw(here, prefix, problems)
     if problems:
-        beside(problems.elsewhere((name,) for name in mine) or [NOT_SAVED])
+        beside([*problems.elsewhere((name,) for name in mine), _not_saved(wrong)])
     if edit.failure:
-        st.error(edit.failure, icon=":material/error:")
+        st.error(plain(edit.failure), icon=":material/error:")
+    _unusual(form.doubt(prefix, edit.base), prefix, prices.of(here))
     with st.container(horizontal=True):
         st.button(
-            "Save over it" if any(meeting.is_mine for meeting in edit.meetings) else "Save",
+            "Overwrite their version" if any(meeting.is_mine for meeting in edit.meetings) else "Save",
             type="primary",
             key=f"{prefix}_save",
-            disabled=not edited,
             on_click=save,
             args=(here, key),
         )
         st.button(
-            "Take what is there" if edit.meetings else "Discard",
+            "Use their version" if edit.meetings else "Discard",
             key=f"{prefix}_discard",
-            disabled=not edited and not edit.meetings,
             on_click=forget,
             args=(key,),
         )
@@ -81,9 +83,21 @@ def is_unsaved(here: Here, key: Key) -> bool:
 
 
 def save(here: Here, key: Key) -> None:
-    """Send what was edited, if nobody changed it meanwhile; else show what they did. A callback."""
-    prefix = _prefix(key)
-    edit: Edit = st.session_state[prefix]
+    """Send what was edited, if nobody changed it meanwhile; else show what they did. A callback.
+
+    Its button is never closed: what is typed last is known here only once the click has left its field.
+    """
+    prefix, form = _prefix(key), change_package if key[0] == "supply_deals" else change_deal
+    edit: Edit | None = st.session_state.get(prefix)
+    if edit is None:
+        return  # the second click of a double click: the first one has saved it
+    if not edits.changed(edit.base, form.read(here, prefix)):
+        notes.say("No field was changed")
+        return
+    doubt = form.doubt(prefix, edit.base)
+    if form.wrong(here, prefix, edit.base) or not _is_meant(doubt, prefix):
+        st.session_state[f"{prefix}_tried"] = True
+        return
     try:
         st.session_state[prefix] = _saved(here, key, edit)
     except TrancheError as error:
@@ -91,7 +105,7 @@ def save(here: Here, key: Key) -> None:
     if st.session_state[prefix] is None:
         forget(key)
         catalogue.forget()
-        st.session_state["deals_said"] = "Saved"
+        notes.say("Saved")
 
 
 def _saved(here: Here, key: Key, edit: Edit) -> Edit | None:
@@ -147,31 +161,56 @@ def _start(prefix: str, key: Key, edit: Edit, shown: Fields) -> None:
     form.fill(prefix, shown)
 
 
-def _meetings(edit: Edit) -> None:
+def _not_saved(wrong: Mapping[Path, str]) -> str:
+    """Which fields keep it from being saved."""
+    if not wrong:
+        return "Not saved yet. To fix: the fields marked above."
+    return f"Not saved. To fix: {', '.join(facts.title(str(place[0])) for place in wrong)}."
+
+
+def _unusual(doubt: str, prefix: str, money: Prices) -> None:
+    """Ask for a price that looks like a slip; another one asks again."""
+    if not doubt:
+        return
+    st.checkbox(f"Confirm {plain(doubt)} ({plain(money.terms)})", key=_meant(doubt, prefix))
+    if not _is_meant(doubt, prefix) and st.session_state.get(f"{prefix}_tried"):
+        beside(["Not saved: confirm this price first."])
+
+
+def _is_meant(doubt: str, prefix: str) -> bool:
+    return not doubt or bool(st.session_state.get(_meant(doubt, prefix)))
+
+
+def _meant(doubt: str, prefix: str) -> str:
+    return f"{prefix}_meant_{doubt}"
+
+
+def _meetings(edit: Edit, money: Prices) -> None:
     """What somebody else changed, and what became of it in the form."""
     if not edit.meetings:
         return
-    lines = [_meeting(meeting, edit.by.get(meeting.field, "")) for meeting in edit.meetings]
+    lines = [_meeting(meeting, edit.by.get(meeting.field, ""), money) for meeting in edit.meetings]
     st.warning(
         "Nothing was saved yet. What you typed is still here.\n\n" + "\n".join(f"- {line}" for line in lines),
-        title="Somebody changed this meanwhile",
+        title="Somebody else has changed this",
         icon=":material/group:",
     )
 
 
-def _meeting(meeting: Meeting, by: str) -> str:
+def _meeting(meeting: Meeting, by: str, money: Prices) -> str:
     before, theirs = (plain(facts.value(meeting.field, part)) for part in (meeting.before, meeting.theirs))
-    said = f"**{facts.title(meeting.field)}** went from {before} to {theirs}{f' ({plain(by)})' if by else ''}"
+    title, who = plain(facts.title(meeting.field, money)), f" ({plain(by)})" if by else ""
+    said = f"**{title}** went from {before} to {theirs}{who}"
     if not meeting.is_mine:
         return f"{said}; the form shows that now."
     return f"{said}; you typed **{plain(facts.value(meeting.field, meeting.mine))}**."
 
 
 def _kept(error: TrancheError) -> str:
-    said = plain(error.reason.rstrip("."))
+    said = error.reason.rstrip(".")
     if isinstance(error, Unsupported):
         return f"{said}. What you typed is still here."
-    done = "It may have been saved all the same" if is_open(error) else "Nothing was saved"
+    done = "It may have been saved" if is_open(error) else "Nothing was saved"
     return f"{said}. {done}; what you typed is still here."
 
 

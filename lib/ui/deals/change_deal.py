@@ -1,25 +1,32 @@
 """The fields of a demand deal that can be changed, as widgets."""
 
+from decimal import Decimal
 from typing import Any
 
 import streamlit as st
 
-from lib.ui.deals import abilities, catalogue, facts, links
-from lib.ui.deals.edits import FEE_TYPE, Fields, number
-from lib.ui.field_problems import FieldProblems, beside
-from lib.ui.frame import Here
-from lib.ui.package.seats import seat_label
-from lib.ui.package.words import NO_FEES, fee_title
+from lib.deals import fields
+from lib.deals.models import SupplyPackage
+from lib.ui.deals import more_fields
+from lib.ui.deals.edits import FEE_TYPE, Fields
+from lib.ui.frame.field_problems import FieldProblems, Path, beside
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.new_package import faults
+from lib.ui.new_package.seats import seat_label
+from lib.ui.supply import catalogue, facts, links, permission, prices
+from lib.ui.supply.draft import NO_FEE
+from lib.ui.supply.words import NO_FEES, fee_title
+from lib.ui.typed import amounts
 
-NAMES = ("name", "price", "deal_sync", "is_active", "agency_curation_fee", "agency_curation_fee_type",
-         "contact_email", "seat", "supply_deals")  # fmt: skip
-SWITCHES = ("deal_sync", "is_active")
+NAMES = (*fields.writable(fields.DEALS), "seat", "supply_deals")
+SWITCHES = fields.writable(fields.DEALS, fields.SWITCH)
 FEE = "agency_curation_fee"
 
 
-def fill(prefix: str, fields: Fields) -> None:
+def fill(prefix: str, edited: Fields) -> None:
     """Let the widgets show these fields; those that are missing have none."""
-    for name, value in fields.items():
+    for name, value in edited.items():
         st.session_state[prefix + name] = _shown(name, value)
 
 
@@ -27,6 +34,25 @@ def read(here: Here, prefix: str) -> Fields:
     """The fields that the widgets show."""
     state = st.session_state
     return {name: _sent(name, state[prefix + name]) for name in NAMES if prefix + name in state}
+
+
+def wrong(here: Here, prefix: str, base: Fields) -> dict[Path, str]:
+    """What the form finds wrong, by field. What was empty before may stay so."""
+    held = {name: st.session_state[prefix + name] for name in NAMES if prefix + name in st.session_state}
+    found = {("name",): _needed(held, "name", "Type a name.", base) or faults.name(held.get("name") or "")}
+    if "price" in held:
+        missing = "Type a price." if base.get("price") is not None else ""
+        found["price",] = amounts.fault(held["price"], missing)
+    if FEE in held and held.get(FEE_TYPE) not in (None, NO_FEE) and permission.of(here).fees:
+        found[FEE,] = faults.fee(held[FEE], held[FEE_TYPE])
+    found["contact_email",] = faults.email(held.get("contact_email") or "")
+    return {place: text for place, text in found.items() if text}
+
+
+def doubt(prefix: str, base: Fields) -> str:
+    """Why a changed price has to be confirmed; empty for a usual one."""
+    price = more_fields.sent("price", st.session_state.get(f"{prefix}price") or "")
+    return amounts.doubt(price) if isinstance(price, Decimal) and price != base.get("price") else ""
 
 
 def draw(here: Here, prefix: str, problems: FieldProblems) -> None:
@@ -40,20 +66,17 @@ def draw(here: Here, prefix: str, problems: FieldProblems) -> None:
     price, sync = st.columns(2, vertical_alignment="bottom")
     with price:
         if f"{prefix}price" in state:
-            _amount("Price", f"{prefix}price")
+            amounts.field(prices.of(here).title, f"{prefix}price")
             beside(problems.at("price"))
     with sync, st.container(horizontal=True):
         for name in SWITCHES:
             if prefix + name in state:
-                st.toggle(facts.title(name), key=prefix + name, persist_state="session")
-    beside([*problems.at("deal_sync"), *problems.at("is_active")])
+                st.toggle(plain(facts.title(name)), key=prefix + name, persist_state="session")
+    beside(text for name in SWITCHES for text in problems.at(name))
     _terms(here, prefix, problems)
+    more_fields.draw(fields.DEALS, prefix, problems)
     if f"{prefix}supply_deals" in state:
         _packages(here, prefix, problems)
-
-
-def _amount(title: str, key: str) -> None:
-    st.number_input(title, min_value=0.0, key=key, value=None, format="%.2f", persist_state="session")
 
 
 def _seat(here: Here, prefix: str, problems: FieldProblems) -> None:
@@ -71,18 +94,17 @@ def _seat(here: Here, prefix: str, problems: FieldProblems) -> None:
 
 
 def _packages(here: Here, prefix: str, problems: FieldProblems) -> None:
-    packages = {p.id: p.name or f"Package {p.id}" for p in catalogue.packages(here) if p.id is not None}
-    links.choose("Packages", f"{prefix}supply_deals", packages, "Package")
+    links.choose(here, "Packages", f"{prefix}supply_deals", SupplyPackage)
     beside(problems.at("supply_deals"))
 
 
 def _terms(here: Here, prefix: str, problems: FieldProblems) -> None:
     """The fee, as far as it can be said to the service, and the contact."""
-    fees, state = abilities.of(here).fees, st.session_state
+    fees, state = permission.of(here).fees, st.session_state
     has_fee = bool(fees) and f"{prefix}{FEE_TYPE}" in state and f"{prefix}{FEE}" in state
     if not has_fee:
         st.caption(
-            "Its fee is of a type that the settings don't name: it is changed at the service."
+            "The settings don't name the type of its fee (fee_types): change the fee at the service."
             if fees
             else NO_FEES
         )
@@ -91,12 +113,17 @@ def _terms(here: Here, prefix: str, problems: FieldProblems) -> None:
         if has_fee:
             st.selectbox(
                 "Agency fee", list(fees), index=None, format_func=fee_title, key=f"{prefix}{FEE_TYPE}",
-                persist_state="session", placeholder="Not said",
+                persist_state="session", placeholder="Not set",
             )  # fmt: skip
             beside(problems.at(FEE_TYPE))
     with size:
         if has_fee:
-            _amount("Fee", f"{prefix}{FEE}")
+            kind_of_fee = state[f"{prefix}{FEE_TYPE}"]
+            amounts.field(
+                prices.of(here).fee_title(kind_of_fee),
+                f"{prefix}{FEE}",
+                disabled=kind_of_fee in (None, NO_FEE),
+            )
             beside(problems.at(FEE))
     with contact if has_fee else st.container():
         if f"{prefix}contact_email" in state:
@@ -110,28 +137,24 @@ def _terms(here: Here, prefix: str, problems: FieldProblems) -> None:
 def _shown(name: str, value: Any) -> Any:
     """A field as its widget holds it."""
     match name:
-        case "price" | "agency_curation_fee":
-            return None if value is None else float(value)
         case "seat":
             return value["id"]
         case "supply_deals":
             return [one["id"] for one in value]
-        case "name" | "contact_email":
-            return value or ""
         case _:
-            return value
+            return more_fields.held(name, value)
 
 
 def _sent(name: str, held: Any) -> Any:
     """What a widget holds, as a PUT carries it."""
     match name:
-        case "price" | "agency_curation_fee":
-            return number(held)
         case "seat":
             return {"id": held}
         case "supply_deals":
             return [{"id": one} for one in sorted(held)]
-        case "contact_email":
-            return held or None
         case _:
-            return held
+            return more_fields.sent(name, held)
+
+
+def _needed(held: Fields, name: str, says: str, base: Fields) -> str:
+    return says if name in held and base.get(name) and not (held[name] or "").strip() else ""

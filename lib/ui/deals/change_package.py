@@ -1,58 +1,82 @@
 """The fields of a supply package that can be changed, as widgets."""
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any
 
 import streamlit as st
 
-from lib.deals.models import MEDIA_TYPES
-from lib.ui.deals import abilities, catalogue, facts, links
+from lib.deals import fields
+from lib.deals.models import MEDIA_TYPES, DemandDeal
+from lib.ui.deals import more_fields
 from lib.ui.deals.edits import Fields, targeting
-from lib.ui.deals.names import deal_label
-from lib.ui.field_problems import FieldProblems, beside
-from lib.ui.frame import Here
-from lib.ui.package.words import OFFSETS, offset
-from lib.ui.targeting import picker
+from lib.ui.frame.field_problems import FieldProblems, Path, beside
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.new_package import faults
+from lib.ui.supply import catalogue, facts, links, permission
+from lib.ui.supply.words import OFFSETS, offset
+from lib.ui.targeting import picker, typed
 from lib.ui.targeting.kinds import elements
+from lib.ui.typed import times
 
-SWITCHES = ("is_active", "is_dynamic_bidding", "is_true_price_opt_enable")
-PLAIN = ("name", "media_type", *SWITCHES)
-DATES = ("start_date", "end_date")
+SWITCHES = fields.writable(fields.SUPPLY, fields.SWITCH)
+DATES = fields.writable(fields.SUPPLY, fields.MOMENT)
+PLAIN = tuple(name for name in fields.writable(fields.SUPPLY) if name not in DATES)
 KNOWN = "known_fields"
 
 
-def fill(prefix: str, fields: Fields) -> None:
+def fill(prefix: str, edited: Fields) -> None:
     """Let the widgets show these fields; dates as they are said in the zone of the start."""
     state = st.session_state
     for name in PLAIN:
-        if name in fields:
-            state[prefix + name] = fields[name]
-    start: datetime = fields.get("start_date") or datetime.now(UTC)
+        if name in edited:
+            state[prefix + name] = more_fields.held(name, edited[name])
+    start: datetime = edited.get("start_date") or datetime.now(UTC)
     zone = timezone(start.utcoffset() or timedelta(0))
     state[f"{prefix}zone"] = int((start.utcoffset() or timedelta(0)).total_seconds() // 60)
     for name in DATES:
-        moment: datetime | None = fields.get(name)
-        state[prefix + name] = None if moment is None else moment.astimezone(zone).replace(tzinfo=None)
-    if "demand_deals" in fields:
-        state[f"{prefix}demand_deals"] = [one["id"] for one in fields["demand_deals"]]
-    state[f"{prefix}{KNOWN}"] = frozenset(fields)
-    picker.fill(f"{prefix}target", targeting(fields))
+        moment: datetime | None = edited.get(name)
+        state[prefix + name] = times.typed(moment and moment.astimezone(zone).replace(tzinfo=None))
+    if "demand_deals" in edited:
+        state[f"{prefix}demand_deals"] = [one["id"] for one in edited["demand_deals"]]
+    state[f"{prefix}{KNOWN}"] = frozenset(edited)
+    picker.fill(f"{prefix}target", targeting(edited))
 
 
 def read(here: Here, prefix: str) -> Fields:
     """The fields that the widgets show."""
     state = st.session_state
     zone = timezone(timedelta(minutes=state[f"{prefix}zone"]))
-    dates: dict[str, Any] = {
-        name: None if state[prefix + name] is None else state[prefix + name].replace(tzinfo=zone)
-        for name in DATES
-    }
+    dates: dict[str, Any] = {name: _moment(state[prefix + name], zone) for name in DATES}
     return {
-        **{name: state[prefix + name] for name in PLAIN if prefix + name in state},
+        **{name: more_fields.sent(name, state[prefix + name]) for name in PLAIN if prefix + name in state},
         **dates,
         **elements(picker.read(f"{prefix}target", catalogue.named_lists(here))),
         "demand_deals": [{"id": one} for one in sorted(state.get(f"{prefix}demand_deals", ()))],
     }
+
+
+def wrong(here: Here, prefix: str, base: Fields) -> dict[Path, str]:
+    """What the form finds wrong, by field. What was empty before may stay so."""
+    held = {name: st.session_state.get(prefix + name) or "" for name in ("name", *DATES)}
+    missing = {"name": "Type a name.", "start_date": "Type the start."}
+    found: dict[Path, str] = {
+        (name,): missing.get(name, "") if base.get(name) and not held[name].strip() else "" for name in held
+    }
+    found["name",] = found["name",] or faults.name(held["name"])
+    for name in DATES:
+        found[name,] = found[name,] or times.fault(held[name])
+    start, end = (_moment(held[name], UTC) for name in DATES)
+    if isinstance(start, datetime) and isinstance(end, datetime) and end <= start:
+        found["end_date",] = "The end must be after the start."
+    if waiting := typed.unsettled(f"{prefix}target"):
+        found["targeting",] = f"Not added yet: {', '.join(waiting)}."
+    return {place: text for place, text in found.items() if text}
+
+
+def doubt(prefix: str, base: Fields) -> str:
+    """A package has no price."""
+    return ""
 
 
 def draw(here: Here, prefix: str, problems: FieldProblems) -> None:
@@ -63,42 +87,46 @@ def draw(here: Here, prefix: str, problems: FieldProblems) -> None:
     if "media_type" in known:
         media_types = dict.fromkeys([*MEDIA_TYPES, state[f"{prefix}media_type"]])
         st.segmented_control(
-            "Media type", list(media_types), format_func=str.capitalize, key=f"{prefix}media_type",
-            required=True, persist_state="session",
+            "Media type", list(media_types), format_func=lambda one: plain(one.capitalize()),
+            key=f"{prefix}media_type", required=True, persist_state="session",
         )  # fmt: skip
         beside(problems.at("media_type"))
     _dates(prefix, problems)
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         for name in SWITCHES:
             if name in known:
-                st.toggle(facts.title(name), key=prefix + name, persist_state="session")
+                st.toggle(plain(facts.title(name)), key=prefix + name, persist_state="session")
+        times.calendar({"Start": f"{prefix}start_date", "End": f"{prefix}end_date"}, f"{prefix}calendar")
     beside(text for name in SWITCHES for text in problems.at(name))
+    more_fields.draw(fields.SUPPLY, prefix, problems)
     st.markdown("Targeting")
     query, lists = catalogue.usual_days(here), catalogue.named_lists(here)
-    offer = picker.Offer(frozenset(known), takes_ids=not abilities.of(here).lists)
+    offer = picker.PickerOffer(frozenset(known), takes_ids=not permission.of(here).lists)
     picker.draw(here, query, f"{prefix}target", lists, problems, offer)
     if "demand_deals" in known:
         _deals(here, prefix, problems)
 
 
 def _deals(here: Here, prefix: str, problems: FieldProblems) -> None:
-    deals = {deal.id: deal_label(deal) for deal in catalogue.deals(here) if deal.id is not None}
-    links.choose("Deals", f"{prefix}demand_deals", deals, "Deal")
+    links.choose(here, "Deals", f"{prefix}demand_deals", DemandDeal)
     beside(problems.at("demand_deals"))
 
 
 def _dates(prefix: str, problems: FieldProblems) -> None:
     start, end, zone = st.columns([2, 2, 1], vertical_alignment="top")
     with start:
-        st.datetime_input(
-            "Start", value=None, key=f"{prefix}start_date", format="YYYY-MM-DD", persist_state="session"
-        )
-        beside(problems.at("start_date"))
+        times.draw("Start", f"{prefix}start_date", problems.at("start_date"))
     with end:
-        st.datetime_input(
-            "End", value=None, key=f"{prefix}end_date", format="YYYY-MM-DD", persist_state="session"
-        )
-        beside(problems.at("end_date"))
+        times.draw("End", f"{prefix}end_date", problems.at("end_date"), empty="no end")
     with zone:
         offsets = sorted({*OFFSETS, st.session_state[f"{prefix}zone"]})
         st.selectbox("Time zone", offsets, format_func=offset, key=f"{prefix}zone", persist_state="session")
+
+
+def _moment(text: str, zone: tzinfo) -> datetime | str | None:
+    """The time in this zone; what can't be read stays the text that it is."""
+    try:
+        local = times.read(text or "")
+    except ValueError:
+        return text
+    return None if local is None else local.replace(tzinfo=zone)

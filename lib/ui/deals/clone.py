@@ -6,23 +6,28 @@ from typing import Any
 
 import streamlit as st
 
-from lib.deals.models import DemandDeal, Seat, SupplyPackage
-from lib.ui import screens
-from lib.ui.deals import catalogue
-from lib.ui.deals.edits import number
+from lib.deals import fields
+from lib.deals.client import LARGEST_PAGE, Deals
+from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name
 from lib.ui.deals.places import SAID
-from lib.ui.deals.rows import Key
-from lib.ui.field_problems import FieldProblems, beside
-from lib.ui.frame import Here
-from lib.ui.markdown import plain
-from lib.ui.package import state
-from lib.ui.package.review import advice
-from lib.ui.package.seats import seat_label
+from lib.ui.frame import screens
+from lib.ui.frame.field_problems import FieldProblems, beside
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.new_package import copying, state
+from lib.ui.new_package.review import advice
+from lib.ui.new_package.seats import seat_label
+from lib.ui.supply import catalogue, prices
+from lib.ui.supply.draft import number
+from lib.ui.supply.rows import Key
 from lib.ui.targeting import words
-from lib.wire.errors import Invalid, TrancheError
+from lib.ui.typed import amounts
+from lib.wire.errors import BadRequest, Invalid, TrancheError
 
-ELSEWHERE = "Make it where the package was made."
+ELSEWHERE = "Create it in the system in which the package was created."
 SEAT, PRICE, KEY, PROBLEMS = "clone_seat", "clone_price", "clone_key", "clone_problems"
+MEANT = "clone_meant_"
+PER_SEAT = ("name", "price", "deal_sync")
 
 
 def draw(here: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
@@ -34,29 +39,43 @@ def draw(here: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
                 _deal(here, entity)
     elif odd := words.unread(entity):
         with st.popover("Clone", icon=":material/content_copy:", key="action_clone"):
-            st.markdown(f"A copy would lack what this desk can't read ({plain(', '.join(odd))}). {ELSEWHERE}")
+            st.markdown(
+                f"A copy would lose fields that Tranche can't read ({plain(', '.join(odd))}). {ELSEWHERE}"
+            )
     elif _has_draft(here):
         with st.popover("Clone", icon=":material/content_copy:", key="action_clone"):
-            st.markdown(
-                "The form New package holds something that was not created yet. The copy takes its place."
-            )
-            if st.button("Replace it", type="primary", key="action_clone_sure"):
+            st.markdown("New package holds an unfinished draft. The copy will replace it.")
+            if st.button("Replace draft", type="primary", key="action_clone_sure"):
                 _package(here, entity)
     elif st.button("Clone", icon=":material/content_copy:", key="action_clone"):
         _package(here, entity)
 
 
 def _has_draft(here: Here) -> bool:
-    draft = state.read(catalogue.named_lists(here))
-    return state.KEY in st.session_state and state.CREATED not in st.session_state and not draft.is_untouched
+    return state.is_held(here.clients.drafts, catalogue.named_lists(here))
 
 
 def _package(here: Here, package: SupplyPackage) -> None:
     """Fill the form with a copy, and go there."""
-    mine = {one.id for one in package.demand_deals}
-    deals = [deal for deal in catalogue.deals(here) if deal.id in mine]
-    state.fill(state.copy_of(package, deals))
+    try:
+        deals = _deals_of(catalogue.client(here), package)
+    except TrancheError as error:
+        st.error(f"{plain(error.reason.rstrip('.'))}. Nothing was copied.", icon=":material/error:")
+        return
+    state.fill(copying.copy_of(package, deals), copying.note(deals))
     st.switch_page(screens.NEW_PACKAGE, query_params={})
+
+
+def _deals_of(client: Deals, package: SupplyPackage) -> list[DemandDeal]:
+    """The package's deals, in one call where the service lists them by package, else one by one."""
+    listed: dict[int | None, DemandDeal] = {}
+    if client.abilities.lists and package.demand_deals:
+        try:
+            found = client.list(DemandDeal, supply_deals=package.id, limit=LARGEST_PAGE)
+            listed = {deal.id: deal for deal in found.results}
+        except (BadRequest, Invalid):
+            listed = {}
+    return [listed.get(one.id) or client.get(DemandDeal, one.id) for one in package.demand_deals]
 
 
 def _deal(here: Here, deal: DemandDeal) -> None:
@@ -69,18 +88,25 @@ def _deal(here: Here, deal: DemandDeal) -> None:
         format_func=lambda seat: seat_label(seats.get(seat), seat),
     )  # fmt: skip
     beside(problems.at("seat"))
-    st.number_input("Price", min_value=0.0, value=float(deal.price or 0), key=PRICE, format="%.2f")
-    beside(problems.at("price"))
+    st.session_state.setdefault(PRICE, amounts.typed(deal.price))
+    amounts.field(prices.of(here).title, PRICE)
+    wrong = amounts.fault(st.session_state[PRICE], "Type a price.")
+    beside([wrong] if wrong else problems.at("price"))
+    if doubt := amounts.doubt(number(st.session_state[PRICE])):
+        st.checkbox(f"Confirm {plain(doubt)} ({plain(prices.of(here).terms)})", key=f"{MEANT}{doubt}")
     st.session_state.setdefault(KEY, str(uuid.uuid4()))
-    st.button(
-        "Create the deal", type="primary", key="clone_create", on_click=create, args=(here, deal, seats)
-    )
+    st.button("Create deal", type="primary", key="clone_create", on_click=create, args=(here, deal, seats))
     beside(problems.elsewhere([("seat",), ("price",)]))
 
 
 def create(here: Here, deal: DemandDeal, seats: dict[int, Seat]) -> None:
     """Ask for the deal. A callback."""
+    if KEY not in st.session_state:
+        return  # the second click of a double click: the first one has created it
     seat, price = seats.get(st.session_state[SEAT] or 0), number(st.session_state[PRICE])
+    if faults := _wrong(seat, price):
+        st.session_state[PROBLEMS] = FieldProblems({(): (f"Not created. To fix: {', '.join(faults)}.",)})
+        return
     wanted = like(deal, seat, price)
     is_once = True
     try:
@@ -93,26 +119,31 @@ def create(here: Here, deal: DemandDeal, seats: dict[int, Seat]) -> None:
         said = f"{error.reason.rstrip('.')}. {advice(error, is_once)}"
         st.session_state[PROBLEMS] = FieldProblems({(): (said,)})
     else:
-        for name in (KEY, PROBLEMS):
+        for name in (KEY, PROBLEMS, PRICE):
             st.session_state.pop(name, None)
         catalogue.forget()
-        st.session_state[SAID] = f"{plain(made.name or '')} is created as deal {made.id}"
+        st.session_state[SAID] = f"{made.name or ''} is created as deal {made.id}"
         st.query_params["open"] = f"demand_deals-{made.id}"
         st.rerun()
+
+
+def _wrong(seat: Seat | None, price: Decimal | None) -> list[str]:
+    """The fields that keep the deal from being created."""
+    doubt = amounts.doubt(price)
+    is_meant = not doubt or st.session_state.get(f"{MEANT}{doubt}")
+    faults = {"Seat": seat is None, "Price": price is None, f"confirm {doubt}": not is_meant}
+    return [name for name, is_wrong in faults.items() if is_wrong]
 
 
 def like(deal: DemandDeal, seat: Seat | None, price: Decimal | None) -> DemandDeal:
     """The deal to ask for: named as generated ones are, with the packages and terms of the other."""
     package = deal.supply_deals[0].name if deal.supply_deals else deal.name
-    fields = {
-        "name": f"{package} - {seat.name}" if seat else deal.name,
+    same = {name: getattr(deal, name) for name in fields.writable(fields.DEALS) if name not in PER_SEAT}
+    own = {
+        "name": generated_name(package or "", seat.name or f"Seat {seat.id}") if seat else deal.name,
         "seat": None if seat is None else Seat(id=seat.id),
         "price": price,
         "supply_deals": tuple(SupplyPackage(id=one.id) for one in deal.supply_deals),
-        "is_active": deal.is_active,
-        "agency_curation_fee": deal.agency_curation_fee,
-        "agency_curation_fee_type": deal.agency_curation_fee_type,
-        "contact_email": deal.contact_email,
     }
-    given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in (same | own).items() if value is not None}
     return DemandDeal.model_construct(**given)

@@ -4,13 +4,16 @@ import streamlit as st
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Filter
-from lib.ui import ask, charts, focus, link, look, numbers, precision, screens, series
-from lib.ui.charts import Named
-from lib.ui.deals import report
-from lib.ui.deals.rows import Key
-from lib.ui.frame import Here
-from lib.ui.numbers import Numbers
-from lib.ui.problems import told
+from lib.ui.charts import numbers, series, sparkline, theme, time_chart
+from lib.ui.charts.numbers import Numbers
+from lib.ui.charts.time_chart import Named
+from lib.ui.frame import screens
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.frame.problems import told
+from lib.ui.question import ask, focus, link, precision
+from lib.ui.supply import report
+from lib.ui.supply.rows import Key
 
 DAYS, NARROWEST = 30, 120
 KEY_FIELDS = {"demand_deals": report.DEAL, "supply_deals": report.PACKAGE}
@@ -21,7 +24,7 @@ def draw(here: Here, key: Key) -> None:
     with told("The delivery", kept="Nothing was changed."):
         seen = report.of_deals(here)
         if seen is None:
-            st.info("None of the slicers that you may see tells deals apart.", icon=":material/info:")
+            st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")
             return
         query = question(seen, key)
         answer = ask.audience(seen, query)
@@ -42,7 +45,7 @@ def question(seen: Here, key: Key) -> AudienceQuery:
 def _closer(query: AudienceQuery) -> None:
     st.page_link(
         screens.AUDIENCE,
-        label="Look closer in Audience",
+        label="Open in Audience",
         icon=":material/monitoring:",
         query_params=link.to_params(query.model_copy(update={"split_by": (), "data_fields": None})),
     )
@@ -53,17 +56,16 @@ def _figures(seen: Here, query: AudienceQuery, answer: Audience) -> None:
     with st.grid(4, min_column_width=NARROWEST, gap="small"):
         for name in query.data_fields or ():
             field = seen.slicer.data_field(name)
-            course = series.over(answer, name, "day", period).values.tolist()
-            st.metric(
-                numbers.title(field),
-                shown.short(answer.total.values.get(name), field),
-                chart_data=course,
-                delta_color="primary",
-                help=field.formula_description or field.annotation or None,
-            )
+            with st.container(gap="xxsmall"):
+                st.metric(
+                    plain(numbers.title(field)),
+                    plain(shown.short(answer.total.values.get(name), field)),
+                    help=plain(field.formula_description or field.annotation or "") or None,
+                )
+                sparkline.draw(series.over(answer, name, "day", period), field, "day", period, shown)
     where = f"{seen.project}/{seen.slicer_name}"
-    exact = precision.sentence(answer, (query.data_fields or ("",))[0], shown)
-    st.caption(f"{numbers.days(*period)} · {where} · {exact}")
+    exact = precision.over(answer, [seen.slicer.data_field(name) for name in query.data_fields or ()], shown)
+    st.caption(f"{numbers.days(*period)} · {plain(where)} · {plain(exact)}")
 
 
 def _chart(seen: Here, query: AudienceQuery, answer: Audience) -> None:
@@ -71,11 +73,11 @@ def _chart(seen: Here, query: AudienceQuery, answer: Audience) -> None:
     name = (query.data_fields or ("",))[0]
     field, period = seen.slicer.data_field(name), report.period(seen, query)
     shown, numbered = series.over(answer, name, "day", period), Numbers.of(st.context.locale)
-    figure = charts.over_time([Named(numbers.title(field), shown)], field, numbered, has_brush=False)
+    figure = time_chart.over_time([Named(numbers.title(field), shown)], field, numbered, has_brush=False)
     st.plotly_chart(
         figure,
         key="delivery_chart",
-        config=look.CONFIG,
+        config=theme.CONFIG,
         alt=f"{numbers.title(field)} by day, {numbers.days(*period)}",
     )
     with st.expander("As a table"):

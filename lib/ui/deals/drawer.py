@@ -1,6 +1,5 @@
 """The drawer of one package or deal: its facts, its delivery, its history, and what can be done with it."""
 
-import re
 from collections.abc import Callable
 from datetime import timedelta, timezone
 
@@ -8,32 +7,21 @@ import streamlit as st
 
 from lib.deals.abilities import Abilities, Verb
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui import leaving
-from lib.ui.deals import abilities, actions, catalogue, change, delivery, details, facts, history
-from lib.ui.deals.places import OPEN, SAID
-from lib.ui.deals.rows import KINDS, Key
-from lib.ui.deals.table import COLORS
-from lib.ui.frame import Here
-from lib.ui.markdown import plain
-from lib.ui.problems import show, told
+from lib.ui.deals import actions, add_deals, change, delivery, details, gone, history
+from lib.ui.deals.columns import TONES
+from lib.ui.deals.places import OPEN, opened
+from lib.ui.frame import notes, unsaved
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.frame.problems import show, told
+from lib.ui.supply import catalogue, facts, permission
+from lib.ui.supply.rows import KINDS, Key
 from lib.wire.errors import NotFound, TrancheError
 
 VERBS: tuple[Verb, ...] = ("create", "change", "delete")
 SHOWN, WIDTH = "drawer_shown", 720
-FACTS, DELIVERY, CHANGE, HISTORY = "Facts", "Delivery", "Change", "History"
-ADDRESS = re.compile(r"(supply_deals|demand_deals)-([1-9][0-9]{0,15})")
+FACTS, ADD, DELIVERY, CHANGE, HISTORY = "Facts", "Add deals", "Delivery", "Change", "History"
 Entity = SupplyPackage | DemandDeal
-
-
-def opened() -> Key | None:
-    """Which one the URL says is open."""
-    found = ADDRESS.fullmatch(st.query_params.get(OPEN, ""))
-    return (found[1], int(found[2])) if found else None
-
-
-def open_one(key: Key) -> None:
-    """Let this one be open from the next run on."""
-    st.query_params[OPEN] = f"{key[0]}-{key[1]}"
 
 
 def close() -> None:
@@ -51,69 +39,84 @@ def draw(here: Here) -> None:
         entity = catalogue.client(here).get(change.MODELS[key[0]], key[1])
     except NotFound:
         close()
-        catalogue.forget()
-        st.warning(f"{KINDS[key[0]]} {key[1]} is not there any more.", icon=":material/link_off:")
+        _say_gone(here, key)
         return
     except TrancheError as error:
-        show(error, f"{KINDS[key[0]]} {key[1]}", "Nothing was changed.")
+        show(error, f"{KINDS[key[0]]} {key[1]:d}", "Nothing was changed.")
         return
     icon = ":material/inventory_2:" if key[0] == "supply_deals" else ":material/handshake:"
-    title = plain(entity.name or f"{KINDS[key[0]]} {key[1]}")
+    title = plain(entity.name or f"{KINDS[key[0]]} {key[1]:d}")
     drawer = st.dialog(title, position="right", width=WIDTH, icon=icon, on_dismiss=close)
     drawer(_content)(here, key)
 
 
 def _content(here: Here, key: Key) -> None:
-    """Read anew on each run of the drawer, so that it shows what is there now."""
-    with told(f"{KINDS[key[0]]} {key[1]}", "What you typed is kept."):
-        _sections(here, key, catalogue.client(here).get(change.MODELS[key[0]], key[1]))
+    """Read again on each run of the drawer, so that it shows what is there now."""
+    with told(f"{KINDS[key[0]]} {key[1]:d}", "What you typed is kept."):
+        try:
+            entity = catalogue.client(here).get(change.MODELS[key[0]], key[1])
+        except NotFound:
+            _say_gone(here, key)
+            return
+        _sections(here, key, entity)
+
+
+def _say_gone(here: Here, key: Key) -> None:
+    """That it is not there, and where the list is read anew."""
+    catalogue.forget()
+    st.warning(plain(gone.sentence(here, key)), icon=":material/link_off:")
 
 
 def _sections(here: Here, key: Key, entity: Entity) -> None:
     """Its head, and the section that is chosen."""
-    if said := st.session_state.pop(SAID, None):
-        st.toast(said)
-    does = abilities.of(here)
+    does = permission.of(here)
     may_change = not does.why_not(key[0], "change")
     _head(here, key, entity, does)
+    notes.draw()
     actions.problem()
     sections: dict[str, Callable[[], None]] = {
         FACTS: lambda: details.draw(here, entity),
+        ADD: lambda: add_deals.draw(here, entity),
         DELIVERY: lambda: delivery.draw(here, key),
         CHANGE: lambda: change.draw(here, key, entity),
         HISTORY: lambda: history.draw(here, key),
     }
-    names = [name for name in sections if may_change or name != CHANGE]
+    hidden = {
+        name
+        for name, is_offered in ((CHANGE, may_change), (ADD, add_deals.is_offered(entity, does)))
+        if not is_offered
+    }
+    names = [name for name in sections if name not in hidden]
     if st.session_state.get(SHOWN) not in (None, *names):
         del st.session_state[SHOWN]
-    unsaved = may_change and change.is_unsaved(here, key)
+    is_unsaved = may_change and change.is_unsaved(here, key)
     shown = st.segmented_control(
         "Section",
         names,
-        default=CHANGE if unsaved else FACTS,
-        format_func=lambda name: f"{name} •" if name == CHANGE and unsaved else name,
+        default=CHANGE if is_unsaved else FACTS,
+        format_func=lambda name: f"{plain(name)} •" if name == CHANGE and is_unsaved else plain(name),
         required=True,
         key=SHOWN,
         persist_state="session",
         label_visibility="collapsed",
     )
     sections[shown]()
-    leaving.ask_before(unsaved)
+    unsaved.ask_before(is_unsaved)
 
 
 def _head(here: Here, key: Key, entity: Entity, does: Abilities) -> None:
     """The status, what it is, what can be done, and why the rest can't."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if entity.status:
-            st.badge(entity.status.capitalize(), color=COLORS.get(entity.status, "gray"))
-        st.caption(f"{KINDS[key[0]]} {key[1]}", width="content")
+            st.badge(plain(entity.status.capitalize()), color=TONES.get(entity.status, "gray"))
+        st.caption(f"{KINDS[key[0]]} {key[1]:d}", width="content")
         st.space("stretch")
         actions.draw(here, key, entity, does)
     if reason := does.why_not(key[0], *VERBS):
         st.caption(f":material/lock: {plain(reason)}.")
     if entity.as_of is not None:
         since = facts.moment(entity.as_of.astimezone(_zone()))
-        st.caption(f":material/history: As it was known on {since}; this service does not show it by itself.")
+        st.caption(f":material/history: As last known on {since}; this service can't return a single one.")
 
 
 def _zone() -> timezone:

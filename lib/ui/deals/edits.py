@@ -2,19 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
+from lib.deals import fields
+from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, SupplyPackage, Targeting
 from lib.ui.targeting.kinds import elements
 
 Fields = dict[str, Any]
 FEE_TYPE = "agency_curation_fee_type"
-CHOICES = ("media_type", "is_active", "is_dynamic_bidding", "is_true_price_opt_enable", "deal_sync")
-PACKAGE = ("name", "media_type", "start_date", "end_date", "is_active", "is_dynamic_bidding",
-           "is_true_price_opt_enable")  # fmt: skip
-DEAL = ("name", "price", "deal_sync", "is_active", "agency_curation_fee", "agency_curation_fee_type",
-        "contact_email")  # fmt: skip
+CHOICES = tuple(
+    name for entity in (SUPPLY, DEALS) for name in fields.writable(entity, fields.MEDIA_TYPE, fields.SWITCH)
+)
 
 
 @dataclass(frozen=True)
@@ -30,25 +29,25 @@ class Meeting:
 
 def of_package(package: SupplyPackage) -> Fields:
     """What of a package can be changed, as a PUT carries it."""
-    fields = {
-        **{name: getattr(package, name) for name in PACKAGE},
+    found = {
+        **{name: getattr(package, name) for name in fields.writable(SUPPLY)},
         **elements(package),
         "demand_deals": [{"id": one.id} for one in sorted(package.demand_deals, key=lambda one: one.id)],
     }
-    return _known(package, fields)
+    return _known(package, found)
 
 
 def of_deal(deal: DemandDeal) -> Fields:
     """What of a deal can be changed, as a PUT carries it."""
     packages = sorted(one.id for one in deal.supply_deals if one.id is not None)
-    fields = {
-        **{name: getattr(deal, name) for name in DEAL},
+    found = {
+        **{name: getattr(deal, name) for name in fields.writable(DEALS)},
         "seat": {"id": deal.seat.id if deal.seat else None},
         "supply_deals": [{"id": one} for one in packages],
     }
     if FEE_TYPE in deal.unread:
-        del fields["agency_curation_fee"]
-    return _known(deal, fields)
+        del found["agency_curation_fee"]
+    return _known(deal, found)
 
 
 def of(entity: SupplyPackage | DemandDeal) -> Fields:
@@ -75,26 +74,21 @@ def merged(
     return together, meetings
 
 
-def targeting(fields: Mapping[str, Any]) -> Targeting:
+def targeting(edited: Mapping[str, Any]) -> Targeting:
     """The targeting among a package's fields."""
-    return Targeting.model_validate({name: fields[name] for name in Targeting.model_fields if name in fields})
+    return Targeting.model_validate({name: edited[name] for name in Targeting.model_fields if name in edited})
 
 
-def number(given: float | None) -> Decimal | None:
-    """What a number widget holds, exactly as it was typed."""
-    return None if given is None else Decimal(str(given))
-
-
-def _known(entity: SupplyPackage | DemandDeal, fields: Fields) -> Fields:
+def _known(entity: SupplyPackage | DemandDeal, found: Fields) -> Fields:
     """Without what can't be read, and what the service does not tell where nobody can see what is replaced.
 
     A text, a number or a time that is not told may be set; a switch, a choice or a list may not.
     """
     told = entity.model_fields_set
     odd = {name for name, part in entity.unread.items() if not isinstance(part, list)}
-    untold = {name for name in CHOICES if name in fields and fields[name] is None}
-    untold |= {name for name, value in fields.items() if isinstance(value, list) and name not in told}
-    return {name: value for name, value in fields.items() if name not in odd | untold}
+    untold = {name for name in CHOICES if name in found and found[name] is None}
+    untold |= {name for name, value in found.items() if isinstance(value, list) and name not in told}
+    return {name: value for name, value in found.items() if name not in odd | untold}
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -3,26 +3,27 @@
 import pandas as pd
 import streamlit as st
 
-from lib.deals.models import Change
-from lib.ui.deals import catalogue, facts
-from lib.ui.deals.rows import Key
-from lib.ui.frame import Here
-from lib.ui.problems import told
+from lib.deals.models import EntityChange
+from lib.ui.frame.frame import Here
+from lib.ui.frame.problems import told
+from lib.ui.supply import catalogue, facts, prices
+from lib.ui.supply.prices import USUAL, Prices
+from lib.ui.supply.rows import Key
 
 DONE = {"created": "Created", "removed": "Deleted", "seen": "Opened here for the first time"}
 
 
-def sentences(change: Change) -> list[str]:
+def sentences(change: EntityChange, money: Prices = USUAL) -> list[str]:
     """What a change did, a sentence for each field that it touched."""
     if change.action in DONE:
         return [DONE[change.action]]
     before, after = change.before or {}, change.after or {}
-    return [_sentence(field, before.get(field), after.get(field)) for field in after]
+    return [_sentence(field, before.get(field), after.get(field), money) for field in after]
 
 
-def table(changes: list[Change]) -> pd.DataFrame:
+def table(changes: list[EntityChange], money: Prices = USUAL) -> pd.DataFrame:
     """A row per field that was touched, the latest first."""
-    rows = [(change.at, change.who, text) for change in changes for text in sentences(change)]
+    rows = [(change.at, change.who, text) for change in changes for text in sentences(change, money)]
     frame = pd.DataFrame(rows, columns=["When", "Who", "What"])
     return frame.assign(When=pd.to_datetime(frame["When"], utc=True))
 
@@ -32,7 +33,7 @@ def draw(here: Here, key: Key) -> None:
     with told("The history", kept="Nothing was changed."):
         changes = catalogue.client(here).history(*key)
         st.dataframe(
-            table(changes),
+            table(changes, prices.of(here)),
             hide_index=True,
             column_config={
                 "When": st.column_config.DatetimeColumn(
@@ -41,16 +42,16 @@ def draw(here: Here, key: Key) -> None:
                 "Who": st.column_config.TextColumn(width=90),
                 "What": st.column_config.TextColumn(width=380),
             },
-            alt="Changes, the latest first",
+            alt="Changes, latest first",
         )
 
 
-def _sentence(field: str, before: object, after: object) -> str:
+def _sentence(field: str, before: object, after: object, money: Prices) -> str:
     if field == "is_active":
         return "Resumed" if after else "Paused"
     if isinstance(before, list) and isinstance(after, list):
         return f"{facts.title(field)}: {_difference(field, before, after)}"
-    return f"{facts.title(field)}: {facts.value(field, before)} → {facts.value(field, after)}"
+    return f"{facts.title(field, money)}: {facts.value(field, before)} → {facts.value(field, after)}"
 
 
 def _difference(field: str, before: list[object], after: list[object]) -> str:

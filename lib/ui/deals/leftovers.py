@@ -5,18 +5,19 @@ from collections.abc import Iterator
 import streamlit as st
 
 from lib.deals.models import Resource
-from lib.ui.deals import facts
+from lib.ui.frame.markdown import plain
+from lib.ui.supply import facts
 from lib.wire import exact
 
 
 def draw(entity: Resource) -> None:
     """Nothing where all of it is known."""
     for sentence, raw in unread(entity):
-        with st.expander(sentence, icon=":material/data_object:"):
+        with st.expander(plain(sentence), icon=":material/data_object:"):
             st.code(raw, language="json", wrap_lines=True)
     if others := entity.model_extra:
         with st.expander(f"Other fields ({len(others)})", icon=":material/data_object:"):
-            st.caption("The service sends them beside what the desk knows. They stay as they are.")
+            st.caption("The service returns them, and Tranche does not know them. They stay unchanged.")
             st.code(exact.readable(others), language="json", wrap_lines=True)
 
 
@@ -26,10 +27,10 @@ def unread(entity: Resource) -> Iterator[tuple[str, str]]:
         called = facts.title(name)
         if isinstance(part, list):
             what = f"{len(part)} of {called.lower()}"
-            yield f"{what} that this desk can't read; {_stays(len(part))}", exact.readable(part)
+            yield f"{what} that Tranche can't read; {_stays(len(part))}", exact.readable(part)
         else:
-            yield f"{called}: a value that this desk can't read; it stays as it is", exact.readable(part)
+            yield f"{called}: a value that Tranche can't read; it stays unchanged", exact.readable(part)
 
 
 def _stays(count: int) -> str:
-    return "it stays as it is" if count == 1 else "they stay as they are"
+    return "it stays unchanged" if count == 1 else "they stay unchanged"

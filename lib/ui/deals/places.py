@@ -1,3 +1,16 @@
-"""Where the screen Deals keeps what it shares among its parts: the URL's parameter, the session's names."""
+"""Where the screen Deals keeps what its parts share: the URL's parameter, the session's names."""
 
-OPEN, CLICKED, SAID = "open", "deals_clicked", "deals_said"
+import re
+
+import streamlit as st
+
+from lib.ui.frame import notes
+
+OPEN, SAID = "open", notes.SAID
+ADDRESS = re.compile(r"(supply_deals|demand_deals)-([1-9][0-9]{0,15})")
+
+
+def opened() -> tuple[str, int] | None:
+    """Which one the URL says is open."""
+    found = ADDRESS.fullmatch(st.query_params.get(OPEN, ""))
+    return (found[1], int(found[2])) if found else None

@@ -1,193 +1,210 @@
-"""The list of packages and deals: narrowed by a search and by filters, opened by a click, paused in bulk."""
+"""The list of packages and deals: searched, narrowed, ordered and paged by the service; a row opens."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal
 
 import streamlit as st
 
+from lib.deals.client import Deals
 from lib.deals.models import MEDIA_TYPES, STATUSES
-from lib.ui import selection
-from lib.ui.deals import abilities, bring_in, catalogue
-from lib.ui.deals.places import CLICKED, OPEN, SAID
-from lib.ui.deals.rows import KINDS, Row, Wanted, csv, table
-from lib.ui.frame import Here
-from lib.ui.markdown import plain
-from lib.ui.numbers import Numbers
-from lib.wire.errors import DeadlineExceeded, ServiceProblem, TrancheError
+from lib.reporting.models import Direction
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import bring_in, bulk, columns, marked, view
+from lib.ui.deals.places import opened
+from lib.ui.frame import notes, screens, sign_in
+from lib.ui.frame.frame import Here
+from lib.ui.listing import listing
+from lib.ui.supply import catalogue, meanings, pages, permission, prices
+from lib.ui.supply.rows import KINDS, csv
+from lib.ui.supply.wanted import PAGE, ListSearch, offered, orders, read_order, selected
 
-Color = Literal["green", "blue", "orange", "gray"]
-FIND, KIND, STATUS, MEDIA, SEAT, DSP = "find", "kind", "status", "media", "seat", "dsp"
-COLORS: dict[str, Color] = {"active": "green", "pending": "blue", "paused": "orange", "complete": "gray"}
-TALLEST, NARROWEST = 630, 150
-ROW_HEIGHT = 33
+FIND, KIND, NARROWEST = "find", "deals_kind", 150
+PLURALS = {entity: f"{word}s" for entity, word in KINDS.items()}
 
 
-def draw(here: Here, everything: Sequence[Row]) -> None:
-    """Controls, then the rows that are left; who may change deals can pause and resume several at once."""
-    does = abilities.of(here)
-    changeable = frozenset(entity for entity in KINDS if not does.why_not(entity, "change"))
-    wanted = _controls(everything)
-    shown = [row for row in everything if wanted.has(row)]
+def draw(here: Here) -> None:
+    """Controls, the page of rows, and what can be done with those that are chosen."""
+    seen, wanted = view.current(), _wanted(here)
+    part = pages.page(here, wanted)
+    if wanted.page and not part.rows:
+        wanted = _first(wanted)
+        part = pages.page(here, wanted)
+    view.drawn(seen, part.rows)
     bar = st.container(horizontal=True, vertical_alignment="center")
-    chosen = _grid(shown, bool(changeable)) if shown else []
+    if opened() is None:
+        notes.draw()
+    if part.rows:
+        _listing(here, wanted, part, seen)
+        _pager(wanted, part.count)
+    else:
+        _nothing(here, wanted)
     with bar:
-        st.caption(_counted(shown, everything, catalogue.unread(here)), width="content")
-        if changeable:
-            _bulk(here, [row for row in chosen if row.entity in changeable])
-        st.download_button(
-            "CSV",
-            data=partial(csv, shown),
-            file_name="deals.csv",
-            mime="text/csv",
-            icon=":material/download:",
-            type="tertiary",
-            disabled=not shown,
-            on_click="ignore",
-            key="deals_csv",
-        )
+        st.caption(_counted(here, wanted, part.count), width="content")
+        st.space("stretch")
+        bulk.draw(here, wanted, part.count, seen)
+        _csv(here, wanted, part.count)
         bring_in.draw(here)
-    if not shown:
-        st.info(
-            "No package or deal matches. Shorten the search, or take a filter away.",
-            icon=":material/search_off:",
-        )
 
 
-def _controls(everything: Iterable[Row]) -> Wanted:
-    """The search and the filters; they stand in the URL, so that a link shows the same list."""
-    rows = list(everything)
-    seats = sorted({seat for row in rows for seat in row.seats})
-    dsps = sorted({dsp for row in rows for dsp in row.dsps})
-    with st.grid(6, min_column_width=NARROWEST, gap="small"):
-        text = st.text_input(
-            "Search", type="search", live="200ms", key=FIND, bind="query-params",
-            placeholder="Name, seat, DSP, place, id", label_visibility="collapsed",
+def _wanted(here: Here) -> ListSearch:
+    """The search and the filters; they are in the URL, so that a link shows the same list."""
+    does = permission.of(here)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        entity = st.segmented_control(
+            "Kind", list(KINDS), format_func=PLURALS.__getitem__, key=KIND, bind="query-params",
+            required=True, default="supply_deals", label_visibility="collapsed", on_change=_start_over,
         )  # fmt: skip
-        return Wanted(
-            text=text or "",
-            kinds=_several(KIND, "Kind", list(KINDS), lambda kind: f"{KINDS[kind]}s"),
-            statuses=_several(STATUS, "Status", list(STATUSES), str.capitalize),
-            media_types=_several(MEDIA, "Media type", list(MEDIA_TYPES), str.capitalize),
-            seats=_several(SEAT, "Seat", seats, str),
-            dsps=_several(DSP, "DSP", dsps, str),
-        )
+        text = st.text_input(
+            "Search", type="search", live="200ms", key=FIND, bind="query-params", on_change=_start_over,
+            placeholder="Name, seat, DSP, place, contact, deal id", label_visibility="collapsed",
+        )  # fmt: skip
+    names = offered(entity, does)
+    with st.grid(4, min_column_width=NARROWEST, gap="small"):
+        filters = {name: _several(here, name) for name in names}
+    order: tuple[str, Direction] = read_order(st.query_params.get(view.ORDER, ""), entity, does)
+    found = " ".join((text or "").split())
+    means = meanings.of(here, found) if does.finds else ()
+    return ListSearch(entity, found, means, selected(filters, entity, does), order, _page())
 
 
-def _several(key: str, label: str, options: list[str], named: Callable[[str], str]) -> list[str]:
+def _several(here: Here, name: str) -> list[str]:
+    """A filter: its values as the service takes them."""
+    titles = {"status": "Status", "media_type": "Media type", "seat": "Seat", "dsp": "DSP"}
+    options, named = _options(here, name)
     return st.multiselect(
-        label,
+        titles[name],
         options,
         format_func=named,
-        key=f"deals_{key}",
+        key=f"deals_{name}",
         bind="query-params",
-        placeholder=label,
+        placeholder=titles[name],
         label_visibility="collapsed",
         select_all=False,
         filter_mode="contains",
+        on_change=_start_over,
     )
 
 
-def _grid(shown: Sequence[Row], may_change: bool) -> list[Row]:
-    """The rows; what is chosen is forgotten when the rows are others, as it is known by its place alone."""
-    draw_rows = partial(
-        st.dataframe,
-        table(shown),
-        key=selection.key("deals", (row.key for row in shown)),
-        hide_index=True,
-        height=min(TALLEST, ROW_HEIGHT * (len(shown) + 1) + 3),
-        column_config=_columns(shown),
-        placeholder="",
-        alt="Packages and deals",
+def _options(here: Here, name: str) -> tuple[list[str], Callable[[str], str]]:
+    if name == "status":
+        return list(STATUSES), str.capitalize
+    if name == "media_type":
+        return list(MEDIA_TYPES), str.capitalize
+    known = catalogue.seats(here) if name == "seat" else catalogue.dsps(here)
+    names = {str(one.id): one.name or f"{name} {one.id}" for one in known.values()}
+    twice = (
+        {text for text in names.values() if [*names.values()].count(text) > 1} if len(names) < 500 else set()
     )
-    if not may_change:
-        draw_rows()
-        return []
-    event: Any = draw_rows(on_select="rerun", selection_mode="multi-row")
-    return [shown[place] for place in event["selection"]["rows"] if place < len(shown)]
+    return sorted(
+        names, key=lambda one: names[one].casefold()
+    ), lambda one: f"{names.get(one, one)} ({one})" if names.get(one) in twice else names.get(one, one)
 
 
-def _columns(shown: Sequence[Row]) -> dict[str, Any]:
-    name = st.column_config.ButtonColumn(
+def _start_over() -> None:
+    """Another search begins on its first page, with nothing chosen. A callback."""
+    view.choose_none()
+    st.query_params.pop(view.PAGE, None)
+
+
+def _page() -> int:
+    text = st.query_params.get(view.PAGE, "1")
+    return int(text) - 1 if text.isascii() and text.isdigit() and 0 < int(text) < 10**6 else 0
+
+
+def _first(wanted: ListSearch) -> ListSearch:
+    """The same list from its beginning: it became shorter than the page that the URL names."""
+    st.query_params.pop(view.PAGE, None)
+    return ListSearch(wanted.entity, wanted.text, wanted.meanings, wanted.filters, wanted.order)
+
+
+def _listing(here: Here, wanted: ListSearch, part: pages.RowsPage, seen: view.ListView) -> None:
+    does, names = permission.of(here), columns.OF[wanted.entity]
+    title = prices.of(here).title
+    ticked = frozenset(row.key for row in part.rows) if seen.all_of == bulk.question(wanted) else seen.keys
+    shown = listing.Listing(
+        label=PLURALS[wanted.entity],
+        columns=columns.columns(names, title, orders(wanted.entity, does), wanted.order),
+        rows=columns.rows(marked.rows(here, part.rows), names, ticked, opened()),
+        count=part.count,
+        ticks=not does.why_not(wanted.entity, "change"),
+    )
+    with st.container(key="deals_table"):
+        listing.draw(view.LIST, shown, seen.taken, view.catch_up)  # type: ignore[arg-type]
+
+
+def _pager(wanted: ListSearch, count: int) -> None:
+    last = (count - 1) // PAGE
+    if not last:
+        return
+    numbers, page = Numbers.of(st.context.locale), wanted.page
+    first = page * PAGE
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="center"):
+        _turn("First page", "first_page", 0, page == 0)
+        _turn("Previous page", "chevron_left", page - 1, page == 0)
+        shown = f"{numbers.number(first + 1)}–{numbers.number(min(count, first + PAGE))}"
+        st.caption(f"{shown} of {numbers.number(count)}", width="content")
+        _turn("Next page", "chevron_right", page + 1, page >= last)
+        _turn("Last page", "last_page", last, page >= last)
+
+
+def _turn(label: str, icon: str, to: int, is_off: bool) -> None:
+    st.button(
+        label, icon=f":material/{icon}:", key=f"deals_{icon}", type="tertiary", disabled=is_off,
+        on_click=view.turn(max(0, to)),
+    )  # fmt: skip
+
+
+def _nothing(here: Here, wanted: ListSearch) -> None:
+    """Nothing of this kind; how many of the other kind the same search finds."""
+    other = next(entity for entity in KINDS if entity != wanted.entity)
+    found = pages.count(here, wanted.of_kind(other, permission.of(here)))
+    word, others = PLURALS[wanted.entity].lower(), PLURALS[other].lower()
+    if not wanted.is_narrowed:
+        st.info(f"There are no {word} yet.", icon=":material/handshake:")
+        if not permission.of(here).why_not("supply_deals", "create"):
+            st.page_link(screens.NEW_PACKAGE, label="Set up a package", icon=":material/add_box:")
+    else:
+        st.info(f"No {word} match. Shorten the search, or remove a filter.", icon=":material/search_off:")
+    if found:
+        number = Numbers.of(st.context.locale).number(found)
+        label = f"Show {number} {others if found > 1 else others[:-1]}"
+        st.button(label, icon=":material/arrow_forward:", key="deals_other", on_click=_show, args=(other,))
+
+
+def _show(entity: str) -> None:
+    """Look at the other kind. A callback."""
+    st.session_state[KIND] = entity
+    _start_over()
+
+
+def _counted(here: Here, wanted: ListSearch, count: int) -> str:
+    """`1,149 packages: 800 active · 349 paused`."""
+    numbers, word = Numbers.of(st.context.locale), PLURALS[wanted.entity].lower()
+    by_status = pages.statuses(here, wanted) if count else {}
+    parts = [f"{numbers.number(by_status[one])} {one}" for one in STATUSES if by_status.get(one)]
+    whole = f"{numbers.number(count)} {word if count != 1 else word[:-1]}"
+    chosen = dict(wanted.filters).get("status")
+    if chosen:
+        return f"{whole} · without the filter by status: {', '.join(parts)}"
+    return f"{whole}: {' · '.join(parts)}" if parts else whole
+
+
+def _csv(here: Here, wanted: ListSearch, count: int) -> None:
+    """The whole list as a file, in its order, read page by page when it is asked for."""
+    client = catalogue.client(here)
+    st.download_button(
+        "CSV",
+        data=partial(_file, client, wanted, prices.of(here).title, sign_in.still_here()),
+        file_name=f"{PLURALS[wanted.entity].lower()}.csv",
+        mime="text/csv",
+        icon=":material/download:",
         type="tertiary",
-        alignment="left",
-        width=330,
-        key=CLICKED,
-        on_click=_open,
-        args=(shown,),
-        help="Click a name to open it",
+        disabled=not count,
+        on_click="ignore",
+        key="deals_csv",
     )
-    statuses = [status.capitalize() for status in STATUSES]
-    day = st.column_config.DatetimeColumn(format="D MMM YYYY", width=95)
-    return {
-        "Name": name,
-        "Kind": st.column_config.TextColumn(width=70),
-        "Status": st.column_config.MultiselectColumn(
-            options=statuses, color=[COLORS[status] for status in STATUSES], width=90
-        ),
-        "Seats": st.column_config.TextColumn(width=190),
-        "Price": st.column_config.TextColumn(width=110, alignment="right"),
-        "Media type": st.column_config.TextColumn(width=90),
-        "Start": day,
-        "End": day,
-        "Targeting": st.column_config.TextColumn(width=260),
-        "Id": st.column_config.NumberColumn(width=50, format="%d"),
-    }
 
 
-def _bulk(here: Here, chosen: Sequence[Row]) -> None:
-    for wanted, label, icon in ((False, "Pause", "pause"), (True, "Resume", "play_arrow")):
-        concerned = [row for row in chosen if row.is_active is not wanted and row.status != "complete"]
-        st.button(
-            f"{label} {len(concerned)}" if concerned else label,
-            icon=f":material/{icon}:",
-            key=f"deals_{label.lower()}",
-            disabled=not concerned,
-            on_click=set_active,
-            args=(here, concerned, wanted),
-        )
-    if said := st.session_state.pop(SAID, None):
-        st.toast(said)
-
-
-def set_active(here: Here, chosen: Iterable[Row], is_active: bool) -> None:
-    """Pause or resume each; what fails is named, the others are done. A callback.
-
-    Where the service does not answer, it is not asked for the rest: each would be waited for.
-    """
-    done, failed, left = 0, [], list(chosen)
-    while left:
-        row = left.pop(0)
-        try:
-            catalogue.client(here).change(row.entity, row.id, {"is_active": is_active})
-            done += 1
-        except TrancheError as error:
-            failed.append(plain(f"{row.name}: {error.reason}"))
-            if isinstance(error, ServiceProblem | DeadlineExceeded) and left:
-                failed.append(f"{len(left)} more were not asked for")
-                break
-    catalogue.forget()
-    verb = "resumed" if is_active else "paused"
-    st.session_state[SAID] = ". ".join([f"{done} {verb}", *failed])
-
-
-def _open(shown: Sequence[Row]) -> None:
-    row = shown[st.session_state[CLICKED]["row"]]
-    st.query_params[OPEN] = f"{row.entity}-{row.id}"
-
-
-def _counted(shown: Sequence[Row], everything: Sequence[Row], unread: dict[str, int]) -> str:
-    """`12 packages, 40 deals`, and what is not among them."""
-    numbers = Numbers.of(st.context.locale)
-    parts = []
-    for entity, word in KINDS.items():
-        count = sum(row.entity == entity for row in shown)
-        if count:
-            parts.append(f"{numbers.number(count)} {word.lower()}{'' if count == 1 else 's'}")
-    text = ", ".join(parts) or "nothing"
-    if len(shown) < len(everything):
-        text += f" of {numbers.number(len(everything))} rows"
-    for entity, count in unread.items():
-        if entity in KINDS:
-            text += f"; there are {numbers.number(count)} {KINDS[entity].lower()}s, more than a list can show"
-    return text
+def _file(client: Deals, wanted: ListSearch, price: str, check: Callable[[], None]) -> bytes:
+    check()
+    return csv(pages.everything(client, wanted), price[:1].lower() + price[1:])

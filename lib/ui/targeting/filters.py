@@ -11,7 +11,7 @@ from itertools import groupby
 
 from lib.deals.models import AppList, DomainList, GeoTarget, ListTarget, SizeTarget, Targeting, ValueTarget
 from lib.reporting.models import Filter, KeyField, Slicer
-from lib.ui.targeting.kinds import KINDS, Kind, key_field
+from lib.ui.targeting.kinds import KINDS, TargetingKind, key_field
 
 Lists = Mapping[tuple[str, int], tuple[str, ...]]
 Target = GeoTarget | ValueTarget | SizeTarget | ListTarget
@@ -60,7 +60,7 @@ def entries(lists: Iterable[DomainList | AppList]) -> dict[tuple[str, int], tupl
 
 
 def _parts(
-    kind: Kind, targeting: Targeting, slicer: Slicer, lists: Lists, left_out: list[str]
+    kind: TargetingKind, targeting: Targeting, slicer: Slicer, lists: Lists, left_out: list[str]
 ) -> Iterator[Filter]:
     """At most one filter for what is meant, and one for what is excluded."""
     targets = kind.of(targeting)
@@ -77,7 +77,9 @@ def _parts(
             yield _filter(field, values, is_excluded)
 
 
-def _values(kind: Kind, targets: Iterable[Target], lists: Lists, left_out: list[str]) -> tuple[str, ...]:
+def _values(
+    kind: TargetingKind, targets: Iterable[Target], lists: Lists, left_out: list[str]
+) -> tuple[str, ...]:
     """The values of the key field; none at all where a list is not known, as nobody can tell its entries."""
     values: list[str] = []
     for target in targets:

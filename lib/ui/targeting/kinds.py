@@ -10,7 +10,7 @@ Target = GeoTarget | ValueTarget | SizeTarget | ListTarget
 
 
 @dataclass(frozen=True)
-class Kind:
+class TargetingKind:
     """A kind of targeting. `group` is what is joined by OR: all places are one group, whatever their type.
 
     `field` is where a package has it, `key_fields` how reports may call it: a whole name, or the last dotted
@@ -59,24 +59,24 @@ class Kind:
 
 PLACES = "Places"
 KINDS = (
-    Kind("country", "Country", PLACES, "geo_targetings", ("country",)),
-    Kind("region", "Region", PLACES, "geo_targetings", ("region", "country_region")),
-    Kind("city", "City", PLACES, "geo_targetings", ("city",)),
-    Kind("dma", "DMA", PLACES, "geo_targetings", ("dma",)),
-    Kind("zip", "Postal code", PLACES, "geo_targetings", ("zip",)),
-    Kind("device", "Device", "Device", "device_targetings", ("device_type", "device.type")),
-    Kind(
+    TargetingKind("country", "Country", PLACES, "geo_targetings", ("country",)),
+    TargetingKind("region", "Region", PLACES, "geo_targetings", ("region", "country_region")),
+    TargetingKind("city", "City", PLACES, "geo_targetings", ("city",)),
+    TargetingKind("dma", "DMA", PLACES, "geo_targetings", ("dma",)),
+    TargetingKind("zip", "Postal code", PLACES, "geo_targetings", ("zip",)),
+    TargetingKind("device", "Device", "Device", "device_targetings", ("device_type", "device.type")),
+    TargetingKind(
         "operating_system", "Operating system", "Operating system", "operating_system_targetings",
         ("operating_system", "os.name"),
     ),
-    Kind("browser", "Browser", "Browser", "browser_targetings", ("browser", "browser.name")),
-    Kind("size", "Size", "Size", "size_targetings", ("size", "requested_sizes")),
-    Kind("domain_list", "Domain list", "Domain list", "domain_list_targetings", ("site_domain",)),
-    Kind("app_list", "App list", "App list", "app_list_targetings", ("app_bundle",)),
+    TargetingKind("browser", "Browser", "Browser", "browser_targetings", ("browser", "browser.name")),
+    TargetingKind("size", "Size", "Size", "size_targetings", ("size", "requested_sizes")),
+    TargetingKind("domain_list", "Domain list", "Domain list", "domain_list_targetings", ("site_domain",)),
+    TargetingKind("app_list", "App list", "App list", "app_list_targetings", ("app_bundle",)),
 )  # fmt: skip
 
 
-def key_field(kind: Kind, slicer: Slicer) -> KeyField | None:
+def key_field(kind: TargetingKind, slicer: Slicer) -> KeyField | None:
     """The slicer's key field for this kind, by the best of its names; None without one."""
     for name in kind.key_fields:
         for field in slicer.key_fields:

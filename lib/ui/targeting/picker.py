@@ -1,6 +1,5 @@
 """The pickers of a targeting: a popover per kind, with the report's values, the most frequent first."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -9,38 +8,24 @@ import streamlit as st
 
 from lib.deals.models import Targeting
 from lib.reporting.models import AudienceQuery
-from lib.ui import filter_words, values
-from lib.ui.field_problems import FieldProblems, beside
-from lib.ui.frame import Here
-from lib.ui.markdown import plain
-from lib.ui.numbers import Numbers
-from lib.ui.problems import told
-from lib.ui.targeting.kinds import KINDS, Kind, key_field
-from lib.ui.targeting.words import Described
+from lib.ui.charts.numbers import Numbers
+from lib.ui.frame.field_problems import FieldProblems, beside
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.frame.problems import told
+from lib.ui.question import filter_words, values
+from lib.ui.targeting import known, typed
+from lib.ui.targeting.kinds import KINDS, TargetingKind, key_field
+from lib.ui.targeting.typed import SIDES
+from lib.ui.targeting.words import Described, Marks, named
 
 NARROWEST, WIDTH = 150, 340
-SIDES = {False: "Only", True: "Never"}
 NamedLists = Mapping[str, Mapping[str, str]]
+NO_MARKS: Marks = {}
 
 
 @dataclass(frozen=True)
-class Check:
-    """The shape of what may be typed, and what is said of another."""
-
-    shape: re.Pattern[str]
-    says: str
-
-
-CHECKS = {
-    "size": Check(
-        re.compile(r"[1-9]\d{0,4}x[1-9]\d{0,4}"), "A size is width x height in pixels, like 300x250"
-    ),
-    "list": Check(re.compile(r"[1-9]\d{0,15}"), "A list is named by its id, a number"),
-}
-
-
-@dataclass(frozen=True)
-class Offer:
+class PickerOffer:
     """What can be picked: the kinds of these fields of a package, lists by typed ids too, or nothing."""
 
     fields: frozenset[str] = frozenset(Targeting.model_fields)
@@ -48,7 +33,7 @@ class Offer:
     disabled: bool = False
 
 
-WHOLE = Offer()
+WHOLE = PickerOffer()
 
 
 def fill(prefix: str, targeting: Targeting) -> None:
@@ -60,7 +45,7 @@ def fill(prefix: str, targeting: Targeting) -> None:
                 for target in kind.of(targeting)
                 if target.is_excluded == is_excluded
             ]
-            st.session_state[_key(prefix, kind, is_excluded)] = chosen
+            st.session_state[typed.key(prefix, kind, is_excluded)] = chosen
 
 
 def read(prefix: str, lists: NamedLists) -> Targeting:
@@ -90,44 +75,55 @@ def draw(
     prefix: str,
     lists: NamedLists,
     problems: FieldProblems | None = None,
-    offer: Offer = WHOLE,
+    offer: PickerOffer = WHOLE,
 ) -> None:
     """Draw the pickers; their values are those of the days of `query`.
 
     `lists` names the domain and app lists: `{"domain_list": {"7": "Safe news"}, …}`.
     """
-    words = described(here, query, read(prefix, lists))
+    targeting = read(prefix, lists)
+    words = described(here, query, targeting)
+    marks = known.marks(here, query, [targeting], with_unchecked=True)
     with st.grid("auto", min_column_width=NARROWEST, gap="xsmall"):
         for kind in (kind for kind in KINDS if kind.field in offer.fields):
-            known = {**words.get(kind.name, {}), **lists.get(kind.name, {})}
+            called = {**words.get(kind.name, {}), **lists.get(kind.name, {})}
             with st.container(gap="xxsmall"):
-                _kind(here, query, prefix, kind, known, offer)
+                _kind(here, query, prefix, kind, called, marks.get(kind.name, {}), offer)
     for kind_field in dict.fromkeys(kind.field for kind in KINDS):
         beside((problems or FieldProblems()).at(kind_field))
 
 
 def _kind(
-    here: Here, query: AudienceQuery, prefix: str, kind: Kind, words: Mapping[str, str], offer: Offer
+    here: Here,
+    query: AudienceQuery,
+    prefix: str,
+    kind: TargetingKind,
+    words: Mapping[str, str],
+    marks: Mapping[str, str],
+    offer: PickerOffer,
 ) -> None:
     """A button that stays the same, as a popover with another label is another one, and would be closed."""
     popover = st.popover(
-        kind.title, key=f"{prefix}_{kind.name}", width="stretch", wrap=False, on_change="rerun",
+        plain(kind.title), key=f"{prefix}_{kind.name}", width="stretch", wrap=False, on_change="rerun",
         disabled=offer.disabled,
     )  # fmt: skip
-    if chosen := _in_words(prefix, kind, words):
+    if chosen := _in_words(prefix, kind, words, marks):
         st.caption(plain(chosen))
+    beside(typed.waiting(prefix, kind))
     if popover.open:
         with popover, told("The values", kept="What you entered is kept."):
             offered = words if kind.is_list else _offered(here, query, prefix, kind)
             for is_excluded in SIDES:
-                _values(prefix, kind, is_excluded, {**words, **offered}, offer)
+                _values(here, query, (prefix, kind, is_excluded), {**words, **offered}, marks, offer)
 
 
-def _offered(here: Here, query: AudienceQuery, prefix: str, kind: Kind) -> Mapping[str, str]:
+def _offered(here: Here, query: AudienceQuery, prefix: str, kind: TargetingKind) -> Mapping[str, str]:
     """The report's values, those that a search finds where there are more than can be offered at once."""
     field = key_field(kind, here.slicer)
     if field is None:
-        st.caption(f"The slicer {plain(here.slicer_name)} has no values for it: type them.")
+        st.caption(
+            f"The slicer {plain(here.slicer_name)} has no values for it: what you type is not checked."
+        )
         return {}
     found = values.offered(here, query, field.name)
     if found.has_more:
@@ -139,35 +135,48 @@ def _offered(here: Here, query: AudienceQuery, prefix: str, kind: Kind) -> Mappi
     return {code: words for code, words in found.described.items() if code}
 
 
-def _values(prefix: str, kind: Kind, is_excluded: bool, offered: Mapping[str, str], offer: Offer) -> None:
-    key = _key(prefix, kind, is_excluded)
-    check = CHECKS.get("list" if kind.is_list else kind.name)
+def _values(
+    here: Here,
+    query: AudienceQuery,
+    place: typed.Place,
+    offered: Mapping[str, str],
+    marks: Mapping[str, str],
+    offer: PickerOffer,
+) -> None:
+    """One side: the values that are known to pick from, and what becomes of another one that is typed."""
+    prefix, kind, is_excluded = place
+    typed.settle(here, query, place, offered)
+    with st.container(gap="xxsmall"):  # above, as the picker's open list covers what is below
+        typed.draw(here, query, place, offered)
     st.multiselect(
         SIDES[is_excluded],
         list(dict.fromkeys([*_chosen(prefix, kind, is_excluded), *offered])),
-        format_func=partial(_named, kind, offered),
-        key=key,
+        format_func=partial(_named, kind, offered, marks),
+        key=typed.key(*place),
         persist_state="session",
         filter_mode="contains",
         accept_new_options=offer.takes_ids or not kind.is_list,
         select_all=False,
         placeholder=_placeholder(kind, bool(offered), offer),
         width=WIDTH,
-        on_change="rerun" if check is None else _drop_odd,
-        args=None if check is None else (key, check),
+        on_change=typed.take,
+        args=(place, offered),
     )
 
 
-def _named(kind: Kind, words: Mapping[str, str], value: str) -> str:
-    """A value by description and code; a list by its name."""
-    return _worded(kind, words, value) if kind.is_list else filter_words.both(value, words.get(value))
+def _named(kind: TargetingKind, words: Mapping[str, str], marks: Mapping[str, str], value: str) -> str:
+    """A value by description and code, marked where it is unknown; a list by its name."""
+    if kind.is_list:
+        return _worded(kind, words, value)
+    name = filter_words.both(value, words.get(value))
+    return f"{name} ({marks[value]})" if value in marks else name
 
 
-def _worded(kind: Kind, words: Mapping[str, str], value: str) -> str:
+def _worded(kind: TargetingKind, words: Mapping[str, str], value: str) -> str:
     return words.get(value) or (f"list {value}" if kind.is_list else value)
 
 
-def _placeholder(kind: Kind, is_offered: bool, offer: Offer) -> str:
+def _placeholder(kind: TargetingKind, is_offered: bool, offer: PickerOffer) -> str:
     if kind.is_list and offer.takes_ids:
         return "Type the id of a list, press Enter"
     if kind.is_list:
@@ -175,29 +184,16 @@ def _placeholder(kind: Kind, is_offered: bool, offer: Offer) -> str:
     return "Most frequent first; type to find" if is_offered else "Type and press Enter"
 
 
-def _in_words(prefix: str, kind: Kind, words: Mapping[str, str]) -> str:
+def _in_words(prefix: str, kind: TargetingKind, words: Mapping[str, str], marks: Mapping[str, str]) -> str:
     """What is chosen, under the button: `US, CA · not MX`; empty where nothing is."""
     sides = []
     for is_excluded in SIDES:
-        names = [_worded(kind, words, value) for value in _chosen(prefix, kind, is_excluded)]
+        chosen = _chosen(prefix, kind, is_excluded)
+        names = [named(value, {value: _worded(kind, words, value)}, marks) for value in chosen]
         if names:
             sides.append(("not " if is_excluded else "") + ", ".join(names))
     return " · ".join(sides)
 
 
-def _drop_odd(key: str, check: Check) -> None:
-    """What was typed has to be of this kind's shape."""
-    typed: list[str] = st.session_state[key]
-    fitting = [value.lower() for value in typed if check.shape.fullmatch(value.lower())]
-    if len(fitting) < len(typed):
-        st.toast(check.says, icon=":material/error:")
-    st.session_state[key] = fitting
-
-
-def _chosen(prefix: str, kind: Kind, is_excluded: bool) -> list[str]:
-    chosen: list[str] = st.session_state.get(_key(prefix, kind, is_excluded), [])
-    return chosen
-
-
-def _key(prefix: str, kind: Kind, is_excluded: bool) -> str:
-    return f"{prefix}_{kind.name}_{'never' if is_excluded else 'only'}"
+def _chosen(prefix: str, kind: TargetingKind, is_excluded: bool) -> list[str]:
+    return typed.chosen((prefix, kind, is_excluded))

@@ -3,33 +3,46 @@
 from collections.abc import Mapping
 
 from lib.deals.models import SupplyPackage, Targeting
-from lib.ui.targeting.kinds import KINDS, Kind
+from lib.ui.targeting.kinds import KINDS, TargetingKind
 
 EVERYTHING = "everything"
 LISTED = 3
 Described = Mapping[str, Mapping[str, str]]
+Marks = Mapping[str, Mapping[str, str]]
 
 
-def sentence(targeting: Targeting, listed: int | None = LISTED, described: Described | None = None) -> str:
+def sentence(
+    targeting: Targeting,
+    listed: int | None = LISTED,
+    described: Described | None = None,
+    marks: Marks | None = None,
+) -> str:
     """What is meant, then what is excluded, kind by kind; `listed` is how many of a kind to name.
 
-    `described` gives words for values, by the kind's name. What can't be read is counted.
+    `described` gives words for values and `marks` what to add to some of them (`unknown`), by the kind's
+    name. What can't be read is counted.
     """
     parts = [
         part
         for is_excluded in (False, True)
         for kind in KINDS
-        if (part := _part(kind, targeting, is_excluded, listed, (described or {}).get(kind.name, {})))
+        if (part := _part(kind, targeting, is_excluded, listed, described or {}, marks or {}))
     ]
     return " · ".join([*parts, *unread(targeting)]) or EVERYTHING
 
 
 def unread(targeting: Targeting) -> list[str]:
-    """What of a package's targeting is written in a way that this desk can't read: `places: 2 unread`."""
+    """What of a package's targeting is written in a way that Tranche can't read: `places: 2 unread`."""
     if not isinstance(targeting, SupplyPackage):
         return []
     kept = {name: part for name, part in targeting.unread.items() if name in Targeting.model_fields}
     return [_counted(name, len(part) if isinstance(part, list) else None) for name, part in kept.items()]
+
+
+def named(value: str, words: Mapping[str, str], marks: Mapping[str, str]) -> str:
+    """A value in words, with its mark if it has one: `Atlantis (unknown)`."""
+    word = words.get(value) or value
+    return f"{word} ({marks[value]})" if value in marks else word
 
 
 def _counted(field: str, count: int | None) -> str:
@@ -38,10 +51,18 @@ def _counted(field: str, count: int | None) -> str:
 
 
 def _part(
-    kind: Kind, targeting: Targeting, is_excluded: bool, listed: int | None, words: Mapping[str, str]
+    kind: TargetingKind,
+    targeting: Targeting,
+    is_excluded: bool,
+    listed: int | None,
+    described: Described,
+    marks: Marks,
 ) -> str:
+    """One side of one kind. Marked values come first, so that none is hidden behind `and 7 more`."""
     values = [kind.value(target) for target in kind.of(targeting) if target.is_excluded == is_excluded]
-    names = [words.get(value, value) for value in values]
+    marked: Mapping[str, str] = marks.get(kind.name, {})
+    values.sort(key=lambda value: value not in marked)
+    names = [named(value, described.get(kind.name, {}), marked) for value in values]
     if not names:
         return ""
     rest = f" and {len(names) - listed} more" if listed is not None and len(names) > listed else ""

@@ -75,6 +75,12 @@ def refused(response: httpx.Response, status: str) -> str:
     return str(body["reason"])
 
 
+def without_cost(answer: Answer) -> Answer:
+    """The answer without what an exact one is expected to take, which is learned from every answer."""
+    precision = {name: value for name, value in answer["precision"].items() if name != "exact_milliseconds"}
+    return {**answer, "precision": precision}
+
+
 def rows(answer: Answer) -> dict[Key, Figures]:
     """The rows by their names: data field → value."""
     found = {tuple(row["name"]): figures(row) for row in answer["rows"]}

@@ -7,12 +7,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from conformance.conftest import Reach
+from conformance.conftest import Reach, Way
 from conformance.reporting import hourly as hours
 from conformance.reporting import others
 from conformance.reporting.caller import Caller
 from lib import connect
-from lib.people import Grant, People, Person
+from lib.people import DealsGrant, Grant, People, Person
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 
@@ -21,7 +21,10 @@ SLICERS = {
     "hourly": (hours.DEFINITION, {"country": hours.COUNTRIES, "category": hours.CATEGORIES}, hours.table),
     "daily": (others.DAILY, {}, others.daily),
     "wide": (others.WIDE, {}, others.wide),
+    "long": (others.LONG, {}, others.long),
     "many": (others.MANY, {}, others.many),
+    "mixed": (others.MIXED, {}, others.mixed),
+    "bare": (others.BARE, {}, others.bare),
     "growing": (others.DAILY, {}, others.daily),
     "secret": (others.DAILY, {}, others.daily),
 }
@@ -38,14 +41,16 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
             writer.write(table())
             writer.commit("made by a test", "0")
     seen = tuple(Grant(PROJECT, name) for name in SLICERS if name != "secret")
-    People(home / "people.yaml", rounds=4).add(Person("ana", "Ana", None, "viewer", seen), "a password")
+    People(home / "people.yaml", rounds=4).add(
+        Person("ana", "Ana", None, "viewer", seen, deals=DealsGrant("read")), "a password"
+    )
     return home
 
 
 @pytest.fixture(scope="session")
-def installation(house: Path) -> connect.Installation:
+def installation(house: Path, way: Way) -> connect.Installation:
     """What a process opens over that directory."""
-    return connect.installation(Settings(home=house))
+    return connect.installation(Settings(home=house, engine=way.engine, throttle_questions=10**6))
 
 
 @pytest.fixture(scope="session")

@@ -30,6 +30,10 @@ WIDE = Definition.model_validate(
         "data_fields": [{"name": "imps"}],
     }
 )
+LONG_ROWS, LONG_TEXT = 100_000, 120
+LONG = Definition.model_validate(
+    {"time": {"column": "day"}, "key_fields": [{"name": "page"}], "data_fields": [{"name": "imps"}]}
+)
 MANY_FIRST, MANY_DAYS, MANY_ROWS = dt.date(2026, 3, 1), 4, 40_000
 MANY = Definition.model_validate(
     {
@@ -44,6 +48,32 @@ MANY = Definition.model_validate(
         "audience_sources": [{"name": "users"}],
     }
 )
+MIXED_FIRST, MIXED_DAYS, MIXED_ROWS = dt.date(2026, 4, 1), 3, 24_000
+MIXED_FORMULAS = {
+    "ecpm": "1000 * revenue / imps",
+    "spread": "most - least",
+    "half": "unique_users / 2",
+    "per_user": "imps / unique_users",
+    "fee": "0.5",
+}
+MIXED = Definition.model_validate(
+    {
+        "time": {"column": "time", "granularity": "hour"},
+        "key_fields": [{"name": "site"}, {"name": "tags", "segmented": "|"}, {"name": "page"}],
+        "data_fields": [
+            {"name": "imps"},
+            {"name": "revenue", "display_type": "float"},
+            {"name": "price", "aggregate": "mean"},
+            {"name": "records", "aggregate": "count"},
+            {"name": "least", "aggregate": "min"},
+            {"name": "most", "aggregate": "max"},
+            {"name": "kinds", "aggregate": "distinct"},
+            *({"name": name, "formula": formula} for name, formula in MIXED_FORMULAS.items()),
+        ],
+        "audience_sources": [{"name": "users"}],
+    }
+)
+BARE = Definition.model_validate({"time": {"column": "time"}, "key_fields": [{"name": "site"}]})
 
 
 def daily() -> pa.Table:
@@ -64,6 +94,16 @@ def wide() -> pa.Table:
         "imps": [1.0, 1.0, 1.0],
     }
     return pa.table(columns, schema=WIDE.schema())
+
+
+def long() -> pa.Table:
+    """Pages whose addresses make a file too large for what a socket takes by itself."""
+    columns = {
+        "time": _midnights([WIDE_DAY] * LONG_ROWS),
+        "page": [f"{number:0{LONG_TEXT}}" for number in range(LONG_ROWS)],
+        "imps": np.ones(LONG_ROWS),
+    }
+    return pa.table(columns, schema=LONG.schema())
 
 
 def many_frame() -> pd.DataFrame:
@@ -87,6 +127,40 @@ def many_frame() -> pd.DataFrame:
 def many() -> pa.Table:
     """The same as the warehouse takes it."""
     return pa.Table.from_pandas(many_frame(), schema=MANY.schema(), preserve_index=False)
+
+
+def mixed_frame() -> pd.DataFrame:
+    """Every kind of data field on more records than the least audience_rows_limit."""
+    draw = np.random.default_rng(11)
+    hours = draw.integers(0, 24 * MIXED_DAYS, MIXED_ROWS)
+    imps, price = np.ceil(draw.pareto(1.5, MIXED_ROWS) * 10), draw.normal(2, 1, MIXED_ROWS)
+    users = draw.integers(0, 5_000, MIXED_ROWS).astype(str)
+    return pd.DataFrame(
+        {
+            "time": pd.Timestamp(MIXED_FIRST, tz="UTC") + pd.to_timedelta(hours, unit="h"),
+            "site": draw.choice(["a", "b", "c"], MIXED_ROWS, p=[0.9, 0.0999, 0.0001]),
+            "tags": [list("xyz")[:count] for count in draw.integers(0, 4, MIXED_ROWS)],
+            "page": draw.integers(0, 300, MIXED_ROWS).astype(str),
+            "imps": imps,
+            "revenue": imps * draw.gamma(2, 0.001, MIXED_ROWS),
+            "price": price,
+            "least": price,
+            "most": price,
+            "kinds": draw.integers(0, 40, MIXED_ROWS).astype(str),
+            "users": users,
+        }
+    )
+
+
+def mixed() -> pa.Table:
+    """The same as the warehouse takes it."""
+    return pa.Table.from_pandas(mixed_frame(), schema=MIXED.schema(), preserve_index=False)
+
+
+def bare() -> pa.Table:
+    """Days and sites, and nothing that is counted."""
+    columns = {"time": _midnights([DAILY_FIRST, DAILY_LAST]), "site": ["a", "b"]}
+    return pa.table(columns, schema=BARE.schema())
 
 
 def _midnights(days: list[dt.date]) -> list[dt.datetime]:

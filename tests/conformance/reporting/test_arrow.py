@@ -62,6 +62,7 @@ def test_arrow_equals_json(hourly: Caller, fields: Answer) -> None:
     assert rest | {"rows": plain["rows"]} == plain
 
 
+@pytest.mark.sampling
 def test_a_sample(many: Caller) -> None:
     """Confidence ranges travel in Arrow as in JSON."""
     rows, rest = opened(many.post("audience", headers={"Accept": ARROW}, **SAMPLED))

@@ -84,16 +84,6 @@ def test_timeout_over_arrow(reach: Reach, house: Path) -> None:
             reporting.export(ExportQuery(**QUESTION, export_format="xls"))
 
 
-def test_timeout_of_a_long_filter(reach: Reach, house: Path) -> None:
-    """A filter of very many values is stopped by the deadline too."""
-    values = [str(number) for number in range(100_000)]
-    wanted = {"name": "left", "match": "contains", "value": values}
-    here = connect.installation(Settings(home=house, deadline_seconds=0.2))
-    with reach(here.api) as http:
-        caller = Caller(http, here.access.issue("ana", "reporting", "test", None), "wide")
-        caller.reason("audience", "timeout", filters=[wanted], **WIDE)
-
-
 @pytest.fixture
 def broken(house: Path, tmp_path: Path) -> Settings:
     """An installation whose rows got lost."""

@@ -12,6 +12,7 @@ from conformance.reporting.files import read
 from conformance.reporting.hourly import CATEGORIES, COUNTRIES, FIRST, ROWS, USUAL
 
 EXTENSIONS = [
+    "exact_within",
     "data_fields", "include_mappings", "order_by", "limit", "offset", "audience_key", "precision", "xlsx",
     "arrow",
 ]  # fmt: skip
@@ -103,6 +104,13 @@ def test_limit_and_offset(hourly: Caller, limit: int | None, offset: int) -> Non
     assert part["total"] == whole["total"]
 
 
+@pytest.mark.parametrize("verb", ["audience", "export"])
+def test_a_limit_of_minus_one_is_no_limit(hourly: Caller, verb: str) -> None:
+    """`limit: -1`, which a client in use sends, returns every row."""
+    all_rows = hourly.post(verb, split_by=["domain"])
+    assert hourly.post(verb, split_by=["domain"], limit=-1).content == all_rows.content
+
+
 def test_limit_of_an_export(hourly: Caller) -> None:
     """An export takes order_by, limit and offset too; its total is that of the whole."""
     fields = {"split_by": ["domain"], "order_by": [{"name": "clicks"}], "limit": 2, "offset": 1}
@@ -111,11 +119,11 @@ def test_limit_of_an_export(hourly: Caller) -> None:
     assert lines["Total",][0] == ROWS["imps"].sum()
 
 
-@pytest.mark.parametrize("wrong", [-1, 1.5, "all"])
+@pytest.mark.parametrize("wrong", [-2, 1.5, "all", True])
 @pytest.mark.parametrize("field", ["limit", "offset"])
 def test_wrong_limits(hourly: Caller, field: str, wrong: object) -> None:
     """limit and offset are whole numbers from 0."""
-    assert hourly.reason("audience", **{field: wrong}).startswith(f"{field}: ")
+    assert hourly.reason("audience", **{field: wrong}).startswith(f"{field} ")
 
 
 @pytest.mark.parametrize(("source", "other"), [("users", "unique_devices"), ("devices", "unique_users")])

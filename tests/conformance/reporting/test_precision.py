@@ -2,7 +2,7 @@
 
 import pytest
 
-from conformance.reporting.caller import Caller, rows
+from conformance.reporting.caller import Caller, rows, without_cost
 from conformance.reporting.hourly import ROWS
 from conformance.reporting.others import MANY_ROWS, many_frame
 
@@ -20,6 +20,7 @@ def test_precision_of_an_exact_answer(hourly: Caller) -> None:
         assert cell["low"] == cell["value"] == cell["high"]
 
 
+@pytest.mark.sampling
 def test_precision_of_a_sample(many: Caller) -> None:
     """precision adds records read and in range, and low, high and n_eff of every value, around the value."""
     answer = many.audience(split_by=["site"], **SAMPLED)
@@ -30,6 +31,7 @@ def test_precision_of_a_sample(many: Caller) -> None:
         assert cell["n_eff"] > 0
 
 
+@pytest.mark.sampling
 def test_precision_of_a_filtered_total(many: Caller) -> None:
     """A total that was estimated has its range, which holds the truth here; one that is known has none."""
     estimated = many.audience(filters=SITES, **SAMPLED)["total"]["data"][0]
@@ -39,13 +41,16 @@ def test_precision_of_a_filtered_total(many: Caller) -> None:
     assert known["low"] == known["value"] == known["high"] == frame["imps"].sum()
 
 
+@pytest.mark.sampling
 def test_missing_volume(many: Caller) -> None:
-    """precision tells what volume may be in rows that no record of the sample fell in."""
-    missing = many.audience(split_by=["granularity_hour", "rare", "site"], **SAMPLED)["precision"]["missing"]
+    """A plain answer tells what volume may be in rows that no record of the sample fell in."""
+    asked = {"split_by": ["granularity_hour", "rare", "site"], **SAMPLED, "precision": 0}
+    missing = many.audience(**asked)["total"]["missing"]
     assert {cell["name"] for cell in missing} == {"imps", "revenue"}
     assert all(cell["value"] >= 0 for cell in missing)
 
 
+@pytest.mark.sampling
 def test_confidence_range_is_the_widest(many: Caller) -> None:
     """confidence_range is the larger side of the widest range of an additive data field, in percent."""
     for part in many.audience(split_by=["site"], filters=SITES, **SAMPLED)["rows"]:
@@ -58,7 +63,7 @@ def test_confidence_range_is_the_widest(many: Caller) -> None:
 def test_samples_are_nested(many: Caller) -> None:
     """The same question has the same sample: its answer is the same each time."""
     ask = {"split_by": ["site"], "filters": SITES, **SAMPLED}
-    assert many.audience(**ask) == many.audience(**ask)
+    assert without_cost(many.audience(**ask)) == without_cost(many.audience(**ask))
 
 
 def test_greatest_values_are_not_sampled(many: Caller) -> None:
@@ -66,3 +71,25 @@ def test_greatest_values_are_not_sampled(many: Caller) -> None:
     answer = rows(many.audience(split_by=["site"], **SAMPLED))
     greatest = many_frame().groupby("site")["most"].max()
     assert {site: row["most"] for (site,), row in answer.items()} == greatest.to_dict()
+
+
+@pytest.mark.sampling
+def test_confidence_range_of_users_over_time(many: Caller) -> None:
+    """A split by time has exact sums; where its unique users are estimated, confidence_range is theirs."""
+    answer = many.audience(split_by=["granularity_day"], data_fields=["imps", "unique_users"], **SAMPLED)
+    for row in answer["rows"]:
+        imps, users = row["data"]
+        assert imps["low"] == imps["high"]
+        widest = max(users["high"] - users["value"], users["value"] - users["low"]) / users["value"]
+        assert float(row["confidence_range"]) == pytest.approx(100 * widest, abs=0.005001) != 0
+
+
+@pytest.mark.sampling
+def test_too_few_records_have_no_interval(many: Caller) -> None:
+    """A ratio on too few records has null for low and high; its value stands."""
+    answer = many.audience(split_by=["granularity_hour", "rare", "site"], data_fields=["ecpm"], **SAMPLED)
+    cells = [cell for row in answer["rows"] for cell in row["data"]]
+    few = [cell for cell in cells if cell["low"] is None]
+    assert few
+    assert all(cell["high"] is None and cell["n_eff"] < 3 and cell["value"] > 0 for cell in few)
+    assert all(cell["low"] <= cell["value"] <= cell["high"] for cell in cells if cell["low"] is not None)

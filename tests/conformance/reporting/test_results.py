@@ -65,6 +65,7 @@ def test_records_found(hourly: Caller, split_by: list[str]) -> None:
     assert answer["total"]["records_found"] == len(answer["rows"])
 
 
+@pytest.mark.sampling
 def test_confidence_range_of_the_total(many: Caller, answer: Answer) -> None:
     """total.confidence_range is a number in percent, as a string, when the dataset is compressed."""
     filtered = [{"name": "site", "match": "not equals", "value": ["site 0"]}]
@@ -111,6 +112,7 @@ def test_row_name(hourly: Caller, split_by: list[str]) -> None:
         assert [type(item) for item in row["name"]] == [str] * len(split_by)
 
 
+@pytest.mark.sampling
 def test_confidence_range_of_rows(many: Caller, answer: Answer) -> None:
     """rows[].confidence_range is on every row when the dataset is compressed, and on none otherwise."""
     ranges = [row["confidence_range"] for row in sampled(many)["rows"]]

@@ -14,7 +14,7 @@ from scipy.sparse import csc_array
 
 from lib.reporting.engines.resident.layout import Floats, Ints
 from lib.reporting.engines.resident.split import Indptr
-from lib.wire.errors import BadRequest
+from lib.reporting.engines.sums import check_groups
 
 DENSE_GROUPS = 1 << 18
 PENDING = 1 << 21
@@ -113,12 +113,3 @@ class HashedSums:
             self.keys = [unique]
         if self.keys:
             check_groups(len(self.keys[0]), self.max_groups)
-
-
-def check_groups(groups: int, most: int | None) -> None:
-    """Raise BadRequest when an answer would have more than `most` rows (specification, Errors)."""
-    if most is not None and groups > most:
-        raise BadRequest(
-            f"This split gives more than {most:,} rows; "
-            "split by fewer key fields, ask for fewer days or add a filter"
-        )

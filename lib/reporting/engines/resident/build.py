@@ -3,24 +3,28 @@
 Memory: the rows of the largest day, the dictionaries, and four bytes a record.
 """
 
+import logging
 import shutil
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from lib.reporting.definition import TIME
-from lib.reporting.engines.resident import sampling
+from lib.reporting.engines.resident import drafts, sampling
+from lib.reporting.engines.resident.bounds import Bounds
+from lib.reporting.engines.resident.checksums import Damaged, of_folder
 from lib.reporting.engines.resident.dictionaries import IdentityWriter, KeyWriter, SegmentedKeyWriter
-from lib.reporting.engines.resident.layout import LANES, Contents, Floats, narrowest
+from lib.reporting.engines.resident.layout import LANES, Contents, Floats, Layout, narrowest
 from lib.reporting.measures import RECORDS, additive_atoms
 from lib.reporting.warehouse import StoredSlicer
 
+_log = logging.getLogger(__name__)
 Progress = Callable[[float], None]
 CHUNK = 1 << 17
 EPOCH = date(1970, 1, 1)
@@ -28,32 +32,63 @@ SEED = 20_151
 
 
 def build(stored: StoredSlicer, progress: Progress | None = None, seed: int = SEED) -> Path:
-    """Make the layout of the slicer's version if it is not there, and return its folder.
+    """Make the layout of the slicer's version if it is not there whole, and return its folder.
 
     It is put together beside its place and renamed into it: a layout is whole or absent, and two processes
-    that build the same one don't meet. `progress` is told the share done, 0 to 1.
+    that build the same one don't meet. One that is damaged is put aside. `progress` is told the share done,
+    0 to 1. Misconfigured names a file of rows that can't be read.
     """
     target = stored.layout_folder
-    if (target / "layout.json").exists():
+    if _is_whole(target, stored):
         return target
-    draft = target.with_name(f"{target.name}.{uuid.uuid4().hex}.draft")
-    draft.mkdir(parents=True)
-    try:
-        _Builder(stored, draft, seed).build(progress or (lambda share: None))
-        draft.rename(target)
-    except OSError:
-        if not (target / "layout.json").exists():
-            raise
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+    with drafts.begun(target) as draft:
+        try:
+            _Builder(stored, draft, seed).build(progress or (lambda share: None))
+            draft.rename(target)
+        except OSError:
+            if not _is_whole(target, stored):
+                raise
     _forget_others(target)
     return target
 
 
+def put_aside(layout: Path) -> None:
+    """Take a layout away, so that another can be built; whoever has it open keeps its maps."""
+    aside = layout.with_name(f"{layout.name}.{uuid.uuid4().hex}.damaged")
+    try:
+        layout.rename(aside)
+    except FileNotFoundError:
+        return
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _is_whole(layout: Path, stored: StoredSlicer) -> bool:
+    """Whether it is there, by its sizes; what is there and damaged is put aside, with a message."""
+    if not layout.exists():
+        return False
+    try:
+        Layout(layout)
+    except Damaged as damage:
+        say_damaged(stored, damage.reason)
+        put_aside(layout)
+        return False
+    return True
+
+
+def say_damaged(stored: StoredSlicer, reason: str) -> None:
+    """For the log: what is damaged, and what happens now."""
+    _log.warning(
+        "The layout of %s/%s is damaged (%s); it is rebuilt from the rows",
+        stored.project,
+        stored.name,
+        reason,
+    )
+
+
 def _forget_others(target: Path) -> None:
-    """Remove the layouts of earlier versions; whoever has one open keeps its maps."""
+    """Remove the layouts of earlier versions, and drafts that were left; who has one open keeps its maps."""
     for other in target.parent.iterdir():
-        if other != target and not other.name.endswith(".draft"):
+        if other != target and not drafts.is_in_use(other):
             shutil.rmtree(other, ignore_errors=True)
 
 
@@ -64,6 +99,7 @@ class _Builder:
         self.stored, self.folder, self.seed = stored, folder, seed
         definition = stored.definition
         self.lanes = additive_atoms(definition)
+        self.bounds = Bounds(definition)
         self.measured = [f.name for f in definition.data_fields if f.source and f.aggregate != "distinct"]
         self.additive = [f.name for f in definition.data_fields if f.source and f.is_additive]
         extremes = [
@@ -90,6 +126,8 @@ class _Builder:
     def build(self, progress: Progress) -> None:
         """Write everything; the table of contents last."""
         days = list(self.stored.files.items())
+        for path in (path for _, files in days for path in files):
+            self.stored.check(path)
         scale = self._scale()
         for place, (day, files) in enumerate(days):
             self._add_day((day - EPOCH).days, self._read(files), scale)
@@ -98,7 +136,8 @@ class _Builder:
         with (self.folder / "time.codes").open("wb") as file:
             for part in self.hours:
                 np.searchsorted(hours, part).astype(narrowest(len(hours))).tofile(file)
-        self._contents(hours).save(self.folder)
+        contents = self._contents(hours)
+        replace(contents, sums=of_folder(self.folder)).save(self.folder)
         progress(1.0)
 
     def _scale(self) -> dict[str, float]:
@@ -106,7 +145,7 @@ class _Builder:
         sums = dict.fromkeys(self.additive, 0.0)
         for files in self.stored.files.values():
             for path in files:
-                table = pq.ParquetFile(path).read(columns=self.additive)
+                table = self.stored.table(path, self.additive)
                 for name in self.additive:
                     sums[name] += float(np.nansum(np.abs(_floats(table[name]))))
         return sampling.scales(sums, sum(self.stored.rows.values()))
@@ -114,7 +153,7 @@ class _Builder:
     def _read(self, files: tuple[Path, ...]) -> pa.Table:
         schema = self.stored.definition.schema()
         texts = [field.name for field in schema if pa.types.is_string(field.type)]
-        tables = [pq.ParquetFile(path, read_dictionary=texts).read(columns=schema.names) for path in files]
+        tables = [self.stored.table(path, schema.names, dictionaries=texts) for path in files]
         return pa.concat_tables(tables, promote_options="permissive")
 
     def _add_day(self, day: int, table: pa.Table, scale: dict[str, float]) -> None:
@@ -136,6 +175,7 @@ class _Builder:
     def _add_lanes(self, columns: dict[str, Floats], hours: npt.NDArray[np.int64]) -> None:
         present, places = np.unique(hours, return_inverse=True)
         sums = np.zeros((len(present), len(self.lanes)))
+        self.bounds.add({atom: _lane(atom, columns, len(hours)) for atom in self.bounds.atoms})
         for first in range(0, len(self.lanes), LANES):
             block = np.zeros((len(hours), LANES))
             for place, atom in enumerate(self.lanes[first : first + LANES]):
@@ -164,6 +204,7 @@ class _Builder:
             lanes=self.lanes,
             hour_sums=[self.hour_sums[hour].tolist() for hour in hours.tolist()],
             typical=(self.size_sums / max(records, 1)).tolist(),
+            bounds=self.bounds.known(),
             signed=[atom for atom, negative in zip(self.lanes, self.negative, strict=True) if negative],
             smallest_size=self.smallest if records else 1.0,
             grid=grid.tolist(),
@@ -171,6 +212,7 @@ class _Builder:
             keys={name: writer.finish() for name, writer in self.keys.items()},
             values=self.values,
             distinct={name: writer.finish() for name, writer in self.identities.items()},
+            sums={},
         )
 
 

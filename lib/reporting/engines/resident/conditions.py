@@ -3,7 +3,7 @@
 A positive match on a segmented key field holds if any element matches, a negative one if none does.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,11 +11,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lib.reporting.engines.resident.layout import Layout
+from lib.reporting.engines.resident.layout import Ints, Layout
 from lib.reporting.engines.resident.rows import Rows, elements
+from lib.reporting.engines.resident.split import Split
+from lib.reporting.engines.resident.substrings import TESTS, matching_any
+from lib.reporting.matches import Rule, rule
 from lib.reporting.models import Filter
 from lib.wire.deadline import Deadline
 
+FEW = 8  # values that are looked for one after the other in less time than all together
 Mask = npt.NDArray[np.bool_]
 
 
@@ -42,6 +46,21 @@ class Condition:
         return ~found if self.negated else found
 
 
+@dataclass(frozen=True)
+class InGroups:
+    """Records that belong to one of the groups `keys` of a split."""
+
+    split: Split
+    keys: Ints
+    name: str = "groups"
+
+    def mask(self, layout: Layout, rows: Rows) -> Mask:
+        """Which of these records the condition lets through."""
+        keys, indptr = self.split.keys(rows, None)
+        found = np.concatenate([[0], np.cumsum(np.isin(keys, self.keys))])
+        return np.asarray(np.diff(found[indptr]) > 0)
+
+
 def matching(texts: pa.Array, wanted: Filter, mapping: Mapping[str, str], deadline: Deadline) -> Mask:
     """Which of `texts` (or, with search_mappings, of their descriptions) match any of the filter's values.
 
@@ -58,20 +77,34 @@ def matching(texts: pa.Array, wanted: Filter, mapping: Mapping[str, str], deadli
 
 def is_negative(wanted: Filter) -> bool:
     """Whether the match asks for records that don't match."""
-    return wanted.match.startswith("not ")
+    return rule(wanted.match).is_negative
 
 
 def _any(texts: pa.Array, wanted: Filter, deadline: Deadline) -> Mask:
     values = pa.array(wanted.value, pa.string())
     if wanted.case_insensitive:
         texts, values = pc.utf8_lower(texts), pc.utf8_lower(values)
-    if wanted.match.endswith("equals"):
+    match = rule(wanted.match)
+    if match.test == "equals":
         return _mask(pc.is_in(texts, value_set=values, skip_nulls=True))
-    compare = {"begins with": pc.starts_with, "ends with": pc.ends_with}.get(wanted.match, pc.match_substring)
+    different = values.unique().to_pylist()
+    if match.test not in TESTS:
+        return _by_rule(texts, different, match, deadline)
+    if match.test != "contains" or len(different) > FEW:
+        return matching_any(texts, different, match.test, deadline)
     found = np.zeros(len(texts), dtype=bool)
-    for value in values.unique().to_pylist():
+    for value in different:
         deadline.check()
-        found |= _mask(compare(texts, value))
+        found |= _mask(pc.match_substring(texts, value))
+    return found
+
+
+def _by_rule(texts: pa.Array, values: Sequence[str], match: Rule, deadline: Deadline) -> Mask:
+    """A text at a time, for a test that has no quicker way."""
+    found = np.zeros(len(texts), dtype=bool)
+    for place, text in enumerate(texts.to_pylist()):
+        deadline.check()
+        found[place] = text is not None and any(match.holds(text, value) for value in values)
     return found
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from lib.reporting.engines.resident import sampling
 from lib.reporting.engines.resident.layout import Floats, Ints, Layout
+from lib.reporting.engines.resident.usual import Usual, reference
 from lib.reporting.engines.sums import Aggregate, Pair, Sample
 from lib.reporting.measures import RECORDS
 
@@ -27,9 +28,8 @@ class Draw:
         """The columns of these records; shape (records, 3a + p)."""
         plain = self._atoms(records)
         weight = sampling.weights(self.layout.size[records], self.tau)[:, None]
-        place = {atom: number for number, atom in enumerate(self.atoms)}
-        joint = [plain[:, place[a]] * plain[:, place[b]] for a, b in self.pairs]
-        moments = np.stack(joint, axis=1) * (weight * (weight - 1))
+        firsts, seconds = self._places
+        moments = plain[:, firsts] * plain[:, seconds] * (weight * (weight - 1))
         return np.hstack([plain, plain * weight, plain * (weight == 1), moments])
 
     def aggregate(self, sums: Floats) -> Aggregate:
@@ -48,18 +48,23 @@ class Draw:
             moments=dict(zip(self.pairs, sums[:, 3 * width :].T, strict=True)),
         )
 
-    def sample(self, total: Floats) -> Sample:
-        """What an interval needs to know of this draw; `total` is the sum of all columns (3a + p)."""
-        width = len(self.atoms)
-        light = total[:width] - total[2 * width : 3 * width]
-        usual = dict(zip(self.layout.contents.lanes, self.layout.contents.typical, strict=True))
-        typical = {
-            atom: abs(light[at]) / light[0] if light[0] else usual[atom] for at, atom in enumerate(self.atoms)
-        }
+    def sample(self) -> Sample:
+        """What an interval needs to know of this draw."""
+        records, weight = reference(self.layout)
+        size = self.layout.size[records].astype(np.float64)
+        usual = Usual(self.tau, size, weight, self._atoms(records))
+        unseen = self._largest_weight * np.array(self._typical)
+        found = usual.contributions()
+        contributions = np.where(found > 0, found, unseen)
+        firsts, seconds = self._places
+        moments = usual.moments(firsts, seconds)
+        products = contributions[firsts] * contributions[seconds]
+        moments = np.where(firsts == seconds, np.where(moments > 0, moments, products), moments)
         return Sample(
-            max_weight=max(1.0, 1.0 / (self.tau * self.layout.contents.smallest_size)),
-            typical=typical,
+            contribution=dict(zip(self.atoms, contributions.tolist(), strict=True)),
+            moments=dict(zip(self.pairs, moments.tolist(), strict=True)),
             signed=frozenset(self.layout.contents.signed),
+            bounds=self.layout.contents.bounds,
         )
 
     def missing(self, sums: Floats) -> dict[str, float]:
@@ -71,6 +76,23 @@ class Draw:
         single = sums[:, 0] == 1
         excess = (sums[single, width : 2 * width] - sums[single, :width]).sum(axis=0)
         return dict(zip(self.atoms, excess.tolist(), strict=True))
+
+    @property
+    def _places(self) -> tuple[Ints, Ints]:
+        """Where the atoms of each pair stand among the atoms."""
+        place = {atom: number for number, atom in enumerate(self.atoms)}
+        firsts, seconds = ([place[pair[side]] for pair in self.pairs] for side in (0, 1))
+        return np.array(firsts, dtype=np.int64), np.array(seconds, dtype=np.int64)
+
+    @property
+    def _typical(self) -> list[float]:
+        """The mean |y| of each atom over all records."""
+        usual = dict(zip(self.layout.contents.lanes, self.layout.contents.typical, strict=True))
+        return [usual[atom] for atom in self.atoms]
+
+    @property
+    def _largest_weight(self) -> float:
+        return max(1.0, 1.0 / (self.tau * self.layout.contents.smallest_size))
 
     def _atoms(self, records: Ints) -> Floats:
         lanes = [self.layout.lane[atom] for atom in self.atoms]

@@ -3,18 +3,23 @@
 from collections.abc import Callable
 
 import numpy as np
+import pyarrow as pa
 
 from lib.reporting.engines.resident.build import build
+from lib.reporting.engines.resident.checksums import Damaged
 from lib.reporting.engines.resident.draw import Draw
 from lib.reporting.engines.resident.identities import count_distinct, extreme, users_below
 from lib.reporting.engines.resident.layout import Floats, Ints
+from lib.reporting.engines.resident.needed import needed_bytes
 from lib.reporting.engines.resident.opened import OpenLayouts
 from lib.reporting.engines.resident.query import Query
-from lib.reporting.engines.sums import Aggregate, Question, Sums
+from lib.reporting.engines.sums import Aggregate, Question, Sums, check_bytes
 from lib.reporting.measures import RECORDS, is_additive
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 from lib.wire.errors import DeadlineExceeded
+
+UNREADABLE = (IndexError, ValueError, pa.ArrowException)  # what numpy and Arrow raise over damaged files
 
 
 class ResidentEngine:
@@ -28,6 +33,17 @@ class ResidentEngine:
     def audience(self, stored: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
         """See Engine."""
         layout = self._layouts.layout(stored, deadline)
+        try:
+            return _answer(Query(layout, stored, question, deadline, self.threads))
+        except Damaged as damage:
+            reason = damage.reason
+        except UNREADABLE:
+            found = layout.damage()
+            if found is None:
+                raise
+            reason = found
+        self._layouts.replace(stored, layout, reason)
+        layout = self._layouts.layout(stored, deadline)
         return _answer(Query(layout, stored, question, deadline, self.threads))
 
 
@@ -37,6 +53,7 @@ def prepare(stored: StoredSlicer, progress: Callable[[float], None] | None = Non
 
 
 def _answer(query: Query) -> Sums:
+    check_bytes(needed_bytes(query), query.question.max_bytes)
     place = None if query.is_timed else query.grid_place
     sample, missing = None, {}
     if place is None:
@@ -46,7 +63,7 @@ def _answer(query: Query) -> Sums:
         draw = Draw(query.layout, float(query.layout.grid[place]), query.atoms, sorted(query.question.pairs))
         keys, sums, whole = query.from_sample(draw, place)
         rows, total = draw.aggregate(sums), draw.aggregate(whole[None, :])
-        sample, missing = draw.sample(whole), draw.missing(sums)
+        sample, missing = draw.sample(), draw.missing(sums)
         if query.is_unfiltered:
             total = _exact(query, query.total_from_hours()[None, :])
     unread = _identities(query, keys, rows, total, place is not None)

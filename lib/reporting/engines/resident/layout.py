@@ -2,7 +2,8 @@
 
 One folder per version of a slicer, made from its Parquet rows by build.py, read through memory maps:
 
-    layout.json          the Contents below, as JSON
+    layout.json          the Contents below, as JSON, with the checksums of the other files
+    layout.json.sha256   the digest of layout.json
     key_N.codes          per record (segmented: per element) the place of its value in the sorted dictionary
     key_N.arrow          that dictionary
     key_N.indptr         segmented fields only: where each record's elements begin, one more than records
@@ -13,12 +14,14 @@ One folder per version of a slicer, made from its Parquet rows by build.py, read
     distinct_N.codes     places of values or users in random order; the missing are the last place
     distinct_N.order     audience sources only: records ordered by user
 
-Records lie by day (of the slicer's own zone), inside a day in sampling order. Everything is a cache.
+Records lie by day (of the slicer's own zone), inside a day in sampling order. Everything is a cache. A file
+that is mapped is never written to again: a layout that is damaged is put aside, and another built.
 """
 
 import json
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +29,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-LANES = 8
-FORMAT = 1
+from lib.reporting.engines.resident.checksums import Damaged, Sum
 
+LANES = 8
+FORMAT = 3
+CONTENTS, DIGEST = "layout.json", "layout.json.sha256"
+
+State = tuple[int, int, int]
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -64,7 +71,8 @@ class Contents:
 
     `hours` are hours since 1970 in UTC, ascending; `hour_sums` has a row of `lanes` for each. `starts` are
     the first records of each of `days` (days since 1970 in the slicer's zone), and the end. `grid` holds
-    the thresholds τ and `drawn` how many records of each day each draws.
+    the thresholds τ and `drawn` how many records of each day each draws. `bounds` are the least and greatest
+    value that a ratio has in a single record (bounds.py).
     """
 
     records: int
@@ -74,6 +82,7 @@ class Contents:
     lanes: list[str]
     hour_sums: list[list[float]]
     typical: list[float]
+    bounds: dict[str, tuple[float | None, float | None]]
     signed: list[str]
     smallest_size: float
     grid: list[float]
@@ -81,18 +90,29 @@ class Contents:
     keys: dict[str, KeyColumn]
     values: dict[str, int]
     distinct: dict[str, DistinctColumn]
+    sums: dict[str, Sum]
     format: int = FORMAT
 
     def save(self, folder: Path) -> None:
-        """Write layout.json."""
-        (folder / "layout.json").write_text(json.dumps(asdict(self)), encoding="utf-8")
+        """Write layout.json and its digest."""
+        content = json.dumps(asdict(self)).encode()
+        (folder / CONTENTS).write_bytes(content)
+        (folder / DIGEST).write_text(f"{sha256(content).hexdigest()}  {CONTENTS}\n", encoding="ascii")
 
     @classmethod
     def load(cls, folder: Path) -> "Contents":
-        """Read layout.json; raises ValueError when it is of another format."""
-        raw = json.loads((folder / "layout.json").read_text(encoding="utf-8"))
+        """Read layout.json; Damaged when it is not as it was written, or of another format."""
+        try:
+            content = (folder / CONTENTS).read_bytes()
+            digest = (folder / DIGEST).read_bytes().split()[:1]
+        except OSError as error:
+            raise Damaged(f"{CONTENTS}: {error.strerror}") from None
+        if digest != [sha256(content).hexdigest().encode()]:
+            raise Damaged(f"{CONTENTS} has another digest than {DIGEST} says")
+        raw = json.loads(content)
         if raw.get("format") != FORMAT:
-            raise ValueError(f"layout of format {raw.get('format')}, not {FORMAT}")
+            raise Damaged(f"{CONTENTS} is of format {raw.get('format')}, not {FORMAT}")
+        raw["sums"] = {name: Sum(**one) for name, one in raw["sums"].items()}
         raw["keys"] = {name: KeyColumn(**column) for name, column in raw["keys"].items()}
         raw["distinct"] = {name: DistinctColumn(**column) for name, column in raw["distinct"].items()}
         return cls(**raw)
@@ -104,6 +124,8 @@ class Layout:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.contents = Contents.load(folder)
+        for name, one in self.contents.sums.items():
+            one.check_size(folder / name)
         self.hours = np.array(self.contents.hours, dtype=np.int64)
         self.hour_sums = np.array(self.contents.hour_sums).reshape(len(self.hours), len(self.contents.lanes))
         self.grid = np.array(self.contents.grid)
@@ -113,6 +135,24 @@ class Layout:
         self.lane = {atom: divmod(place, LANES) for place, atom in enumerate(self.contents.lanes)}
         self._maps: dict[str, npt.NDArray[Any]] = {}
         self._dictionaries: dict[str, pa.Array] = {}
+        self._states: dict[str, State] = {}
+
+    def damage(self) -> str | None:
+        """What is wrong with any of its files, read whole; None where nothing is."""
+        try:
+            Contents.load(self.folder)
+            for name, one in self.contents.sums.items():
+                one.check(self.folder / name, whole=True)
+        except Damaged as damage:
+            return damage.reason
+        return None
+
+    def check(self) -> None:
+        """Raise Damaged if a file that is mapped was changed, cut off or removed since it was opened."""
+        for file, state in list(self._states.items()):
+            if _state(self.folder / file) != state:
+                self.contents.sums[file].check(self.folder / file, whole=True)
+                self._states[file] = _state(self.folder / file)
 
     def codes(self, name: str) -> Codes:
         """The codes of a key field: one per record, or per element of a segmented field."""
@@ -127,7 +167,7 @@ class Layout:
     def dictionary(self, name: str) -> pa.Array:
         """The values of a key field, sorted; the missing one is the empty string."""
         if name not in self._dictionaries:
-            path = self.folder / f"key_{self.contents.keys[name].number}.arrow"
+            path = self._verified(f"key_{self.contents.keys[name].number}.arrow")
             with pa.memory_map(str(path)) as source:
                 column = pa.ipc.open_file(source).read_all().column(0)
             self._dictionaries[name] = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
@@ -163,8 +203,24 @@ class Layout:
 
     def _map(self, file: str, dtype: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
         if file not in self._maps:
-            path = self.folder / file
+            path = self._verified(file)
             empty = 0 in shape
             opened = np.zeros(shape, dtype) if empty else np.memmap(path, dtype, "r", shape=shape)
             self._maps[file] = np.asarray(opened)
         return self._maps[file]
+
+    def _verified(self, file: str) -> Path:
+        """The file, checked as it is before it is mapped."""
+        path = self.folder / file
+        self._states[file] = _state(path)
+        self.contents.sums[file].check(path)
+        return path
+
+
+def _state(path: Path) -> State:
+    """Changes with every change of the file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return (0, 0, 0)
+    return (found.st_ino, found.st_size, found.st_mtime_ns)

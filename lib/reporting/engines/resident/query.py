@@ -10,15 +10,14 @@ import pandas as pd
 import pyarrow as pa
 
 from lib.reporting.dates import format_time
-from lib.reporting.engines.resident import accumulate
 from lib.reporting.engines.resident.accumulate import DENSE_GROUPS, Accumulator, DenseSums, HashedSums
-from lib.reporting.engines.resident.conditions import Condition, is_negative, matching
+from lib.reporting.engines.resident.conditions import Condition, InGroups, is_negative, matching
 from lib.reporting.engines.resident.draw import Draw
 from lib.reporting.engines.resident.identities import Membership
 from lib.reporting.engines.resident.layout import LANES, Floats, Ints, Layout
 from lib.reporting.engines.resident.rows import CHUNK, Period, Rows, chunks, count, numbers, parts, threshold
 from lib.reporting.engines.resident.split import Split
-from lib.reporting.engines.sums import Question
+from lib.reporting.engines.sums import Question, check_groups
 from lib.reporting.measures import RECORDS, is_additive
 from lib.reporting.models import TIME_KEY_FIELDS, Filter
 from lib.reporting.warehouse import StoredSlicer
@@ -147,7 +146,8 @@ class Query:
             yield Membership(numbers(counting), places.get_indexer(pd.Index(found)), owner)
 
     def _counted_hours(self) -> tuple[Ints, Floats]:
-        tables = (condition.table ^ condition.negated for condition in self.conditions)
+        conditions = (condition for condition in self.conditions if isinstance(condition, Condition))
+        tables = (condition.table ^ condition.negated for condition in conditions)
         hours = np.flatnonzero(functools.reduce(np.logical_and, tables, self.period.inside))
         lanes = [self.layout.contents.lanes.index(atom) for atom in self.atoms]
         return hours, self.layout.hour_sums[hours][:, lanes]
@@ -167,7 +167,7 @@ class Query:
         keys, blocks = sums.finish()
         if not blocks:
             blocks = [block[:0] for block in columns(slice(0, 0))]
-        accumulate.check_groups(len(keys), self.question.max_groups)
+        check_groups(len(keys), self.question.max_groups)
         stacked = np.hstack(blocks)
         whole = np.hstack(total.sums)[0] if total.sums else stacked.sum(axis=0)
         return keys, stacked, whole
@@ -196,9 +196,16 @@ class Query:
         masks = (condition.mask(self.layout, rows) for condition in self.conditions)
         return np.flatnonzero(functools.reduce(np.logical_and, masks))
 
-    def _conditions(self) -> list[Condition]:
+    def _conditions(self) -> list[Condition | InGroups]:
         edges = [] if self.period.whole else [Condition(None, self.period.inside)]
-        return [*edges, *(self._condition(wanted) for wanted in self.question.filters)]
+        return [*edges, *(self._condition(wanted) for wanted in self.question.filters), *self._within()]
+
+    def _within(self) -> list[InGroups]:
+        within = self.question.within
+        if within is None:
+            return []
+        split = Split(self.layout, tuple(map(str, within.names)), self.period.local)
+        return [InGroups(split, split.keys_of(within.names))]
 
     def _condition(self, wanted: Filter) -> Condition:
         if wanted.name in TIME_KEY_FIELDS:

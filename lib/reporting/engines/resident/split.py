@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from lib.reporting.dates import format_time
 from lib.reporting.engines.resident.layout import Ints, Layout
@@ -52,7 +53,7 @@ class Split:
         self.groups = math.prod(self.radices)
         if self.groups > LARGEST_KEY:
             raise BadRequest(
-                f"A split by {', '.join(names)} has too many combinations; take fewer key fields"
+                f"A split by {', '.join(names)} has too many combinations; choose fewer key fields"
             )
 
     @property
@@ -73,6 +74,15 @@ class Split:
                 places = self._places(field, rows)
                 keys = keys * radix + (places if owner is None else places[owner])
         return keys, _indptr(owner, count(rows))
+
+    def keys_of(self, names: pd.DataFrame) -> Ints:
+        """The keys of these groups: a text column per key field of the split."""
+        keys = np.zeros(len(names), dtype=np.int64)
+        for field, radix in zip(self.fields, self.radices, strict=True):
+            texts = pa.array(names[field.name], pa.string())
+            places = pc.index_in(texts, value_set=pa.array(field.values, pa.string()))
+            keys = keys * radix + np.asarray(places, dtype=np.int64)
+        return keys
 
     def hour_keys(self, hours: Ints) -> Ints:
         """The groups of these places among the hours, for a split by time alone."""

@@ -1,0 +1,154 @@
+"""How long lists of deals take at 50,000 deals: pages, orders, searches, filters, counts, a page's prices.
+
+    python bench/deals.py sqlite:////tmp/deals.db [--fill]
+
+`--fill` writes 20,000 supply packages and 50,000 demand deals at 400 seats first, by the store's own tables.
+Prints the quickest, the median and the slowest of five calls each, in milliseconds, in this process.
+"""
+
+import datetime as dt
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import Connection, insert
+
+from lib import database
+from lib.deals.service import DealsService
+from lib.deals.store import tables as t
+from lib.deals.store.nouns import NOUNS
+from lib.deals.store.scope import Scope
+from lib.wire.deadline import Deadline
+
+PACKAGES, DEALS, SEATS, DSPS, CHUNK = 20_000, 50_000, 400, 10, 5_000
+WORDS = ("Morning", "Evening", "Sports", "News", "Premium", "Video", "Kids", "Finance", "Travel", "Auto")
+COUNTRIES = ("US", "FR", "DE", "GB", "JP", "BR", "IN", "CA", "ES", "IT")
+NOW = dt.datetime(2026, 11, 20, tzinfo=dt.UTC)
+STAMPS = {"version": 1, "created_at": NOW, "updated_at": NOW}
+QUERIES: dict[str, tuple[str, list[tuple[str, str]]]] = {
+    "packages, newest first": ("supply_deals", [("ordering", "-id")]),
+    "packages, last page": ("supply_deals", [("ordering", "-id"), ("offset", str(PACKAGES - 50))]),
+    "packages by name": ("supply_deals", [("ordering", "name")]),
+    "packages by lowest price": ("supply_deals", [("ordering", "-price")]),
+    "packages, search france": ("supply_deals", [("search", "france"), ("meaning", "france:country:FR")]),
+    "packages, two words": ("supply_deals", [("search", "morning seat-17")]),
+    "packages, paused": ("supply_deals", [("status", "paused")]),
+    "packages of a seat": ("supply_deals", [("seat", "17")]),
+    "deals, newest first": ("demand_deals", [("ordering", "-id")]),
+    "deals, last page": ("demand_deals", [("ordering", "-id"), ("offset", str(DEALS - 50))]),
+    "deals by name": ("demand_deals", [("ordering", "name")]),
+    "deals by price": ("demand_deals", [("ordering", "-price")]),
+    "deals by status": ("demand_deals", [("ordering", "status")]),
+    "deals by seat": ("demand_deals", [("ordering", "seat")]),
+    "deals by start": ("demand_deals", [("ordering", "start_date")]),
+    "deals, search one name": ("demand_deals", [("search", "19999")]),
+    "deals, search france": ("demand_deals", [("search", "france"), ("meaning", "france:country:FR")]),
+    "deals, two words": ("demand_deals", [("search", "morning seat-17")]),
+    "deals, paused": ("demand_deals", [("status", "paused")]),
+    "deals, video": ("demand_deals", [("media_type", "video")]),
+    "deals of 50 packages": ("demand_deals", [("supply_deals", str(n)) for n in range(9_000, 9_050)]),
+    "packages, counts of status": ("supply_deals", [("ordering", "-id"), ("counts", "status")]),
+    "deals, counts of status": ("demand_deals", [("ordering", "-id"), ("counts", "status")]),
+    "deals, search and counts": (
+        "demand_deals",
+        [("search", "morning"), ("ordering", "-id"), ("counts", "status,media_type,dsp")],
+    ),
+}
+
+
+def fill(connection: Connection) -> None:
+    """All rows, in chunks."""
+    draw = random.Random(7)  # noqa: S311
+    dsps = ({"name": f"DSP {n}", "supports_deal_sync": n % 2 == 0} for n in range(1, DSPS + 1))
+    seats = (
+        {"name": f"Buyer {n}", "external_id": f"seat-{n}", "dsp_id": 1 + n % DSPS}
+        for n in range(1, SEATS + 1)
+    )
+    deal_ids = [f"TR-{n:012d}" for n in range(1, DEALS + 1)]
+    _write(connection, "dsps", dsps)
+    _write(connection, "seats", seats)
+    _write(connection, "supply_deals", (_package(draw, n) for n in range(1, PACKAGES + 1)))
+    connection.execute(insert(t.deal_ids), [{"deal_id": one, "given": NOW} for one in deal_ids])
+    of = [1 + n % PACKAGES for n in range(DEALS)]
+    _write(
+        connection, "demand_deals", (_deal(draw, n, of[n - 1], deal_ids[n - 1]) for n in range(1, DEALS + 1))
+    )
+    links = [{"supply_package_id": package, "demand_deal_id": n + 1} for n, package in enumerate(of)]
+    connection.execute(insert(t.supply_package_deals), links)
+
+
+def _package(draw: random.Random, number: int) -> dict[str, Any]:
+    start = NOW + dt.timedelta(days=draw.randint(-300, 60))
+    end = start + dt.timedelta(days=draw.randint(1, 400)) if draw.random() < 0.5 else None
+    places = [{"type": "country", "value": code, "is_excluded": False} for code in draw.sample(COUNTRIES, 2)]
+    empty: dict[str, Any] = {f"{kind}_targetings": [] for kind in ("browser", "operating_system", "size")}
+    return {
+        "name": f"{draw.choice(WORDS)} {draw.choice(WORDS)} {number}",
+        "is_active": draw.random() < 0.8,
+        "is_dynamic_bidding": False,
+        "is_true_price_opt_enable": False,
+        "media_type": draw.choice(("banner", "video")),
+        "start_date": start,
+        "start_date_offset": 0,
+        "end_date": end,
+        "end_date_offset": None if end is None else 0,
+        "geo_targetings": places,
+        "device_targetings": [{"value": "smartphone", "is_excluded": True}],
+        **empty,
+    }
+
+
+def _deal(draw: random.Random, number: int, package: int, deal_id: str) -> dict[str, Any]:
+    seat = draw.randint(1, SEATS)
+    return {
+        "name": f"{draw.choice(WORDS)} {draw.choice(WORDS)} {package} - Buyer {seat}",
+        "deal_id": deal_id,
+        "seat_id": seat,
+        "package_id": None,
+        "price": Decimal(draw.randint(50, 5000)).scaleb(-2),
+        "deal_sync": False,
+        "is_active": draw.random() < 0.9,
+        "agency_curation_fee": None,
+        "agency_curation_fee_type": None,
+        "contact_email": f"deals@buyer{seat}.example" if number % 2 else None,
+    }
+
+
+def _write(connection: Connection, entity: str, rows: Iterator[dict[str, Any]]) -> None:
+    noun = NOUNS[entity]
+    written = [row | STAMPS | noun.found_by(row) for row in rows]
+    for first in range(0, len(written), CHUNK):
+        connection.execute(insert(noun.table), written[first : first + CHUNK])
+
+
+def _milliseconds(work: Callable[[], Any]) -> list[float]:
+    found = []
+    for _ in range(5):
+        start = time.perf_counter()
+        work()
+        found.append(1000 * (time.perf_counter() - start))
+    return found
+
+
+def main(url: str, *options: str) -> None:
+    """Fill if wanted, then measure."""
+    engine = database.engine(url)
+    database.migrate(engine)
+    if "--fill" in options:
+        with database.writing(engine).begin() as connection:
+            fill(connection)
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.exec_driver_sql("ANALYZE")
+    service = DealsService(engine)
+    for title, (entity, asked) in QUERIES.items():
+        parameters = [("limit", "500" if title.startswith("deals of") else "50"), *asked]
+        times = _milliseconds(lambda e=entity, p=parameters: service.list(e, p, Scope(), Deadline(60)))  # type: ignore[misc]
+        print(f"{title:32} {min(times):8.1f} {statistics.median(times):8.1f} {max(times):8.1f}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

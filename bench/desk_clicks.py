@@ -1,0 +1,155 @@
+"""From a click on the Audience page to the first new figure, and until all stands still, in a browser.
+
+    python bench/desk_clicks.py [clicks] [data directory]
+
+Starts a desk over a demo (made anew without a data directory) and drives Chromium: each interaction so often,
+p50 and p95 in milliseconds. The floor is the same for the barest Streamlit page: a button and a figure.
+"""
+
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).parent.parent
+MEASURE = Path(__file__).with_suffix(".js").read_text()
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
+CHROMIUM = "/usr/bin/chromium"
+SCREEN = {"width": 1440, "height": 900}
+PORT, FLOOR_PORT = int(os.environ.get("TRANCHE_PORT", "8555")), int(os.environ.get("FLOOR_PORT", "8556"))
+CARD = "[data-card$='user.geo.country']"
+DEVICE = "[data-card$='supply.publisher_id']"
+INTERACTIONS: dict[str, tuple[str, ...]] = {
+    "Choose the field by its figure": (
+        ".st-key-show_figure_clicks button",
+        ".st-key-show_figure_imps button",
+    ),
+    "Keep a value, release it": (f"{CARD} tr.row .include",),
+    "Leave a value out, let it in": (f"{CARD} tr.row:nth-child(2) .exclude",),
+    "Order a leaderboard by change, by value": (
+        f"{DEVICE} th[data-column=change] button",
+        f"{DEVICE} th[data-column=value] button",
+    ),
+    "Draw a value as a line, or not": (f"{DEVICE} tr.row .line",),
+    "Undo, redo": (".st-key-question_undo button", ".st-key-question_redo button"),
+    "Change the granularity": (
+        "[class*=st-key-shown_grain] label:nth-of-type(3), [class*=st-key-shown_grain] button:nth-of-type(3)",
+        "[class*=st-key-shown_grain] label:nth-of-type(2), [class*=st-key-shown_grain] button:nth-of-type(2)",
+    ),
+}
+BAREST = """
+import streamlit as st
+count = st.session_state.get("count", 0) + st.button("More", key="more")
+st.session_state["count"] = count
+st.metric("Count", count)
+"""
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    clicks = int(sys.argv[1]) if len(sys.argv) > 1 else 30
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        home = Path(sys.argv[2]) if len(sys.argv) > 2 else made(Path(folder) / "home")
+        found = Path(CHROMIUM)
+        browser = playwright.chromium.launch(
+            executable_path=found if found.exists() else None, args=ARGUMENTS
+        )
+        load = os.getloadavg()[0]
+        print(f"{clicks} clicks each, ms; load of this machine {load:.1f} on {os.cpu_count()} processors\n")
+        print(f"{'':42} {'first new figure':>18} {'all stands still':>18}")
+        print(f"{'':42} {'p50':>9}{'p95':>9} {'p50':>9}{'p95':>9}")
+        with barest(Path(folder)) as address:
+            show("Barest Streamlit page", floor(browser, address, clicks))
+        with desk(home) as address:
+            page = opened(browser, address)
+            for name, what in INTERACTIONS.items():
+                show(name, [click(page, what[turn % len(what)]) for turn in range(clicks)])
+
+
+def made(home: Path) -> Path:
+    """A data directory with the demo."""
+    command = [sys.executable, "-c", "from lib.cli import main; main()", "demo"]
+    environment = {**os.environ, "TRANCHE_HOME": str(home), "PYTHONPATH": str(ROOT)}
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
+    return home
+
+
+def show(name: str, times: Sequence[tuple[float, float]]) -> None:
+    """One line of the table."""
+    figures = [f"{quantile([one[side] for one in times], q):9,.0f}" for side in (0, 1) for q in (50, 95)]
+    print(f"{name:42} {figures[0]}{figures[1]} {figures[2]}{figures[3]}", flush=True)
+
+
+def quantile(values: Sequence[float], percent: int) -> float:
+    """The value below which so many percent of the values are."""
+    return statistics.quantiles(values, n=100, method="inclusive")[percent - 1]
+
+
+def click(page: Page, what: str) -> tuple[float, float]:
+    """Milliseconds from a click to the first new figure, and to the last."""
+    first, last = page.evaluate(MEASURE, what)
+    return first, last
+
+
+def floor(browser: Browser, address: str, clicks: int) -> list[tuple[float, float]]:
+    """The same on a page that has nothing to do."""
+    page = browser.new_page(viewport=SCREEN)
+    page.goto(address)
+    page.get_by_role("button", name="More").wait_for()
+    return [click(page, ".st-key-more button") for _ in range(clicks)]
+
+
+def opened(browser: Browser, address: str) -> Page:
+    """The Audience page of the demo's slicer delivery, once it stands still."""
+    page = browser.new_page(viewport=SCREEN)
+    page.set_default_timeout(120_000)
+    page.goto(f"{address}/audience?project=demo&slicer=delivery")
+    page.get_by_role("button", name="Manager", exact=True).click()
+    page.locator(f"{CARD} tr.row").first.wait_for()
+    page.locator(".js-line").first.wait_for(state="attached")
+    page.wait_for_timeout(3000)
+    return page
+
+
+@contextmanager
+def desk(home: Path) -> Iterator[str]:
+    """A desk of its own over that data directory; its address."""
+    environment = {"TRANCHE_HOME": str(home), "TRANCHE_PORT": str(PORT)}
+    with running([sys.executable, "app.py"], environment) as address:
+        yield address
+
+
+@contextmanager
+def barest(folder: Path) -> Iterator[str]:
+    """The barest Streamlit page; its address."""
+    script = folder / "barest.py"
+    script.write_text(BAREST)
+    options = ["--server.headless=true", "--server.address=127.0.0.1", f"--server.port={FLOOR_PORT}"]
+    with running([sys.executable, "-m", "streamlit", "run", str(script), *options], {}) as address:
+        yield address
+
+
+@contextmanager
+def running(command: list[str], environment: dict[str, str]) -> Iterator[str]:
+    """The first address that a server says, in a process of its own; stopped afterwards."""
+    variables = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT), **environment}
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    try:
+        lines = iter(process.stdout or ())
+        yield next(found[0] for line in lines if (found := re.search(r"http://[\w.\[\]:]+", line)))
+    finally:
+        process.terminate()
+        process.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+"""How often the 95 % intervals of estimates hold the truth: many samples of slicers of several kinds.
+
+    python bench/range_coverage.py [draws]
+
+Every draw gives each record a new random number, takes the sample that the threshold draws, and compares the
+intervals of filtered totals and of groups with the true figures. `few` is the share of groups of a formula
+without an interval. Groups count where the sample met them, as on screen.
+"""
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from lib.reporting import intervals
+from lib.reporting.definition import Definition
+from lib.reporting.engines.resident import sampling
+from lib.reporting.engines.resident.accumulate import product
+from lib.reporting.engines.resident.build import build
+from lib.reporting.engines.resident.draw import Draw
+from lib.reporting.engines.resident.layout import Layout
+from lib.reporting.engines.sums import Aggregate
+from lib.reporting.intervals import Ranges
+from lib.reporting.measures import Measure, measures, pairs
+from lib.reporting.warehouse import Warehouse
+
+RECORDS, DRAWN, SLICES = 24_000, 3_000, 4
+FORMULAS = {
+    "ctr": "100 * clicks / imps",
+    "ecpm": "1000 * revenue / imps",
+    "cpa": "revenue / conversions",
+    "margin": "100 * profit / revenue",
+}
+DEFINITION = Definition.model_validate(
+    {
+        "time": {"column": "time", "granularity": "day"},
+        "key_fields": [{"name": "site"}, {"name": "page"}],
+        "data_fields": [
+            {"name": "records", "aggregate": "count"},
+            *({"name": name} for name in ("imps", "clicks", "conversions", "revenue", "profit")),
+            {"name": "bid", "aggregate": "mean"},
+            *({"name": name, "formula": formula} for name, formula in FORMULAS.items()),
+        ],
+    }
+)
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Columns = dict[str, npt.NDArray[np.generic]]
+
+
+def heavy(draw: np.random.Generator) -> Floats:
+    """Record sizes with a heavy tail."""
+    return np.floor(draw.pareto(1.4, RECORDS) * 20)
+
+
+def even(draw: np.random.Generator) -> Floats:
+    """Record sizes that differ little."""
+    return draw.poisson(30, RECORDS).astype(np.float64)
+
+
+def dominated(draw: np.random.Generator) -> Floats:
+    """One record as large as all others together."""
+    sizes = draw.geometric(0.05, RECORDS).astype(np.float64)
+    sizes[RECORDS // 2] = sizes.sum()
+    return sizes
+
+
+KINDS: dict[str, Callable[[np.random.Generator], Floats]] = {
+    "heavy": heavy,
+    "even": even,
+    "dominated": dominated,
+}
+
+
+@dataclass(frozen=True)
+class Population:
+    """A slicer's layout, the group of each record per split, and a slice of records per filter."""
+
+    layout: Layout
+    groups: dict[str, Ints]
+    slices: Ints
+    measures: list[Measure]
+
+
+@dataclass
+class Coverage:
+    """Counts of one data field: intervals that held, and of how many; groups without one; least width."""
+
+    totals: list[bool]
+    groups: list[bool]
+    sure_groups: list[bool]
+    few: list[bool]
+    narrowest: float = np.inf
+
+    def shares(self) -> tuple[float, float, float, float]:
+        """The shares that held: filtered totals, groups, groups of 30 effective records; the share of few."""
+        parts = (self.totals, self.groups, self.sure_groups, self.few)
+        return tuple(float(np.mean(part)) if part else float("nan") for part in parts)  # type: ignore[return-value]
+
+
+def population(kind: str, folder: Path, seed: int = 20_261_121) -> Population:
+    """A slicer of that kind: twelve sites of very different sizes, three thousand small pages."""
+    draw = np.random.default_rng(seed)
+    imps = KINDS[kind](draw)
+    clicks = draw.binomial(imps.astype(np.int64), 0.01).astype(np.float64)
+    revenue = imps * draw.gamma(2, 0.001, RECORDS)
+    columns: Columns = {
+        "time": np.full(RECORDS, "2026-11-01", dtype="datetime64[s]"),
+        "site": np.char.add("site ", (draw.zipf(1.4, RECORDS) % 12).astype(str)),
+        "page": np.char.add("page ", draw.integers(0, 3_000, RECORDS).astype(str)),
+        "imps": imps,
+        "clicks": clicks,
+        "conversions": draw.binomial(clicks.astype(np.int64), 0.05).astype(np.float64),
+        "revenue": revenue,
+        "profit": revenue * draw.normal(0.2, 0.5, RECORDS),
+        "bid": draw.gamma(2, 0.1, RECORDS),
+    }
+    warehouse = Warehouse(folder)
+    with warehouse.writer("bench", kind, DEFINITION) as writer:
+        writer.write(pa.table({n: pa.array(v) for n, v in columns.items()}).cast(DEFINITION.schema()))
+        writer.commit("made", "0")
+    layout = Layout(build(warehouse.open("bench", kind)))
+    groups = {name: layout.codes(name).astype(np.int64) for name in ("site", "page")}
+    return Population(layout, groups, draw.integers(0, SLICES, RECORDS), list(measures(DEFINITION).values()))
+
+
+def coverage(people: Population, draws: int, drawn: int = DRAWN) -> dict[str, Coverage]:
+    """How often the intervals of each data field held, over so many samples of about `drawn` records."""
+    draw = _draw(people, drawn)
+    truth = {split: _values(people, *_all(people, draw, keys)) for split, keys in _keys(people).items()}
+    found = {measure.name: Coverage([], [], [], []) for measure in people.measures}
+    size = people.layout.size
+    for seed in range(draws):
+        records = np.flatnonzero(sampling.uniform(seed, 0, len(size)) / size < draw.tau)
+        for split, keys in _keys(people).items():
+            there, sums = _sums(draw, records, keys)
+            for name, ranges in _ranges(people, draw, draw.aggregate(sums)):
+                _count(found[name], split, ranges, truth[split][name][there])
+    return found
+
+
+def _draw(people: Population, drawn: int) -> Draw:
+    size = people.layout.size
+    order = np.sort(sampling.uniform(0, 0, len(size)) / size)
+    atoms = ["records", *sorted({atom for m in people.measures for atom in m.atoms} - {"records"})]
+    return Draw(people.layout, float(order[drawn]), atoms, sorted(pairs(people.measures)))
+
+
+def _keys(people: Population) -> dict[str, Ints]:
+    return {"": people.slices, **people.groups}
+
+
+def _all(people: Population, draw: Draw, keys: Ints) -> tuple[Aggregate, Ints]:
+    there, sums = _sums(replace(draw, tau=np.inf), np.arange(len(people.layout.size)), keys)
+    return draw.aggregate(sums), there
+
+
+def _sums(draw: Draw, records: Ints, keys: Ints) -> tuple[Ints, Floats]:
+    """The groups that the records are of, and the draw's sums of each."""
+    there, places = np.unique(keys[records], return_inverse=True)
+    indptr = np.arange(len(records) + 1, dtype=np.int32)
+    return there, product(places, indptr, draw.columns(records), len(there))
+
+
+def _values(people: Population, aggregate: Aggregate, there: Ints) -> dict[str, Floats]:
+    """The true values by group, in a place per group."""
+    values = {}
+    for measure in people.measures:
+        values[measure.name] = np.full(int(there.max()) + 1, np.nan)
+        values[measure.name][there] = measure.expression.evaluate(aggregate.estimate)
+    return values
+
+
+def _ranges(people: Population, draw: Draw, aggregate: Aggregate) -> Iterator[tuple[str, Ranges]]:
+    sample = draw.sample()
+    for measure in people.measures:
+        value = measure.expression.evaluate(aggregate.estimate)
+        ranges = intervals.ranges(measure, value, aggregate, sample)
+        unknown = np.isnan(value)
+        yield measure.name, Ranges(*(np.where(unknown, np.inf, side) for side in vars(ranges).values()))
+
+
+def _count(into: Coverage, split: str, ranges: Ranges, truth: Floats) -> None:
+    """Add one sample. A value that the sample leaves unknown (0 / 0) is no estimate, and doesn't count."""
+    known = ~np.isnan(truth) & (ranges.n_eff < np.inf)
+    few = np.isnan(ranges.low)
+    rest = known & ~few
+    slack = 1e-9 * np.abs(truth)
+    held = (ranges.low <= truth + slack) & (truth - slack <= ranges.high)
+    into.narrowest = min(into.narrowest, float((ranges.high[rest] - ranges.low[rest]).min(initial=np.inf)))
+    if not split:
+        into.totals += held[rest].tolist()
+        return
+    into.groups += held[rest].tolist()
+    into.sure_groups += held[rest & (ranges.n_eff >= intervals.FEW)].tolist()
+    into.few += few[known].tolist()
+
+
+def main() -> None:
+    """Print a table for each kind of slicer."""
+    draws = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
+    print(f"Intervals that hold the truth, in percent; {draws:,} samples of {DRAWN:,} of {RECORDS:,} records")
+    for kind in sys.argv[2:] or KINDS:
+        with tempfile.TemporaryDirectory() as folder:
+            found = coverage(population(kind, Path(folder)), draws)
+        print(f"\n{kind:14}{'filtered totals':>16}{'groups':>10}{'of 30 records':>16}{'few':>8}")
+        for name, counted in found.items():
+            total, groups, sure, few = (100 * share for share in counted.shares())
+            print(f"{name:14}{total:16.1f}{groups:10.1f}{sure:16.1f}{few:8.1f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The parts of bench/audience.py: rows, questions, the tools that answer them, and the report."""

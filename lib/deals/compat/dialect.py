@@ -1,0 +1,203 @@
+"""How a deals service writes what the specification leaves open: targeting elements and fee types.
+
+Answers come in by `read`, requests go out by `write`. Nothing that does not fit is dropped or guessed: it
+is kept as it came (`unread` of a resource), and goes back as it came when its list is changed.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from lib.deals.codec import Fields, Model
+from lib.deals.compat.hidden import hidden
+from lib.deals.compat.shapes import OWN, ElementShape, leaves
+from lib.deals.models import FEE_TYPES, Resource
+from lib.deals.validation import Path, Problems
+from lib.wire.errors import BadRequest, Misconfigured, TrancheError, Unreadable
+
+FEE_TYPE, NEW_DEALS = "agency_curation_fee_type", "create_demand_deals"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """The shape of each targeting array, and their number for each fee type of ours. By default our own."""
+
+    shapes: Mapping[str, ElementShape] = field(default_factory=lambda: OWN)
+    fee_types: Mapping[int, int] = field(default_factory=lambda: {one: one for one in FEE_TYPES})
+
+    @classmethod
+    def of(cls, targeting_names: Mapping[str, Mapping[str, str]], fee_types: Mapping[int, int]) -> "Dialect":
+        """As the settings say (see shapes.py). Misconfigured for what they can't mean."""
+        if unknown := [one for one in fee_types if one not in FEE_TYPES]:
+            known = ", ".join(f"{number} {words}" for number, words in FEE_TYPES.items())
+            raise Misconfigured(f"fee_types: there is no fee type {unknown[0]}; there are {known}")
+        if len(set(fee_types.values())) < len(fee_types):
+            raise Misconfigured("fee_types: two of our fee types have the same number at the service")
+        shapes = {array: ElementShape.of(array, names) for array, names in targeting_names.items()}
+        return cls({**OWN, **shapes}, dict(fee_types))
+
+    @property
+    def fees(self) -> dict[int, str]:
+        """Our fee types that the service has, with their words."""
+        return {one: FEE_TYPES[one] for one in FEE_TYPES if one in self.fee_types}
+
+    def read(self, model: type[Model], raw: Any) -> Model:
+        """The resource that the JSON stands for. Unreadable for what is none at all."""
+        if not isinstance(raw, Mapping):
+            raise Unreadable(f"The service's {model.__name__} does not follow the API")
+        fields, unread = dict(raw), Unread()
+        for name in (one for one in raw if one in self.shapes and one in model.model_fields):
+            fields[name] = self._targets(name, raw[name], unread)
+        if FEE_TYPE in model.model_fields and fields.get(FEE_TYPE) is not None:
+            fields[FEE_TYPE] = self._fee_type(raw[FEE_TYPE], unread)
+        for name, nested in _nested(model).items():
+            if isinstance(raw.get(name), list):
+                fields[name] = [self._element(nested, one) for one in raw[name]]
+        return _validated(model, fields, raw, unread).known_as(unread=unread.found)
+
+    def write(self, fields: Mapping[str, Any], base: Resource | None = None) -> Fields:
+        """The request of these fields. `base` is what they change: what is kept of it goes as it came.
+
+        Invalid, in our own words and places, for what can't be said to the service.
+        """
+        problems = Problems()
+        written = {name: self._written(name, value, base, problems) for name, value in fields.items()}
+        if isinstance(new := written.get(NEW_DEALS), Mapping) and FEE_TYPE in new:
+            where = (NEW_DEALS, FEE_TYPE)
+            written[NEW_DEALS] = {**new, FEE_TYPE: self._number(new[FEE_TYPE], where, problems)}
+        problems.check()
+        return written
+
+    def failure(self, body: Any) -> TrancheError | None:
+        """The error that the body of a success stands for (hidden.py)."""
+        return hidden(body)
+
+    def misfits(self, model: type[Resource], raw: Any) -> list[str]:
+        """What of an answer's JSON does not fit, a sentence for each field; empty if all of it does."""
+        found = self.read(model, raw)
+        said = [self._misfit(name, part, raw[name]) for name, part in found.unread.items()]
+        for name, nested in _nested(model).items():
+            inside = raw.get(name)
+            for one in inside if isinstance(inside, list) else ():
+                said += self.misfits(nested, one) if isinstance(one, Mapping) else []
+        return list(dict.fromkeys(said))
+
+    def _targets(self, name: str, given: Any, unread: "Unread") -> list[Fields]:
+        if not isinstance(given, list | None):
+            unread.found[name] = given
+            return []
+        read = [(self.shapes[name].read(one), one) for one in given or ()]
+        unread.add(name, (one for fields, one in read if fields is None))
+        return [fields for fields, _ in read if fields is not None]
+
+    def _fee_type(self, given: Any, unread: "Unread") -> int | None:
+        ours = next((one for one, theirs in self.fee_types.items() if str(theirs) == str(given)), None)
+        if ours is None:
+            unread.found[FEE_TYPE] = given
+        return ours
+
+    def _element(self, model: type[Resource], raw: Any) -> Any:
+        return self.read(model, raw) if isinstance(raw, Mapping) else raw
+
+    def _written(self, name: str, value: Any, base: Resource | None, problems: Problems) -> Any:
+        unread = None if base is None else base.unread.get(name)
+        if name == FEE_TYPE:
+            return self._number(value, (name,), problems)
+        if not isinstance(value, list | tuple) or (unread is None and name not in self.shapes):
+            return value
+        if unread is not None and not isinstance(unread, list):
+            problems.add((name,), "This service writes it in a way that Tranche can't read: change it there.")
+            return value
+        kept = () if base is None or name not in self.shapes else base.raw.get(name) or ()
+        return [*self._targets_written(name, value, kept, problems), *(unread or ())]
+
+    def _targets_written(
+        self, name: str, value: Iterable[Any], kept: Iterable[Any], problems: Problems
+    ) -> list[Any]:
+        if name not in self.shapes:
+            return [*value]
+        shape, written = self.shapes[name], []
+        known = [(_compared(fields), one) for one in kept if (fields := shape.read(one)) is not None]
+        for place, one in enumerate(value):
+            same = next((at for at, (fields, _) in enumerate(known) if fields == _compared(one)), None)
+            try:
+                written.append(shape.write(one) if same is None else known.pop(same)[1])
+            except BadRequest as error:
+                problems.add((name, place, "value"), error.reason)
+        return written
+
+    def _number(self, ours: Any, where: Path, problems: Problems) -> Any:
+        if ours is None or ours in self.fee_types:
+            return None if ours is None else self.fee_types[ours]
+        problems.add(where, "The settings have no number of this service for this type of fee.")
+        return ours
+
+    def _misfit(self, name: str, part: Any, given: Any) -> str:
+        if name == FEE_TYPE:
+            known = ", ".join(str(theirs) for theirs in self.fee_types.values()) or "none"
+            return f"{name} is {given}; the fee types of the settings are {known}"
+        if name not in self.shapes:
+            return f"{name} is not what the specification says: {_brief(part)}"
+        expected = self.shapes[name].expected
+        if not isinstance(part, list):
+            return f"{name} is no list but {_brief(part)}; expected is a list of {expected}"
+        fields = ", ".join(dict.fromkeys(leaf for one in part for leaf in leaves(one)))
+        return f"{name}: {len(part)} of {len(given)} elements have {fields}; expected are {expected}"
+
+
+@dataclass(frozen=True)
+class Unread:
+    """What could not be read, collected while an answer is."""
+
+    found: Fields = field(default_factory=dict)
+
+    def add(self, name: str, elements: Iterable[Any]) -> None:
+        """Elements of a list."""
+        if odd := [*elements]:
+            self.found[name] = [*self.found.get(name, ()), *odd]
+
+
+def _validated(model: type[Model], fields: Fields, raw: Mapping[str, Any], unread: Unread) -> Model:
+    """The model of those fields that are as it wants them; the others are unread."""
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        places = {one["loc"][:2] for one in error.errors(include_url=False, include_input=False)}
+    wrong = {str(place[0]) for place in places}
+    if not wrong <= fields.keys() or "id" in wrong:
+        raise Unreadable(f"The service's {model.__name__} does not follow the API")
+    for name in wrong:
+        odd = {place[1] for place in places if place[0] == name and len(place) > 1}
+        if odd and isinstance(raw[name], list) and all(isinstance(one, int) for one in odd):
+            unread.add(name, (one for number, one in enumerate(raw[name]) if number in odd))
+            fields[name] = [one for number, one in enumerate(fields[name]) if number not in odd]
+        else:
+            unread.found[name] = fields.pop(name)
+    return _validated(model, fields, raw, unread)
+
+
+@cache
+def _nested(model: type[Resource]) -> dict[str, type[Resource]]:
+    """The fields that are lists of other resources whole."""
+    found = {name: get_args(field.annotation) for name, field in model.model_fields.items()}
+    return {
+        name: inner[0]
+        for name, inner in found.items()
+        if len(inner) == 2
+        and inner[1] is ...
+        and isinstance(inner[0], type)
+        and issubclass(inner[0], Resource)
+    }
+
+
+def _compared(fields: Mapping[str, Any]) -> Fields:
+    """What makes two targets the same; the name of a list goes with its id."""
+    return {"is_excluded": False} | {name: value for name, value in fields.items() if name != "name"}
+
+
+def _brief(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 80 else f"{text[:80]}…"

@@ -1,0 +1,139 @@
+"""Part of a list that is at hand, as our own service would give it: searched, filtered, ordered, counted.
+
+`Linked` gives what an entity is linked with, as far as it is known here: a package's deals, and the reverse.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from lib.deals import fields, sought
+from lib.deals.codec import Model
+from lib.deals.models import DemandDeal, Resource, Seat, SupplyPackage
+from lib.deals.queries import MEANING
+from lib.deals.reading import Page
+from lib.wire.errors import Invalid, suggestion
+
+LARGEST_PAGE = 500
+SEARCHED = ("external_id", *(field.name for field in fields.FIELDS if field.is_searched))
+OF_LINKED: dict[type[Resource], tuple[str, ...]] = {
+    SupplyPackage: ("seat", "dsp", "price"),
+    DemandDeal: ("dsp", "media_type", "start_date", "end_date"),
+}
+Linked = Callable[[Resource], Sequence[Resource]]
+Meanings = dict[str, list[tuple[str, str]]]
+
+
+def alone(one: Resource) -> Sequence[Resource]:
+    """It is linked with nothing."""
+    return ()
+
+
+def page(
+    model: type[Model], everything: Iterable[Model], params: Mapping[str, Any], linked: Linked = alone
+) -> Page[Model]:
+    """What `Deals.list` gives for these parameters. Invalid for one that the list can't have."""
+    given = {name: value for name, value in params.items() if value is not None}
+    limit, offset = int(given.pop("limit", LARGEST_PAGE)), int(given.pop("offset", 0))
+    text, ordering = str(given.pop("search", "")), str(given.pop("ordering", ""))
+    counts = [name.strip() for name in str(given.pop("counts", "")).split(",") if name.strip()]
+    meanings = _meanings(given.pop("meaning", ()))
+    known = [*model.model_fields, *OF_LINKED.get(model, ())]
+    for name in [
+        *given,
+        *counts,
+        *(one.strip().removeprefix("-") for one in ordering.split(",") if one.strip()),
+    ]:
+        if name not in known:
+            raise Invalid({name: [f"There is no such field{suggestion(name, known) or '.'}"]})
+    words = text.casefold().split()
+    searched = [one for one in everything if all(_has_word(one, word, meanings, linked) for word in words)]
+    found = [one for one in searched if _has(one, given, linked)]
+    counted = {name: _counts(searched, given, name, linked) for name in counts}
+    return Page(len(found), tuple(_ordered(found, ordering, linked)[offset : offset + limit]), counted)
+
+
+def values(one: Resource, name: str, linked: Linked = alone) -> list[Any]:
+    """What a filter or an order of this name is about: the field, or what the linked entities have."""
+    if isinstance(one, DemandDeal) and name == "dsp":
+        return [dsp for dsp in (one.dsp or (one.seat and one.seat.dsp),) if dsp is not None]
+    if name in OF_LINKED.get(type(one), ()):
+        return [value for other in linked(one) for value in values(other, name)]
+    value = getattr(one, name)
+    return [*value] if isinstance(value, tuple) else [value]
+
+
+def _meanings(texts: Any) -> Meanings:
+    found: Meanings = {}
+    for text in [texts] if isinstance(texts, str) else texts:
+        if (read := MEANING.fullmatch(text)) and read[2] in sought.KINDS:
+            found.setdefault(read[1].casefold(), []).append((read[2], read[3]))
+    return found
+
+
+def _has_word(one: Resource, word: str, meanings: Meanings, linked: Linked) -> bool:
+    """Whether the word is in the entity, in what it is linked with, or is its id."""
+    if str(one.id) == word:
+        return True
+    everything = (one, *linked(one))
+    if any(word in text.casefold() for part in everything for text in _texts(part)):
+        return True
+    parts = [*sought.of_word(word), *(sought.of_value(*pair) for pair in meanings.get(word, ()))]
+    targets = [sought.text(part.model_dump()) for part in everything if isinstance(part, SupplyPackage)]
+    return any(part in text for text in targets for part in parts)
+
+
+def _texts(one: Resource) -> list[str]:
+    """Its names and codes, and those of its seat and DSP, or of its lists and deals."""
+    texts: list[str | None] = [getattr(one, name, None) for name in SEARCHED]
+    if isinstance(one, SupplyPackage):
+        texts += [part.name for part in (*one.domain_list_targetings, *one.app_list_targetings)]
+        texts += [part.name for part in one.demand_deals]
+    if isinstance(one, DemandDeal):
+        texts += [part.name for part in one.supply_deals]
+    if isinstance(one, DemandDeal | Seat):
+        seat = one.seat if isinstance(one, DemandDeal) else one
+        texts += [seat.name, seat.external_id] if seat is not None else []
+        texts += [dsp.name for dsp in values(one, "dsp") if dsp is not None]
+    return [text for text in texts if text]
+
+
+def _has(one: Resource, wanted: Mapping[str, Any], linked: Linked) -> bool:
+    """Whether each field is what is wanted, or one of several; another entity counts by its id."""
+    for name, value in wanted.items():
+        either = value if isinstance(value, list | tuple | set) else [value]
+        if not _ids(one, name, linked) & {str(one) for one in either}:
+            return False
+    return True
+
+
+def _ids(one: Resource, name: str, linked: Linked) -> set[str]:
+    return {str(getattr(part, "id", part)) for part in values(one, name, linked)}
+
+
+def _counts(
+    searched: Iterable[Resource], wanted: Mapping[str, Any], name: str, linked: Linked
+) -> dict[str, int]:
+    """How many have each value of a filter, whatever that filter itself is set to."""
+    others = {other: value for other, value in wanted.items() if other != name}
+    found = (one for one in searched if _has(one, others, linked))
+    return dict(Counter(text for one in found for text in _ids(one, name, linked) - {"None"}))
+
+
+def _ordered(found: Sequence[Model], ordering: str, linked: Linked) -> list[Model]:
+    """By the last name first: sorting keeps the order of equals. What has no value comes last."""
+    ordered = sorted(found, key=lambda one: one.id or 0)
+    for part in reversed([part.strip() for part in ordering.split(",") if part.strip()]):
+        name, falls = part.removeprefix("-"), part.startswith("-")
+        keys = {id(one): _key(one, name, linked) for one in ordered}
+        known = [one for one in ordered if keys[id(one)] is not None]
+        known.sort(key=lambda one: keys[id(one)], reverse=falls)
+        ordered = known + [one for one in ordered if keys[id(one)] is None]
+    return ordered
+
+
+def _key(one: Resource, name: str, linked: Linked) -> Any:
+    """The least value; another entity by its name."""
+    found = [value.name if isinstance(value, Resource) else value for value in values(one, name, linked)]
+    known = [value.casefold() if isinstance(value, str) else value for value in found if value is not None]
+    return min(known, default=None)

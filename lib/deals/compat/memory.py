@@ -1,0 +1,190 @@
+"""What was made or seen here through a deals service that keeps no lists: an append-only journal.
+
+Each entry is an entity's JSON as the service last gave it, exactly. The last entry is what is known of the
+entity now; two in a row, compared, are what happened between them.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from sqlalchemy import Column, Connection, Engine, Index, String, Table, func, insert, select
+
+from lib.database import Document, Instant, Key, metadata, reading, transact
+from lib.deals import moments
+from lib.deals.models import ENTITIES, EntityChange, Resource
+from lib.wire.deadline import Deadline
+
+log = logging.getLogger(__name__)
+Event = Literal["created", "changed", "removed", "seen"]
+Body = Mapping[str, Any]
+SECONDS = 20
+ELSEWHERE = "somebody outside Tranche"
+GIVEN = frozenset({"id", "created_at", "updated_at", "status", "create_demand_deals"})
+
+remembered = Table(
+    "remembered",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("service", String(500), nullable=False),
+    Column("entity", String(20), nullable=False),
+    Column("entity_id", Key, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("who", String(64), nullable=False),
+    Column("action", String(10), nullable=False),
+    Column("body", Document, nullable=False),
+    Index(None, "service", "entity", "entity_id", "id"),
+    sqlite_autoincrement=True,
+)
+
+
+@dataclass(frozen=True)
+class MemoryEntry:
+    """What was known of an entity at a time."""
+
+    id: int
+    entity: str
+    entity_id: int
+    at: datetime
+    who: str
+    action: str
+    body: dict[str, Any] = field(hash=False)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The journal of one service, by its base address; `who` writes in it."""
+
+    engine: Engine
+    service: str
+    who: str
+
+    def note(self, action: Event, model: type[Resource], bodies: Iterable[Body]) -> None:
+        """Write down what became of these entities; what was seen, only if it is not as it was known.
+
+        Each body has its id. All of them or none. StoreUnavailable when the database can't be used.
+        """
+        noted = [*bodies]
+
+        def within(connection: Connection) -> None:
+            for body in noted:
+                self._note(connection, action, model.entity, body)
+
+        transact(self.engine, within, Deadline(SECONDS))
+
+    def known(self, model: type[Resource]) -> list[MemoryEntry]:
+        """The last entry of each entity of a kind that was not removed, by id."""
+        last = (
+            select(func.max(remembered.c.id))
+            .where(remembered.c.service == self.service, remembered.c.entity == model.entity)
+            .group_by(remembered.c.entity_id)
+        )
+        question = select(remembered).where(remembered.c.id.in_(last)).order_by(remembered.c.entity_id)
+        found = self._entries(question)
+        return [entry for entry in found if entry.action != "removed"]
+
+    def last(self, model: type[Resource], entity_id: int) -> MemoryEntry | None:
+        """The last entry of an entity, also if it is that of its removal."""
+        entries = self.entries(model, entity_id)
+        return entries[-1] if entries else None
+
+    def made(self, model: type[Resource], since: datetime | None) -> frozenset[int]:
+        """The ids of those that this person made here, and not a namesake before they were added."""
+        mine = [
+            remembered.c.service == self.service,
+            remembered.c.entity == model.entity,
+            remembered.c.action == "created",
+            remembered.c.who == self.who,
+            *([] if since is None else [remembered.c.at >= since.replace(microsecond=0)]),
+        ]
+        question = select(remembered.c.entity_id).where(*mine)
+        return reading(
+            self.engine,
+            lambda connection: frozenset(row.entity_id for row in connection.execute(question)),
+            Deadline(SECONDS),
+        )
+
+    def newest(self) -> int:
+        """The id of the last entry of this service; 0 where nothing was ever noted."""
+        question = select(func.max(remembered.c.id)).where(remembered.c.service == self.service)
+        found = reading(self.engine, lambda one: one.execute(question).scalar_one(), Deadline(SECONDS))
+        return found or 0
+
+    def entries(self, model: type[Resource], entity_id: int) -> list[MemoryEntry]:
+        """All entries of an entity, oldest first."""
+        mine = (remembered.c.entity == model.entity, remembered.c.entity_id == entity_id)
+        question = select(remembered).where(remembered.c.service == self.service, *mine)
+        return self._entries(question.order_by(remembered.c.id))
+
+    def history(self, model: type[Resource], entity_id: int) -> list[EntityChange]:
+        """What happened to an entity as far as it was noticed here, latest first.
+
+        What was found to be gone, or otherwise than it was left, is the work of somebody elsewhere.
+        """
+        entries = self.entries(model, entity_id)
+        pairs = zip([None, *entries], entries, strict=False)
+        return [change for before, after in pairs if (change := _change(before, after))][::-1]
+
+    def _note(self, connection: Connection, action: Event, entity: str, body: Body) -> None:
+        values = {"service": self.service, "entity": entity, "entity_id": int(body["id"])}
+        if action == "seen" and self._is_known(connection, values, body):
+            return
+        values |= {"at": datetime.now(UTC).replace(microsecond=0), "who": self.who, "action": action}
+        connection.execute(insert(remembered).values(**values, body=dict(body)))
+
+    def _is_known(self, connection: Connection, of: Mapping[str, Any], body: Body) -> bool:
+        mine = (remembered.c[name] == value for name, value in of.items())
+        question = select(remembered).where(*mine).order_by(remembered.c.id.desc()).limit(1)
+        row = connection.execute(question).one_or_none()
+        if row is None or row.action == "removed":
+            return False
+        return state(of["entity"], row.body) == state(of["entity"], body)
+
+    def _entries(self, question: Any) -> list[MemoryEntry]:
+        def within(connection: Connection) -> list[MemoryEntry]:
+            rows = [row._mapping for row in connection.execute(question)]
+            return [
+                MemoryEntry(**{name: row[name] for name in MemoryEntry.__dataclass_fields__}) for row in rows
+            ]
+
+        return reading(self.engine, within, Deadline(SECONDS))
+
+
+def state(entity: str, body: Body) -> dict[str, Any]:
+    """What of an entity's JSON somebody can have changed: known fields; of other entities, id and name.
+
+    A service's own figures, which may be others at each look, are no change.
+    """
+    known = ENTITIES[entity].model_fields.keys() - GIVEN
+    return {name: _brief(value) for name, value in body.items() if name in known}
+
+
+def differences(entity: str, before: Body, after: Body) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The fields that differ, as they were and as they are."""
+    old, new = state(entity, before), state(entity, after)
+    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    return {name: old.get(name) for name in names}, {name: new.get(name) for name in names}
+
+
+def _change(before: MemoryEntry | None, after: MemoryEntry) -> EntityChange | None:
+    """What happened between two entries; nothing where a look found it unchanged."""
+    told: dict[str, Any] = {"id": after.id, "at": moments.write(after.at), "who": after.who}
+    if after.action == "removed":
+        return EntityChange(
+            **told | {"who": ELSEWHERE}, action="removed", before=state(after.entity, after.body)
+        )
+    if before is None or before.action == "removed":
+        return EntityChange(**told, action=after.action, after=state(after.entity, after.body))
+    old, new = differences(after.entity, before.body, after.body)
+    if not new:
+        return None
+    by = ELSEWHERE if after.action == "seen" else after.who
+    return EntityChange(**told | {"who": by}, action="changed", before=old, after=new)
+
+
+def _brief(value: Any) -> Any:
+    if isinstance(value, Mapping) and "id" in value:
+        return {name: value[name] for name in ("id", "name") if name in value}
+    return [_brief(one) for one in value] if isinstance(value, list) else value

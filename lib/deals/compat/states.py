@@ -1,0 +1,46 @@
+"""Two states of one entity, of a service that has no ETags: whether they are the same, and what differs."""
+
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import Any
+
+from lib.deals.compat.memory import MemoryEntry, differences, state
+from lib.deals.models import Resource
+from lib.wire import exact
+from lib.wire.errors import Conflict
+
+LONGEST_VALUE = 80
+
+
+def digest(found: Resource) -> str:
+    """Stands for what of an entity somebody can have changed, as an ETag would."""
+    return _digest(found.entity, found.raw)
+
+
+def conflict(
+    model: type[Resource], now: Resource, if_match: str | None, known: Iterable[MemoryEntry]
+) -> Conflict:
+    """Says what differs between the state that was read and the one that is there."""
+    read = next((entry for entry in known if _digest(model.entity, entry.body) == if_match), None)
+    if read is None:
+        return Conflict("Changed since it was read, so nothing was saved")
+    old, new = differences(model.entity, read.body, now.raw)
+    told = "; ".join(f"{name} from {_short(old[name])} to {_short(new[name])}" for name in new)
+    return Conflict(f"Changed since it was read, so nothing was saved: {told}")
+
+
+def kept(body: Mapping[str, Any], before: Resource, asked: Resource, after: Resource) -> list[str]:
+    """The fields of a request that are as they were, and not as they were asked to be."""
+    shown = [name for name in body if name in after.raw and name in type(after).model_fields]
+    values = {name: [getattr(one, name) for one in (before, asked, after)] for name in shown}
+    return [name for name, (old, wanted, new) in values.items() if new == old and wanted != old]
+
+
+def _digest(entity: str, body: Mapping[str, Any]) -> str:
+    sorted_state = dict(sorted(state(entity, body).items()))
+    return f'"{sha256(exact.dumps(sorted_state)).hexdigest()[:32]}"'
+
+
+def _short(value: Any) -> str:
+    text = exact.dumps(value).decode()
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"

@@ -1,0 +1,50 @@
+"""Changing several entities by one request (an extension): the body, and the result of each."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlalchemy.exc import IntegrityError
+
+from lib.deals.store.conflicts import conflict
+from lib.deals.store.work import Fields, Work
+from lib.deals.validation import Problems
+from lib.deals.values import LARGEST_ID
+from lib.wire.errors import DealsError
+
+MOST = 500
+
+
+def bodies(given: Any, problems: Problems) -> list[Mapping[str, Any]]:
+    """The changes, each with the id that it is about. Invalid if the body is no such list."""
+    if not isinstance(given, list) or not 0 < len(given) <= MOST:
+        problems.add((), f"This must be a list of 1 to {MOST} objects, each with its id.")
+        problems.check()
+    seen: set[int] = set()
+    for number, one in enumerate(given):
+        entity_id = one.get("id") if isinstance(one, Mapping) else None
+        if isinstance(entity_id, bool) or not isinstance(entity_id, int) or not 0 < entity_id <= LARGEST_ID:
+            problems.add((number, "id"), "This must be the id of the entity to change.")
+        elif entity_id in seen:
+            problems.add((number, "id"), f"{entity_id} is given twice.")
+        else:
+            seen.add(entity_id)
+    problems.check()
+    return [*given]
+
+
+def fields(one: Mapping[str, Any]) -> Fields:
+    """What is to be changed, without the id."""
+    return {name: value for name, value in one.items() if name != "id"}
+
+
+def result(work: Work, entity_id: int, change: Callable[[], None]) -> Fields:
+    """What became of one: `{"id", "status": 204}`, or the code and body that it would have answered alone."""
+    try:
+        with work.connection.begin_nested():
+            change()
+    except DealsError as error:
+        return {"id": entity_id, "status": error.http, "error": error.body}
+    except IntegrityError as error:
+        lost = conflict(error)
+        return {"id": entity_id, "status": lost.http, "error": lost.body}
+    return {"id": entity_id, "status": 204}

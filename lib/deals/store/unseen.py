@@ -1,0 +1,105 @@
+"""What a caller with some seats alone does not see: left out of answers, and left as it is by changes."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlalchemy import Table, select
+
+from lib.deals.store.noun import Noun
+from lib.deals.store.tables import (
+    demand_deals,
+    packages,
+    seats,
+    supply_app_lists,
+    supply_domain_lists,
+    supply_package_deals,
+    supply_packages,
+)
+from lib.deals.store.work import Fields, Work
+from lib.wire.errors import Forbidden
+
+PARTS: dict[str, dict[str, Table]] = {
+    "supply_deals": {"demand_deals": demand_deals, "packages": packages},
+    "packages": {"demand_deals": demand_deals, "seats": seats, "supply_deals": supply_packages},
+}
+"""The fields of an entity that list others, of which some may be hidden."""
+OWN_LINKS = {"supply_deals": {"demand_deals"}, "packages": {"seats"}}
+"""The fields that may be changed although others are hidden in them: those stay linked."""
+MASTER_DATA = ("seats", "dsps")
+LISTS = {"domain_lists": supply_domain_lists, "app_lists": supply_app_lists}
+NOT_SEATS = "Seats and DSPs are set up by those who may change the deals of all seats"
+SHARED = "The {called} {id} is sold to others too, so only its deals may be changed with your permissions"
+SHARED_LIST = "The {called} {id} is used by packages that you may not change"
+
+
+def left_out(work: Work, entity: str, bodies: Sequence[Fields]) -> list[Fields]:
+    """The bodies without what the caller may not see."""
+    if not work.scope.is_limited:
+        return [*bodies]
+    shown = [dict(body) for body in bodies]
+    for field, table in PARTS.get(entity, {}).items():
+        is_seen = _seen(work, table, [one for body in shown for one in body.get(field) or ()])
+        for body in shown:
+            if body.get(field) is not None:
+                body[field] = [one for one in body[field] if is_seen(one)]
+    return shown
+
+
+def kept(work: Work, noun: Noun, given: Fields, before: Fields) -> Fields:
+    """What is given, with the links that the caller does not see and can't have meant to remove."""
+    if not work.scope.is_limited:
+        return given
+    whole = dict(given)
+    for field, found in _hidden(work, noun.entity, before).items():
+        if field in whole:
+            whole[field] = [*whole[field], *found]
+    return whole
+
+
+def check_change(work: Work, noun: Noun, given: Fields, before: Fields | None) -> None:
+    """Forbidden where a change, or a creation, would reach what the caller may not change."""
+    if not work.scope.is_limited:
+        return
+    if noun.entity in MASTER_DATA:
+        raise Forbidden(NOT_SEATS)
+    if before is None:
+        return
+    named = {"called": noun.called, "id": before["id"]}
+    if noun.entity in LISTS and _serves_others(work, LISTS[noun.entity], before["id"]):
+        raise Forbidden(SHARED_LIST.format(**named))
+    hidden = {field for field, found in _hidden(work, noun.entity, before).items() if found}
+    allowed = OWN_LINKS.get(noun.entity, set()) if "supply_deals" not in hidden else set()
+    if hidden - {"packages"} and given.keys() - allowed:
+        raise Forbidden(SHARED.format(**named))
+
+
+def _hidden(work: Work, entity: str, before: Fields) -> dict[str, list[Fields]]:
+    found = {}
+    for field, table in PARTS.get(entity, {}).items():
+        is_seen = _seen(work, table, before[field])
+        found[field] = [one for one in before[field] if not is_seen(one)]
+    return found
+
+
+def _seen(work: Work, table: Table, listed: Sequence[Fields]) -> Callable[[Fields], bool]:
+    ids = work.seen(table, [id_of(one) for one in listed])
+    return lambda one: id_of(one) in ids
+
+
+def id_of(one: Fields) -> int:
+    """The id of what is listed; of a choice of a seat, the seat's."""
+    return int(one["seat"]["id"] if "seat" in one else one["id"])
+
+
+def _serves_others(work: Work, links: Table, list_id: int) -> bool:
+    """Whether the list is used by a package that is hidden, or has hidden deals."""
+    uses = select(links.c.supply_package_id).where(links.c.list_id == list_id)
+    sold_to_others = (
+        select(supply_package_deals.c.supply_package_id)
+        .join(demand_deals, demand_deals.c.id == supply_package_deals.c.demand_deal_id)
+        .where(demand_deals.c.seat_id.not_in(work.scope.seats or ()))
+    )
+    package: Any = supply_packages.c.id
+    hidden = select(package).where(package.in_(uses), ~work.scope.seen(supply_packages)[0])
+    shared = select(package).where(package.in_(uses), package.in_(sold_to_others))
+    return bool(work.rows(hidden.limit(1)) or work.rows(shared.limit(1)))

@@ -1,0 +1,132 @@
+"""The fields that requests to the deals service are made of, each with its limits, strictly read.
+
+The limits, and what is refused, are our own choice: the deals specification shows neither.
+"""
+
+import re
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any, ClassVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    StringConstraints,
+    WithJsonSchema,
+)
+
+from lib.deals import moments
+from lib.deals.models import FEE_TYPES, LONGEST_NAME
+from lib.wire.text import EMAIL, LONGEST_EMAIL, NOT_IN_TEXT, PATTERN, fault
+
+LARGEST_ID = 2**53 - 1
+LARGEST_AMOUNT = 10**12
+DECIMALS = 6
+_DOMAIN = r"^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9-]{2,63}$"
+_READABLE = Field(json_schema_extra={"pattern": PATTERN})
+
+
+def _readable(text: str) -> str:
+    if wrong := fault(text):
+        raise ValueError(wrong)
+    return text
+
+
+def _whole(value: Any) -> Any:
+    """`1.0` is a whole number too."""
+    if isinstance(value, Decimal) and value.adjusted() < 20 and value == int(value):
+        return int(value)
+    return value
+
+
+def _amount(value: Any) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        raise ValueError("must be a number")
+    if not 0 <= value < LARGEST_AMOUNT:
+        raise ValueError(f"must be at least 0 and below {LARGEST_AMOUNT:,}")
+    amount = Decimal(value)
+    if _decimals(amount) > DECIMALS:
+        raise ValueError(f"may have at most {DECIMALS} decimals")
+    return amount
+
+
+def _decimals(amount: Decimal) -> int:
+    """How many digits after the point are needed to write it."""
+    _, digits, exponent = amount.as_tuple()
+    trailing = len(digits) - len(bytes(digits).rstrip(b"\0"))
+    return -(int(exponent) + trailing) if amount else 0
+
+
+def _moment(value: Any) -> datetime:
+    if not isinstance(value, str):
+        raise ValueError(f"must be text like '{moments.SHAPE}'")
+    return moments.parse(value)
+
+
+def _matching(pattern: str, what: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"must be {what}")
+        return text
+
+    return AfterValidator(check)
+
+
+def _text(longest: int) -> Any:
+    return StringConstraints(strip_whitespace=True, min_length=1, max_length=longest)
+
+
+Name = Annotated[str, _text(LONGEST_NAME), AfterValidator(_readable), _READABLE]
+Unread = Annotated[
+    str,
+    StringConstraints(max_length=500),
+    AfterValidator(_readable),
+    Field(json_schema_extra={"pattern": f"^$|{PATTERN}"}),
+]
+Value = Annotated[str, _text(200), AfterValidator(_readable), _READABLE]
+Id = Annotated[int, Field(ge=1, le=LARGEST_ID), BeforeValidator(_whole)]
+Pixels = Annotated[int, Field(ge=1, le=20_000), BeforeValidator(_whole)]
+FeeType = Annotated[int, Field(ge=0, le=max(FEE_TYPES)), BeforeValidator(_whole)]
+Amount = Annotated[
+    Decimal,
+    PlainValidator(_amount),
+    WithJsonSchema({"type": "number", "minimum": 0, "exclusiveMaximum": LARGEST_AMOUNT}),
+]
+Moment = Annotated[
+    datetime,
+    PlainValidator(_moment),
+    WithJsonSchema(
+        {"type": "string", "pattern": moments.STRICT_PATTERN, "example": "2026-11-20 09:00:00+0100"}
+    ),
+]
+Email = Annotated[
+    str,
+    _text(LONGEST_EMAIL),
+    AfterValidator(_readable),
+    _matching(EMAIL, "an e-mail address"),
+    Field(json_schema_extra={"pattern": EMAIL.replace(r"\s", r"\s" + NOT_IN_TEXT)}),
+]
+Domain = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, to_lower=True, max_length=253),
+    _matching(_DOMAIN, "a domain like example.org"),
+    Field(json_schema_extra={"pattern": _DOMAIN.replace("a-z", "A-Za-z")}),
+]
+
+
+class Request(BaseModel):
+    """Fields that can be set; anything else is refused by name."""
+
+    model_config = ConfigDict(extra="forbid")
+    GIVEN: ClassVar[frozenset[str]] = frozenset()
+
+
+class ById(Request):
+    """Another entity, by its id; a name beside it is not read."""
+
+    id: Id
+    name: Unread | None = None

@@ -1,0 +1,79 @@
+"""What somebody may do with deals: see or change those of all seats, or of some; or nothing."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal, Self, get_args
+
+from lib.wire.errors import BadRequest
+
+DealsAccess = Literal["none", "read", "write"]
+LEVELS: tuple[DealsAccess, ...] = get_args(DealsAccess)
+LARGEST_SEAT = 2**53 - 1
+HOW = "write none, read or write, and for some seats their ids: read:3,7"
+
+
+@dataclass(frozen=True, slots=True)
+class DealsGrant:
+    """`none`, `read` or `write`, for the deals of all seats (`seats` is None) or of the seats of these ids.
+
+    As text `write`, or `read:3,7`.
+    """
+
+    access: DealsAccess = "none"
+    seats: frozenset[int] | None = None
+
+    def __post_init__(self) -> None:
+        if self.access not in LEVELS:
+            raise BadRequest(f"'{self.access}' is not a grant for deals: {HOW}")
+        if self.access == "none" or self.seats == frozenset():
+            object.__setattr__(self, "access", "none")
+            object.__setattr__(self, "seats", None)
+        if any(not 0 < seat <= LARGEST_SEAT for seat in self.seats or ()):
+            raise BadRequest(f"The id of a seat is a whole number from 1: {HOW}")
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The grant that a text like `write` or `read:3,7` means; BadRequest for another text."""
+        found = re.fullmatch(r"(none|(?:read|write)(?::([0-9]{1,16}(?:,[0-9]{1,16})*))?)", text.strip())
+        if found is None:
+            raise BadRequest(f"'{text}' is not a grant for deals: {HOW}")
+        access: DealsAccess = text.strip().partition(":")[0]  # type: ignore[assignment]
+        return cls(access, None if found[2] is None else frozenset(map(int, found[2].split(","))))
+
+    def __str__(self) -> str:
+        if self.seats is None:
+            return self.access
+        return f"{self.access}:{','.join(map(str, sorted(self.seats)))}"
+
+    @property
+    def words(self) -> str:
+        """What it lets somebody do, as a sentence goes on after "may"."""
+        if not self.reads:
+            return "see no deals"
+        verb = "change" if self.writes else "see"
+        if self.seats is None:
+            return f"{verb} all deals"
+        ids = ", ".join(map(str, sorted(self.seats)))
+        return f"{verb} the deals of the seat{'' if len(self.seats) == 1 else 's'} {ids}"
+
+    @property
+    def reads(self) -> bool:
+        """Whether any deals may be seen."""
+        return self.access != "none"
+
+    @property
+    def writes(self) -> bool:
+        """Whether any deals may be changed."""
+        return self.access == "write"
+
+    def within(self, other: "DealsGrant | None") -> "DealsGrant":
+        """What both allow; None allows everything."""
+        if other is None:
+            return self
+        access = min(self.access, other.access, key=LEVELS.index)
+        if self.seats is None or other.seats is None:
+            return DealsGrant(access, other.seats if self.seats is None else self.seats)
+        return DealsGrant(access, self.seats & other.seats)
+
+
+NO_DEALS, ALL_DEALS = DealsGrant("none"), DealsGrant("write")

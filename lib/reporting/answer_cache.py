@@ -1,0 +1,144 @@
+"""Answers kept for whoever asks the same, and computed once where several ask at the same time.
+
+Whether a caller may see the slicer is checked before. Who may see a slicer may see all of its rows, so that a
+key needs to name the slicer and not the person; it holds everything else that the answer depends on.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, TimeoutError
+from dataclasses import dataclass
+
+import pandas as pd
+
+from lib.reporting.answers import Audience
+from lib.reporting.models import AudienceQuery, Filter
+from lib.reporting.warehouse import StoredSlicer
+from lib.wire.deadline import Deadline
+
+SECONDS_BETWEEN_CHECKS = 0.25
+BYTES_BESIDE_FRAMES = 4096
+
+
+@dataclass(frozen=True)
+class Key:
+    """What an answer depends on: the slicer at one version, and the question in its shortest form.
+
+    `question` has days in place of relative dates, a zone, and filters in one order; `rows_limit` is None
+    where every record is read.
+    """
+
+    project: str
+    slicer: str
+    version: str
+    question: AudienceQuery
+    rows_limit: int | None
+
+
+def key(
+    stored: StoredSlicer, query: AudienceQuery, days: tuple[str, str], timezone: int, rows_limit: int | None
+) -> Key:
+    """The key of a question whose dates mean these days, in that zone."""
+    shortest = query.model_copy(
+        update={
+            "start_date": days[0],
+            "end_date": days[1],
+            "timezone": timezone,
+            "filters": tuple(sorted({_ordered(one) for one in query.filters}, key=repr)),
+            "audience_rows_limit": 0,
+            "exact_within": None,
+        }
+    )
+    return Key(stored.project, stored.name, stored.version, shortest, rows_limit)
+
+
+def _ordered(wanted: Filter) -> Filter:
+    return wanted.model_copy(update={"value": tuple(sorted(set(wanted.value)))})
+
+
+class AnswerCache:
+    """The answers that were asked for last, up to `most_bytes` in memory. Safe among threads."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes, self._bytes = most_bytes, 0
+        self._kept: OrderedDict[Hashable, tuple[Audience, int]] = OrderedDict()
+        self._computing: dict[Hashable, Future[Audience | None]] = {}
+        self._lock = threading.Lock()
+
+    def get(
+        self, key: Hashable, compute: Callable[[], tuple[Audience, bool]], deadline: Deadline
+    ) -> Audience:
+        """The kept answer, that of somebody who is asking the same now, or what `compute` gives.
+
+        `compute` says beside its answer whether that may be kept. Where somebody else's attempt fails, for
+        a reason that may be theirs alone (a deadline, a closed connection), the caller makes their own.
+        """
+        while True:
+            with self._lock:
+                if key in self._kept:
+                    self._kept.move_to_end(key)
+                    return self._kept[key][0]
+                running = self._computing.get(key)
+                if running is None:
+                    mine = self._computing[key] = Future()
+            if running is None:
+                return self._compute(key, mine, compute)
+            found = _awaited(running, deadline)
+            if found is not None:
+                return found
+
+    @property
+    def bytes(self) -> int:
+        """How much the kept answers take."""
+        return self._bytes
+
+    def _compute(
+        self,
+        key: Hashable,
+        running: "Future[Audience | None]",
+        compute: Callable[[], tuple[Audience, bool]],
+    ) -> Audience:
+        answer = None
+        try:
+            answer, is_lasting = compute()
+            if is_lasting:
+                self._keep(key, answer)
+            return answer
+        finally:
+            with self._lock:
+                del self._computing[key]
+            running.set_result(answer)
+
+    def _keep(self, key: Hashable, answer: Audience) -> None:
+        size = size_of(answer)
+        if size > self._most_bytes:
+            return
+        with self._lock:
+            self._kept[key] = answer, size
+            self._bytes += size
+            while self._bytes > self._most_bytes:
+                self._bytes -= self._kept.popitem(last=False)[1][1]
+
+
+def _awaited(running: "Future[Audience | None]", deadline: Deadline) -> Audience | None:
+    """What somebody else's attempt gives; None where it fails."""
+    while True:
+        deadline.check()
+        try:
+            return running.result(SECONDS_BETWEEN_CHECKS)
+        except TimeoutError:
+            continue
+
+
+def size_of(answer: Audience) -> int:
+    """About how many bytes an answer takes in memory."""
+    parts = (getattr(answer, name) for name in answer.__dataclass_fields__)
+    frames = (part for part in parts if isinstance(part, pd.DataFrame | pd.Series))
+    total = answer.total
+    return BYTES_BESIDE_FRAMES + 64 * (len(total.dates) + 8 * len(total.values)) + sum(map(_bytes, frames))
+
+
+def _bytes(frame: pd.DataFrame | pd.Series) -> int:
+    whole = frame.to_frame() if isinstance(frame, pd.Series) else frame
+    return int(whole.memory_usage(index=True, deep=True).sum())

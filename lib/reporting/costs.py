@@ -1,0 +1,87 @@
+"""What an exact answer costs, learned from what exact answers took: nanoseconds per record and column.
+
+The figure is the median of the latest answers of a slicer to the same split, so that one slow answer changes
+little. Where few were seen, answers to other splits count, and a start value three times.
+"""
+
+import statistics
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lib.reporting.measures import is_additive
+
+START_NANOSECONDS, START_COUNTS = 20.0, 3
+OVERHEAD_MILLISECONDS = 3.0
+FEWEST_RECORDS = 10_000  # below, overhead is most of what is measured
+ENOUGH, LATEST, SECONDS = 3, 15, 600.0
+MOST_SPLITS = 1_000
+COLUMNS_OF_OTHERS = 8  # a distinct count or an extreme takes about as long as so many sums
+
+Kind = tuple[str, tuple[str, ...], bool]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What an exact answer has to read: how many records, and how many columns of each.
+
+    `slicer` names the slicer, whatever its version. A split by time without filters is answered from sums
+    per hour: questions with filters are told from those without.
+    """
+
+    slicer: str
+    split_by: tuple[str, ...]
+    is_filtered: bool
+    records: int
+    columns: int
+
+    @property
+    def kind(self) -> Kind:
+        """Questions that cost alike, per record and column."""
+        return self.slicer, self.split_by, self.is_filtered
+
+
+def columns(keys: int, atoms: frozenset[str]) -> int:
+    """How many columns these atoms (measures.py) and so many key fields are, by the time that they take."""
+    return 1 + keys + sum(1 if is_additive(atom) else COLUMNS_OF_OTHERS for atom in atoms)
+
+
+class Costs:
+    """Estimates of what answers cost. Safe among threads; bounded, by the splits that were seen last."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now, self._lock = now, threading.Lock()
+        self._seen: OrderedDict[Kind, deque[tuple[float, float]]] = OrderedDict()
+
+    def milliseconds(self, work: Work) -> float:
+        """What reading all of these records is expected to take."""
+        with self._lock:
+            rate = self._rate(work)
+        return OVERHEAD_MILLISECONDS + rate * work.records * work.columns / 1e6
+
+    def learn(self, work: Work, seconds: float) -> None:
+        """Take in what an exact answer took."""
+        if work.records < FEWEST_RECORDS:
+            return
+        rate = 1e9 * seconds / (work.records * work.columns)
+        with self._lock:
+            kept = self._seen.setdefault(work.kind, deque(maxlen=LATEST))
+            kept.append((self._now(), rate))
+            self._seen.move_to_end(work.kind)
+            while len(self._seen) > MOST_SPLITS:
+                self._seen.popitem(last=False)
+
+    def _rate(self, work: Work) -> float:
+        own = self._latest(work.kind)
+        if len(own) >= ENOUGH:
+            return statistics.median(own)
+        known = [kind for kind in self._seen if kind[0] == work.slicer]
+        others = [rate for kind in known for rate in self._latest(kind)]
+        return statistics.median([*[START_NANOSECONDS] * START_COUNTS, *others])
+
+    def _latest(self, kind: Kind) -> list[float]:
+        """Rates of the last minutes: a machine that was busy then is forgotten."""
+        since = self._now() - SECONDS
+        return [rate for when, rate in self._seen.get(kind, ()) if when >= since]

@@ -1,0 +1,130 @@
+"""How the cells of a file are read: the time of a row, the marks of numbers, words for missing values."""
+
+import re
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from lib.reporting.definition.zones import time_zone
+from lib.reporting.lenient import Whole
+
+Decimal = Literal[".", ",", "unknown"]
+Thousands = Literal[".", ",", " ", "'"]
+MISSING = (
+    "NULL", "null", "(null)", r"\N", "N/A", "n/a", "#N/A", "#NV", "#DIV/0!", "NaN", "nan",
+    "(not set)", "-", "--", "–", "—",
+)  # fmt: skip
+READING = ("decimal", "thousands", "missing", "header", "names", "unit")
+_TIME_CODES = "YymdHIpMSfzZbBaAjuGVUWw%"
+_WHOLE_DATES = [
+    set("Ymd"),
+    set("ymd"),
+    set("Ybd"),
+    set("ybd"),
+    set("YBd"),
+    set("yBd"),
+    set("Yj"),
+    set("yj"),
+    set("GVu"),
+]
+
+
+class DefinitionPart(BaseModel):
+    """A piece of a definition: frozen, and without fields that nobody knows."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class NumberColumn(DefinitionPart):
+    """A field of numbers. `decimal` and `thousands` are the definition's, unless the field has its own.
+
+    `unit` is the sign at its numbers, such as "€" or "%": "12,50 €" is 12.5. Numbers with another sign can't
+    be read; with "%" every number but zero needs it.
+    """
+
+    decimal: Decimal | None = None
+    thousands: Thousands | None = None
+    unit: str | None = None
+
+    @field_validator("unit")
+    @classmethod
+    def _is_a_sign(cls, unit: str | None) -> str | None:
+        if unit is not None and not re.fullmatch(r"[^\s0-9.,'()+-]{1,10}", unit):
+            raise ValueError('must be the sign next to a number, such as "€", "USD" or "%"')
+        return unit
+
+    @model_validator(mode="after")
+    def _marks_differ(self) -> Self:
+        check_marks(self)
+        return self
+
+
+def check_marks(part: Any) -> None:
+    """ValueError where one character is both the decimal and the thousands mark."""
+    if part.decimal is not None and part.decimal == part.thousands:
+        raise ValueError(f"'{part.decimal}' can't be both the decimal and the thousands mark")
+
+
+class TimeColumn(DefinitionPart):
+    """Where a row's time is, how it is written, and how fine it is kept.
+
+    The texts of several columns (`column: [date, hour]`) are joined by blanks, then read by `format`.
+    `year` is the year of dates that are written without one.
+    """
+
+    column: str | tuple[str, ...]
+    year: Whole | None = Field(default=None, ge=1900, le=2199)
+    granularity: Literal["hour", "day"] = "day"
+    format: str | None = None
+    timezone: str | None = None
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The columns of the file that the time is read from."""
+        return (self.column,) if isinstance(self.column, str) else self.column
+
+    @property
+    def full_format(self) -> str | None:
+        """The format of the joined texts, with the year behind them."""
+        return f"{self.format} %Y" if self.year else self.format
+
+    @field_validator("column")
+    @classmethod
+    def _is_not_empty(cls, column: str | tuple[str, ...]) -> str | tuple[str, ...]:
+        if not column:
+            raise ValueError("names no column")
+        return column
+
+    @model_validator(mode="after")
+    def _year_has_a_format(self) -> Self:
+        if self.year and not self.format:
+            raise ValueError("with a year, a format says where day and month are, as in format: %d.%m.")
+        return self
+
+    @field_validator("timezone")
+    @classmethod
+    def _is_a_zone(cls, name: str | None) -> str | None:
+        if name is not None:
+            time_zone(name)
+        return name
+
+    @field_validator("format")
+    @classmethod
+    def _has_known_codes(cls, text: str | None) -> str | None:
+        unknown = [f"%{code}" for code in re.findall("%(.)", text or "") if code not in _TIME_CODES]
+        if unknown:
+            raise ValueError(f"{unknown[0]} means nothing; the codes are %{' %'.join(_TIME_CODES)}")
+        if {"%z", "%Z"} <= set(re.findall("%.", text or "")):
+            raise ValueError("%z and %Z can't be used together; write one of the two as text")
+        return text
+
+    @field_validator("format")
+    @classmethod
+    def _holds_a_whole_date(cls, text: str | None, info: Any) -> str | None:
+        year = info.data.get("year")
+        codes = set(re.findall("%(.)", text or ""))
+        if year and codes & set("YyG"):
+            raise ValueError(f"'{text}' has a year already; leave out the setting year")
+        if text is not None and not any(whole <= codes | set("Y" if year else "") for whole in _WHOLE_DATES):
+            raise ValueError(f"'{text}' does not hold a whole date: year, month and day, as in %Y-%m-%d")
+        return text

@@ -1,0 +1,168 @@
+"""The reference engine: the rows of the days asked for as a pandas frame, and `groupby`.
+
+It reads every record for every question and prepares nothing: easy to check, and slow. Its time and memory
+grow with the rows of the days, whatever the split. Other engines are held to its answers.
+"""
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lib.reporting.dates import format_time
+from lib.reporting.definition import TIME
+from lib.reporting.engines.sums import Aggregate, Numbers, Question, Sums, check_bytes, check_groups
+from lib.reporting.matches import rule
+from lib.reporting.measures import RECORDS
+from lib.reporting.models import TIME_KEY_FIELDS, Filter
+from lib.reporting.warehouse import StoredSlicer
+from lib.wire.deadline import Deadline
+
+ONE_DAY = dt.timedelta(days=1)
+HOUR_SECONDS, DAY_HOURS = 3600, 24
+CELL_BYTES = 64  # of a column's cell: as read, in the frame, and in the copies that grouping makes
+
+
+class PandasEngine:
+    """Answers questions from the Parquet files themselves, always exactly."""
+
+    def audience(self, stored: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
+        """See Engine. The deadline is checked between steps: a step of pandas can't be stopped."""
+        rows = Rows(stored, question, deadline)
+        counted = rows.frame[rows.matching()]
+        keys = pd.DataFrame(index=counted.index)
+        for name in question.split_by:
+            deadline.check()
+            keys = keys.join(rows.elements(name).rename(name))
+            check_groups(len(keys.drop_duplicates()), question.max_groups)
+        groups, places = _groups(keys.astype("str"))
+        deadline.check()
+        atoms = question.atoms | {RECORDS}
+        return Sums(
+            groups=groups,
+            rows=_aggregate(counted.loc[keys.index], places, len(groups), atoms),
+            total=_aggregate(counted, np.zeros(len(counted), np.intp), 1, atoms),
+            dates=rows.dates,
+            records_read=len(rows.frame),
+            records_in_range=len(rows.frame),
+        )
+
+
+class Rows:
+    """The records of a question's days: `frame` has the columns that it needs, `hours` their local times."""
+
+    def __init__(self, stored: StoredSlicer, question: Question, deadline: Deadline) -> None:
+        self.stored, self.question, self.deadline = stored, question, deadline
+        self.segmented = {part.name for part in stored.definition.key_fields if part.segmented}
+        days = [
+            day for day in stored.rows if question.first - day <= ONE_DAY and day - question.last <= ONE_DAY
+        ]
+        columns = self._columns()
+        records = sum(stored.rows[day] for day in days)
+        check_bytes(records * len(columns) * CELL_BYTES, question.max_bytes)
+        frame = stored.read(days, columns).to_pandas()
+        deadline.check()
+        shift = question.timezone if stored.definition.time.granularity == "hour" else 0
+        hours = frame[TIME].dt.as_unit("s").astype("int64") // HOUR_SECONDS + shift
+        found = pd.to_datetime(hours // DAY_HOURS, unit="D").dt.date
+        inside = (found >= question.first) & (found <= question.last)
+        self.frame, self.hours = frame[inside], hours[inside]
+        self.dates = tuple(sorted(set(found[inside])))
+
+    def elements(self, name: str) -> "pd.Series[str]":
+        """The texts of a key field, indexed by record: one each, or each element of a segmented one once."""
+        if name in TIME_KEY_FIELDS:
+            written = format_time(TIME_KEY_FIELDS[name], self.hours.to_numpy())
+            return pd.Series(written, index=self.frame.index, dtype="str")
+        is_segmented = name in self.segmented
+        column = self.frame[name].explode() if is_segmented else self.frame[name]
+        texts: pd.Series[str] = column.astype("str").fillna("")
+        repeated = pd.DataFrame({"record": texts.index, "text": texts.to_numpy()}).duplicated()
+        return texts[~repeated.to_numpy()] if is_segmented else texts
+
+    def matching(self) -> pd.Series:
+        """Whether each record passes every filter."""
+        passed = pd.Series(True, index=self.frame.index)
+        for wanted in self.question.filters:
+            self.deadline.check()
+            texts = self.elements(wanted.name)
+            found = _matches(texts, wanted)
+            if wanted.search_mappings:
+                found |= _matches(texts.map(self._mapping(wanted.name)).astype("str"), wanted)
+            any_element = found.groupby(level=0).any().reindex(self.frame.index, fill_value=False)
+            passed &= ~any_element if rule(wanted.match).is_negative else any_element
+        within = self.question.within
+        return passed if within is None else passed & self.frame.index.isin(self._members(within.names))
+
+    def keys(self, names: Iterable[str]) -> pd.DataFrame:
+        """The values of these key fields, indexed by record: a row for each combination of its elements."""
+        keys = pd.DataFrame(index=self.frame.index)
+        for name in names:
+            keys = keys.join(self.elements(name).rename(name))
+        return keys
+
+    def _members(self, groups: pd.DataFrame) -> pd.Index:
+        """The records that belong to one of the groups."""
+        keys = self.keys(map(str, groups))
+        return keys.index[pd.MultiIndex.from_frame(keys).isin(pd.MultiIndex.from_frame(groups))]
+
+    def _columns(self) -> list[str]:
+        """The columns that the question needs, in the order of the stored rows."""
+        asked = {*self.question.split_by, *(wanted.name for wanted in self.question.filters), TIME}
+        asked |= set() if self.question.within is None else {*self.question.within.names}
+        asked |= {atom.partition(":")[2] for atom in self.question.atoms}
+        return [name for name in self.stored.definition.schema().names if name in asked]
+
+    def _mapping(self, name: str) -> Mapping[str, str]:
+        mapping = {part.name: part.mapping for part in self.stored.definition.key_fields}.get(name)
+        return self.stored.mapping(mapping) if mapping else {}
+
+
+def _matches(texts: pd.Series, wanted: Filter) -> pd.Series:
+    """Whether each text matches any of the filter's values; the negation is left to the caller."""
+    values = pd.Series(wanted.value, dtype="str")
+    if wanted.case_insensitive:
+        texts, values = texts.str.lower(), values.str.lower()
+    match = rule(wanted.match)
+    if match.test == "equals":
+        return texts.isin(values)
+    found = {text: any(match.holds(text, value) for value in values) for text in texts.dropna().unique()}
+    return texts.map(found).fillna(False).astype(bool)
+
+
+def _groups(keys: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
+    """The different rows of `keys` (Categoricals with sorted categories), and the place of each row there."""
+    if keys.shape[1] == 0:
+        return pd.DataFrame(index=pd.RangeIndex(min(1, len(keys)))), np.zeros(len(keys), np.intp)
+    columns = {name: pd.Categorical(keys[name], categories=sorted(set(keys[name]))) for name in keys}
+    coded = pd.DataFrame(columns).reset_index(drop=True)
+    places = coded.groupby(list(coded), observed=True, sort=True).ngroup().to_numpy()
+    first = np.unique(places, return_index=True)[1]
+    return coded.iloc[first].reset_index(drop=True), places
+
+
+def _aggregate(rows: pd.DataFrame, places: np.ndarray, groups: int, atoms: frozenset[str]) -> Aggregate:
+    """Each atom (measures.py) over the rows of each group; an empty text is no value to count."""
+    texts: pd.DataFrame = rows.select_dtypes("str")
+    grouped = rows.assign(**texts.where(texts != "")).groupby(places)
+    estimate = {atom: _atom(grouped, atom, groups) for atom in sorted(atoms)}
+    return Aggregate(estimate=estimate, drawn=estimate[RECORDS])
+
+
+def _atom(grouped: Any, atom: str, groups: int) -> Numbers:
+    kind, _, name = atom.partition(":")
+    match kind:
+        case "sum":
+            found = grouped[name].sum()
+        case "present":
+            found = grouped[name].count()
+        case "min" | "max":
+            found = grouped[name].agg(kind)
+        case "distinct" | "unique":
+            found = grouped[name].nunique()
+        case _:
+            found = grouped.size()
+    usual = np.nan if kind in ("min", "max") else 0.0
+    return np.asarray(found.reindex(range(groups), fill_value=usual), dtype=np.float64)

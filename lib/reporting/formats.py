@@ -1,0 +1,106 @@
+"""The formats of export files: what writes each, its media type, limits and words on screen.
+
+A new format is an entry here: the API, the form, previews and downloads read these. Writers are imported
+when a file is written: the models, which name the formats, load without them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Literal
+
+from lib.wire.deadline import Deadline
+
+if TYPE_CHECKING:
+    from lib.reporting.files.delimited import TextDialect
+    from lib.reporting.files.table import FileTable
+
+ExportFormat = Literal["xls", "csv", "tsv", "tsv2", "xlsx"]
+Write = Callable[["FileTable", IO[bytes], Deadline], None]
+TAB_SEPARATED = "text/tab-separated-values; charset=utf-8"
+
+
+@dataclass(frozen=True)
+class SheetLimits:
+    """What a sheet holds: rows below its header, in steps that divide them, and columns."""
+
+    name: str
+    rows: int
+    step: int
+    columns: int
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format; files end in its name.
+
+    `words` are for the export form; `plain_words` for a service that knows the specification alone, which
+    does not write a format without them. `limits` are those of a sheet, `dialect` gives the marks of a text.
+    """
+
+    write: Write
+    media_type: str
+    words: str
+    plain_words: str = ""
+    limits: SheetLimits | None = None
+    dialect: Callable[[], "TextDialect"] | None = None
+
+
+def _text(name: str, media_type: str, words: str, plain_words: str) -> Format:
+    """A format of text, whose dialect has this name in files/delimited.py."""
+
+    def dialect() -> "TextDialect":
+        from lib.reporting.files import delimited
+
+        found: TextDialect = getattr(delimited, name)
+        return found
+
+    def write(table: "FileTable", file: IO[bytes], deadline: Deadline) -> None:
+        from lib.reporting.files.delimited import write_text
+
+        file.writelines(write_text(table, dialect(), deadline))
+
+    return Format(write, media_type, words, plain_words, dialect=dialect)
+
+
+def _xls(table: "FileTable", file: IO[bytes], deadline: Deadline) -> None:
+    from lib.reporting.files import sheets, xls
+
+    sheets.write(xls.XlsBook(file, table.columns), table, deadline)
+
+
+def _xlsx(table: "FileTable", file: IO[bytes], deadline: Deadline) -> None:
+    from lib.reporting.files import sheets, xlsx
+
+    sheets.write(xlsx.XlsxBook(file, table.columns), table, deadline)
+
+
+XLS = SheetLimits("xls", rows=65_535, step=65_535 // 5, columns=256)
+XLSX = SheetLimits("xlsx", rows=1_048_575, step=1_048_575 // 75, columns=16_384)
+FORMATS: dict[ExportFormat, Format] = {
+    "csv": _text(
+        "CSV",
+        "text/csv; charset=utf-8",
+        "Comma-separated text, numbers as shown. Opens everywhere.",
+        "Comma-separated text. Opens everywhere.",
+    ),
+    "xlsx": Format(
+        _xlsx,
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "Excel workbook: text stays text, numbers are numbers.",
+        limits=XLSX,
+    ),
+    "xls": Format(
+        _xls,
+        "application/vnd.ms-excel",
+        "Workbook for old versions of Excel, with further sheets from 65,536 rows on.",
+        "Excel workbook.",
+        limits=XLS,
+    ),
+    "tsv": _text("TSV", TAB_SEPARATED, "Tab-separated text, numbers as shown.", "Tab-separated text."),
+    "tsv2": _text(
+        "TSV2",
+        TAB_SEPARATED,
+        "For programs: field names, raw values, full precision.",
+        "Tab-separated text, this service's own variant.",
+    ),
+}

@@ -1,0 +1,196 @@
+"""How the texts of a column, or of several, are read as times: the format that fits, and how well."""
+
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from lib.reporting.ingest.cells import Missing, NotPlain
+from lib.reporting.ingest.column_names import sounds_like_clock, sounds_like_time, words
+from lib.reporting.ingest.rejects import is_total
+from lib.reporting.ingest.time_formats import formats_like, stamp_format
+from lib.reporting.ingest.times import MISSING, Instants, instants, joined, native_instants
+
+Texts: TypeAlias = "pd.Series[str]"
+Sample: TypeAlias = Mapping[str, pa.Array]
+SURE, NEARLY = 0.99, 0.5
+_CLOCKS = ["%H", "%H:%M", "%H:%M:%S", "%I %p", "%I:%M %p", "%I:%M:%S %p"]
+_TESTED = 2_000
+
+
+class TimeReading(NamedTuple):
+    """How the texts of some columns are read, and the share that can be."""
+
+    columns: tuple[str, ...]
+    format: str | None
+    found: Instants
+    share: float
+    reason: str
+    year: int | None = None
+
+
+def read_column(name: str, sample: Sample, missing: Missing, year: int | None) -> TimeReading | None:
+    """How a column is read as a time, by the format that reads most of it; None where few are times."""
+    native = native_instants(sample[name], dt.UTC)
+    if native is not None:
+        share = 1 - sample[name].null_count / max(len(sample[name]), 1)
+        return TimeReading((name,), None, native, share, "a column of timestamps") if share else None
+    texts = _different([sample[name]], missing)
+    digits = texts.str.fullmatch(r"[0-9]+(?:\.[0-9]+)?").all()
+    if texts.empty or (digits and not sounds_like_time(name) and not _is_stamp(name, texts)):
+        return None
+    best: TimeReading | None = None
+    present = _present(sample[name], missing)
+    for format_ in _formats(texts):
+        found = instants(texts, format_, dt.UTC)
+        share = float((found.seconds != MISSING).mean()) * present
+        if share >= NEARLY and share > (best.share if best else 0):
+            best = TimeReading((name,), format_, found, share, "")
+        if share >= SURE * present:
+            break
+    if best is None and year is not None:
+        return _yearless((name,), texts, year)
+    return best and best._replace(**_settled(texts, best))
+
+
+def _is_stamp(name: str, texts: Texts) -> bool:
+    """Whether digits under a made-up name (column_1, of a file without a header) are those of stamps."""
+    return name.startswith("column_") and bool(texts.str.len().isin([8, 14, 17]).all())
+
+
+def _present(column: pa.Array, missing: Missing) -> float:
+    """The share of rows that have a value, totals not counted."""
+    texts = joined([column], None, missing)
+    rows = len(texts) - sum(
+        is_total(text) for text in texts.unique().drop_null().slice(0, _TESTED).to_pylist()
+    )
+    return (rows - texts.null_count) / max(rows, 1) if texts.null_count else 1.0
+
+
+def _formats(texts: Texts) -> Iterator[str | None]:
+    """Formats to try, the most likely first."""
+    stamp = stamp_format(texts.iloc[0]) if texts.str.len().nunique() == 1 else None
+    if stamp and len(texts.iloc[0]) > 8:
+        yield stamp
+    yield None
+    if stamp:
+        yield stamp
+    middle = texts.iloc[len(texts) // 2]
+    yield from dict.fromkeys([*formats_like(texts.iloc[0]), *formats_like(middle)])
+
+
+def _yearless(columns: tuple[str, ...], texts: Texts, year: int) -> TimeReading | None:
+    """Dates without a year, such as 05.01., in this year."""
+    dated = texts + f" {year}"
+    for format_ in formats_like(texts.iloc[0], has_year=False) if len(texts) else []:
+        found = instants(dated, f"{format_} %Y", dt.UTC)
+        share = float((found.seconds != MISSING).mean())
+        if share >= SURE:
+            reason = f"{format_} in {year}, such as {texts.iloc[0]}"
+            return TimeReading(columns, format_, found, share, reason, year)
+    return None
+
+
+def _settled(texts: Texts, read: TimeReading) -> dict[str, Any]:
+    """The format and why; of month/day and day/month, where both fit, the one with the shorter span."""
+    example = f"such as {texts.iloc[0]}"
+    if read.format is None:
+        is_number = texts.iloc[0].replace(".", "").isdecimal() and not read.found.is_date.any()
+        return {"reason": f"{'a number since 1970' if is_number else 'ISO 8601'}, {example}"}
+    twin = read.format if "." in read.format else _swapped(read.format)
+    other = instants(texts, twin, dt.UTC) if twin != read.format else None
+    if other is None or not (other.seconds != MISSING).all() or read.share < 1:
+        return {"reason": f"{read.format}, {example}"}
+    if _span(other) < _span(read.found):
+        reason = f"{_order(twin)}, {example}; as {_order(read.format)} the days would be further apart"
+        return {"format": twin, "found": other, "reason": reason}
+    return {"reason": f"{_order(read.format)}, {example}; it could be {_order(twin)} too"}
+
+
+def _order(format_: str) -> str:
+    return "month/day/year" if format_.index("%m") < format_.index("%d") else "day/month/year"
+
+
+def _swapped(format_: str) -> str:
+    """The same with day and month in each other's place, where both are numbers and no year comes first."""
+    if not {"%d", "%m"} <= {format_[:2], format_[3:5]}:
+        return format_
+    return format_.replace("%d", "%_").replace("%m", "%d").replace("%_", "%m")
+
+
+def _span(found: Instants) -> int:
+    return int(found.seconds.max() - found.seconds.min())
+
+
+def with_clock(read: TimeReading, sample: Sample, missing: Missing) -> TimeReading:
+    """The same with the hour from a column of its own, where dates have none."""
+    if not read.found.is_date.all():
+        return read
+    for name in sample:
+        if name in read.columns or not sounds_like_clock(name):
+            continue
+        texts = _different([sample[name]], missing)
+        clock = next((clock for clock in _CLOCKS if _is_clock(texts, clock)), None)
+        if clock is None:
+            continue
+        columns = (*read.columns, name)
+        both = _different([sample[column] for column in columns], missing)
+        format_ = f"{_date_format(read, sample, missing)} {clock}"
+        full, dated = (f"{format_} %Y", both + f" {read.year}") if read.year else (format_, both)
+        found = instants(dated, full, dt.UTC)
+        share = float((found.seconds != MISSING).mean())
+        if share >= min(SURE, read.share):
+            reason = f"{format_}, such as {both.iloc[0]}"
+            return TimeReading(columns, format_, found, share, reason, read.year)
+    return read
+
+
+def _is_clock(texts: Texts, clock: str) -> bool:
+    if texts.empty:
+        return False
+    parsed = pd.to_datetime(texts, format=clock, errors="coerce")
+    return bool(parsed.notna().mean() >= SURE)
+
+
+def _date_format(read: TimeReading, sample: Sample, missing: Missing) -> str:
+    if read.format is not None:
+        return read.format
+    texts = _different([sample[column] for column in read.columns], missing)
+    return "%Y%m%d" if texts.str.fullmatch("[0-9]{8}").mean() > NEARLY else "%Y-%m-%d"
+
+
+def date_in_parts(sample: Sample, missing: Missing, year: int | None) -> TimeReading | None:
+    """A date in columns called day, month and perhaps year."""
+    parts = date_parts(sample)
+    if not {"day", "month"} <= parts.keys() or ("year" not in parts and year is None):
+        return None
+    columns = tuple(parts[word] for word in ("day", "month", "year") if word in parts)
+    texts = _different([sample[column] for column in columns], missing)
+    for month in ("%m", "%b", "%B"):
+        format_ = f"%d {month}" + (" %Y" if "year" in parts else "")
+        dated = texts if "year" in parts else texts + f" {year}"
+        found = instants(dated, format_ if "year" in parts else f"{format_} %Y", dt.UTC)
+        share = float((found.seconds != MISSING).mean()) if len(texts) else 0.0
+        if share >= NEARLY:
+            reason = f"{format_}, such as {texts.iloc[0]}" + ("" if "year" in parts else f" in {year}")
+            return TimeReading(columns, format_, found, share, reason, None if "year" in parts else year)
+    return None
+
+
+def date_parts(columns: Mapping[str, object]) -> dict[str, str]:
+    """The columns that are called day, month or year, by that word."""
+    return {words(name)[-1]: name for name in columns if words(name)[-1:] in (["day"], ["month"], ["year"])}
+
+
+def _different(columns: Sequence[pa.Array], missing: Missing) -> Texts:
+    """Up to some thousand different texts, from all over the sample, without missing ones and totals."""
+    try:
+        values = joined(columns, None, missing).drop_null().unique()
+    except NotPlain:
+        return pd.Series(dtype="str")
+    spread = np.unique(np.linspace(0, max(len(values) - 1, 0), _TESTED).astype(int))
+    found = values.take(pa.array(spread)).to_pylist() if len(values) else []
+    return pd.Series([value for value in found if not is_total(value)], dtype="str")

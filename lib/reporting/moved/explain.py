@@ -1,0 +1,137 @@
+"""What moved: put together from the questions, the contributions, the noise and the surprise."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lib.reporting.answers import Audience
+from lib.reporting.dates import Days
+from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, DataField, Slicer
+from lib.reporting.moved import movers, noise, past, sides
+from lib.reporting.moved.contributions import Numbers, Pair
+from lib.reporting.moved.movers import Candidate, Moves
+from lib.reporting.moved.quantity import Own, Quantity, Ratio, leaves, quantity, values
+from lib.reporting.moved.sides import About, Ask
+
+MOST_FIELDS, TESTED_FIELDS = 30, 10
+Segmented = Collection[str]
+
+
+@dataclass(frozen=True)
+class Moved:
+    """The figure before and now, and per key field what moved it: strongest first, overlapping ones last.
+
+    `weeks` is how many earlier differences a movement was held against, `considered` how many values there
+    were.
+    """
+
+    kind: Quantity
+    before: float
+    now: float
+    moves: tuple[Moves, ...]
+    weeks: int
+    considered: int
+
+    @property
+    def difference(self) -> float:
+        """By how much the figure moved."""
+        return self.now - self.before
+
+
+def explained(
+    ask: Ask,
+    query: AudienceQuery,
+    slicer: Slicer,
+    field: DataField,
+    days: tuple[Days, Days],
+    names: Sequence[str],
+) -> Moved:
+    """What moved a data field between two periods, `days` (before, now), among the key fields `names`.
+
+    `ask` answers questions in their order, side by side where it can; it is called four times, with at most
+    2 · MOST_FIELDS questions, TESTED_FIELDS of the key fields being looked at closely. Raises what it raises.
+    """
+    fields = [name for name in names if name not in TIME_KEY_FIELDS][:MOST_FIELDS]
+    segmented = {name for name in fields if slicer.key_field(name).is_segmented}
+    about, of, whole = _figure(ask, query, slicer, field, days, fields)
+    first = [
+        movers.candidate(of, found, whole, found.name in segmented)
+        for found in sides.asked(ask, about, fields)
+        if len(found.codes) > 1
+    ]
+    complete = sides.completed(ask, about, [one.sides for one in _strongest(first)])
+    candidates = [movers.candidate(of, found, whole, found.name in segmented) for found in complete]
+    pairs = past.earlier(days, slicer)
+    usual = _usual(ask, about, of, candidates, pairs, segmented)
+    considered = sum(len(one.sides.codes) for one in first)
+    before, now = (float(values(of, one)[0]) for one in (whole.whole_before, whole.whole_now))
+    weeks = 0 if isinstance(of, Own) else len(pairs)
+    return Moved(of, before, now, _moves(candidates, usual, considered), weeks, considered)
+
+
+def _figure(
+    ask: Ask,
+    query: AudienceQuery,
+    slicer: Slicer,
+    field: DataField,
+    days: tuple[Days, Days],
+    fields: Sequence[str],
+) -> tuple[About, Quantity, Pair]:
+    """What kind of figure it is, as answers tell which data fields add up, and its sums before and now."""
+    about = About(query, tuple(dict.fromkeys((*leaves(field, slicer), field.name))), days)
+    shares = [about.top(days[1], name).model_copy(update={"limit": 1}) for name in fields[:1]]
+    old, new, *split = ask([*(about.asked(day) for day in days), *shares])
+    of = quantity(field, slicer, {str(name) for answer in (old, new, *split) for name in answer.percents})
+    weight = 1.0 if isinstance(of, Own) else _days(new, days[1]) / _days(old, days[0])
+    about = About(query, _by_volume(of), days, weight)
+    before, now = sides.whole(old, about, weight), sides.whole(new, about)
+    return about, of, Pair(before, now, before, now)
+
+
+def _by_volume(of: Quantity) -> tuple[str, ...]:
+    """The data fields of a figure, that by which values are large first."""
+    first = sorted(of.below.fields()) if isinstance(of, Ratio) else []
+    return tuple(dict.fromkeys((*first, *sorted(of.expression.fields()))))
+
+
+def _days(answer: Audience, days: Days) -> int:
+    """How many of the days have data; all of them where the service does not say."""
+    return len(answer.total.dates) or (days[1] - days[0]).days + 1
+
+
+def _strongest(found: Sequence[Candidate]) -> list[Candidate]:
+    """The key fields to look at closely."""
+    return sorted(found, key=lambda one: one.explanation.rank, reverse=True)[:TESTED_FIELDS]
+
+
+def _usual(
+    ask: Ask,
+    about: About,
+    of: Quantity,
+    candidates: Sequence[Candidate],
+    pairs: Sequence[past.Earlier],
+    segmented: Segmented,
+) -> dict[str, Numbers]:
+    """The earlier differences of the values that are tested."""
+    codes = {one.sides.name: [one.sides.codes[place] for place in one.largest] for one in candidates}
+    return past.differences(ask, about, of, codes, pairs, segmented)
+
+
+def _moves(
+    candidates: Sequence[Candidate], usual: Mapping[str, Numbers], considered: int
+) -> tuple[Moves, ...]:
+    """The movers of each key field: all values are tested together."""
+    if not candidates:
+        return ()
+    tested = [(one, place) for one in candidates for place in one.largest]
+    p = noise.p_values(
+        np.array([one.found.whole[place] for one, place in tested]),
+        np.array([one.error[place] for one, place in tested]),
+        np.concatenate([usual[one.sides.name] for one in candidates]),
+        np.array([one.volume[place] for one, place in tested]),
+    )
+    kept = [pair for pair, is_kept in zip(tested, noise.discoveries(p, considered), strict=True) if is_kept]
+    found = [one.moves([place for other, place in kept if other is one]) for one in candidates]
+    found.sort(key=lambda moves: (not moves.is_overlapping, *moves.explanation.rank), reverse=True)
+    return tuple(moves for moves in found if moves.movers)

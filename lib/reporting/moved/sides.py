@@ -1,0 +1,176 @@
+"""A key field's values in two periods: the questions about them, and their answers side by side.
+
+A question asks for the largest values alone; a value that is among them in one period only is looked up in
+the other. What is in none of them is the rest: the whole less what is shown.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from lib.reporting.answers import Audience
+from lib.reporting.dates import Days
+from lib.reporting.models import AudienceQuery, Filter, Order
+from lib.reporting.moved.contributions import Pair
+
+TOP = 50
+WIDTH = 2 * 1.959963984540054
+Ask = Callable[[Sequence[AudienceQuery]], Sequence[Audience]]
+
+
+@dataclass(frozen=True)
+class About:
+    """What is asked of both periods, `days` (before, now): a question, whose split and days do not matter.
+
+    `leaves` are the data fields that the figure is computed from; values are ordered by the first. `weight`
+    is what a sum of before counts, where the periods are not of one length.
+    """
+
+    query: AudienceQuery
+    leaves: tuple[str, ...]
+    days: tuple[Days, Days]
+    weight: float = 1.0
+
+    def asked(self, days: Days, **changes: object) -> AudienceQuery:
+        """The question on these days."""
+        usual = {
+            "start_date": days[0].isoformat(), "end_date": days[1].isoformat(), "split_by": (),
+            "data_fields": self.leaves, "order_by": (), "limit": None, "offset": 0, "precision": 1,
+            "include_mappings": 1,
+        }  # fmt: skip
+        return self.query.model_copy(update=usual | changes)
+
+    def top(self, days: Days, name: str) -> AudienceQuery:
+        """A key field's values with the largest volume on these days."""
+        return self.asked(days, split_by=(name,), order_by=(Order(name=self.leaves[0]),), limit=TOP)
+
+    def of(self, days: Days, name: str, codes: Collection[str], *more: str) -> AudienceQuery:
+        """These values of a key field on these days, split by `more` key fields too."""
+        wanted = Filter(name=name, value=tuple(sorted(codes)), match="equals")
+        return self.asked(days, split_by=(name, *more), filters=(*self.query.filters, wanted))
+
+
+@dataclass(frozen=True)
+class Side:
+    """Sums of values in one period and their standard errors: a row per value (index: codes), a column per
+    data field. `is_whole` says whether these are all values that there are.
+    """
+
+    sums: pd.DataFrame
+    errors: pd.DataFrame
+    words: dict[str, str]
+    is_whole: bool
+    is_sampled: bool
+
+    def sums_of(self, codes: Sequence[str]) -> pd.DataFrame:
+        """Of these values. One that is not here has nothing; where it may have, as much as the smallest."""
+        least = 0.0 if self.is_whole or not len(self.sums) else self.sums.min()
+        return self.sums.reindex(list(codes)).fillna(least)
+
+    def errors_of(self, codes: Sequence[str]) -> pd.DataFrame:
+        """Of these values; NaN where a sample may have missed one."""
+        return self.errors.reindex(list(codes), fill_value=np.nan if self.is_sampled else 0.0)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """A key field in both periods."""
+
+    name: str
+    before: Side
+    now: Side
+
+    @property
+    def codes(self) -> list[str]:
+        """The values that are known of in one of the periods."""
+        return sorted({*self.before.sums.index, *self.now.sums.index})
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Descriptions by code."""
+        return self.before.words | self.now.words
+
+    def missing(self) -> list[set[str]]:
+        """Per side, the values that may be there and are not known."""
+        return [
+            set() if side.is_whole else {*self.codes} - {*side.sums.index} for side in (self.before, self.now)
+        ]
+
+    def pair(self, whole: Pair) -> Pair:
+        """The sums of the values, beside those of all records."""
+        codes = self.codes
+        return replace(whole, before=self.before.sums_of(codes), now=self.now.sums_of(codes))
+
+
+def asked(ask: Ask, about: About, names: Sequence[str]) -> list[Sides]:
+    """Both sides of each key field, by their largest values."""
+    answers = ask([about.top(days, name) for name in names for days in about.days])
+    both = zip(names, answers[::2], answers[1::2], strict=True)
+    return [Sides(name, _side(old, about, about.weight), _side(new, about)) for name, old, new in both]
+
+
+def completed(ask: Ask, about: About, found: Sequence[Sides]) -> list[Sides]:
+    """The same with the values that were not known looked up."""
+    wanted = [
+        (place, which, codes)
+        for place, sides in enumerate(found)
+        for which, codes in zip(("before", "now"), sides.missing(), strict=True)
+        if codes
+    ]
+    days = {"before": about.days[0], "now": about.days[1]}
+    answers = ask([about.of(days[which], found[place].name, codes) for place, which, codes in wanted])
+    complete = list(found)
+    for (place, which, codes), answer in zip(wanted, answers, strict=True):
+        more = _side(answer, about, about.weight if which == "before" else 1.0)
+        known = complete[place]
+        if which == "before":
+            complete[place] = replace(known, before=_joined(known.before, more, codes))
+        else:
+            complete[place] = replace(known, now=_joined(known.now, more, codes))
+    return complete
+
+
+def whole(answer: Audience, about: About, weight: float = 1.0) -> pd.DataFrame:
+    """The data fields of all records, in one row."""
+    return weight * pd.DataFrame(
+        [{name: answer.total.values.get(name) for name in about.leaves}], dtype=float
+    )
+
+
+def _side(answer: Audience, about: About, weight: float = 1.0) -> Side:
+    codes = answer.names.iloc[:, 0].astype(str)
+    sums = answer.values.reindex(columns=list(about.leaves)).set_axis(codes, axis=0).fillna(0.0)
+    texts = answer.descriptions
+    words = {} if texts is None else dict(zip(codes, texts.iloc[:, 0].astype(str), strict=True))
+    is_sampled = answer.precision.is_sampled if answer.precision else answer.confidence_range is not None
+    return Side(
+        weight * sums,
+        weight * _errors(answer, about, is_sampled).set_axis(codes, axis=0),
+        words,
+        answer.total.records_found <= len(answer),
+        is_sampled,
+    )
+
+
+def _errors(answer: Audience, about: About, is_sampled: bool) -> pd.DataFrame:
+    """From the 95 % ranges; of an exact answer, none."""
+    leaves = list(about.leaves)
+    if answer.low is None or answer.high is None:
+        return pd.DataFrame(np.nan if is_sampled else 0.0, index=answer.values.index, columns=leaves)
+    widths = answer.high.reindex(columns=leaves) - answer.low.reindex(columns=leaves)
+    return (widths / WIDTH).where(answer.values.reindex(columns=leaves).notna(), 0.0)
+
+
+def _joined(known: Side, more: Side, codes: Collection[str]) -> Side:
+    """With the values that were looked up; of a segmented key field others come along, which are left out."""
+    there = [code for code in more.sums.index if code in codes]
+    return replace(
+        known,
+        sums=pd.concat([known.sums, more.sums.loc[there]]),
+        errors=pd.concat([known.errors, more.errors.loc[there]]),
+        words=known.words | {code: more.words[code] for code in there if code in more.words},
+        is_whole=True,
+        is_sampled=known.is_sampled or more.is_sampled,
+    )

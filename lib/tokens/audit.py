@@ -1,0 +1,124 @@
+"""The audit log: who signed in, who was refused, who changed whose permissions and tokens, and when."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal, get_args
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Engine,
+    Index,
+    String,
+    Table,
+    Text,
+    delete,
+    func,
+    insert,
+    select,
+)
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolExhausted
+
+from lib.database import Instant, Key, metadata, writing
+
+log = logging.getLogger(__name__)
+
+Event = Literal[
+    "signed in",
+    "signed out",
+    "sign-in refused",
+    "person added",
+    "person removed",
+    "person changed",
+    "password changed",
+    "token made",
+    "token revoked",
+]
+EVENTS: tuple[Event, ...] = get_args(Event)
+REFUSED: Event = "sign-in refused"
+REFUSED_KEPT = 10_000
+LONGEST_DETAIL = 2_000
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("at", Instant, nullable=False),
+    Column("who", String(100), nullable=False),
+    Column("event", String(20), nullable=False),
+    Column("about", String(100), nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("address", String(64)),
+    Index(None, "event", "id"),
+    Index(None, "about", "id"),
+    sqlite_autoincrement=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that happened. `who` did it, `about` is the person concerned; `at` is in UTC.
+
+    `address` is where a sign-in came from, where that is known.
+    """
+
+    id: int
+    at: datetime
+    who: str
+    event: Event
+    about: str
+    detail: str
+    address: str | None
+
+
+class Audit:
+    """The audit log of one database. Entries are added and never changed.
+
+    Anybody can cause refused sign-ins, so only the latest `REFUSED_KEPT` of these are kept.
+    """
+
+    def __init__(self, engine: Engine, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._engine, self._now = engine, now
+
+    def note(self, event: Event, who: str, about: str, detail: str = "", address: str | None = None) -> None:
+        """Add an entry. What happened has happened, also when this fails: then the log of the desk has it."""
+        words = f"{event}: {about} by {who}, {address or 'no address'}, {detail or 'no details'}"
+        log.info("Audit: %s", words)
+        row: dict[str, Any] = {"at": self._now(), "who": who[:100], "event": event, "about": about[:100]}
+        row |= {"detail": detail[:LONGEST_DETAIL], "address": None if address is None else address[:64]}
+        try:
+            with writing(self._engine).begin() as connection:
+                connection.execute(insert(audit).values(row))
+                if event == REFUSED:
+                    _forget_refused(connection)
+        except (DBAPIError, PoolExhausted):
+            log.exception("The audit log could not be written: %s", words)
+
+    def entries(
+        self,
+        limit: int = 500,
+        offset: int = 0,
+        about: str | None = None,
+        since: datetime | None = None,
+        events: tuple[Event, ...] = EVENTS,
+    ) -> tuple[int, list[Entry]]:
+        """How many entries there are, and some of them, the latest first. `about`: of, or by, this person."""
+        wanted: list[ColumnElement[bool]] = [audit.c.event.in_(events)]
+        if about is not None:
+            wanted.append((audit.c.about == about) | (audit.c.who == about))
+        if since is not None:
+            wanted.append(audit.c.at >= since)
+        question = select(audit).where(*wanted).order_by(audit.c.id.desc()).limit(limit).offset(offset)
+        with self._engine.connect() as connection:
+            count = connection.execute(select(func.count()).select_from(audit).where(*wanted)).scalar_one()
+            return count, [Entry(**row._mapping) for row in connection.execute(question)]
+
+
+def _forget_refused(connection: Connection) -> None:
+    mine = audit.c.event == REFUSED
+    oldest = select(audit.c.id).where(mine).order_by(audit.c.id.desc()).limit(1).offset(REFUSED_KEPT)
+    connection.execute(delete(audit).where(mine, audit.c.id <= oldest.scalar_subquery()))

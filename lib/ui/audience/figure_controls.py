@@ -1,0 +1,123 @@
+"""What the figures show: data field, granularity, the headline's metrics; and what is said of them."""
+
+from collections.abc import Iterator, Sequence
+
+import streamlit as st
+
+from lib.reporting.answers import Audience
+from lib.reporting.models import DataField
+from lib.ui.audience import leaderboard_picker, over_time
+from lib.ui.charts import numbers
+from lib.ui.charts.time_chart import Named
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.question import compared, export_menu, followed, periods, precision, question, shortfalls
+from lib.ui.question.compared import Compared
+from lib.ui.question.focus import Focus
+from lib.ui.question.view import granularities
+
+FIELD, GRAIN, METRICS, NOTES = "shown_field", "shown_grain", "shown_metrics", "figure_notes"
+
+
+def draw(focus: Focus, now: Audience, lines: Sequence[Named]) -> None:
+    """The controls in a row, and at its end how precise it all is."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _field(focus)
+        if focus.grain is not None:
+            _grain(focus)
+        _metrics(focus)
+        leaderboard_picker.draw(focus)
+        if lines:
+            over_time.draw_table(focus, lines)
+            export_menu.draw(focus, "chart", now, _in_sight(focus))
+        over_time.draw_zoom_out(focus)
+        st.space("stretch")
+        st.caption(plain(precision.over(now, _in_sight(focus), focus.numbers)), width="content")
+
+
+def draw_notes(focus: Focus, now: Audience, found: Compared | None) -> None:
+    """What a reader has to know about the figures. Its line is there without any: nothing below moves."""
+    with st.container(key=NOTES):
+        st.caption(" ".join(_notes(focus, now, found)) or "\N{NO-BREAK SPACE}")
+
+
+def _notes(focus: Focus, now: Audience, found: Compared | None) -> Iterator[str]:
+    """Days without data, what is compared, fields that are not computed."""
+    asked, there = periods.length(focus.period), len(now.total.dates)
+    if 0 < there < asked:
+        yield f"Data on {focus.numbers.number(there)} of {focus.numbers.number(asked)} days."
+    yield from compared.notes(focus, found)
+    yield from map(plain, shortfalls.never_sent(focus.slicer, focus.field))
+    unread = now.precision.unread if now.precision else ()
+    if unread:
+        yield f"Not computed in time: {plain(', '.join(_title(focus, name) for name in unread))}."
+
+
+def _in_sight(focus: Focus) -> list[DataField]:
+    """The data fields whose figures are to be seen: the chart's, and the headline's."""
+    return [focus.slicer.data_field(name) for name in focus.fields]
+
+
+def _field(focus: Focus) -> None:
+    st.session_state[FIELD] = focus.field.name
+    st.selectbox(
+        "Data field",
+        [field.name for field in focus.slicer.data_fields],
+        format_func=lambda name: numbers.title(focus.slicer.data_field(name), with_unit=True),
+        key=FIELD,
+        label_visibility="collapsed",
+        filter_mode="contains",
+        width=230,
+        on_change=_look_field,
+        args=(focus.here,),
+    )
+
+
+def _grain(focus: Focus) -> None:
+    key = followed.key(GRAIN, focus.grain)
+    st.segmented_control(
+        "Granularity",
+        granularities(focus.slicer),
+        format_func=str.capitalize,
+        key=key,
+        required=True,
+        label_visibility="collapsed",
+        on_change=_look_grain,
+        args=(focus.here, key),
+    )
+
+
+def _metrics(focus: Focus) -> None:
+    with st.popover("Metrics", icon=":material/tune:", type="tertiary"):
+        key = followed.key(METRICS, list(focus.metrics))
+        st.multiselect(
+            "Figures in the headline",
+            [field.name for field in focus.slicer.data_fields],
+            format_func=lambda name: _title(focus, name),
+            key=key,
+            filter_mode="contains",
+            select_all=False,
+            width=380,
+            on_change=_ask_metrics,
+            args=(focus.here, key),
+        )
+
+
+def _title(focus: Focus, name: str) -> str:
+    return numbers.title(focus.slicer.data_field(name))
+
+
+def _look_field(here: Here) -> None:
+    question.look(here, field=st.session_state[FIELD])
+    st.rerun()
+
+
+def _look_grain(here: Here, key: str) -> None:
+    question.look(here, grain=st.session_state[key])
+    st.rerun()
+
+
+def _ask_metrics(here: Here, key: str) -> None:
+    chosen = tuple(st.session_state[key])
+    question.ask(question.current(here).model_copy(update={"data_fields": chosen or None}))
+    st.rerun()

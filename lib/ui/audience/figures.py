@@ -1,0 +1,36 @@
+"""Headline and time chart: one question, shown twice."""
+
+import streamlit as st
+
+from lib.ui.audience import figure_controls, headline, nothing, over_time, value_lines
+from lib.ui.frame import problems
+from lib.ui.frame.frame import Here
+from lib.ui.frame.waiting import awaited
+from lib.ui.question import ask, compared, focus
+
+HEIGHT = 420
+
+
+@st.fragment(parallel=True)
+def draw(here: Here) -> None:
+    """Ask, then draw what came; while it is awaited, its place is kept."""
+    if not here.slicer.data_fields:
+        st.info("This slicer has no data fields to show.", icon=":material/info:")
+        return
+    seen = focus.of(here)
+    with problems.told("The figures"):
+        with awaited(HEIGHT, figure_controls.FIELD):
+            asked = seen.over_time()
+            now = ask.quickly(here, asked)
+            found = compared.asked(seen, asked, now)
+            values = value_lines.asked(seen)
+        if nothing.is_there(now):
+            headline.draw(seen, now, found)
+            lines = over_time.lines(seen, now, found)
+            figure_controls.draw(seen, now, over_time.named(values) or lines)
+            if lines:
+                over_time.draw(seen, lines, values)
+            figure_controls.draw_notes(seen, now, found)
+            ask.refined()
+        else:
+            nothing.draw(seen)

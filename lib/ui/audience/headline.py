@@ -1,0 +1,99 @@
+"""The headline: one figure per data field, with its trend and its change."""
+
+from typing import Literal
+
+import streamlit as st
+
+from lib.reporting.answers import Audience
+from lib.reporting.models import DataField
+from lib.ui.charts import numbers, series, sparkline
+from lib.ui.charts.change import Change
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.question import ask, precision, question
+from lib.ui.question import focus as focuses
+from lib.ui.question.compared import Compared
+from lib.ui.question.focus import Focus
+
+NARROWEST = 132
+SMALLEST = 0.0005
+HEADLINE, CHOSEN, FIGURE, SHOW = "headline", "chosen_figure", "figure", "show_figure"
+
+
+def draw(focus: Focus, now: Audience, found: Compared | None) -> None:
+    """One metric per field of the headline, each a button that makes it the field of the page."""
+    columns = max(len(focus.metrics), 4)
+    with (
+        st.container(key=HEADLINE),
+        st.grid(columns, min_column_width=NARROWEST, gap="small", wrap=False),
+    ):
+        for name in focus.metrics:
+            is_chosen, field = name == focus.field.name, focus.slicer.data_field(name)
+            with st.container(key=f"{FIGURE}_{name}"):
+                _button(focus, field)
+                with st.container(key=CHOSEN if is_chosen else None, gap="xxsmall"):
+                    _metric(focus, field, now, found)
+
+
+def _button(focus: Focus, field: DataField) -> None:
+    """It lies over the figure: its words are for screen readers."""
+    st.button(
+        f"Show {plain(numbers.title(field))}",
+        key=f"{SHOW}_{field.name}",
+        type="tertiary",
+        on_click=_show,
+        args=(focus.here, field.name),
+    )
+
+
+def _show(here: Here, name: str) -> None:
+    question.look(here, field=name)
+    st.rerun()
+
+
+def _metric(focus: Focus, field: DataField, now: Audience, found: Compared | None) -> None:
+    value = now.total.values.get(field.name)
+    changed = found.total(field) if found is not None else Change(None)
+    st.metric(
+        plain(numbers.title(field)),
+        plain(focus.numbers.short(value, field)),
+        _delta(focus, changed),
+        delta_color=_color(field, changed),
+        delta_arrow="off" if _color(field, changed) == "off" else "auto",
+        delta_description=_range(focus, field, now),
+        help=plain(_help(focus, field, value, changed)),
+    )
+    if focus.grain is not None and len(now) > 1:
+        today = ask.today(focus.here, focus.query)
+        course = series.over(now, field.name, focus.grain, focus.period, today)
+        sparkline.draw(course.without_parts, field, focus.grain, focus.period, focus.numbers)
+
+
+def _delta(focus: Focus, changed: Change) -> str | None:
+    """The change as st.metric reads it: a hyphen for a minus, and no sign where it rounds to nothing.
+
+    Where it is not known a dash keeps its place, so that nothing below moves.
+    """
+    if focus.compared is None:
+        return None
+    return focus.numbers.change(changed.ratio).replace(numbers.MINUS, "-")
+
+
+def _range(focus: Focus, field: DataField, now: Audience) -> str | None:
+    """How far off the figure may be, where it is an estimate."""
+    off = precision.total_range(now, field.name)
+    return f"± {focus.numbers.percent(off)}" if off >= precision.LEAST_SHOWN else None
+
+
+def _color(field: DataField, changed: Change) -> Literal["off", "inverse", "normal"]:
+    if changed.ratio is None or not changed.is_certain or abs(changed.ratio) < SMALLEST:
+        return "off"
+    return "inverse" if focuses.less_is_better(field) else "normal"
+
+
+def _help(focus: Focus, field: DataField, value: float | None, changed: Change) -> str:
+    """The exact figure, what the field is, and what is to be said about the change."""
+    parts = [focus.numbers.full(value, field), field.annotation or "", field.formula_description or ""]
+    if not changed.is_certain:
+        parts.append("The change is smaller than its uncertainty: no rise or fall can be told")
+    return " · ".join(part for part in parts if part)

@@ -1,0 +1,191 @@
+"""The questions behind a leaderboard: its first values, those that are chosen, the same before, the whole."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lib.reporting.answers import Audience
+from lib.reporting.dates import Days
+from lib.reporting.models import AudienceQuery, Direction, Filter, Order
+from lib.ui.audience import answer_rows
+from lib.ui.charts.change import Change, is_sampled
+from lib.ui.question import ask, compared, focus, split_rows
+from lib.ui.question.cards import Card
+from lib.ui.question.compared import Compared
+from lib.ui.question.focus import Focus
+from lib.ui.question.split_rows import Split
+
+SHOWN, RANKED = 6, 1000
+WHOLE = ("equals", "not equals")
+
+
+@dataclass(frozen=True)
+class Board:
+    """A leaderboard: its rows, the total that shares are of, and how many values there are.
+
+    Where `is_cut`, the order is that of the values with the largest volume only.
+    """
+
+    card: Card
+    split: Split
+    whole: float | None
+    found: int
+    is_cut: bool = False
+
+
+def begin(seen: Focus) -> None:
+    """Begin to ask what all leaderboards need first."""
+    ask.ahead(seen.here, [query for card in seen.cards for query in _first(seen, card)])
+
+
+def begin_comparison(seen: Focus, answers: Sequence[tuple[Card, Audience]]) -> None:
+    """Begin to ask for the days compared, where that takes knowing what is shown."""
+    narrowed = [_only_shown(seen, card, answer) for card, answer in answers if not is_ranked(seen, card)]
+    ask.ahead(seen.here, [seen.in_days(query, days) for query in narrowed for days in _other_days(seen)])
+
+
+def rows(seen: Focus, card: Card) -> Audience:
+    """The leaderboard's rows on the question's days: the first of its order, and those that are chosen."""
+    answer = ask.quickly(seen.here, question(seen, card))
+    there = set(answer.names[card.name])
+    missing = tuple(value for value in chosen(seen, card.name) if value not in there)
+    if not missing or is_ranked(seen, card):
+        return answer
+    exact = Filter(name=card.name, value=missing, match="equals")
+    filters = (*others(seen.query, card.name), exact)
+    more = question(seen, card).model_copy(update={"filters": filters, "limit": None})
+    return answer_rows.with_rows(answer, ask.quickly(seen.here, more))
+
+
+def board(seen: Focus, card: Card, answer: Audience) -> Board:
+    """The leaderboard of these rows, with the same rows on the days compared."""
+    asked = question(seen, card) if is_ranked(seen, card) else _only_shown(seen, card, answer)
+    both = compared.asked(seen, asked, answer)
+    found = answer.total.records_found
+    if not is_ranked(seen, card):
+        return Board(card, _split(seen, answer, both), _whole(seen, card, answer), found)
+    if both is not None:
+        answer, both = _with_vanished(seen, answer, both)
+    split = _split(seen, answer, both)
+    shown = answer_rows.taken(answer, _ranked(seen, card, split))
+    ranked = _split(seen, shown, both)
+    return Board(card, ranked, _whole(seen, card, answer), max(found, len(answer)), found > RANKED)
+
+
+def question(seen: Focus, card: Card) -> AudienceQuery:
+    """The question about a key field: without its own filters, that its other values stay in sight."""
+    field, volume = seen.field.name, focus.volume(seen.slicer, seen.field)
+    is_far = is_ranked(seen, card)
+    by = {"name": card.name, "value": field}.get(card.by, volume)
+    direction: Direction = "desc" if is_far or card.by == "change" else card.direction
+    changes = {
+        "split_by": (card.name,),
+        "filters": (*others(seen.query, card.name), *_found_by(card)),
+        "data_fields": tuple(dict.fromkeys((field, volume))),
+        "order_by": (Order(name=volume if is_far else by, direction=direction),),
+        "limit": RANKED if is_far else SHOWN,
+    }
+    return seen.rows().model_copy(update=changes)
+
+
+def is_ranked(seen: Focus, card: Card) -> bool:
+    """Whether the desk has to order the values: the service knows neither changes nor words."""
+    is_in_words = card.by == "name" and bool(seen.slicer.key_field(card.name).mapping)
+    return is_in_words or (card.by == "change" and seen.comparison is not None)
+
+
+def others(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
+    """The filters, but for those that keep or leave out whole values of this key field."""
+    return tuple(f for f in query.filters if f.name != name or f.match not in WHOLE)
+
+
+def chosen(seen: Focus, name: str) -> tuple[str, ...]:
+    """The values of a key field that filters keep or leave out, and those drawn as lines."""
+    found = [f.value for f in seen.query.filters if f.name == name and f.match in WHOLE]
+    drawn = seen.lines[1:] if seen.lines[:1] == (name,) else ()
+    return tuple(dict.fromkeys(value for values in (*found, drawn) for value in values))
+
+
+def _first(seen: Focus, card: Card) -> Iterator[AudienceQuery]:
+    asked = question(seen, card)
+    yield asked
+    if is_ranked(seen, card):
+        yield from (seen.in_days(asked, days) for days in _other_days(seen))
+
+
+def _other_days(seen: Focus) -> list[Days]:
+    """The days to be asked for beside the question's own."""
+    return [days for days in seen.comparison or () if days != seen.period]
+
+
+def _only_shown(seen: Focus, card: Card, answer: Audience) -> AudienceQuery:
+    """The question about the rows that are shown, on other days."""
+    asked = question(seen, card)
+    shown = Filter(name=card.name, value=tuple(answer.names[card.name]), match="equals")
+    fields = (seen.field.name,)
+    filters = (*others(seen.query, card.name), shown) if len(answer) else asked.filters
+    return asked.model_copy(update={"filters": filters, "limit": None, "data_fields": fields, "order_by": ()})
+
+
+def _found_by(card: Card) -> tuple[Filter, ...]:
+    if not card.find:
+        return ()
+    text: dict[str, Any] = {"name": card.name, "value": (card.find,), "match": "contains"}
+    return (Filter(**text, case_insensitive=1, search_mappings=1),)
+
+
+def _whole(seen: Focus, card: Card, answer: Audience) -> float | None:
+    """The total of all values, whatever text is searched for."""
+    if not card.find:
+        return answer.total.values.get(seen.field.name)
+    filters = others(seen.query, card.name)
+    changes = {"split_by": (), "filters": filters, "data_fields": (seen.field.name,), "order_by": ()}
+    asked = seen.rows().model_copy(update={**changes, "limit": None})
+    return ask.quickly(seen.here, asked).total.values.get(seen.field.name)
+
+
+def _split(seen: Focus, answer: Audience, both: Compared | None) -> Split:
+    return Split(answer, both, seen.field, seen.slicer, seen.period, ask.today(seen.here, seen.query))
+
+
+def _with_vanished(seen: Focus, answer: Audience, both: Compared) -> tuple[Audience, Compared]:
+    """The rows with those that are there on the earlier days only: their volume went to nothing.
+
+    Only for fields that add up, where both answers have every value, each exactly.
+    """
+    is_whole = all(
+        len(one) >= one.total.records_found and not is_sampled(one) for one in (answer, both.before)
+    )
+    if seen.field.name not in answer.percents or not is_whole or both.now is not answer:
+        return answer, both
+    there = set(map(tuple, answer.names.to_numpy()))
+    places = [place for place, row in enumerate(both.before.names.to_numpy()) if tuple(row) not in there]
+    gone = answer_rows.without_volume(answer_rows.taken(both.before, places))
+    now = answer_rows.with_rows(answer, gone)
+    return now, Compared(now, both.before, both.now_days, both.before_days)
+
+
+def _ranked(seen: Focus, card: Card, split: Split) -> list[int]:
+    """The places of the rows that are shown: the first of the order, then what else is chosen."""
+    order = _by_words(card, split) if card.by == "name" else _by_change(seen, card, split)
+    first, wanted = order[:SHOWN], set(chosen(seen, card.name))
+    names = split.answer.names[card.name].tolist()
+    return [*first, *(place for place in order[SHOWN:] if names[place] in wanted)]
+
+
+def _by_words(card: Card, split: Split) -> list[int]:
+    words = [label.casefold() for label in split_rows.row_labels(split)]
+    return sorted(range(len(words)), key=lambda place: words[place], reverse=card.direction == "desc")
+
+
+def _by_change(seen: Focus, card: Card, split: Split) -> list[int]:
+    """Places by change, those whose change is not known last."""
+    sizes = [_size(seen, changed) for changed in split_rows.changes(split)]
+    sign = -1 if card.direction == "desc" else 1
+    return sorted(
+        range(len(sizes)), key=lambda place: (sizes[place] is None, sign * (sizes[place] or 0.0), place)
+    )
+
+
+def _size(seen: Focus, changed: Change) -> float | None:
+    return changed.amount if seen.view.changes == "amount" else changed.ratio

@@ -1,0 +1,140 @@
+"""The field over time: its chart, whose days can be brushed, and the chart's table."""
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from lib.reporting.answers import Audience
+from lib.ui.charts import numbers, series, theme, time_chart, value_lines
+from lib.ui.charts.series import Series
+from lib.ui.charts.time_chart import Named
+from lib.ui.charts.value_lines import ValueLine
+from lib.ui.frame.frame import Here
+from lib.ui.question import ask, question
+from lib.ui.question.compared import Compared
+from lib.ui.question.focus import Focus
+
+CHART, TWIN = "time_chart", "time_table"
+TABLE_WIDTH = 420
+
+
+def lines(focus: Focus, now: Audience, found: Compared | None) -> list[Named]:
+    """The period's line, and the one it is compared with; none where there are no time key fields."""
+    if focus.grain is None:
+        return []
+    name, today = focus.field.name, ask.today(focus.here, focus.query)
+    line = series.over(now, name, focus.grain, focus.period, today)
+    shown = [Named(numbers.span(*focus.period), line)]
+    if found is not None and focus.compared is not None and focus.comparison is not None:
+        there = focus.comparison.before
+        earlier = series.over(found.before, name, focus.grain, focus.compared, today, there)
+        shown.append(Named(numbers.span(*there), earlier))
+    return shown
+
+
+def named(shown: Sequence[ValueLine]) -> list[Named]:
+    """The lines of values, for the table of their numbers."""
+    return [Named(line.label, line.now) for line in shown]
+
+
+def draw(focus: Focus, shown: Sequence[Named], values: Sequence[ValueLine] = ()) -> None:
+    """The chart, of `values` where some are chosen; a range brushed on it becomes the question's days."""
+    has_brush = not _is_touched()
+    if values:
+        figure = value_lines.over_time(values, focus.field, focus.numbers, has_brush)
+    else:
+        figure = time_chart.over_time(shown, focus.field, focus.numbers, has_brush)
+    st.plotly_chart(
+        figure,
+        key=CHART,
+        on_select=lambda: _zoom(focus, shown[0].series),
+        selection_mode="box",
+        config=theme.CONFIG,
+        alt=f"{_title(focus)}{_of(values)}, {numbers.days(*focus.period)}; the table is above the chart",
+    )
+
+
+def draw_table(focus: Focus, shown: Sequence[Named]) -> None:
+    """The chart's numbers in a popover."""
+    popover = st.popover("Table", icon=":material/table_rows:", type="tertiary", key=TWIN, on_change="rerun")
+    if popover.open:
+        writes: dict[Any, Any] = {line.label: _plain(focus) for line in shown}
+        popover.dataframe(
+            table(str(focus.grain), shown).style.format(writes),
+            hide_index=True,
+            placeholder=numbers.NOTHING,
+            width=TABLE_WIDTH,
+            alt=_title(focus),
+        )
+
+
+def draw_zoom_out(focus: Focus) -> None:
+    """The way back from a brushed range."""
+    if before := focus.view.zoom:
+        st.button(
+            "Zoom out",
+            icon=":material/zoom_out:",
+            type="tertiary",
+            on_click=_ask_days,
+            args=(focus.here, *before),
+        )
+
+
+def table(grain: str, shown: Sequence[Named]) -> pd.DataFrame:
+    """A row per bucket of the first line, a column per line; the n-th of each side by side."""
+    first = shown[0].series
+    buckets = [series.said(name, part) for name, part in zip(first.names, first.parts, strict=True)]
+    columns: dict[str, Any] = {grain.capitalize(): buckets}
+    for line in shown:
+        columns[line.label] = pd.Series(line.series.values).reindex(range(len(buckets)))
+    return pd.DataFrame(columns)
+
+
+def days_of(box: Sequence[Any], shown: Series) -> tuple[date, date] | None:
+    """The days that a brushed range of the time axis touches: those of its buckets, at least one."""
+    low, high = sorted(datetime.fromisoformat(str(edge)[:19]) for edge in box)
+    starts = shown.starts
+    length = starts[-1] - starts[-2] if len(starts) > 1 else timedelta(days=1)
+    buckets = list(zip(starts, [*starts[1:], starts[-1] + length], strict=True))
+    touched = [bucket for bucket in buckets if low <= bucket[0] <= high]
+    touched = touched or [bucket for bucket in buckets if bucket[0] <= high and bucket[1] > low][:1]
+    if not touched:
+        return None
+    return touched[0][0].date(), (touched[-1][1] - timedelta(seconds=1)).date()
+
+
+def _of(values: Sequence[ValueLine]) -> str:
+    return f" of {', '.join(line.label for line in values)}" if values else ""
+
+
+def _title(focus: Focus) -> str:
+    return f"{numbers.title(focus.field, with_unit=True)} by {focus.grain}"
+
+
+def _plain(focus: Focus) -> Any:
+    return lambda value: focus.numbers.plain(value, focus.field)
+
+
+def _is_touched() -> bool:
+    """Whether the reader's device is one on which a drag over a chart means to scroll."""
+    return "Mobi" in st.context.headers.get("User-Agent", "")
+
+
+def _zoom(focus: Focus, shown: Series) -> None:
+    """Ask for the brushed days; the link keeps the dates at which the zooming began."""
+    boxes = st.session_state[CHART].selection.box
+    found = days_of(boxes[0]["x"], shown) if boxes else None
+    if found is None or found == focus.period:
+        return
+    start, end = (day.isoformat() for day in found)
+    began = focus.view.zoom or (focus.query.start_date, focus.query.end_date)
+    _ask_days(focus.here, start, end, began)
+
+
+def _ask_days(here: Here, start: str, end: str, zoom: tuple[str, ...] = ()) -> None:
+    days = {"start_date": start, "end_date": end}
+    question.look(here, question.current(here).model_copy(update=days), grain=None, zoom=zoom)
+    st.rerun()

@@ -1,0 +1,136 @@
+"""A split as table, bars or heatmap on the screen, and what a click on each means."""
+
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from lib.reporting.models import TIME_KEY_FIELDS
+from lib.ui.audience import split_board, split_table
+from lib.ui.charts import bars as bar_chart
+from lib.ui.charts import heatmap as heat_chart
+from lib.ui.charts import numbers, theme
+from lib.ui.charts.bars import Bars
+from lib.ui.charts.heatmap import Grid
+from lib.ui.question import drill, filter_words, focus, split_rows
+from lib.ui.question.focus import Focus
+from lib.ui.question.split_rows import Split
+from lib.ui.rows import rows
+
+
+def table(seen: Focus, split: Split) -> None:
+    """The table. A click on a value of a key field keeps it alone, one on a figure its whole row."""
+    more = [seen.slicer.data_field(name) for name in seen.metrics if name != seen.field.name]
+    found = split_table.table(split, more, seen.numbers, _is_ranked(seen))
+    shown = split_board.board(found, split, seen.query, seen.order, _alt(seen, split))
+    rows.draw(drill.BOARD, [shown], seen.taken, partial(drill.follow, seen.here))
+
+
+def _is_ranked(seen: Focus) -> bool:
+    """Whether the rows are the largest of all by the field in front."""
+    first = seen.order[0]
+    return (first.name, first.direction) == (seen.field.name, "desc") and not seen.query.offset
+
+
+def bars(seen: Focus, split: Split) -> None:
+    """The bars. A click drills into the bar's row."""
+    answer, name = split.answer, seen.field.name
+    sampled = answer.low is not None and answer.high is not None and name in answer.low
+    shown = Bars(
+        split_rows.row_labels(split),
+        answer.values[name].tolist(),
+        answer.low[name].tolist() if sampled and answer.low is not None else None,
+        answer.high[name].tolist() if sampled and answer.high is not None else None,
+    )
+    key = drill.key("split_bars")
+    st.plotly_chart(
+        bar_chart.figure(shown, seen.field, seen.numbers),
+        key=key,
+        on_select=lambda: _bar(seen, split, key),
+        selection_mode="points",
+        config=theme.CONFIG,
+        alt=_alt(seen, split),
+    )
+
+
+def heatmap(seen: Focus, split: Split) -> None:
+    """The heatmap of two key fields. A click drills into both values of the cell."""
+    grid, few = cells(split), few_cells(split)
+    described = {
+        key: dict(zip(split.answer.names[key], split_rows.labels(split)[key], strict=True))
+        for key in split.keys
+    }
+    down, across = split.keys
+    labelled = Grid(
+        across=[filter_words.named(code, described[across]) for code in grid.columns],
+        down=[filter_words.named(code, described[down]) for code in grid.index],
+        values=grid.to_numpy(),
+        few=few.reindex(index=grid.index, columns=grid.columns).fillna(value=False).to_numpy(dtype=bool),
+    )
+    figure = heat_chart.figure(labelled, seen.field, seen.numbers, theme.ink(st.context.theme.type))
+    key = drill.key("split_heatmap")
+    st.plotly_chart(
+        figure,
+        key=key,
+        on_select=lambda: _square(seen, split, grid, key),
+        selection_mode="points",
+        config=theme.CONFIG,
+        alt=_alt(seen, split),
+    )
+
+
+def cells(split: Split) -> pd.DataFrame:
+    """The field's values with the first key field's codes down and the second's across.
+
+    Codes are in the order of their volume, those of time key fields as time runs.
+    """
+    down, across = split.keys
+    grid = split.answer.names.assign(value=split.answer.values[split.field.name]).pivot(
+        index=down, columns=across, values="value"
+    )
+    return grid.loc[_order(split, down), _order(split, across)]
+
+
+def few_cells(split: Split) -> pd.DataFrame:
+    """Which of these cells rest on few records, with the same codes down and across, in any order."""
+    down, across = split.keys
+    few = split.answer.names.assign(value=split_rows.few(split).astype(float))
+    return few.pivot(index=down, columns=across, values="value")
+
+
+def _order(split: Split, key: str) -> list[str]:
+    """A key field's codes: the largest first, or as time runs."""
+    codes = split.answer.names[key]
+    if key in TIME_KEY_FIELDS:
+        return sorted(codes.unique())
+    volume = split.answer.values[focus.volume(split.slicer, split.field)]
+    return [str(code) for code in volume.groupby(codes).sum().sort_values(ascending=False).index]
+
+
+def _alt(seen: Focus, split: Split) -> str:
+    fields = ", ".join(seen.slicer.key_field(key).description or key for key in split.keys)
+    return f"{numbers.title(seen.field)} by {fields}, {numbers.days(*seen.period)}"
+
+
+def _bar(seen: Focus, split: Split, key: str) -> None:
+    points = _points(key)
+    if points:
+        _drill(seen, split, round(points[0]["y"]), split.keys)
+
+
+def _square(seen: Focus, split: Split, grid: pd.DataFrame, key: str) -> None:
+    points = _points(key)
+    if points:
+        down, across = split.keys
+        row, column = round(points[0]["y"]), round(points[0]["x"])
+        drill.into(seen.here, [(down, str(grid.index[row])), (across, str(grid.columns[column]))])
+
+
+def _points(key: str) -> list[Any]:
+    points: list[Any] = st.session_state[key].selection.points
+    return points
+
+
+def _drill(seen: Focus, split: Split, row: int, keys: list[str]) -> None:
+    drill.into(seen.here, [(key, str(split.answer.names[key].iloc[row])) for key in keys])

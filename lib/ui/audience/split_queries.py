@@ -1,0 +1,69 @@
+"""The questions behind a split: its rows, the same rows before, a grid of two fields, the overlap."""
+
+from collections.abc import Sequence
+
+from lib.reporting.answers import Audience
+from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, Order
+from lib.ui.question import ask, compared, focus
+from lib.ui.question.compared import Compared
+from lib.ui.question.focus import Focus
+
+ACROSS, DOWN = 14, 20
+
+
+def both_sides(seen: Focus, answer: Audience) -> Compared | None:
+    """The answer's rows on the days compared; none for splits over time: their values are others."""
+    is_over_time = not TIME_KEY_FIELDS.keys().isdisjoint(seen.query.split_by)
+    if seen.comparison is None or not len(answer) or is_over_time:
+        return None
+    asked = seen.rows()
+    shown = [_only(str(name), answer.names[name].unique().tolist()) for name in answer.names]
+    narrow = {"filters": (*asked.filters, *shown), "limit": None, "data_fields": (seen.field.name,)}
+    return compared.asked(seen, asked.model_copy(update=narrow), answer)
+
+
+def grid(seen: Focus) -> Audience:
+    """The first two key fields of the split against each other, the top values of each."""
+    down, across = seen.query.split_by[:2]
+    filters = (*seen.query.filters, *_top(seen, down, DOWN), *_top(seen, across, ACROSS))
+    fields = tuple(dict.fromkeys((seen.field.name, focus.volume(seen.slicer, seen.field))))
+    changes = {"split_by": (down, across), "filters": filters, "limit": None, "data_fields": fields}
+    return ask.quickly(seen.here, seen.rows().model_copy(update={**changes, "order_by": ()}))
+
+
+def overlap(seen: Focus, segmented: str) -> float | None:
+    """How many values of a segmented key field a record has, weighted by the first plain data field.
+
+    The sum of all values' shares over 100; None where nothing adds up.
+    """
+    volume = focus.volume(seen.slicer, seen.field)
+    plain = {
+        "split_by": (segmented,),
+        "data_fields": (volume,),
+        "order_by": (),
+        "limit": None,
+        "precision": 0,
+    }
+    answer = ask.quickly(seen.here, seen.rows().model_copy(update=plain))
+    if volume not in answer.percents:
+        return None
+    return float(answer.percents[volume].sum()) / 100
+
+
+def _top(seen: Focus, name: str, count: int) -> Sequence[Filter]:
+    """A filter on a key field's top values; none for a time key field, all of whose values are wanted."""
+    if name in TIME_KEY_FIELDS:
+        return ()
+    volume = focus.volume(seen.slicer, seen.field)
+    changes = {
+        "split_by": (name,),
+        "limit": count,
+        "data_fields": (volume,),
+        "order_by": (Order(name=volume),),
+    }
+    asked: AudienceQuery = seen.rows().model_copy(update=changes)
+    return (_only(name, ask.quickly(seen.here, asked).names[name].tolist()),)
+
+
+def _only(name: str, values: Sequence[str]) -> Filter:
+    return Filter(name=name, value=tuple(values), match="equals")

@@ -1,0 +1,137 @@
+"""The split as a table: total first, then the rows, then the rest."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from lib.reporting.models import DataField
+from lib.ui.charts import numbers
+from lib.ui.charts.change import Change
+from lib.ui.charts.numbers import Numbers
+from lib.ui.question import precision, split_rows
+from lib.ui.question.split_rows import Split
+
+TOTAL, OTHERS, SHARE, OFF, CHANGE = "Total", "Others", "Share, %", "±, %", "Change, %"
+RANK = "Rank"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its title, its cells for the total, the rows and the rest, and how a figure is written.
+
+    `order` is the field by which the service orders rows by this column, where it can.
+    """
+
+    title: str
+    total: Any
+    rows: Sequence[Any]
+    rest: Any = None
+    write: Callable[[Any], str] = str
+    about: str = ""
+    order: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns, those of the `keys` first. Row 0 is the total; the rest, where there is one, comes last."""
+
+    columns: Sequence[Column]
+    keys: Sequence[str]
+    has_rest: bool
+    changes: Sequence[Change]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The cells as numbers and texts, under their titles."""
+        return pd.DataFrame(
+            {c.title: [c.total, *c.rows, *([c.rest] if self.has_rest else [])] for c in self.columns}
+        )
+
+
+def table(split: Split, more: Sequence[DataField], figures: Numbers, is_ranked: bool = False) -> Table:
+    """The split's table: key fields, the field in front with share, range and change, then `more` fields.
+
+    With `is_ranked`, the rows being the largest of the field in front, estimates have their rank too.
+    """
+    changes = split_rows.changes(split) if split.compared is not None else []
+    columns = [*_keys(split), *_front(split, changes, figures)]
+    columns += _ranks(split) if is_ranked else []
+    columns += [_figures(split, known, figures) for known in more]
+    return Table(_distinct(columns), split.keys, split_rows.others(split) is not None, changes)
+
+
+def _keys(split: Split) -> Iterator[Column]:
+    for place, (key, texts) in enumerate(split_rows.labels(split).items()):
+        field = split.slicer.key_field(str(key))
+        in_words = bool(field.mapping) and split.answer.descriptions is not None
+        yield Column(
+            title=field.description or field.name,
+            total="" if place else TOTAL,
+            rows=texts.tolist(),
+            rest="" if place else OTHERS,
+            order=None if in_words else field.name,
+        )
+
+
+def _front(split: Split, changes: Sequence[Change], figures: Numbers) -> Iterator[Column]:
+    """The field in front: its values, and as far as they mean something their share, range and change."""
+    name, rest = split.field.name, split_rows.others(split)
+    whole = split.answer.total.values.get(name)
+    yield _figures(split, split.field, figures, rest)
+    if split.has_share and whole:
+        share = None if rest is None else 100 * rest / whole
+        yield Column(SHARE, 100.0, split.answer.percents[name].tolist(), share, _one_place(figures))
+    off = split_rows.off(split)
+    if (off >= precision.LEAST_SHOWN).any():
+        total = precision.total_range(split.answer, name)
+        yield Column(OFF, total, off.tolist(), None, _one_place(figures), "How far off, with 95 % confidence")
+    if any(changed.ratio is not None for changed in changes):
+        ratios = [None if changed.ratio is None else 100 * changed.ratio for changed in changes]
+        yield Column(
+            CHANGE,
+            None,
+            ratios,
+            None,
+            _signed(figures),
+            "Grey: smaller than its uncertainty",
+        )
+
+
+def _ranks(split: Split) -> list[Column]:
+    ranks = split_rows.ranks(split)
+    about = "Rows whose 95 % ranges overlap share ranks: the sample can't tell their order"
+    return [Column(RANK, None, [rank or None for rank in ranks], None, str, about)] if ranks else []
+
+
+def _figures(split: Split, known: DataField, figures: Numbers, rest: float | None = None) -> Column:
+    return Column(
+        title=numbers.title(known, with_unit=True),
+        total=split.answer.total.values.get(known.name),
+        rows=split.answer.values[known.name].tolist(),
+        rest=rest,
+        write=lambda value: figures.plain(value, known),
+        about=" · ".join(text for text in (known.annotation, known.formula_description) if text),
+        order=known.name,
+    )
+
+
+def _distinct(columns: Sequence[Column]) -> list[Column]:
+    """The columns under titles that differ: a second one of the same title gets a number."""
+    seen: dict[str, int] = {}
+    distinct = []
+    for column in columns:
+        seen[column.title] = seen.get(column.title, 0) + 1
+        count = seen[column.title]
+        title = column.title if count == 1 else f"{column.title} ({count})"
+        distinct.append(replace(column, title=title))
+    return distinct
+
+
+def _one_place(figures: Numbers) -> Callable[[Any], str]:
+    return lambda value: figures.number(value, 1)
+
+
+def _signed(figures: Numbers) -> Callable[[Any], str]:
+    return lambda value: figures.change(None if value is None else value / 100).removesuffix(" %")

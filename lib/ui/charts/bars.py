@@ -1,0 +1,87 @@
+"""Rows of a split as bars, with their ranges."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from lib.reporting.models import DataField
+from lib.ui.charts import theme
+from lib.ui.charts.numbers import Numbers
+from lib.ui.charts.theme import ROW, drawn, shortened
+
+WIDEST = 1.5
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Rows of a split as bars: labels, values, and the sides of their ranges (None where exact)."""
+
+    labels: Sequence[str]
+    values: Sequence[float]
+    low: Sequence[float] | None = None
+    high: Sequence[float] | None = None
+
+
+def figure(rows: Bars, field: DataField, numbers: Numbers) -> go.Figure:
+    """Horizontal bars from zero, the first row on top, each with its value and, where sampled, its range."""
+    places = list(range(len(rows.labels)))
+    values = np.asarray(rows.values, dtype=float)
+    chart = theme.figure(
+        len(places) * ROW + 30, numbers.separators, bargap=0.35, clickmode="event+select", dragmode=False
+    )
+    texts = [drawn(numbers.full(value, field)) for value in values]
+    chart.add_trace(
+        go.Bar(
+            x=values,
+            y=places,
+            orientation="h",
+            marker={"color": theme.ACCENT},
+            error_x=_errors(rows, values),
+            customdata=list(zip(map(drawn, rows.labels), texts, strict=True)),
+            hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
+        )
+    )
+    least, most = float(np.nanmin(values, initial=0)), float(np.nanmax(values, initial=0)) or 1.0
+    ends = np.fmax(values, values if rows.high is None else np.asarray(rows.high, dtype=float))
+    ends = np.fmin(ends, most * WIDEST)
+    chart.add_trace(_texts(ends, texts, places))
+    chart.update_xaxes(showgrid=True, gridcolor=theme.FAINT, nticks=6)
+    chart.update_xaxes(range=[least * 1.1, float(np.nanmax(ends, initial=most)) * 1.1])
+    chart.update_yaxes(
+        tickmode="array",
+        tickvals=places,
+        ticktext=[shortened(label) for label in rows.labels],
+        range=[len(places) - 0.5, -0.5],
+        showgrid=False,
+    )
+    return chart
+
+
+def _texts(ends: np.ndarray, texts: Sequence[str], places: Sequence[int]) -> go.Scatter:
+    """The values in figures, right of the bars and of their ranges."""
+    return go.Scatter(
+        x=np.fmax(np.nan_to_num(ends), 0),
+        y=places,
+        mode="text",
+        text=[f"  {text}" for text in texts],
+        textposition="middle right",
+        textfont={"size": 12},
+        cliponaxis=False,
+        hoverinfo="skip",
+    )
+
+
+def _errors(rows: Bars, values: np.ndarray) -> dict[str, object] | None:
+    if rows.low is None or rows.high is None or not np.any(np.asarray(rows.high) > np.asarray(rows.low)):
+        return None
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": np.clip(np.asarray(rows.high) - values, 0, None),
+        "arrayminus": np.clip(values - np.asarray(rows.low), 0, None),
+        "color": theme.GREY,
+        "thickness": 1,
+        "width": 3,
+    }

@@ -1,0 +1,117 @@
+"""Two key fields of a split against each other, as shades."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from lib.reporting.models import DataField
+from lib.ui.charts import theme
+from lib.ui.charts.numbers import Numbers, title
+from lib.ui.charts.theme import ROW, drawn, shortened
+
+REACH, ACROSS_FLAT, LABEL_ACROSS = 120, 8, 18
+HATCHES = (-0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Labels across and down, and a value per cell (D down × A across; NaN: nothing there).
+
+    `few` are the cells that rest on few records: they are hatched, and the colours leave them out.
+    """
+
+    across: Sequence[str]
+    down: Sequence[str]
+    values: np.ndarray
+    few: np.ndarray | None = None
+
+    @property
+    def solid(self) -> np.ndarray:
+        """The values without those that rest on few records (NaN)."""
+        return self.values if self.few is None else np.where(self.few, np.nan, self.values)
+
+
+def figure(grid: Grid, field: DataField, numbers: Numbers, ink: str = theme.GREY) -> go.Figure:
+    """The cells in shades and figures, under clear squares that take clicks. `ink` is the figures' colour."""
+    texts = [[drawn(numbers.short(value, field)) for value in row] for row in grid.values]
+    height = len(grid.down) * ROW + 90
+    chart = theme.figure(height, numbers.separators, clickmode="event+select", dragmode=False)
+    chart.update_layout(margin={"r": 56}, hovermode="closest", hoverdistance=REACH)
+    chart.add_trace(_cells(grid, texts, field, ink))
+    if grid.few is not None and grid.few.any():
+        chart.add_trace(_hatches(grid.few))
+    chart.add_trace(_squares(grid, texts, field))
+    chart.update_xaxes(
+        side="top",
+        range=[-0.5, len(grid.across) - 0.5],
+        tickmode="array",
+        tickvals=list(range(len(grid.across))),
+        ticktext=[shortened(label, LABEL_ACROSS) for label in grid.across],
+        tickangle=-35 if len(grid.across) > ACROSS_FLAT else 0,
+    )
+    chart.update_yaxes(
+        range=[len(grid.down) - 0.5, -0.5],
+        tickmode="array",
+        tickvals=list(range(len(grid.down))),
+        ticktext=[shortened(label) for label in grid.down],
+        showgrid=False,
+    )
+    return chart
+
+
+def _cells(grid: Grid, texts: list[list[str]], field: DataField, ink: str) -> go.Heatmap:
+    known = grid.solid[~np.isnan(grid.solid)]
+    least = 0.0 if field.formula is None or not len(known) else float(known.min())
+    return go.Heatmap(
+        z=np.where(np.isnan(grid.solid) & ~np.isnan(grid.values), least, grid.values),
+        x=list(range(len(grid.across))),
+        y=list(range(len(grid.down))),
+        colorscale=theme.SCALE,
+        showscale=False,
+        zmin=0 if field.formula is None else least,
+        zmax=_darkest(known, field),
+        xgap=2,
+        ygap=2,
+        text=texts,
+        texttemplate="%{text}",
+        textfont={"color": ink},
+        hoverinfo="skip",
+    )
+
+
+def _hatches(few: np.ndarray) -> go.Scatter:
+    """Diagonals over the cells that rest on few records, all of them in one line with gaps."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for row, column in np.argwhere(few):
+        for start in HATCHES:
+            left, right = max(start, 0.0), min(1.0, 1.0 + start)
+            x += [column - 0.5 + left, column - 0.5 + right, None]
+            y += [row + 0.5 - (left - start), row + 0.5 - (right - start), None]
+    return go.Scatter(
+        x=x, y=y, mode="lines", line={"color": theme.FAINT, "width": 1}, hoverinfo="skip", connectgaps=False
+    )
+
+
+def _squares(grid: Grid, texts: list[list[str]], field: DataField) -> go.Scatter:
+    """Cells of a heatmap give no click: over each lies a square that does, all over the cell."""
+    places = [(column, row) for row in range(len(grid.down)) for column in range(len(grid.across))]
+    return go.Scatter(
+        x=[column for column, _ in places],
+        y=[row for _, row in places],
+        mode="markers",
+        marker={"symbol": "square", "size": ROW, "color": theme.CLEAR},
+        customdata=[
+            f"{drawn(grid.down[row])} · {drawn(grid.across[column])}<br>"
+            f"{drawn(title(field))}: {texts[row][column]}"
+            for column, row in places
+        ],
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+
+
+def _darkest(known: np.ndarray, field: DataField) -> float | None:
+    """Where the scale ends: for a ratio before the extremes, which are those of the smallest cells."""
+    return float(np.quantile(known, 0.95)) if len(known) and field.formula is not None else None

@@ -1,0 +1,140 @@
+"""A data field over time: one value per bucket, with none left out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+
+import numpy as np
+import numpy.typing as npt
+
+from lib.reporting import dates
+from lib.reporting.answers import Audience
+from lib.reporting.dates import Days
+from lib.reporting.models import Granularity, time_key_field
+
+Numbers = npt.NDArray[np.float64]
+HOURS_TO, DAYS_TO, WEEKS_TO = 3, 100, 400
+
+
+@dataclass(frozen=True)
+class Series:
+    """Values of B buckets from `starts` on; NaN where nothing is known. `low` and `high` where sampled.
+
+    `parts` says of a bucket how much of it the values are of (`3 of 7 days`); empty for a whole one.
+    """
+
+    names: tuple[str, ...]
+    starts: tuple[datetime, ...]
+    values: Numbers
+    low: Numbers | None = None
+    high: Numbers | None = None
+    parts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Without parts all buckets are whole."""
+        object.__setattr__(self, "parts", self.parts or ("",) * len(self.names))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def is_whole(self) -> npt.NDArray[np.bool_]:
+        """Which buckets are whole."""
+        return np.array([not part for part in self.parts], dtype=bool)
+
+    @property
+    def without_parts(self) -> "Series":
+        """The same with the values of whole buckets alone."""
+        return replace(self, values=np.where(self.is_whole, self.values, np.nan))
+
+
+def usual_grain(period: Days, there: Sequence[Granularity]) -> Granularity:
+    """The granularity for a range of days: hours for three days, days for a hundred, weeks, then months."""
+    length = (period[1] - period[0]).days + 1
+    wanted: Granularity = (
+        "hour"
+        if length <= HOURS_TO
+        else "day"
+        if length <= DAYS_TO
+        else "week"
+        if length <= WEEKS_TO
+        else "month"
+    )
+    return wanted if wanted in there else there[0]
+
+
+def over(
+    audience: Audience,
+    field: str,
+    grain: Granularity,
+    period: Days,
+    today: date | None = None,
+    there: Days | None = None,
+) -> Series:
+    """The field of an audience that is split by that granularity: the buckets of `period`.
+
+    Of these the answer has the days `there`, all by default. `today` is not over yet.
+
+    A bucket without a row is 0 for an additive field on a day that has data, and unknown otherwise.
+    """
+    names = buckets(grain, period)
+    places = {name: place for place, name in enumerate(audience.names[time_key_field(grain)])}
+    rows = np.array([places.get(name, -1) for name in names])
+    values = _taken(audience.values[field].to_numpy(), rows)
+    if field in audience.percents:
+        with_data = {day for text in audience.total.dates for day in _cover(grain, date.fromisoformat(text))}
+        values[(rows < 0) & np.isin(names, list(with_data))] = 0.0
+    sampled = audience.low is not None and audience.high is not None and field in audience.low
+    return Series(
+        names=tuple(names),
+        starts=tuple(start(grain, name) for name in names),
+        values=values,
+        low=_taken(audience.low[field].to_numpy(), rows) if sampled and audience.low is not None else None,
+        high=_taken(audience.high[field].to_numpy(), rows) if sampled and audience.high is not None else None,
+        parts=tuple(part(grain, name, there or period, today) for name in names),
+    )
+
+
+def part(grain: Granularity, name: str, period: Days, today: date | None = None) -> str:
+    """How much of a bucket lies in the period, and is over: `3 of 7 days`; empty where all of it does."""
+    if grain == "hour":
+        return ""
+    first, last = dates.bounds(grain, name)
+    days = (last - first).days + 1
+    begins, ends = max(first, period[0]), min(last, period[1])
+    is_today = today is not None and begins <= today <= ends
+    there = (ends - begins).days + 1 - is_today
+    if there >= days:
+        return ""
+    return f"{max(there, 0)} of {days} days" if days > 1 else "not over yet"
+
+
+def said(name: str, part: str) -> str:
+    """A bucket's name, with how much of it there is."""
+    return f"{name} ({part})" if part else name
+
+
+def buckets(grain: Granularity, period: Days) -> list[str]:
+    """The names of all buckets that the days touch, in order: `2026-11-14`, `2026-W47`…"""
+    hours = (period[1] - period[0] + timedelta(days=1)) // timedelta(hours=1)
+    first = (period[0] - date(1970, 1, 1)) // timedelta(hours=1)
+    step = 1 if grain == "hour" else 24
+    named = dates.format_time(grain, np.arange(first, first + hours, step))
+    return list(dict.fromkeys(named.tolist()))
+
+
+def start(grain: Granularity, name: str) -> datetime:
+    """When a bucket begins."""
+    first = dates.bounds(grain, name)[0]
+    hour = int(name[11:13]) if grain == "hour" else 0
+    return datetime(first.year, first.month, first.day, hour)  # noqa: DTZ001
+
+
+def _cover(grain: Granularity, day: date) -> list[str]:
+    return buckets(grain, (day, day))
+
+
+def _taken(values: npt.NDArray[np.float64], rows: npt.NDArray[np.int64]) -> Numbers:
+    if not len(values):
+        return np.full(len(rows), np.nan)
+    return np.where(rows >= 0, values[rows], np.nan)

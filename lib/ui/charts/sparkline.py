@@ -1,0 +1,58 @@
+"""A figure's course in small, under the figure: a picture, and its numbers as its alternative text."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from lib.reporting.dates import Days
+from lib.reporting.models import DataField, Granularity
+from lib.ui.charts import theme
+from lib.ui.charts.numbers import NOTHING, Numbers, days, title
+from lib.ui.charts.series import Series
+
+WIDTH, HEIGHT, EDGE = 120, 24, 1.5
+MOST_NAMED = 31
+KEY = "sparkline"
+
+
+def draw(course: Series, field: DataField, grain: Granularity, period: Days, numbers: Numbers) -> None:
+    """The course below its figure; nothing where fewer than two values are known."""
+    if np.isfinite(course.values).sum() < 2:
+        return
+    with st.container(key=f"{KEY}_{field.name}"):
+        st.image(picture(course.values), width="stretch", alt=text(course, field, grain, period, numbers))
+
+
+def picture(values: np.ndarray) -> str:
+    """An SVG of one line per run of known values, from the least at the bottom to the greatest at the top."""
+    known = values[np.isfinite(values)]
+    low, span = float(known.min()), float(np.ptp(known)) or 1.0
+    across = np.linspace(EDGE, WIDTH - EDGE, len(values))
+    up = HEIGHT - EDGE - (values - low) / span * (HEIGHT - 2 * EDGE)
+    steps, is_first = [], True
+    for x, y in zip(across.tolist(), up.tolist(), strict=True):
+        if np.isfinite(y):
+            steps.append(f"{'M' if is_first else 'L'}{x:.1f} {y:.1f}")
+        is_first = not np.isfinite(y)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none">'
+        f'<path d="{" ".join(steps)}" fill="none" stroke="{theme.ACCENT}" stroke-width="2" '
+        'stroke-linejoin="round" stroke-linecap="round" vector-effect="non-scaling-stroke"/></svg>'
+    )
+
+
+def text(course: Series, field: DataField, grain: Granularity, period: Days, numbers: Numbers) -> str:
+    """What the picture shows: every value, or of many the first, the least, the greatest and the last."""
+    known = np.flatnonzero(np.isfinite(course.values))
+    head = f"{title(field)} by {grain}, {days(*period)}"
+    if len(course) <= MOST_NAMED:
+        return f"{head}: {', '.join(numbers.full(value, field) for value in course.values.tolist())}"
+    told: Sequence[tuple[str, int]] = (
+        ("first", known[0]),
+        ("least", known[int(np.argmin(course.values[known]))]),
+        ("greatest", known[int(np.argmax(course.values[known]))]),
+        ("last", known[-1]),
+    )
+    parts = [f"{word} {numbers.full(course.values[at], field)} ({course.names[at]})" for word, at in told]
+    return f"{head}: {', '.join(parts) or NOTHING}"

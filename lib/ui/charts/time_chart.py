@@ -1,0 +1,180 @@
+"""The chart over time. A pure function; what a brush on it means is said where it is drawn."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+import plotly.graph_objects as go
+
+from lib.reporting.models import DataField
+from lib.ui.charts import theme
+from lib.ui.charts.numbers import Numbers
+from lib.ui.charts.series import Series
+
+TIME_HEIGHT, MOST_TICKS, LABEL_ROOM = 168, 13, 96
+
+
+@dataclass(frozen=True)
+class Named:
+    """A series and what it is called on the chart."""
+
+    label: str
+    series: Series
+
+
+def over_time(
+    lines: Sequence[Named], field: DataField, numbers: Numbers, has_brush: bool = True
+) -> go.Figure:
+    """The field over time: a line, a dotted one that it is compared with, a band for the 95 % range."""
+    now, before = lines[0], lines[1] if len(lines) > 1 else None
+    figure = empty(now.series, field, numbers, has_brush)
+    _band(figure, now.series)
+    if before is not None:
+        figure.add_trace(line(before, now.series, field, numbers, theme.GREY, dotted=True))
+    if not now.series.is_whole.all():
+        figure.add_traces(partial(now, field, numbers))
+    figure.add_trace(line(now, now.series, field, numbers))
+    _label(figure, lines, now.series)
+    return figure
+
+
+def empty(
+    times: Series, field: DataField, numbers: Numbers, has_brush: bool, room: int = LABEL_ROOM
+) -> go.Figure:
+    """Axes for these times without any line; `room` is the pixels for the lines' names at the right."""
+    figure = theme.figure(
+        TIME_HEIGHT,
+        numbers.separators,
+        margin={"l": 0, "r": room, "t": 8, "b": 0},
+        hovermode="x unified",
+        dragmode="select" if has_brush else False,
+        selectdirection="h",
+        newselection={"line": {"color": theme.ACCENT, "width": 1, "dash": "solid"}},
+    )
+    figure.update_yaxes(rangemode="tozero" if field.formula is None else "normal")
+    figure.update_xaxes(range=_edges(times), **_ticks(times))
+    return figure
+
+
+def line(
+    shown: Named,
+    times: Series,
+    field: DataField,
+    numbers: Numbers,
+    color: str = theme.ACCENT,
+    dotted: bool = False,
+) -> go.Scatter:
+    """One line at the times of `times`; the hover names the bucket that the value is of.
+
+    A solid line is that of whole buckets alone.
+    """
+    count = min(len(shown.series), len(times))
+    values = shown.series.values[:count]
+    texts = _texts(shown.series, field, numbers)[:count]
+    values = values if dotted else np.where(shown.series.is_whole[:count], values, np.nan)
+    return go.Scatter(
+        x=times.starts[:count],
+        y=values,
+        mode="lines+markers" if count <= 45 and not dotted else "lines",
+        line={
+            "color": color,
+            "width": 1.5 if dotted else 2,
+            "dash": "dot" if dotted else "solid",
+        },
+        marker={"size": 5},
+        name=theme.drawn(shown.label),
+        customdata=texts,
+        hovertemplate="%{customdata}",
+        connectgaps=False,
+    )
+
+
+def partial(shown: Named, field: DataField, numbers: Numbers, color: str | None = None) -> list[go.Scatter]:
+    """Buckets that are not whole: hollow points, and dotted light lines to the whole ones beside them."""
+    line, whole = shown.series, shown.series.is_whole
+    light = {"color": theme.PART} if color is None else {"color": color}
+    beside = ~whole | np.append(~whole[1:], False) | np.insert(~whole[:-1], 0, False)
+    places = np.flatnonzero(~whole)
+    texts = _texts(line, field, numbers)
+    return [
+        go.Scatter(
+            x=line.starts,
+            y=np.where(beside, line.values, np.nan),
+            mode="lines",
+            line={**light, "width": 2, "dash": "dot"},
+            opacity=1 if color is None else 0.55,
+            hoverinfo="skip",
+        ),
+        go.Scatter(
+            x=[line.starts[place] for place in places],
+            y=line.values[places],
+            mode="markers",
+            marker={"size": 7, "symbol": "circle-open", "color": color or theme.ACCENT},
+            name=theme.drawn(shown.label),
+            customdata=[texts[place] for place in places],
+            hovertemplate="%{customdata}",
+        ),
+    ]
+
+
+def _texts(line: Series, field: DataField, numbers: Numbers) -> list[str]:
+    """What the hover says of each bucket: its value, its name, and how much of it there is."""
+    buckets = zip(line.names, line.parts, line.values, strict=True)
+    return [
+        theme.drawn(f"{numbers.full(value, field)}  ({name}{f', {part}' if part else ''})")
+        for name, part, value in buckets
+    ]
+
+
+def _ticks(times: Series) -> dict[str, object]:
+    """Ticks at the starts of weeks and longer buckets; those of hours and days are the chart's own."""
+    if not re.search("[WQ]", times.names[0]) and len(times.names[0]) > len("2026-11"):
+        return {}
+    shown = range(0, len(times), -(-len(times) // MOST_TICKS))
+    texts = [_tick(times.names[place], times.starts[place]) for place in shown]
+    return {"tickmode": "array", "tickvals": [times.starts[place] for place in shown], "ticktext": texts}
+
+
+def _tick(name: str, start: datetime) -> str:
+    if "W" in name:
+        return f"{start.day} {start:%b}"
+    return f"{start:%b %Y}" if len(name) == len("2026-11") else name
+
+
+def _band(figure: go.Figure, shown: Series) -> None:
+    """The 95 % range, where there is one."""
+    if shown.low is None or shown.high is None or not np.any(shown.high > shown.low):
+        return
+    edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "x": shown.starts}
+    figure.add_trace(go.Scatter(y=shown.low, **edge))
+    figure.add_trace(go.Scatter(y=shown.high, fill="tonexty", fillcolor=theme.BAND, **edge))
+
+
+def _edges(times: Series) -> list[datetime]:
+    """The time axis: from the first to the last bucket, with a hundredth of it to spare."""
+    first, last = times.starts[0], times.starts[-1]
+    spare = max((last - first) / 100, timedelta(hours=1))
+    return [first - spare, last + spare]
+
+
+def _label(figure: go.Figure, lines: Sequence[Named], times: Series) -> None:
+    """The lines' names at their right ends, apart from each other, in the theme's colour of text."""
+    ends = []
+    for place, line in enumerate(lines):
+        known = np.flatnonzero(~np.isnan(line.series.values[: len(times)]))
+        if len(known):
+            ends.append((float(line.series.values[known[-1]]), place, line.label, times.starts[known[-1]]))
+    ends.sort()
+    for rank, (value, _, text, at) in enumerate(ends):
+        figure.add_annotation(
+            x=at,
+            y=value,
+            text=theme.drawn(text),
+            showarrow=False,
+            xanchor="left",
+            xshift=8,
+            yshift=0 if len(ends) == 1 else (-8, 8)[rank],
+            font={"size": 12},
+        )

@@ -1,0 +1,193 @@
+"""Adding deals to a package that exists: a row per seat, fee and contact once, one request per click."""
+
+import uuid
+from collections.abc import Iterator
+from decimal import Decimal
+
+import streamlit as st
+
+from lib.deals import fields
+from lib.deals.abilities import Abilities
+from lib.deals.models import CreateDemandDeals, DemandDeal, DemandDealOption, Reference, Seat, SupplyPackage
+from lib.ui.frame import notes
+from lib.ui.frame.field_problems import FieldProblems, beside
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.new_package.review import advice
+from lib.ui.new_package.seats import seat_label
+from lib.ui.supply import catalogue, pages, permission, prices
+from lib.ui.supply.prices import NO_FEE
+from lib.ui.supply.words import NO_FEES, fee_title, seat_name
+from lib.ui.typed import amounts
+from lib.wire.errors import Invalid, TrancheError
+
+SEATS, KEY, PROBLEMS = "seats", "key", "problems"
+PRICE, SYNC, MEANT = "price_{}", "sync_{}", "meant"
+FEE_TYPE, FEE, EMAIL = "fee_type", "fee", "email"
+OPTIONS = ("create_demand_deals", "demand_deals_options")
+TERMS = "create_demand_deals"
+
+
+def is_offered(entity: SupplyPackage | DemandDeal, does: Abilities) -> bool:
+    """Whether deals can be added to it at all."""
+    may_create = not does.why_not("demand_deals", "create") and not does.why_not("supply_deals", "change")
+    return isinstance(entity, SupplyPackage) and may_create and does.finds and does.repeats
+
+
+def draw(here: Here, package: SupplyPackage | DemandDeal) -> None:
+    """The form. What is typed stays until the deals are created."""
+    if not isinstance(package, SupplyPackage):
+        return
+    prefix, seats = _prefix(package), catalogue.seats(here)
+    problems: FieldProblems = st.session_state.get(prefix + PROBLEMS) or FieldProblems()
+    st.multiselect(
+        "Seats", list(seats), format_func=lambda seat: seat_label(seats.get(seat), seat), key=prefix + SEATS,
+        persist_state="session", filter_mode="contains", select_all=False, placeholder="Type a name or a DSP",
+    )  # fmt: skip
+    chosen: list[int] = st.session_state[prefix + SEATS]
+    _warn_of_known(here, package, chosen, seats)
+    for place, seat in enumerate(chosen):
+        _row(here, prefix, seat, seats.get(seat), problems.inside(*OPTIONS, place))
+    _terms(here, prefix, problems)
+    _meant(here, prefix, chosen)
+    faults = list(_faults(prefix, chosen, seats))
+    shown = [
+        OPTIONS,
+        *((TERMS, name) for name in fields.TERMS),
+    ]
+    beside(problems.elsewhere(shown))
+    label = f"Add {len(chosen):d} deal{'' if len(chosen) == 1 else 's'}" if chosen else "Add deals"
+    st.button(
+        label, type="primary", key=f"{prefix}add", disabled=not chosen, on_click=add,
+        args=(here, package, tuple(chosen)),
+    )  # fmt: skip
+    if faults and st.session_state.get(f"{prefix}tried"):
+        beside([f"Not added. To fix: {', '.join(faults)}."])
+
+
+def add(here: Here, package: SupplyPackage, chosen: tuple[int, ...]) -> None:
+    """Create the deals, once for what is typed. A callback."""
+    prefix, state = _prefix(package), st.session_state
+    if any(_faults(prefix, list(chosen), {})):
+        state[f"{prefix}tried"] = True
+        return
+    wanted = _deals(prefix, chosen)
+    key = state.setdefault(prefix + KEY, str(uuid.uuid4()))
+    try:
+        catalogue.client(here).add_deals(package.id or 0, wanted, key)
+    except Invalid as error:
+        state.pop(prefix + KEY, None)
+        state[prefix + PROBLEMS] = FieldProblems.of(error, {TERMS: wanted.sent()})
+    except TrancheError as error:
+        said = f"{error.reason.rstrip('.')}. {advice(error, True)}"
+        state[prefix + PROBLEMS] = FieldProblems({(): (said,)})
+    else:
+        for name in [name for name in state if str(name).startswith(prefix)]:
+            del state[name]
+        catalogue.forget()
+        notes.say(f"{len(chosen)} deal{'' if len(chosen) == 1 else 's'} added")
+
+
+def _prefix(package: SupplyPackage) -> str:
+    return f"add-{package.id or 0}-"
+
+
+def _row(here: Here, prefix: str, seat_id: int, seat: Seat | None, wrong: FieldProblems) -> None:
+    name, price = seat_name(seat, seat_id), prefix + PRICE.format(seat_id)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        amounts.field(f"{prices.of(here).title} for {name}", price, placeholder="0.00")
+        st.toggle("Deal sync", key=prefix + SYNC.format(seat_id), persist_state="session", width=110)
+    typed = st.session_state.get(price) or ""
+    fault = amounts.fault(typed) if typed else ""
+    beside([fault] if fault else wrong.named())
+
+
+def _terms(here: Here, prefix: str, problems: FieldProblems) -> None:
+    fees, money = permission.of(here).fees, prices.of(here)
+    kind, size, contact = st.columns([3, 2, 4], vertical_alignment="top")
+    fee_type = st.session_state.get(prefix + FEE_TYPE)
+    with kind:
+        if not fees:
+            st.caption(NO_FEES)
+        else:
+            st.selectbox(
+                "Agency fee", list(fees), index=None, format_func=fee_title, key=prefix + FEE_TYPE,
+                persist_state="session", placeholder="Not set",
+            )  # fmt: skip
+            beside(problems.at(TERMS, "agency_curation_fee_type"))
+    with size:
+        if fees:
+            closed = fee_type in (None, NO_FEE)
+            amounts.field(money.fee_title(fee_type), prefix + FEE, disabled=closed)
+            typed = "" if closed else st.session_state.get(prefix + FEE) or ""
+            fault = amounts.fault(typed) if typed else ""
+            beside([fault] if fault else problems.at(TERMS, "agency_curation_fee"))
+    with contact:
+        st.text_input(
+            "Contact e-mail", type="email", validate="", key=prefix + EMAIL, persist_state="session",
+            help="Needed where a deal is synced",
+        )  # fmt: skip
+        beside(problems.at(TERMS, "contact_email"))
+
+
+def _meant(here: Here, prefix: str, chosen: list[int]) -> None:
+    """Unusual prices are confirmed."""
+    doubts = sorted(
+        {doubt for seat in chosen if (doubt := amounts.doubt(_amount(prefix + PRICE.format(seat))))}
+    )
+    if doubts:
+        said = ", ".join(doubts)
+        st.checkbox(f"Confirm {plain(said)} ({plain(prices.of(here).terms)})", key=f"{prefix}{MEANT}{said}")
+
+
+def _faults(prefix: str, chosen: list[int], seats: dict[int, Seat]) -> Iterator[str]:
+    """The fields that keep the deals from being created."""
+    state = st.session_state
+    doubts = []
+    for seat in chosen:
+        text = state.get(prefix + PRICE.format(seat)) or ""
+        if amounts.fault(text, "Type a price."):
+            yield f"the price for {seat_name(seats.get(seat), seat)}"
+        elif doubt := amounts.doubt(_amount(prefix + PRICE.format(seat))):
+            doubts.append(doubt)
+    if doubts and not state.get(f"{prefix}{MEANT}{', '.join(sorted(set(doubts)))}"):
+        yield "the prices to confirm"
+    if state.get(prefix + FEE_TYPE) not in (None, NO_FEE) and amounts.fault(state.get(prefix + FEE) or ""):
+        yield "the fee"
+
+
+def _amount(key: str) -> Decimal | None:
+    """The price that is typed; None while it is none."""
+    text = st.session_state.get(key) or ""
+    return None if amounts.fault(text) else amounts.read(text)
+
+
+def _deals(prefix: str, chosen: tuple[int, ...]) -> CreateDemandDeals:
+    state = st.session_state
+    options = tuple(
+        DemandDealOption(
+            seat=Reference(id=seat),
+            price=_amount(prefix + PRICE.format(seat)) or Decimal(0),
+            deal_sync=bool(state.get(prefix + SYNC.format(seat))),
+        )
+        for seat in chosen
+    )
+    fee_type = state.get(prefix + FEE_TYPE)
+    terms = {
+        "agency_curation_fee_type": fee_type,
+        "agency_curation_fee": None if fee_type in (None, NO_FEE) else _amount(prefix + FEE),
+        "contact_email": (state.get(prefix + EMAIL) or "").strip() or None,
+    }
+    given = {name: value for name, value in terms.items() if value is not None}
+    return CreateDemandDeals.model_validate({"demand_deals_options": options, **given})
+
+
+def _warn_of_known(here: Here, package: SupplyPackage, chosen: list[int], seats: dict[int, Seat]) -> None:
+    """Seats that have a deal of this package already: a second one is possible, and rarely meant."""
+    if not chosen or not package.demand_deals:
+        return
+    deals = pages.deals_of(catalogue.client(here), [package])[package.id or 0]
+    has = {deal.seat.id for deal in deals if deal.seat is not None}
+    twice = [seat_name(seats.get(seat), seat) for seat in chosen if seat in has]
+    if twice:
+        st.caption(f":orange[:material/warning:] There is a deal already for {plain(', '.join(twice))}.")

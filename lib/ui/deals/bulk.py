@@ -1,0 +1,206 @@
+"""Pausing or resuming many at once: first the number, then progress, in the end what failed and why."""
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from lib.deals.client import Deals
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import view
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.supply import catalogue, pages, permission
+from lib.ui.supply.rows import KINDS, DealRow
+from lib.ui.supply.wanted import ListSearch
+from lib.wire.errors import DeadlineExceeded, ServiceProblem, TrancheError
+
+JOB, TOGETHER, PAUSE_SECONDS = "deals_job", 50, 0.1
+VERBS = {False: ("Pause", "paused", "pause"), True: ("Resume", "resumed", "play_arrow")}
+
+
+@dataclass
+class BulkJob:
+    """A change of many, as far as it has come. It is changed in place, between two looks at the session, so
+    that a run that is broken off loses nothing of it.
+
+    `left` are those not sent yet, `failed` are names with reasons; `waits` until somebody has confirmed it.
+    """
+
+    entity: str
+    is_active: bool
+    left: list[DealRow]
+    total: int
+    done: int = 0
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    waits: bool = True
+    is_stopped: bool = False
+
+    def step(self, client: Deals) -> None:
+        """Change the next ones. What the service may have done without an answer counts as failed, and the
+        rest is not sent: each would be waited for."""
+        some, self.left = self.left[:TOGETHER], self.left[TOGETHER:]
+        try:
+            refused = client.change_many(self.entity, [row.id for row in some], {"is_active": self.is_active})
+        except TrancheError as error:
+            reason = error.reason.rstrip(".")
+            if isinstance(error, ServiceProblem | DeadlineExceeded):
+                reason += " (it may have succeeded)"
+                self.is_stopped = True
+            refused = dict.fromkeys((row.id for row in some), reason)
+        self.done += len(some) - len(refused)
+        self.failed += [(row.name, refused[row.id]) for row in some if row.id in refused]
+
+
+def question(wanted: ListSearch) -> Hashable:
+    """What a choice of everything is about: the list, whatever its order and page."""
+    return wanted.entity, wanted.text, wanted.meanings, wanted.filters
+
+
+def draw(here: Here, wanted: ListSearch, count: int, seen: view.ListView) -> None:
+    """The buttons for those that are chosen, and the dialog of the change that is under way."""
+    if permission.of(here).why_not(wanted.entity, "change"):
+        return
+    is_all = seen.all_of == question(wanted)
+    chosen = [row for row in seen.ticked.values() if row.entity == wanted.entity]
+    _choice(wanted, count, len(chosen), is_all)
+    for is_active, (label, _, icon) in VERBS.items():
+        concerned = [row for row in chosen if _is_concerned(row, is_active)]
+        number = count if is_all else len(concerned)
+        st.button(
+            f"{label} {_number(number)}" if number else label,
+            icon=f":material/{icon}:",
+            key=f"deals_{label.lower()}",
+            disabled=not number,
+            on_click=_ask,
+            args=(here, wanted, is_active, None if is_all else concerned),
+        )
+    if (job := st.session_state.get(JOB)) is not None:
+        title = f"{VERBS[job.is_active][0]} {_counted(job, job.total)}"
+        st.dialog(title, on_dismiss=_close)(_dialog)(here, job)
+
+
+def _choice(wanted: ListSearch, count: int, chosen: int, is_all: bool) -> None:
+    """How many are chosen; all that the list finds, or none, by one click."""
+    if is_all:
+        st.caption(f"All {_number(count)} chosen", width="content")
+    elif chosen:
+        st.caption(f"{_number(chosen)} chosen", width="content")
+    if chosen and not is_all and count > chosen:
+        st.button(
+            f"Choose all {_number(count)}", type="tertiary", key="deals_choose_all",
+            on_click=view.choose_all, args=(question(wanted),),
+        )  # fmt: skip
+    if chosen or is_all:
+        st.button("Clear", type="tertiary", key="deals_choose_none", on_click=view.choose_none)
+
+
+def _ask(here: Here, wanted: ListSearch, is_active: bool, rows: Sequence[DealRow] | None) -> None:
+    """Begin with the question; of everything, the service says which are concerned. A callback."""
+    try:
+        found = list(_everything(here, wanted, is_active)) if rows is None else list(rows)
+    except TrancheError as error:
+        found = []
+        st.session_state[JOB] = BulkJob(
+            wanted.entity, is_active, [], 0, failed=[("The list", error.reason)], waits=False
+        )
+        return
+    st.session_state[JOB] = BulkJob(wanted.entity, is_active, found, len(found))
+
+
+def _everything(here: Here, wanted: ListSearch, is_active: bool) -> Iterator[DealRow]:
+    """All that the list finds and that the change concerns."""
+    for row in pages.named(catalogue.client(here), wanted, is_active=not is_active):
+        if _is_concerned(row, is_active):
+            yield row
+
+
+def _is_concerned(row: DealRow, is_active: bool) -> bool:
+    return row.is_active is not is_active and row.status != "complete"
+
+
+def _dialog(here: Here, job: BulkJob) -> None:
+    """The question; then progress and, in its place, the result."""
+    with st.empty().container():
+        if job.waits:
+            _confirm(job)
+        elif job.left and not job.is_stopped:
+            _run(here, job)
+        else:
+            _result(job)
+
+
+def _confirm(job: BulkJob) -> None:
+    verb = VERBS[job.is_active][0]
+    if not job.total:
+        st.markdown(f"Nothing to do: none of them can be {VERBS[job.is_active][1]}.")
+        return
+    effect = "They can be bought again." if job.is_active else "They can't be bought until they are resumed."
+    st.markdown(f"**{_counted(job, job.total)}** will be {VERBS[job.is_active][1]}. {effect}")
+    with st.expander("Which"):
+        names = [row.name for row in job.left[:20]]
+        more = f"\n- and {_number(job.total - 20)} more" if job.total > len(names) else ""
+        st.markdown("\n".join(f"- {plain(name)}" for name in names) + more)
+    st.button(
+        f"{verb} {_counted(job, job.total)}", type="primary", key="job_start", on_click=_start, args=(job,)
+    )
+
+
+def _run(here: Here, job: BulkJob) -> None:
+    """Step by step. A click on Stop does not break a fragment's run off: each step is a run of its own."""
+    st.button("Stop", icon=":material/stop:", key="job_stop", on_click=_stop, args=(job,))
+    st.fragment(_step, run_every=PAUSE_SECONDS)(here, job)
+
+
+def _step(here: Here, job: BulkJob) -> None:
+    """The next step, how far it has come, and in the end the result."""
+    if job.left and not job.is_stopped:
+        job.step(catalogue.client(here))
+    sent = job.total - len(job.left)
+    st.progress(float(sent / job.total), f"{_number(sent)} of {_number(job.total)}")
+    if not job.left or job.is_stopped:
+        st.rerun()
+
+
+def _result(job: BulkJob) -> None:
+    done = f"{_counted(job, job.done)} {VERBS[job.is_active][1]}"
+    if not job.failed and not job.left:
+        st.success(f"{done}.", icon=":material/check_circle:")
+    else:
+        parts = [done, f"{_number(len(job.failed))} failed" if job.failed else ""]
+        parts.append(f"{_number(len(job.left))} not sent" if job.left else "")
+        st.warning(f"{', '.join(filter(None, parts))}.", icon=":material/info:")
+    if job.failed:
+        names, reasons = zip(*job.failed, strict=True)
+        st.dataframe({"Name": names, "Why": reasons}, hide_index=True, alt="What failed")
+    if st.button("Close", key="job_close"):
+        _close()
+        st.rerun()
+
+
+def _start(job: BulkJob) -> None:
+    """Confirmed. A callback."""
+    job.waits = False
+
+
+def _stop(job: BulkJob) -> None:
+    """Send no more. A callback."""
+    job.is_stopped = True
+
+
+def _close() -> None:
+    """The dialog is closed; what was not sent stays as it is. A callback."""
+    job: BulkJob | None = st.session_state.pop(JOB, None)
+    if job is not None and not job.waits:
+        job.is_stopped = True
+        view.choose_none()
+        catalogue.forget()
+
+
+def _counted(job: BulkJob, number: int) -> str:
+    word = KINDS[job.entity].lower()
+    return f"{_number(number)} {word}{'' if number == 1 else 's'}"
+
+
+def _number(number: int) -> str:
+    return Numbers.of(st.context.locale).number(number)

@@ -1,0 +1,21 @@
+"""Rows whose targeting has values that the report does not have: marked, as in the form."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lib.ui.frame.frame import Here
+from lib.ui.supply import catalogue
+from lib.ui.supply.rows import DealRow
+from lib.ui.targeting import known, words
+
+
+def rows(here: Here, some: Sequence[DealRow]) -> list[DealRow]:
+    """The rows of a page; those of which the report can't tell in a moment stay as they are."""
+    sold = [row.sold for row in some if row.sold is not None]
+    marks = known.marks(here, catalogue.usual_days(here), sold) if sold else {}
+    if not any(marks.values()):
+        return [*some]
+    return [
+        row if row.sold is None else replace(row, targeting=words.sentence(row.sold, marks=marks))
+        for row in some
+    ]

@@ -1,0 +1,58 @@
+"""Widgets for the plain fields of a package or a deal that have no special place in its form."""
+
+from decimal import Decimal
+from typing import Any
+
+import streamlit as st
+
+from lib.deals import fields
+from lib.ui.frame.field_problems import FieldProblems, beside
+from lib.ui.frame.markdown import plain
+from lib.ui.supply import facts
+from lib.ui.typed import amounts
+
+PLACED = ("name", "price", "agency_curation_fee", "contact_email")
+
+
+def names(entity: str) -> tuple[str, ...]:
+    """The texts and amounts that are drawn here; switches stand together in the form."""
+    kinds = (*fields.TEXTS, fields.AMOUNT)
+    return tuple(name for name in fields.writable(entity, *kinds) if name not in PLACED)
+
+
+def held(name: str, value: Any) -> Any:
+    """A plain field's value as its widget holds it."""
+    kind = fields.BY_NAME[name].kind
+    if kind is fields.AMOUNT:
+        return amounts.typed(value)
+    return value or "" if kind in fields.TEXTS else value
+
+
+def sent(name: str, typed: Any) -> Any:
+    """What the widget of a plain field holds, as a PUT carries it.
+
+    A number that can't be read stays the text that it is, which differs from what was there.
+    """
+    kind = fields.BY_NAME[name].kind
+    if kind is fields.AMOUNT:
+        return _number(typed)
+    return typed or None if kind in fields.TEXTS and name != "name" else typed
+
+
+def _number(typed: str) -> Decimal | str | None:
+    try:
+        return amounts.read(typed)
+    except ValueError:
+        return typed
+
+
+def draw(entity: str, prefix: str, problems: FieldProblems) -> None:
+    """A widget for each that the form holds, with what is wrong with it."""
+    for name in names(entity):
+        if prefix + name not in st.session_state:
+            continue
+        if fields.BY_NAME[name].kind is fields.AMOUNT:
+            amounts.field(facts.title(name), prefix + name)
+        else:
+            st.text_input(plain(facts.title(name)), key=prefix + name, persist_state="session")
+        beside(problems.at(name))

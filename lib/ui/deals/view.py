@@ -1,0 +1,104 @@
+"""What of the list is on screen and chosen, in one value: read once a run, and written once by a callback.
+
+A run may be broken off wherever the session is touched, so that several writes could keep half of a click.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+import streamlit as st
+
+from lib.ui.deals.columns import as_text
+from lib.ui.deals.places import OPEN
+from lib.ui.listing.listing import Opened, Ordered, Ticked, new_acts
+from lib.ui.rows.rows import NOTHING_TAKEN, Taken
+from lib.ui.supply.rows import DealRow, Key
+
+VIEW, LIST, ORDER, PAGE = "deals_view", "deals_list", "deals_order", "deals_page"
+
+
+@dataclass(frozen=True)
+class ListView:
+    """The rows that are drawn and those that are chosen, by key, across pages; the last act taken.
+
+    `all_of` is the question all of whose rows are chosen, drawn or not; else None.
+    """
+
+    drawn: dict[str, DealRow] = field(default_factory=dict)
+    ticked: dict[str, DealRow] = field(default_factory=dict)
+    all_of: object = None
+    taken: Taken = NOTHING_TAKEN
+
+    @property
+    def keys(self) -> frozenset[Key]:
+        """The keys of the chosen rows."""
+        return frozenset(row.key for row in self.ticked.values())
+
+
+def current() -> ListView:
+    """The view, with the clicks that no callback has taken yet."""
+    return catch_up()
+
+
+def catch_up() -> ListView:
+    """Take the clicks that have arrived: once, in one write. A callback, and the first step of a run."""
+    before: ListView = st.session_state.get(VIEW) or ListView()
+    acts, taken = new_acts(st.session_state.get(LIST) or {}, before.taken)
+    if not acts:
+        return before
+    after = replace(before, taken=taken)
+    order, opened = "", ""
+    for act in acts:
+        match act:
+            case Ticked(keys, is_ticked):
+                after = _ticked(after, keys, is_ticked)
+            case Ordered(column, direction):
+                order = f"{'-' if direction == 'desc' else ''}{column}"
+            case Opened(key):
+                opened = key
+    st.session_state[VIEW] = after
+    if order:
+        st.query_params[ORDER] = order
+        st.query_params.pop(PAGE, None)
+    if opened:
+        st.query_params[OPEN] = opened
+    return after
+
+
+def drawn(view: ListView, rows: Iterable[DealRow]) -> None:
+    """These rows are on screen: what is chosen among them is known by their keys, as they are now."""
+    shown = {as_text(row.key): row for row in rows}
+    ticked = {key: shown.get(key, row) for key, row in view.ticked.items()}
+    if shown != view.drawn or ticked != view.ticked:
+        st.session_state[VIEW] = replace(view, drawn=shown, ticked=ticked)
+
+
+def choose_all(question: object) -> None:
+    """Choose everything that this question finds. A callback."""
+    st.session_state[VIEW] = replace(current(), all_of=question)
+
+
+def choose_none() -> None:
+    """Choose nothing. A callback."""
+    st.session_state[VIEW] = replace(current(), ticked={}, all_of=None)
+
+
+def turn(to: int) -> Callable[[], None]:
+    """A callback that turns to a page."""
+
+    def turned() -> None:
+        if to:
+            st.query_params[PAGE] = str(to + 1)
+        else:
+            st.query_params.pop(PAGE, None)
+
+    return turned
+
+
+def _ticked(view: ListView, keys: Iterable[str], is_ticked: bool) -> ListView:
+    known = {key: view.drawn[key] for key in keys if key in view.drawn}
+    if is_ticked:
+        return replace(view, ticked={**view.ticked, **known})
+    return replace(
+        view, ticked={key: row for key, row in view.ticked.items() if key not in known}, all_of=None
+    )

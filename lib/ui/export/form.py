@@ -1,0 +1,107 @@
+"""What a file shall hold beside the question: its format, data fields, descriptions, total, data filters."""
+
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from lib.reporting.formats import FORMATS, ExportFormat
+from lib.reporting.lenient import Flag
+from lib.reporting.models import EXTENSIONS, AudienceQuery, DataFilter, ExportQuery
+from lib.ui.charts.numbers import title
+from lib.ui.export import data_filters
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.question import focus, link, question, shortfalls, split_picker
+
+MAPPINGS: dict[str, Flag | None] = {"usual": None, "with": 1, "without": 0}
+SAME = ({*AudienceQuery.model_fields} & {*ExportQuery.model_fields}) - {
+    "data_fields",
+    "include_mappings",
+    "limit",
+    "offset",
+}
+
+
+class Wish(NamedTuple):
+    """The file that the form asks for, and what is still wrong in the form."""
+
+    query: ExportQuery
+    problem: str | None
+
+
+def draw(here: Here, asked: AudienceQuery) -> Wish:
+    """The form. What is chosen stays while the session lasts."""
+    split_picker.draw(here, label_visibility="visible")
+    chosen = _data_fields(here, asked) if here.slicer.knows("data_fields") else ()
+    export_format = _format(here)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        mappings = _mappings(len(asked.split_by))
+        total = st.toggle("Total row", key="export_total", persist_state="session")
+    wanted = data_filters.draw(here)
+    chosen_here = {
+        "export_format": export_format,
+        "data_fields": chosen or None,
+        "include_mappings": mappings,
+        "include_total": int(total),
+    }
+    query = _query(here, asked, wanted.filters).model_copy(update=chosen_here)
+    return Wish(query, "One value on the left is not a number yet." if wanted.has_problem else None)
+
+
+def _query(here: Here, asked: AudienceQuery, filters: tuple[DataFilter, ...]) -> ExportQuery:
+    """The question without what its service does not know, in Audience's order, and without pages."""
+    unknown = {*EXTENSIONS} - {*here.slicer.extensions}
+    same: dict[str, Any] = asked.model_dump(include=SAME - unknown)
+    if "order_by" not in unknown and asked.split_by and here.slicer.data_fields:
+        same["order_by"] = focus.of(here).order
+    return ExportQuery.model_validate(same | {"export_format": "csv", "data_filters": filters})
+
+
+def _data_fields(here: Here, asked: AudienceQuery) -> tuple[str, ...]:
+    """Which data fields, in the order chosen; those that Audience shows, where some were chosen there."""
+    names = {field.name: title(field) for field in here.slicer.data_fields}
+    is_chosen = question.view(here).field is not None or asked.data_fields
+    there = focus.of(here).fields if is_chosen else ()
+    picked = st.multiselect(
+        "Data fields, in this order",
+        list(names),
+        default=list(there),
+        format_func=lambda name: names[name],
+        filter_mode="contains",
+        placeholder=f"All {len(names)}, in the slicer's order",
+        key=f"export_fields:{here.project}/{here.slicer_name}:{link.joined(there)}",
+        persist_state="session",
+    )
+    return tuple(picked)
+
+
+def _format(here: Here) -> ExportFormat:
+    is_plain = shortfalls.is_plain(here.slicer)
+    words = {name: one.plain_words if is_plain else one.words for name, one in FORMATS.items()}
+    known = [
+        name for name, one in FORMATS.items() if words[name] and (one.plain_words or here.slicer.knows(name))
+    ]
+    picked = st.segmented_control(
+        "Format", known, default="csv", required=True, format_func=plain, key="export_format",
+        persist_state="session",
+    )  # fmt: skip
+    chosen = picked if picked in known else known[0]
+    st.caption(plain(words[chosen]))
+    return chosen
+
+
+def _mappings(split_fields: int) -> Flag | None:
+    """Whether descriptions come with; left alone it follows the number of key fields, and says so."""
+    usual = "with" if split_fields == 1 else "without"
+    words = {"usual": f"Default ({usual})", "with": "With", "without": "Without"}
+    picked = st.segmented_control(
+        "Descriptions next to IDs",
+        list(words),
+        default="usual",
+        required=True,
+        format_func=lambda choice: words[choice],
+        key="export_mappings",
+        help="Default: on for one key field, off for several or none.",
+        persist_state="session",
+    )
+    return MAPPINGS[picked or "usual"]

@@ -1,0 +1,174 @@
+"""A file before it is made: its first rows, how many rows and sheets, and what speaks against it.
+
+Asked through `audience` with the largest rows limit, so that the first rows are those of the file wherever
+that limit covers the records; with the least one where the service would send every row for it. With data
+filters, which `audience` does not know, our own service is asked for a file of the rows that pass.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import IO, Any
+
+import numpy as np
+import pandas as pd
+
+from lib.reporting.answers import Audience
+from lib.reporting.exports import table
+from lib.reporting.files import FileTable
+from lib.reporting.formats import FORMATS
+from lib.reporting.matches import COMPARE
+from lib.reporting.models import (
+    DESK_ROWS_LIMIT,
+    ROWS_LIMITS,
+    AudienceQuery,
+    ExportQuery,
+    Slicer,
+)
+from lib.ui.charts.numbers import Numbers
+from lib.ui.export import raw_file
+from lib.ui.question import shortfalls
+
+Ask = Callable[[AudienceQuery], Audience]
+Export = Callable[[ExportQuery], IO[bytes]]
+FIRST_ROWS = 10
+READ_TO_FILTER = 100_000
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A file before it is made.
+
+    `rows` are its first rows, with the totals of the whole question; it will have `found` rows beside the
+    Total, or at least so many where `is_counted` is false. `is_exact` is false where the question has more
+    records than an audience answer reads: then the rows are estimates, and the file's are not. The total is
+    not known before the file is made where `has_total` is false. The file of a service that knows the
+    specification alone (`is_plain`) is laid out otherwise.
+    """
+
+    query: ExportQuery
+    rows: Audience
+    found: int
+    is_counted: bool
+    is_exact: bool
+    is_plain: bool = False
+    has_total: bool = True
+
+    @property
+    def adds_total(self) -> bool:
+        """Whether the file ends in a row of totals: without a split its one row is the total."""
+        return bool(self.query.include_total and self.query.split_by)
+
+
+def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Preview:
+    """The preview of the file that `query` makes. Raises what the two raise, the 1,000,000 rule too."""
+    if query.data_filters and slicer.knows("limit"):
+        return _filtered(export, query)
+    shown = query.data_fields or _usual_fields(query, slicer)
+    needed = dict.fromkeys([*shown, *(wanted.name for wanted in query.data_filters)])
+    limit = READ_TO_FILTER if query.data_filters else FIRST_ROWS
+    rows_limit = ROWS_LIMITS[1] if slicer.knows("limit") else DESK_ROWS_LIMIT
+    answer = ask(_question(query, tuple(needed), limit, rows_limit))
+    passing = _passing(answer, query)
+    is_exact, found = answer.confidence_range is None, answer.total.records_found
+    return Preview(
+        query,
+        rows=_taken(answer, passing[:FIRST_ROWS], shown),
+        found=len(passing) if query.data_filters else found,
+        is_counted=is_exact and (not query.data_filters or len(answer) >= found),
+        is_exact=is_exact,
+        is_plain=shortfalls.is_plain(slicer),
+        has_total=not query.data_filters,
+    )
+
+
+def _filtered(export: Export, query: ExportQuery) -> Preview:
+    """From a file of the rows that pass the data filters, with all digits, as far as they are read for it."""
+    asked = query.model_copy(update={"export_format": "tsv2", "limit": READ_TO_FILTER})
+    file = raw_file.read(export(asked), asked)
+    is_whole = file.rows < READ_TO_FILTER
+    return Preview(
+        query,
+        rows=file.first(FIRST_ROWS),
+        found=file.rows,
+        is_counted=is_whole,
+        is_exact=True,
+        has_total=is_whole,
+    )
+
+
+def sheets(file: Preview) -> int | None:
+    """On how many sheets the rows go; None for a format without sheets."""
+    limits = FORMATS[file.query.export_format].limits
+    rows = file.found + file.adds_total
+    return None if limits is None else max(1, -(-rows // limits.rows))
+
+
+def first_rows(file: Preview, slicer: Slicer) -> FileTable:
+    """The columns of the file with its first rows, and its total where one is wanted and known."""
+    found = table(file.query, slicer, file.rows)
+    return found if file.has_total else replace(found, total=None)
+
+
+def hindrance(file: Preview, columns: int) -> str | None:
+    """Why the format can't hold the file, in a sentence with what would be right; None where it can."""
+    limits = FORMATS[file.query.export_format].limits
+    if limits is None or columns <= limits.columns:
+        return None
+    return (
+        f"A sheet of {limits.name} holds {limits.columns} columns and this file has {columns}: "
+        "choose fewer data fields, or csv."
+    )
+
+
+def summary(file: Preview, numbers: Numbers) -> str:
+    """How many rows the file will have, and on how many sheets."""
+    text = f"{numbers.number(file.found)} row{'' if file.found == 1 else 's'}"
+    text = text if file.is_counted else f"At least {text}"
+    text += " and a total row" if file.adds_total else ""
+    limits, number = FORMATS[file.query.export_format].limits, sheets(file)
+    if limits is not None and number is not None and number > 1:
+        text += f" on {number} sheets: one of {limits.name} holds {numbers.number(limits.rows)}"
+    return text
+
+
+def _usual_fields(query: ExportQuery, slicer: Slicer) -> tuple[str, ...]:
+    """What a file has that names no data fields; of several audience sources the one asked for, if one is."""
+    key, sources = query.audience_key, slicer.audience_sources
+    others = {f"unique_{source.name}" for source in sources if key and source.name != key}
+    return tuple(f.name for f in slicer.data_fields if not f.is_optional and f.name not in others)
+
+
+def _question(query: ExportQuery, data_fields: tuple[str, ...], limit: int, rows_limit: int) -> AudienceQuery:
+    same = query.model_dump(include=set(AudienceQuery.model_fields) & set(ExportQuery.model_fields))
+    return AudienceQuery.model_validate(
+        same
+        | {
+            "data_fields": data_fields,
+            "include_mappings": int(query.with_mappings),
+            "limit": limit,
+            "audience_rows_limit": rows_limit,
+        }
+    )
+
+
+def _passing(answer: Audience, query: ExportQuery) -> "np.ndarray[Any, np.dtype[np.intp]]":
+    """The places of the rows that pass every data filter; a missing value passes none."""
+    passes = np.ones(len(answer), dtype=bool)
+    for wanted in query.data_filters:
+        values = answer.values[wanted.name].to_numpy()
+        passes &= COMPARE[wanted.match](values, wanted.value) & ~np.isnan(values)
+    return np.flatnonzero(passes)
+
+
+def _taken(
+    answer: Audience, places: "np.ndarray[Any, np.dtype[np.intp]]", shown: tuple[str, ...]
+) -> Audience:
+    def rows(part: pd.DataFrame) -> pd.DataFrame:
+        return part.iloc[places].reset_index(drop=True)
+
+    return replace(
+        answer,
+        names=rows(answer.names),
+        values=rows(answer.values[list(shown)]),
+        descriptions=None if answer.descriptions is None else rows(answer.descriptions),
+    )

@@ -1,0 +1,73 @@
+"""A file of the format tsv2 read back: it has raw values and all digits, so nothing is lost on the way."""
+
+import csv
+import re
+from dataclasses import dataclass
+from typing import IO
+
+import pandas as pd
+
+from lib.reporting.answers import Audience, Total
+from lib.reporting.models import ExportQuery
+
+DESCRIPTION = ".description"
+ESCAPES = {r"\t": "\t", r"\n": "\n", r"\r": "\r", r"\\": "\\"}
+
+
+@dataclass(frozen=True)
+class RawFile:
+    """The lines of a file as text, a column per title; the last is the total where `has_total`."""
+
+    lines: pd.DataFrame
+    split_by: tuple[str, ...]
+    has_total: bool
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has beside the total."""
+        return len(self.lines) - self.has_total
+
+    @property
+    def data_fields(self) -> list[str]:
+        """The titles of its data columns, which come last."""
+        keys = {*self.split_by, *(f"{name}{DESCRIPTION}" for name in self.split_by)}
+        return [str(title) for title in self.lines if title not in keys]
+
+    def first(self, count: int) -> Audience:
+        """Its first rows as an answer, whose total is that of the file, without a value where it has none."""
+        part = self.lines.head(min(count, self.rows))
+        keys = [*self.split_by, *(f"{name}{DESCRIPTION}" for name in self.split_by)]
+        texts = part[[key for key in keys if key in part]].map(_unescaped)
+        described = texts[[title for title in texts if title not in self.split_by]]
+        total = self.lines.iloc[-1] if self.has_total else pd.Series("", self.lines.columns)
+        return Audience(
+            names=texts[list(self.split_by)],
+            values=part[self.data_fields].map(_number).astype("float64"),
+            percents=pd.DataFrame(index=part.index),
+            total=Total({name: _number(total[name]) for name in self.data_fields}, self.rows),
+            descriptions=described.rename(columns=lambda title: title.removesuffix(DESCRIPTION))
+            if described.shape[1]
+            else None,
+        )
+
+
+def read(content: IO[bytes], query: ExportQuery) -> RawFile:
+    """The file that `query` makes, as tsv2."""
+    lines = pd.read_csv(
+        content,
+        sep="\t",
+        dtype=str,
+        na_filter=False,
+        quoting=csv.QUOTE_NONE,
+        lineterminator="\n",
+        skip_blank_lines=False,
+    )
+    return RawFile(lines, query.split_by, bool(query.include_total and query.split_by))
+
+
+def _unescaped(cell: str) -> str:
+    return re.sub(r"\\.", lambda found: ESCAPES[found[0]], cell)
+
+
+def _number(cell: str) -> float | None:
+    return float(cell) if cell else None

@@ -1,0 +1,177 @@
+"""The receipt: the figures that the Audience screen shows, row by row and in total, beside those of the file.
+
+The screen may read a sample, the file every record. The file's figures come from `audience` with the largest
+rows limit; where a question has more records than that reads, from a file of them, as tsv2. A service with
+a layout of its own for files is asked for answers alone.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from lib.reporting.answers import Audience, Values
+from lib.reporting.matches import COMPARE
+from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataField, ExportQuery, Filter, Slicer
+from lib.ui.export import raw_file
+from lib.ui.export.preview import Ask, Export, Preview
+from lib.ui.question import split_rows
+from lib.ui.question.split_rows import Split
+
+TOTAL = "Total"
+SAME = 1e-9
+Key = tuple[str, ...]
+Exact = Mapping[Key, Values]
+
+
+@dataclass(frozen=True)
+class ReceiptLine:
+    """One figure: on the screen with its 95 % range, and in the file. None: no value.
+
+    `row` names the row that it is of; an estimate from too few records has no range. `is_left_out` says that
+    the file's data filters leave the row out.
+    """
+
+    row: str
+    field: DataField
+    shown: float | None
+    low: float | None
+    high: float | None
+    exact: float | None
+    is_sampled: bool = False
+    is_left_out: bool = False
+
+    @property
+    def difference(self) -> float | None:
+        """In the file, less on the screen; None where either has no value, 0 where they are the same."""
+        if self.shown is None or self.exact is None:
+            return None
+        is_same = math.isclose(self.shown, self.exact, rel_tol=SAME, abs_tol=SAME)
+        return 0.0 if is_same else self.exact - self.shown
+
+    @property
+    def relative(self) -> float:
+        """The difference as a share of the file's figure; infinite where that is zero or one is missing."""
+        if self.difference is None:
+            return 0.0 if self.shown is self.exact else math.inf
+        if not self.difference:
+            return 0.0
+        return self.difference / abs(self.exact) if self.exact else math.inf
+
+    @property
+    def differs(self) -> bool:
+        """Whether screen and file say something else of a row that both have."""
+        return self.relative != 0 and not self.is_left_out
+
+    @property
+    def is_estimate(self) -> bool:
+        """Whether the screen's figure is from a sample: with a range of some width, or without any."""
+        return self.is_sampled if self.low is None or self.high is None else self.high > self.low
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """The lines: the totals, then the rows of the screen, a line per data field that both show.
+
+    `rows` is how many rows the screen shows. With `is_plain` the exact figures are those of all records, as
+    far as the service reads them all for an answer: what its file has is its own affair.
+    """
+
+    lines: tuple[ReceiptLine, ...]
+    rows: int
+    is_plain: bool = False
+
+    @property
+    def differing(self) -> list[ReceiptLine]:
+        """The lines that differ, the most first."""
+        return sorted((line for line in self.lines if line.differs), key=lambda line: -abs(line.relative))
+
+
+def receipt(ask: Ask, export: Export, question: AudienceQuery, file: Preview, slicer: Slicer) -> Receipt:
+    """The receipt of a file; `question` is what the split on the Audience screen asks, `file` the preview."""
+    in_file = set(map(str, file.rows.values))
+    names = tuple(name for name in question.data_fields or in_file if name in in_file)
+    if not names:
+        return Receipt((), 0, file.is_plain)
+    screen = ask(question)
+    filtering = tuple(wanted.name for wanted in file.query.data_filters)
+    needed = tuple(dict.fromkeys((*names, *filtering)))
+    whole = question.model_copy(update={"split_by": ()})
+    total = _exact(ask, export, whole, needed, file).get((), {})
+    lines = [_of_total(slicer.data_field(name), screen, total) for name in names]
+    if question.split_by:
+        exact = _exact(ask, export, _only_shown(question, screen), needed, file)
+        lines += _of_rows(Split(screen, None, slicer.data_field(names[0]), slicer), names, exact, file.query)
+    return Receipt(tuple(lines), len(screen) if question.split_by else 0, file.is_plain)
+
+
+def _of_total(field: DataField, screen: Audience, exact: Values) -> ReceiptLine:
+    total, name = screen.total, field.name
+    value, low, high = (part.get(name) for part in (total.values, total.low, total.high))
+    return ReceiptLine(TOTAL, field, value, low, high, exact.get(name), total.confidence_range is not None)
+
+
+def _of_rows(split: Split, names: Iterable[str], exact: Exact, query: ExportQuery) -> list[ReceiptLine]:
+    answer, lines, is_sampled = split.answer, [], split.answer.confidence_range is not None
+    keys = answer.names.itertuples(index=False, name=None)
+    for place, (key, label) in enumerate(zip(keys, split_rows.row_labels(split), strict=True)):
+        values = exact.get(tuple(map(str, key)), {})
+        is_left_out = bool(values) and not _passes(values, query)
+        for name in names:
+            shown = _number(answer.values[name].iloc[place])
+            low, high = (
+                None if side is None or name not in side else _number(side[name].iloc[place])
+                for side in (answer.low, answer.high)
+            )
+            field = split.slicer.data_field(name)
+            exactly = values.get(name)
+            lines.append(ReceiptLine(label, field, shown, low, high, exactly, is_sampled, is_left_out))
+    return lines
+
+
+def _only_shown(question: AudienceQuery, screen: Audience) -> AudienceQuery:
+    """The question about the values of the rows on the screen: each of these rows is as it is among all."""
+    shown = (
+        Filter(name=str(name), value=tuple(screen.names[name].unique()), match="equals")
+        for name in screen.names
+        if len(screen)
+    )
+    return question.model_copy(update={"filters": (*question.filters, *shown)})
+
+
+def _exact(ask: Ask, export: Export, question: AudienceQuery, names: tuple[str, ...], file: Preview) -> Exact:
+    """The figures of all rows of the question, by their names; none where nobody reads all the records."""
+    every = {"data_fields": names, "order_by": (), "limit": None, "offset": 0, "precision": 0}
+    asked = question.model_copy(
+        update={**every, "audience_rows_limit": ROWS_LIMITS[1], "include_mappings": 0}
+    )
+    answer = ask(asked)
+    if answer.confidence_range is None and answer.total.confidence_range is None:
+        return _by_name(answer)
+    return {} if file.is_plain else _by_name(_in_file(export, asked))
+
+
+def _in_file(export: Export, asked: AudienceQuery) -> Audience:
+    """The same from a file, which is never sampled."""
+    fields = asked.model_dump(include={*ExportQuery.model_fields} & {*AudienceQuery.model_fields})
+    query = ExportQuery.model_validate({**fields, "export_format": "tsv2", "include_mappings": 0})
+    found = raw_file.read(export(query), query)
+    return found.first(found.rows)
+
+
+def _by_name(answer: Audience) -> Exact:
+    keys = answer.names.itertuples(index=False, name=None) if answer.names.shape[1] else [()] * len(answer)
+    rows = answer.values.to_dict("records")
+    return {
+        tuple(map(str, key)): {str(name): _number(value) for name, value in row.items()}
+        for key, row in zip(keys, rows, strict=True)
+    }
+
+
+def _passes(values: Values, query: ExportQuery) -> bool:
+    """Whether a row of these values passes the file's data filters."""
+    found = [(values.get(wanted.name), wanted) for wanted in query.data_filters]
+    return all(value is not None and COMPARE[wanted.match](value, wanted.value) for value, wanted in found)
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else float(value)

@@ -1,0 +1,140 @@
+"""The preview and the receipt of a file as tables, and its request as text."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from lib.reporting import files
+from lib.reporting.files import FileColumn, FileTable
+from lib.reporting.models import ExportQuery
+from lib.ui.charts.numbers import NOTHING, Numbers, title
+from lib.ui.export import script
+from lib.ui.export.preview import Preview
+from lib.ui.export.receipt import Receipt, ReceiptLine
+from lib.ui.frame.markdown import plain
+from lib.ui.question import precision
+
+ROW, HEADER, MOST_LINES = 33, 35, 10
+NO_TOOLBAR = "<style>.st-key-preview [data-testid=stElementToolbar] { display: none; }</style>"
+
+
+def preview(file: Preview, table: FileTable) -> None:
+    """The first rows of the file, cell by cell as the file has them, and its total."""
+    cells = files.shown(table, file.query.export_format)
+    is_raw = file.query.export_format == "tsv2"
+    with st.container(key="preview"):
+        st.html(NO_TOOLBAR)
+        st.dataframe(
+            cells,
+            height=HEADER + ROW * len(cells),
+            hide_index=True,
+            column_config={str(at): _column(column, is_raw) for at, column in enumerate(table.columns)},
+            alt="First rows of the file",
+        )
+        for sentence in _about(file):
+            st.caption(plain(sentence))
+
+
+def _about(file: Preview) -> Iterator[str]:
+    """In what the file is not as shown."""
+    if not file.is_exact:
+        exact = "" if file.is_plain else ", those of the file are not"
+        yield f"Too many records to preview exactly: these rows are estimates{exact}."
+    if file.adds_total and not file.has_total:
+        yield "The file's total row is known only once the file is made."
+
+
+def _column(column: FileColumn, is_raw: bool) -> Any:
+    """A column's title in the file; numbers stand to the right."""
+    label, is_number = column.name if is_raw else column.description, column.role == "data"
+    return st.column_config.TextColumn(label, alignment="right" if is_number else "left")
+
+
+def receipt(found: Receipt, numbers: Numbers) -> None:
+    """The figures on the Audience screen beside those of the file, those that differ first."""
+    for sentence in receipt_sentences(found, numbers):
+        st.caption(plain(sentence))
+    if not found.lines:
+        return
+    right = st.column_config.TextColumn(alignment="right")
+    table = receipt_table(found, numbers)
+    st.dataframe(
+        table,
+        height=HEADER + ROW * min(len(table), MOST_LINES),
+        hide_index=True,
+        column_config=dict.fromkeys(map(str, list(table)[2:]), right),
+        alt="Receipt: rows and totals on the Audience screen and in the file",
+    )
+
+
+def receipt_sentences(found: Receipt, numbers: Numbers) -> Iterator[str]:
+    """What was compared, how many figures differ, and where and by how much the most."""
+    if not found.lines:
+        yield "The file has none of the data fields that the Audience screen shows."
+        return
+    count, differing = len(found.lines), found.differing
+    rows = f"{numbers.number(found.rows)} row{'' if found.rows == 1 else 's'}"
+    what = f"{rows} on the Audience screen and their totals" if found.rows else "The totals"
+    exact = "all records" if found.is_plain else "the file"
+    if not differing:
+        yield f"{what}: all {numbers.number(count)} figures are those of {exact}."
+    else:
+        many = f"{numbers.number(len(differing))} of {numbers.number(count)}"
+        yield f"{what}: {many} figures differ from those of {exact}."
+        yield f"The most: {_worst(differing[0], numbers)}."
+    left_out = len({line.row for line in found.lines if line.is_left_out})
+    if left_out:
+        yield f"The data filters leave {numbers.number(left_out)} of the rows out of the file."
+
+
+def _worst(line: ReceiptLine, numbers: Numbers) -> str:
+    kind = f"an estimate, {_off(line, numbers)}" if line.is_estimate else "exact"
+    shown, exact = (numbers.plain(value, line.field) for value in (line.shown, line.exact))
+    of = f"{title(line.field)}, {line.row}"
+    return f"{of}: {shown} on the screen ({kind}), {exact} in the file, {_relative(line, numbers)}"
+
+
+def receipt_table(found: Receipt, numbers: Numbers) -> pd.DataFrame:
+    """A line per figure: row, data field, on the screen, how far off, in the file, the difference."""
+    differing = found.differing
+    lines = [*differing, *(line for line in found.lines if not line.differs)]
+    cells = [
+        (
+            line.row,
+            title(line.field, with_unit=True),
+            numbers.plain(line.shown, line.field),
+            _off(line, numbers) if line.is_estimate else "exact",
+            "left out" if line.is_left_out else numbers.plain(line.exact, line.field),
+            NOTHING if line.is_left_out else numbers.plain(line.difference, line.field),
+            NOTHING if line.is_left_out else _relative(line, numbers),
+        )
+        for line in lines
+    ]
+    exact = "Of all records" if found.is_plain else "In the file"
+    names = ["Row", "Data field", "On the Audience screen", "Precision", exact, "Difference", "Difference, %"]
+    return pd.DataFrame(cells, columns=names)
+
+
+def request(query: ExportQuery, address: str) -> None:
+    """The request for whoever carries on in a script."""
+    as_json, as_curl = st.tabs(["JSON", "curl"])
+    as_json.code(script.as_json(query), language="json")
+    as_curl.code(script.as_curl(query, address), language="bash", wrap_lines=True)
+    st.caption(
+        f"Set a token of your own first: `export {script.VARIABLE}=…` in the shell before the command."
+    )
+
+
+def _off(line: ReceiptLine, numbers: Numbers) -> str:
+    side = precision.half_range(line.low, line.high, line.shown)
+    has_range = line.low is not None and line.high is not None and math.isfinite(side)
+    return f"± {numbers.percent(side)}" if has_range else "too few records for an interval"
+
+
+def _relative(line: ReceiptLine, numbers: Numbers) -> str:
+    if line.difference is None or not math.isfinite(line.relative):
+        return NOTHING
+    return numbers.change(line.relative) if line.difference else "0"

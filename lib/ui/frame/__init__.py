@@ -1,0 +1,1 @@
+"""Around every screen: sign-in, header, messages, waiting, text that is not ours."""

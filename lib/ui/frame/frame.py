@@ -1,0 +1,233 @@
+"""What surrounds every screen: who is here, and which slicer of which project is looked at."""
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+import streamlit as st
+
+from lib import connect
+from lib.deals.client import Deals
+from lib.people import Person
+from lib.reporting.client import Reporting
+from lib.reporting.models import Slicer
+from lib.settings import Settings
+from lib.ui.frame import problems, retry, sign_in, slicer_info
+from lib.ui.frame.markdown import plain
+from lib.wire.errors import TrancheError
+
+HERE, MISSING, INSTEAD = "here", "missing_from_link", "shown_instead"
+STYLE = """<style>
+.stApp { font-variant-numeric: tabular-nums; }
+[data-testid=stLayoutWrapper]:has(> .st-key-cookies) { display: none; }
+[data-testid=stLayoutWrapper]:has(> .st-key-heading) { position: absolute; pointer-events: none; }
+.st-key-heading { width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+.stApp button[data-variant][data-selected=true]:not(:disabled) { color: inherit; }
+[class*="st-key-figure_"] { position: relative; padding: 0.3rem 0.5rem 0; border-radius: 0.4rem; }
+[class*="st-key-figure_"]:hover { background: rgba(138,149,163,0.1); }
+[class*="st-key-figure_"]:has(.st-key-chosen_figure) {
+  background: rgba(42,127,158,0.1); box-shadow: inset 0 -2px #2a7f9e;
+}
+.st-key-chosen_figure [data-testid=stMetricLabel] p { font-weight: 700; }
+:has(.st-key-chosen_figure) > [class*="st-key-show_figure_"] button::after { content: "" / ", shown now"; }
+[class*="st-key-show_figure_"] { position: absolute; inset: 0; z-index: 1; }
+[class*="st-key-show_figure_"] :is(div, button) { width: 100%; height: 100%; }
+[class*="st-key-show_figure_"] button > * { opacity: 0; }
+[class*="st-key-figure_"] [data-testid=stTooltipHoverTarget] { position: relative; z-index: 2; }
+.stPlotlyChart :is(.infolayer, .xaxislayer-above, .yaxislayer-above) text { fill: currentColor !important; }
+[class*="st-key-sparkline"] img { height: 2.25rem; border-radius: 0; }
+[class*="st-key-sparkline"] [data-testid=stElementToolbar] { display: none; }
+[data-testid=stElementContainer][data-stale=true]:is(
+  :has([data-testid=stMetric], [data-testid=stImage], .js-plotly-plot, [data-testid=stDataFrame]),
+  :has([data-testid=stCaptionContainer]):not(.st-key-frame *)
+) { opacity: 0.4; transition: none; }
+[data-testid=stElementContainer][data-stale=true]:has(.stBidiComponent) {
+  opacity: 1; --figures: 0.4;
+}
+.st-key-headline { min-height: 8.25rem; }
+</style>"""
+
+
+@dataclass(frozen=True)
+class Here:
+    """Who looks at what: the person, the slicer that the frame's pickers say, and the client to ask.
+
+    Where the slicer could not be loaded `trouble` says why; `slicer` is then as it was told before, or empty.
+    It is empty too, and nameless, where there is no slicer that the person may see.
+    """
+
+    person: Person
+    project: str
+    slicer_name: str
+    slicer: Slicer
+    clients: connect.Clients
+    trouble: TrancheError | None = None
+
+    @property
+    def reporting(self) -> Reporting:
+        """The client of the reporting API, for as long as the person is signed in as they were.
+
+        Take it on the script's thread, not inside a download's callable.
+        """
+        if self.now() != self.person:
+            st.rerun()
+        return self.clients.reporting
+
+    @property
+    def deals(self) -> Deals:
+        """The client of the deals API, for the person with the role and grants that they have now.
+
+        Our own service looks at them anyhow; for a remote one the desk does.
+        """
+        now = self.now()
+        clients = self.clients if now == self.person else connect.connect(now, Settings.current())
+        return clients.deals
+
+    def now(self) -> Person:
+        """The person as they are now; somebody who is not signed in any more is sent to the sign-in.
+
+        A fragment, a drawer or a callback runs without the rest of the script, which looks at that.
+        """
+        found = sign_in.person()
+        if found is None:
+            st.rerun()
+        return found
+
+    @property
+    def freshness(self) -> str:
+        """The sentence on how far the data goes and what its days are."""
+        if self.slicer is slicer_info.NOTHING:
+            return "The report is still loading" if self.trouble is None else "The report is unavailable"
+        zone = f"UTC{self.slicer.timezone:+d} fixed, no DST"
+        if self.slicer.last_date is None:
+            return f"No data yet · {zone}" if "last_date" in self.slicer.model_fields_set else zone
+        return f"Data to {self.slicer.last_date} · {zone}"
+
+
+def signed_in() -> Here:
+    """Every page's first call and only way to data: with nobody signed in it stops at the sign-in."""
+    person = sign_in.person()
+    if person is None:
+        sign_in.form()
+        st.stop()
+    here: Here | None = st.session_state.get(HERE)
+    return here if here is not None and here.person == person else header(person)
+
+
+def with_slicer(here: Here) -> Here:
+    """For a screen about a slicer: where there is none, or it could not be loaded, the screen says so."""
+    if not here.clients.slicers:
+        _nothing_to_see(here.person)
+    if here.slicer is slicer_info.NOTHING:
+        _without_slicer(here)
+    return here
+
+
+def _without_slicer(here: Here) -> NoReturn:
+    """Wait for it to the end; then draw again, or say why it can't be had."""
+    trouble, what = here.trouble, f"The slicer {here.slicer_name} of {here.project}"
+    if trouble is None:
+        trouble = slicer_info.awaited(here.person.username, here.project, here.slicer_name).trouble
+    if trouble is None:
+        retry.over(what)
+        st.rerun()
+    problems.show(trouble, what, "Your question is kept in the address of this page.")
+    st.stop()
+
+
+def header(person: Person) -> Here:
+    """Draw pickers, the sentence on the data and the person's menu."""
+    retry.begin()
+    settings = Settings.current()
+    clients = connect.connect(person, settings)
+    with st.container(horizontal=True, vertical_alignment="center", key="frame"):
+        picked = _pick(clients.slicers) if clients.slicers else None
+        sentence = st.container(width="stretch")
+        if settings.demo:
+            st.badge("Demo", icon=":material/science:", color="orange")
+        st.menu_button(
+            plain(person.name),
+            ["Sign out"],
+            icon=":material/person:",
+            type="tertiary",
+            key="person_menu",
+            on_click=sign_in.sign_out,
+        )
+    if picked is None:
+        here = Here(person, "", "", slicer_info.NOTHING, clients)
+    else:
+        _say_what_is_missing(picked)
+        known = slicer_info.opened(clients, person.username, *picked)
+        here = Here(person, *picked, known.slicer, clients, known.trouble)
+        sentence.caption(plain(here.freshness))
+        if known.is_awaited:
+            slicer_info.look_out(person.username, *picked)
+    st.session_state[HERE] = here
+    return here
+
+
+def style() -> None:
+    """What the theme can't say: tabular figures, the headline's room, stale figures dimmed."""
+    st.html(STYLE)
+
+
+def heading(title: str) -> None:
+    """The screen's name as its h1, for screen readers; everybody else sees it in the navigation."""
+    with st.container(key="heading"):
+        st.title(plain(title), anchor=False)
+
+
+def _pick(slicers: tuple[tuple[str, str], ...]) -> tuple[str, str]:
+    """Project and slicer, each tied to the query parameter of its name and kept across the screens."""
+    project = _choice("project", "Project", sorted({project for project, _ in slicers}), width=150)
+    return project, _choice("slicer", "Slicer", [name for at, name in slicers if at == project], width=190)
+
+
+def _choice(key: str, label: str, options: list[str], width: int) -> str:
+    """One picker, whose value always stands in the URL, so that a link shows the same to somebody else."""
+    _follow_url(key, label, options)
+    picked = st.selectbox(
+        label,
+        options,
+        index=None,
+        key=key,
+        bind="query-params",
+        required=True,
+        label_visibility="collapsed",
+        width=width,
+    )
+    if picked not in options:
+        st.rerun()
+    return picked
+
+
+def _follow_url(key: str, label: str, options: list[str]) -> None:
+    """What the picker will show: what the URL asks for, else what was picked, else the first."""
+    asked, picked = st.query_params.get(key), st.session_state.get(key)
+    if key not in st.session_state:
+        if asked not in options:
+            st.query_params[key] = st.session_state[key] = options[0]
+        if asked not in (None, *options):
+            st.session_state[MISSING] = (
+                f"The link asks for the {label.lower()} {asked}, which does not exist or is not "
+                "visible to you."
+            )
+    elif asked in options and asked != picked:
+        st.session_state[key] = asked
+    elif asked is None or picked not in options:
+        st.session_state[key] = picked if picked in options else options[0]
+
+
+def _say_what_is_missing(picked: tuple[str, str]) -> None:
+    """That a link asked for what is not there, until something else than what is shown instead is picked."""
+    shown_instead = st.session_state.setdefault(INSTEAD, picked)
+    if MISSING in st.session_state and shown_instead == picked:
+        st.warning(plain(st.session_state[MISSING]), icon=":material/link_off:")
+    else:
+        st.session_state.pop(MISSING, None)
+        st.session_state[INSTEAD] = picked
+
+
+def _nothing_to_see(person: Person) -> NoReturn:
+    granted = "has no slicers yet" if person.role == "admin" else "has none that you can see"
+    st.info(f"This installation {granted}.", title="No slicers", icon=":material/database:")
+    st.stop()

@@ -1,0 +1,80 @@
+"""What is said when something fails: what happened, what was kept, what to do next; details folded."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from lib.ui.frame import retry
+from lib.ui.frame.markdown import plain
+from lib.wire.errors import (
+    AccessError,
+    BadRequest,
+    DeadlineExceeded,
+    DealsError,
+    InternalError,
+    Refused,
+    Resting,
+    ServiceProblem,
+    TooLarge,
+    TrancheError,
+    Unanswered,
+    Unauthorised,
+    Unreachable,
+)
+
+NOT_LET_IN = "The service rejected our credentials. Ask an administrator to check the token in the settings."
+NEXT: tuple[tuple[type[TrancheError], str], ...] = (
+    (Unreachable, "The service can't be reached. Try again in a moment."),
+    (Unanswered, "The service did not answer in time. Try again in a moment."),
+    (DeadlineExceeded, "That took too long. Choose fewer days or a smaller split."),
+    (Refused, NOT_LET_IN),
+    (Unauthorised, NOT_LET_IN),
+    (AccessError, "You have no permission for this slicer. Choose another one, or ask an administrator."),
+    (TooLarge, "The response is larger than Tranche accepts. Choose fewer days or a smaller split."),
+    (
+        ServiceProblem,
+        "The service returned a response that can't be read. Try again, or tell whoever runs it.",
+    ),
+    (InternalError, "The service had an internal error. Try again, or tell whoever runs it."),
+)
+FOR_EVERYBODY = (BadRequest, DealsError, Resting)
+
+
+@contextmanager
+def told(what: str, kept: str = "Your question is kept.") -> Iterator[None]:
+    """Show a failure of the block as a sentence about `what`; `kept` says what stays as it was."""
+    try:
+        yield
+    except TrancheError as error:
+        show(error, what, kept)
+    else:
+        retry.over(what)
+
+
+def show(error: TrancheError, what: str, kept: str) -> None:
+    """The failure as a sentence, its details folded, and where it may pass, the way to try again."""
+    said = sentence(error)
+    st.error(f"{said} {kept}", title=f"{plain(what)} could not be loaded", icon=":material/error:")
+    if plain(error.reason.rstrip(".")) not in said:
+        with st.expander("Details"):
+            st.code(error.reason, language=None, wrap_lines=True)
+    retry.offer(error, what)
+
+
+def is_open(error: TrancheError) -> bool:
+    """Whether what was to be written may be so all the same: the service was asked, and nobody knows."""
+    return isinstance(error, ServiceProblem | DeadlineExceeded) and not isinstance(error, Resting)
+
+
+def older(error: TrancheError, what: str) -> None:
+    """That what is shown was read before, since it can't be read again."""
+    st.warning(f"{sentence(error)} What you see was loaded earlier.", icon=":material/history:")
+    retry.offer(error, what)
+
+
+def sentence(error: TrancheError) -> str:
+    """What happened and what to do next, for somebody who runs no services."""
+    if isinstance(error, FOR_EVERYBODY) and not isinstance(error, Unauthorised):
+        return f"{plain(error.reason.rstrip('.'))}."
+    return next((said for kind, said in NEXT if isinstance(error, kind)), "The service failed.")

@@ -1,0 +1,86 @@
+"""Retrying: by a click, and automatically after a while, so that a screen recovers without its reader."""
+
+import time
+from dataclasses import dataclass
+from itertools import count
+
+import streamlit as st
+
+from lib.wire.errors import (
+    InternalError,
+    Resting,
+    ServiceProblem,
+    Throttled,
+    TooLarge,
+    TrancheError,
+    Unanswered,
+)
+
+SECONDS, LONGEST_SECONDS, LONGEST_WISH = 15, 120, 300
+PASSING = (ServiceProblem, InternalError, Throttled, Unanswered)
+PAUSES, WANTED, DRAWN = "pauses_before_trying_again", "wanted_again", "offers_to_try_again"
+
+
+@dataclass(frozen=True)
+class Pause:
+    """So many seconds before the next try, since then."""
+
+    seconds: int
+    since: float
+
+
+def offer(error: TrancheError, what: str) -> None:
+    """A button, and a clock that does the same, where the failure may be over without a change of question.
+
+    `what` could not be loaded. Each time in a row that the clock runs out the next pause is twice as long.
+    Several things of one name may fail on one screen, side by side: each has a button of its own.
+    """
+    if isinstance(error, PASSING) and not isinstance(error, TooLarge):
+        pause = _pause(error, what)
+        drawn: dict[str, count[int]] = st.session_state.setdefault(DRAWN, {})
+        key = f"try_again_{what}_{next(drawn.setdefault(what, count()))}"
+        st.fragment(_wait, run_every=pause.seconds)(pause, key)
+
+
+def begin() -> None:
+    """A screen is drawn again: nothing has failed on it yet."""
+    st.session_state[DRAWN] = {}
+
+
+def over(what: str) -> None:
+    """It could be had: the next failure of it is the first in a row."""
+    _pauses().pop(what, None)
+
+
+def is_wanted_since(failed_at: float) -> bool:
+    """Whether somebody, or the clock, wants to try again what failed then: it is left alone no longer."""
+    wanted_at: float = st.session_state.get(WANTED, float("-inf"))
+    return failed_at < wanted_at
+
+
+def _pause(error: TrancheError, what: str) -> Pause:
+    now = time.monotonic()
+    if isinstance(error, Resting | Throttled):
+        return Pause(min(error.retry_after, LONGEST_WISH) + 1, now)
+    last = _pauses().get(what)
+    seconds = SECONDS
+    if last is not None:
+        has_run_out = now - last.since >= last.seconds - 1
+        seconds = min(2 * last.seconds, LONGEST_SECONDS) if has_run_out else last.seconds
+    pause = _pauses()[what] = Pause(seconds, now)
+    return pause
+
+
+def _wait(pause: Pause, key: str) -> None:
+    """Drawn with the screen, and drawn alone once the time is over: then the whole screen is asked again."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        is_wanted = st.button("Try again", icon=":material/refresh:", key=key)
+        st.caption(f"Retrying in {pause.seconds} seconds", width="content")
+    if is_wanted or time.monotonic() - pause.since > pause.seconds - 1:
+        st.session_state[WANTED] = time.monotonic()
+        st.rerun()
+
+
+def _pauses() -> dict[str, Pause]:
+    pauses: dict[str, Pause] = st.session_state.setdefault(PAUSES, {})
+    return pauses

@@ -1,0 +1,229 @@
+"""Signing in and out: streamlit-authenticator's session and cookie, over our own people and sessions."""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+import jwt
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.errors import StreamlitAPIException
+from streamlit_authenticator.controllers import AuthenticationController, CookieController
+
+from lib import connect
+from lib.people import Person
+from lib.people.demo import PASSWORD as DEMO_PASSWORD
+from lib.settings import Settings
+from lib.ui.frame.markdown import plain
+from lib.wire.errors import AccessError, TrancheError
+
+MARK = Path(__file__).with_name("mark.svg")
+DEMO_PEOPLE = {
+    "viewer": "Reads reports",
+    "manager": "Also sets up deals",
+    "admin": "Manages people and permissions",
+}
+NOT_HERE = "You are signed out, or your permissions changed: reload this page"
+ENDS, PROBLEM, COOKIE, TOKEN = "session_ends", "sign_in_problem", "cookie_work", "cookie_token"
+HIDDEN = "cookies"
+NAME, PASSWORD = "sign_in_name", "sign_in_password"
+
+
+def person() -> Person | None:
+    """Who is signed in, as they are now; None when nobody is, or no longer. To be asked on every run."""
+    username, ends = st.session_state.get("username"), st.session_state.get(ENDS)
+    if not username or not ends:
+        return None
+    found = _here().sessions.person(username, ends)
+    if found is None:
+        _forget()
+    return found
+
+
+def by_cookie(hidden: DeltaGenerator) -> bool:
+    """Whether the browser's cookie tells of a sign-in that still holds; then `person` knows it too."""
+    settings = _here().settings
+    if _cookie_name(settings) not in st.context.cookies or st.session_state.setdefault("logout", None):
+        return False
+    with hidden:
+        cookies = _cookies(settings)
+    try:
+        token = cookies.get_cookie()
+    except jwt.PyJWTError:
+        return False
+    if not token or _here().sessions.person(token["username"], token["exp_date"]) is None:
+        return False
+    _remember(token["username"], token["exp_date"])
+    return True
+
+
+def form() -> None:
+    """The sign-in page."""
+    settings = _here().settings
+    with st.container(horizontal_alignment="center"), st.container(width=420):
+        st.space(80)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.image(str(MARK), width=36, alt="")
+            st.title("Tranche", anchor=False)
+        st.markdown("Slice your report data, and set up deals.")
+        if settings.demo:
+            _demo()
+        _name_and_password()
+
+
+def keep_cookie(hidden: DeltaGenerator) -> None:
+    """Set or delete the browser's cookie after a sign-in or sign-out, until the browser says that it did.
+
+    Its script is drawn in `hidden`, a place that is always there: what comes and goes would move what follows
+    it, and leave shadows of it while an answer is awaited.
+    """
+    work = st.session_state.get(COOKIE)
+    if work is None:
+        return
+    if st.session_state.get(f"cookie_{work}"):
+        del st.session_state[COOKIE]
+        return
+    settings = _here().settings
+    with hidden:
+        manager = _cookies(settings).cookie_model.cookie_manager
+        if work == "set":
+            ends = datetime.fromtimestamp(st.session_state[ENDS])  # noqa: DTZ006
+            secure = (st.context.url or "").startswith("https:")
+            token = st.session_state[TOKEN]
+            manager.set(
+                _cookie_name(settings), token, key="cookie_set", expires_at=ends, secure=secure or None
+            )
+        else:
+            manager.cookies.setdefault(_cookie_name(settings), "")
+            manager.delete(_cookie_name(settings), key="cookie_delete")
+
+
+def sign_out() -> None:
+    """End this sign-in, in every tab that shares it. A callback of a button."""
+    username, ends = st.session_state.get("username"), st.session_state.get(ENDS)
+    if username and ends:
+        _here().sessions.end(username, ends)
+        _here().access.audit.note("signed out", username, username)
+    _forget()
+    _leave_url()
+    st.session_state[COOKIE] = "delete"
+
+
+def still_here() -> Callable[[], None]:
+    """A check for a thread that works outside of the script: that this sign-in holds, for the same person.
+
+    It raises AccessError once they signed out in whichever tab, their password or permissions changed.
+    """
+    found, sessions, ends = person(), _here().sessions, st.session_state.get(ENDS, 0.0)
+
+    def check() -> None:
+        if found is None or sessions.person(found.username, ends) != found:
+            raise AccessError(NOT_HERE)
+
+    return check
+
+
+def _name_and_password() -> None:
+    with st.form("sign_in", border=False):
+        st.text_input("Name", key=NAME, autocomplete="username")
+        st.text_input("Password", key=PASSWORD, type="password", autocomplete="current-password")
+        if problem := st.session_state.pop(PROBLEM, None):
+            st.error(plain(problem), icon=":material/error:")
+        st.form_submit_button("Sign in", type="primary", width="stretch", on_click=_typed)
+
+
+def _demo() -> None:
+    st.info(
+        "This is a demo with made-up data. Sign in as one of three people with a click, or type "
+        f"their name and the password `{DEMO_PASSWORD}`.",
+        icon=":material/science:",
+    )
+    with st.container(horizontal=True):
+        for username, does in DEMO_PEOPLE.items():
+            st.button(
+                username.capitalize(),
+                key=f"demo_{username}",
+                help=does,
+                width="stretch",
+                on_click=_sign_in,
+                args=(username, DEMO_PASSWORD),
+            )
+
+
+def _typed() -> None:
+    username, password = st.session_state[NAME], st.session_state[PASSWORD]
+    st.session_state[PASSWORD] = ""
+    if username and password:
+        _sign_in(username, password)
+    else:
+        st.session_state[PROBLEM] = "Type your name and your password."
+
+
+def _sign_in(username: str, password: str) -> None:
+    here = _here()
+    try:
+        found = here.access.sign_in(username, password, _address())
+    except TrancheError as error:
+        st.session_state[PROBLEM] = error.reason
+        return
+    if found is None:
+        st.session_state[PROBLEM] = "Incorrect name or password."
+        return
+    ends = time.time() + here.settings.session_hours * 3600
+    here.sessions.begin(found.username, ends)
+    _remember(found.username, ends)
+    claims = {"username": found.username, "exp_date": ends}
+    st.session_state[TOKEN] = jwt.encode(claims, here.settings.secret("cookie"), algorithm="HS256")
+    st.session_state[COOKIE] = "set"
+
+
+def _remember(username: str, ends: float) -> None:
+    """Let streamlit-authenticator fill its session, empty until then, and note which sign-in this is."""
+    _empty()
+    _authentication().login(token={"username": username})
+    st.session_state[ENDS] = ends
+
+
+def _forget() -> None:
+    """Leave nothing of whoever used this tab: no answer, no draft, no token that was just made."""
+    _empty()
+    _authentication().logout()
+
+
+def _leave_url() -> None:
+    """Take what was looked at out of the address; what is bound to a widget goes with it."""
+    for name in list(st.query_params):
+        with suppress(StreamlitAPIException):
+            del st.query_params[name]
+
+
+def _empty() -> None:
+    """Take everything out of the session's state, what widgets hold as well."""
+    for key in list(st.session_state):
+        del st.session_state[key]
+
+
+def _authentication() -> AuthenticationController:
+    return AuthenticationController(_here().people.credentials(), auto_hash=False)
+
+
+def _cookies(settings: Settings) -> CookieController:
+    days = settings.session_hours / 24
+    return CookieController(_cookie_name(settings), settings.secret("cookie"), days)
+
+
+def _cookie_name(settings: Settings) -> str:
+    """Cookies know hosts and no ports: two installations on one host must not share a name."""
+    return f"tranche-{settings.port}"
+
+
+def _here() -> connect.Installation:
+    return connect.installation(Settings.current())
+
+
+def _address() -> str | None:
+    """Where the browser is; None where Streamlit doesn't know."""
+    address = st.context.ip_address
+    return address if isinstance(address, str) else None

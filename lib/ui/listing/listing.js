@@ -1,0 +1,186 @@
+// Draws one page of a list in place and sends what is clicked on it. listing.py says how acts travel.
+
+const lists = new WeakMap()
+
+export default function ({ parentElement, data, setStateValue }) {
+  let list = lists.get(parentElement)
+  if (!list) {
+    list = newList(parentElement.querySelector(".listing"))
+    lists.set(parentElement, list)
+  }
+  list.send = (acts) => setStateValue("acts", { by: list.by, list: acts })
+  try {
+    update(list, data)
+  } catch (error) {
+    console.error("The list can't be drawn:", error)
+  }
+}
+
+function newList(root) {
+  const [columns, head, body] = [make("colgroup"), make("tr", { role: "row" }), make("tbody", { role: "rowgroup" })]
+  const table = make("table", { role: "grid", "aria-multiselectable": "true" }, columns, make("thead", { role: "rowgroup" }, head), body)
+  const box = make("div", { class: "box" }, table)
+  root.replaceChildren(box)
+  const list = { root, box, table, columns, head, body, by: Math.random().toString(36).slice(2), number: 0, waiting: [] }
+  root.addEventListener("click", (event) => onClick(list, event))
+  root.addEventListener("keydown", (event) => onKey(list, event))
+  return list
+}
+
+function make(name, attributes = {}, ...children) {
+  const node = document.createElement(name)
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value)
+  node.append(...children)
+  return node
+}
+
+function set(node, name, value) {
+  if (value === null) node.removeAttribute(name)
+  else if (node.getAttribute(name) !== value) node.setAttribute(name, value)
+}
+
+// ---- drawing ----------------------------------------------------------------------------------------------
+
+function update(list, data) {
+  const [by, last] = data.taken
+  if (by === list.by) list.waiting = list.waiting.filter(([number]) => number > last)
+  list.data = data
+  set(list.table, "aria-label", data.label)
+  set(list.table, "aria-rowcount", String(data.count))
+  list.box.classList.toggle("ticks", data.ticks)
+  drawHead(list)
+  drawRows(list)
+  showWaiting(list)
+}
+
+function drawHead(list) {
+  const { columns, ticks } = list.data
+  const shape = JSON.stringify([ticks, columns.map(({ id, title, width, order }) => [id, title, width, Boolean(order)])])
+  if (list.shape !== shape) {
+    list.shape = shape
+    const widths = columns.map(({ width }) => make("col", { style: `width: ${width}rem` }))
+    list.columns.replaceChildren(...(ticks ? [make("col", { style: "width: 2.2rem" })] : []), ...widths)
+    list.table.style.minWidth = `${columns.reduce((sum, { width }) => sum + width, ticks ? 2.2 : 0)}rem`
+    list.head.replaceChildren(...(ticks ? [tickAll()] : []), ...columns.map(newHead))
+    list.body.replaceChildren()
+  }
+  for (const column of columns) {
+    const head = list.head.querySelector(`[data-column="${column.id}"]`)
+    set(head, "aria-sort", column.sorted === "asc" ? "ascending" : column.sorted === "desc" ? "descending" : "none")
+  }
+}
+
+function tickAll() {
+  return make("th", { class: "tick", role: "columnheader" }, make("input", { type: "checkbox", "aria-label": "All on this page", "data-all": "" }))
+}
+
+function newHead(column, place) {
+  const inside = make(column.order ? "button" : "span", column.order ? { type: "button", title: `Order by ${column.title}` } : {})
+  inside.textContent = column.title
+  return make("th", { role: "columnheader", scope: "col", "data-column": column.id, class: styles(column, place) }, inside)
+}
+
+function styles(column, place) {
+  return [place === 0 ? "main" : "", `of-${column.id}`, column.is_right ? "right" : "", column.on_phone ? "phone" : ""].filter(Boolean).join(" ")
+}
+
+function drawRows(list) {
+  const known = new Map([...list.body.children].map((row) => [row.dataset.key, row]))
+  const rows = list.data.rows.map((row) => drawRow(list, known.get(row.key), row))
+  const kept = new Set(rows)
+  for (const row of known.values()) if (!kept.has(row)) row.remove()
+  rows.forEach((row, place) => {
+    if (list.body.children[place] !== row) list.body.insertBefore(row, list.body.children[place] ?? null)
+  })
+  if (rows.length && !rows.some((row) => row.tabIndex === 0)) rows[0].tabIndex = 0
+}
+
+function drawRow(list, node, row) {
+  const { columns, ticks } = list.data
+  if (!node) {
+    node = make("tr", { role: "row", tabindex: "-1", "data-key": row.key })
+    if (ticks) node.append(make("td", { class: "tick", role: "gridcell" }, make("input", { type: "checkbox", tabindex: "-1" })))
+    columns.forEach((column, place) => node.append(make(place ? "td" : "th", { role: place ? "gridcell" : "rowheader", class: styles(column, place) })))
+  }
+  node.row = row
+  set(node, "aria-current", row.is_open ? "true" : null)
+  const cells = [...node.children].slice(ticks ? 1 : 0)
+  row.cells.forEach((cell, place) => {
+    const target = cells[place]
+    target.classList.toggle("badge", Boolean(cell.tone))
+    const inside = cell.tone ? (target.firstElementChild ?? target.appendChild(make("span"))) : target
+    if (inside.textContent !== cell.text) inside.textContent = cell.text
+    if (cell.tone) inside.className = cell.tone
+    set(target, "title", cell.text || null)
+  })
+  if (ticks) set(node.querySelector("input"), "aria-label", `Choose ${row.cells[0].text}`)
+  return node
+}
+
+/** What was clicked and not yet answered lies over what the service said. */
+function showWaiting(list) {
+  set(list.box, "aria-busy", String(list.waiting.some(([, kind]) => kind !== "tick")))
+  const ticked = new Map(list.data.rows.map((row) => [row.key, row.is_ticked]))
+  for (const [, kind, keys, is] of list.waiting) if (kind === "tick") for (const key of keys) ticked.set(key, is)
+  for (const row of list.body.children) {
+    const is = Boolean(ticked.get(row.dataset.key))
+    const box = row.querySelector("input")
+    if (box) box.checked = is
+    set(row, "aria-selected", list.data.ticks ? String(is) : null)
+  }
+  const all = list.head.querySelector("[data-all]")
+  if (all) {
+    const count = [...list.body.children].filter((row) => row.getAttribute("aria-selected") === "true").length
+    all.checked = count > 0 && count === list.body.children.length
+    all.indeterminate = count > 0 && !all.checked
+  }
+}
+
+// ---- acting -----------------------------------------------------------------------------------------------
+
+function act(list, ...what) {
+  list.waiting.push([++list.number, ...what])
+  list.send(list.waiting)
+  showWaiting(list)
+}
+
+function onClick(list, event) {
+  const row = event.target.closest("tbody tr")
+  const head = event.target.closest("thead th")
+  if (head?.querySelector("button") && event.target.closest("button")) return order(list, head.dataset.column)
+  if (event.target.matches("[data-all]")) return act(list, "tick", list.data.rows.map(({ key }) => key), event.target.checked)
+  if (!row) return
+  reach(list, row)
+  if (event.target.closest(".tick")) return tick(list, row)
+  if (!String(list.root.getRootNode().getSelection?.() ?? getSelection())) act(list, "open", row.dataset.key)
+}
+
+function order(list, id) {
+  const column = list.data.columns.find((one) => one.id === id)
+  const next = column.sorted === null ? column.order : column.sorted === "asc" ? "desc" : "asc"
+  for (const one of list.data.columns) one.sorted = one === column ? next : null
+  drawHead(list)
+  act(list, "order", id, next)
+}
+
+function tick(list, row) {
+  act(list, "tick", [row.dataset.key], row.getAttribute("aria-selected") !== "true")
+}
+
+function reach(list, row) {
+  for (const other of list.body.children) other.tabIndex = other === row ? 0 : -1
+  row.focus({ preventScroll: false })
+}
+
+function onKey(list, event) {
+  const row = event.target.closest("tbody tr")
+  if (!row || event.ctrlKey || event.metaKey || event.altKey) return
+  const rows = [...list.body.children]
+  const at = rows.indexOf(row)
+  const steps = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1, PageDown: at + 10, PageUp: at - 10 }
+  if (event.key in steps) reach(list, rows[Math.max(0, Math.min(rows.length - 1, steps[event.key]))])
+  else if (event.key === "Enter") act(list, "open", row.dataset.key)
+  else if (event.key === " " && list.data.ticks) tick(list, row)
+  else return
+  event.preventDefault()
+}

@@ -1,0 +1,1 @@
+"""Domain and app lists: found, created, filled, renamed, deleted."""

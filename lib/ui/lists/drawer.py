@@ -1,0 +1,241 @@
+"""The drawer of a list: its entries, what is pasted, its name, and what depends on it."""
+
+import re
+from collections.abc import Sized
+from typing import Any
+
+import streamlit as st
+
+from lib.deals.client import Deals
+from lib.deals.models import AppList, DomainList, SupplyPackage
+from lib.ui.charts.numbers import Numbers
+from lib.ui.frame import notes
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.frame.problems import show, told
+from lib.ui.lists import entries
+from lib.ui.lists.entries import Pasted
+from lib.ui.supply import catalogue, permission
+from lib.wire.errors import NotFound, TrancheError
+
+OPEN, WIDTH, SHOWN = "list", 720, 1_000
+KINDS: dict[str, type[DomainList] | type[AppList]] = {"domain_lists": DomainList, "app_lists": AppList}
+FIELDS = {"domain_lists": "domains", "app_lists": "apps"}
+WORDS = {"domain_lists": "domains", "app_lists": "apps"}
+ADDRESS = re.compile(r"(domain_lists|app_lists)-([1-9][0-9]{0,15})")
+PASTE, NAME, FIND, PROBLEM = "list_paste_{}", "list_name_{}", "list_find", "list_problem"
+List = DomainList | AppList
+
+
+def opened() -> tuple[str, int] | None:
+    """Which one the URL says is open."""
+    found = ADDRESS.fullmatch(st.query_params.get(OPEN, ""))
+    return (found[1], int(found[2])) if found else None
+
+
+def close() -> None:
+    """Let none be open. A callback."""
+    st.query_params.pop(OPEN, None)
+    st.session_state.pop(PROBLEM, None)
+
+
+def entries_of(one: List) -> tuple[str, ...]:
+    """The domains or apps of a list."""
+    return one.domains if isinstance(one, DomainList) else one.apps
+
+
+def draw(here: Here) -> None:
+    """The drawer of the one that is open, if any."""
+    key = opened()
+    if key is None:
+        return
+    try:
+        found = catalogue.client(here).get(KINDS[key[0]], key[1])
+    except NotFound:
+        close()
+        st.warning(f"List {key[1]:d} no longer exists.", icon=":material/link_off:")
+        return
+    except TrancheError as error:
+        show(error, "The list", "Nothing was changed.")
+        return
+    dialog = st.dialog(
+        plain(found.name or f"List {key[1]}"), position="right", width=WIDTH, icon=":material/list_alt:",
+        on_dismiss=close,
+    )  # fmt: skip
+    dialog(_content)(here, key)
+
+
+def _content(here: Here, key: tuple[str, int]) -> None:
+    with told("The list", "What you typed is kept."):
+        found = catalogue.client(here).get(KINDS[key[0]], key[1])
+        may_change = not permission.of(here).why_not(key[0], "change")
+        notes.draw()
+        if said := st.session_state.pop(PROBLEM, None):
+            st.error(plain(said), icon=":material/error:")
+        _entries(here, key, found, may_change)
+        if may_change:
+            _paste(here, key, found)
+            _rename(here, key, found)
+        if not permission.of(here).why_not(key[0], "delete"):
+            _delete(here, key, found)
+
+
+def _entries(here: Here, key: tuple[str, int], found: List, may_change: bool) -> None:
+    """All entries: searched, downloaded; some of them removed."""
+    numbers, everything = Numbers.of(st.context.locale), entries_of(found)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        text = st.text_input(
+            "Search entries", type="search", live="200ms", key=FIND, label_visibility="collapsed",
+            placeholder=f"Search among {numbers.number(len(everything))} {WORDS[key[0]]}",
+        )  # fmt: skip
+        st.download_button(
+            "Download", data="\r\n".join(everything), file_name=f"{key[0]}-{key[1]}.txt", mime="text/plain",
+            icon=":material/download:", on_click="ignore", key="list_download", disabled=not everything,
+        )  # fmt: skip
+    shown = [one for one in everything if (text or "").strip().casefold() in one.casefold()]
+    if not everything:
+        st.caption("No entries yet: the list selects nothing.")
+        return
+    table = {WORDS[key[0]].capitalize(): shown[:SHOWN]}
+    st.dataframe(table, hide_index=True, height=min(300, 38 + 35 * max(1, len(shown))), alt="Entries")
+    more = f", the first {numbers.number(SHOWN)} shown" if len(shown) > SHOWN else ""
+    st.caption(f"{numbers.number(len(shown))} of {numbers.number(len(everything))} {WORDS[key[0]]}{more}")
+    if may_change and text and shown and len(shown) < len(everything):
+        label = f"Remove these {numbers.number(len(shown))}"
+        st.button(
+            label,
+            icon=":material/remove:",
+            key="list_remove",
+            on_click=_remove,
+            args=(here, key, found, tuple(shown)),
+        )
+
+
+def _paste(here: Here, key: tuple[str, int], found: List) -> None:
+    """Entries to add: what can't be read is named by line, and stays when the others are added."""
+    numbers = Numbers.of(st.context.locale)
+    field = PASTE.format(f"{key[0]}-{key[1]}")
+    st.text_area(
+        f"Add {WORDS[key[0]]}", key=field, height=120, persist_state="session",
+        placeholder="Paste entries, one a line or separated by commas",
+    )  # fmt: skip
+    pasted = _pasted(key)
+    new = pasted.new(entries_of(found))
+    known = len(pasted.entries) - len(new)
+    if pasted.broken:
+        st.markdown(f":red[{numbers.number(len(pasted.broken))} can't be read] and are not added:")
+        broken = {
+            "Line": [one.line for one in pasted.broken],
+            "Entry": [one.text for one in pasted.broken],
+            "Why": [one.why for one in pasted.broken],
+        }
+        st.dataframe(
+            broken, hide_index=True, height=min(250, 38 + 35 * len(pasted.broken)), alt="Not readable"
+        )
+    parts = [f"{numbers.number(len(new))} new" if pasted.entries else ""]
+    parts += [f"{numbers.number(known)} already in the list" if known else ""]
+    parts += [f"{numbers.number(pasted.repeated)} pasted twice" if pasted.repeated else ""]
+    if said := ", ".join(filter(None, parts)):
+        st.caption(said)
+    label = f"Add {numbers.number(len(new))} {WORDS[key[0]]}" if new else f"Add {WORDS[key[0]]}"
+    st.button(label, type="primary", key="list_add", on_click=_add, args=(here, key, found))
+
+
+def _counted(some: Sized) -> str:
+    return Numbers.of(st.context.locale).number(len(some))
+
+
+def _pasted(key: tuple[str, int]) -> Pasted:
+    """What the field holds."""
+    return entries.read(st.session_state.get(PASTE.format(f"{key[0]}-{key[1]}")) or "", KINDS[key[0]])
+
+
+def _add(here: Here, key: tuple[str, int], found: List) -> None:
+    """Add what can be read; the rest stays in the field. A callback.
+
+    It reads the field itself: what is pasted is known only once the click has left it.
+    """
+    pasted = _pasted(key)
+    new = pasted.new(entries_of(found))
+    if not new:
+        notes.say("Paste new entries first")
+    elif _changed(here, key, found, {FIELDS[key[0]]: [*entries_of(found), *new]}, f"{_counted(new)} added"):
+        st.session_state[PASTE.format(f"{key[0]}-{key[1]}")] = pasted.left
+
+
+def _remove(here: Here, key: tuple[str, int], found: List, some: tuple[str, ...]) -> None:
+    """Remove these entries. A callback."""
+    kept = [one for one in entries_of(found) if one not in set(some)]
+    if _changed(here, key, found, {FIELDS[key[0]]: kept}, f"{_counted(some)} removed"):
+        st.session_state[FIND] = ""
+
+
+def _rename(here: Here, key: tuple[str, int], found: List) -> None:
+    field = NAME.format(f"{key[0]}-{key[1]}")
+    st.session_state.setdefault(field, found.name or "")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input("Name", key=field, max_chars=200)
+        st.button("Rename", key="list_rename", on_click=_rename_it, args=(here, key, found, field))
+
+
+def _rename_it(here: Here, key: tuple[str, int], found: List, field: str) -> None:
+    """Rename it to what the field holds. A callback."""
+    name = (st.session_state[field] or "").strip()
+    if not name:
+        st.session_state[PROBLEM] = "Type a name. Nothing was changed."
+    elif name != found.name:
+        _changed(here, key, found, {"name": name}, "Renamed")
+
+
+def _changed(here: Here, key: tuple[str, int], found: List, fields: dict[str, Any], done: str) -> bool:
+    """Whether it was changed, as it was shown; why not is said in the drawer. A callback."""
+    try:
+        catalogue.client(here).change(*key, fields, found.etag)
+    except TrancheError as error:
+        st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. Nothing was changed."
+        return False
+    finally:
+        catalogue.forget()
+    notes.say(done)
+    return True
+
+
+def _delete(here: Here, key: tuple[str, int], found: List) -> None:
+    """What depends on it comes first; without dependants it can be deleted."""
+    popover = st.popover("Delete", icon=":material/delete:", key="list_delete", on_change="rerun")
+    if not popover.open:
+        return
+    with popover:
+        users = dependants(catalogue.client(here), key)
+        if users:
+            st.markdown(f"**{len(users):d} packages use this list.** Take it out of their targeting first:")
+            st.markdown("\n".join(f"- {plain(one)}" for one in users))
+            return
+        st.markdown("This can't be undone.")
+        st.button(
+            "Delete list", type="primary", key="list_delete_sure", on_click=_gone, args=(here, key, found)
+        )
+
+
+def dependants(client: Deals, key: tuple[str, int]) -> list[str]:
+    """The packages that target or exclude the list, by name and id."""
+    field = "domain_list_targetings" if key[0] == "domain_lists" else "app_list_targetings"
+    name = client.get(KINDS[key[0]], key[1]).name or ""
+    found = client.everything(SupplyPackage, search=name, ordering="id") if client.abilities.finds else ()
+    return [
+        f"{one.name} ({one.id})" for one in found if any(part.id == key[1] for part in getattr(one, field))
+    ]
+
+
+def _gone(here: Here, key: tuple[str, int], found: List) -> None:
+    """Delete it. A callback."""
+    try:
+        catalogue.client(here).remove(*key, found.etag)
+    except TrancheError as error:
+        if not isinstance(error, NotFound):
+            st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}."
+            return
+    close()
+    catalogue.forget()
+    notes.say(f"{found.name} is deleted")
+    st.rerun()

@@ -1,0 +1,80 @@
+"""An answer as it is shown, as CSV: above its rows a line each for the question and how precise it is.
+
+Values are raw and whole: codes beside their descriptions, numbers with all their digits, the ends of 95 %
+ranges where they are estimates. A text that a spreadsheet would run gets an apostrophe before it.
+"""
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Sequence
+
+from lib.reporting.answers import Audience
+from lib.reporting.models import DataField, Slicer
+from lib.ui.charts import numbers
+from lib.ui.question import filter_words
+from lib.ui.question.focus import Focus
+
+RUN = ("=", "+", "-", "@", "\t", "\r")
+
+
+def text(answer: Audience, fields: Sequence[DataField], slicer: Slicer, labels: Sequence[str]) -> str:
+    """The rows with these data fields, and their total last; `labels` come first, a line each."""
+    lines = io.StringIO()
+    writer = csv.writer(lines, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
+    columns = [*_keys(answer, slicer), *_figures(answer, fields)]
+    for label in labels:
+        writer.writerow([_harmless(label)])
+    writer.writerow([_harmless(column[0]) for column in columns])
+    writer.writerows(zip(*(column[1] for column in columns), strict=True))
+    whole = [answer.total.values.get(field.name) for field in fields]
+    total = _cells([math.nan if value is None else value for value in whole])
+    width = sum(len(_sides(answer, field.name)) + 1 for field in fields)
+    if len(answer.names.columns) and width == len(fields):
+        writer.writerow(["Total", *[""] * (len(columns) - width - 1), *total])
+    return lines.getvalue()
+
+
+def question(seen: Focus, split_by: Sequence[str]) -> str:
+    """What was asked, in words: days, split and filters."""
+    fields = ", ".join(filter_words.field(name, seen.slicer) for name in split_by)
+    filters = [filter_words.sentence(f, seen.slicer, listed=len(f.value)) for f in seen.query.filters]
+    asked = f"{seen.query.project_name}/{seen.query.slicer_name}, {numbers.days(*seen.period)}"
+    return "; ".join([f"{asked}, by {fields}" if fields else asked, *filters])
+
+
+def _keys(answer: Audience, slicer: Slicer) -> Iterator[tuple[str, list[str]]]:
+    for name in map(str, answer.names):
+        field = slicer.key_field(name)
+        title = field.description or name
+        codes = answer.names[name].astype(str).tolist()
+        yield title, list(map(_harmless, codes))
+        if field.mapping and answer.descriptions is not None:
+            words = answer.descriptions[name].astype(str).tolist()
+            yield f"{title}, description", list(map(_harmless, words))
+
+
+def _figures(answer: Audience, fields: Sequence[DataField]) -> Iterator[tuple[str, list[float | str]]]:
+    for field in fields:
+        title = numbers.title(field, with_unit=True)
+        yield title, _cells(answer.values[field.name].tolist())
+        for side, values in _sides(answer, field.name):
+            yield f"{title}, {side} end (95 %)", _cells(values)
+
+
+def _sides(answer: Audience, name: str) -> list[tuple[str, list[float]]]:
+    """The ends of the ranges, where there are any of some width."""
+    if answer.low is None or answer.high is None or name not in answer.low:
+        return []
+    if not (answer.high[name] > answer.low[name]).any():
+        return []
+    return [("lower", answer.low[name].tolist()), ("upper", answer.high[name].tolist())]
+
+
+def _cells(values: Sequence[float]) -> list[float | str]:
+    """Numbers; whole ones without decimals, missing ones empty."""
+    return ["" if math.isnan(v) else int(v) if float(v).is_integer() else v for v in values]
+
+
+def _harmless(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(RUN) else cell

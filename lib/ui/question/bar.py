@@ -1,0 +1,21 @@
+"""The question in one row: days, what they are compared with, filters, and the link to it."""
+
+import streamlit as st
+
+from lib.ui.frame.frame import Here
+from lib.ui.question import dates_picker, filter_picker, history, moved_button, saved, share
+
+
+@st.fragment
+def draw(here: Here, with_comparison: bool = True, page: str = "audience") -> None:
+    """The row of pickers. What is only opened or typed in redraws this row alone, a choice all."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        dates_picker.draw(here)
+        if with_comparison:
+            dates_picker.draw_comparison(here)
+            moved_button.draw(here)
+        filter_picker.draw(here)
+        st.space("stretch")
+        history.draw(here)
+        saved.draw(here, page)
+        share.draw(here, page)

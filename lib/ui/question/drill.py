@@ -1,0 +1,134 @@
+"""What a click on a value does: keep its records, or leave them out; on a header, order the rows."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from lib.reporting.models import AudienceQuery, Order, Slicer
+from lib.ui.frame.frame import Here
+from lib.ui.question import cards, filter_picker, lines, question
+from lib.ui.question.cards import Card
+from lib.ui.question.view import View
+from lib.ui.rows import rows
+from lib.ui.rows.rows import Act, Choice, Finding, Opening, Ordering
+
+BOARD, CARDS, MOVED = "split_rows", "leaderboards", "moved_rows"
+MODE, COUNT = "drill_mode", "drills"
+BOARDS = (BOARD, CARDS, MOVED)
+KEEP, EXCLUDE = "keep", "exclude"
+WORDS = {KEEP: "Click keeps", EXCLUDE: "Click excludes"}
+ICONS = {KEEP: ":material/filter_alt:", EXCLUDE: ":material/block:"}
+CHANGES = {
+    "include": filter_picker.include,
+    "add": filter_picker.add,
+    "exclude": filter_picker.exclude,
+    "release": filter_picker.release,
+}
+DRAWS = {"draw": lines.with_line, "undraw": lines.without_line}
+
+
+def catch_up(here: Here) -> None:
+    """Let the question follow the clicks on rows that it has not followed yet.
+
+    To be called before a screen reads the question: the callback that followed a click may have broken off.
+    """
+    sent = {name: rows.new_acts(st.session_state.get(name), question.taken(name)) for name in BOARDS}
+    acts = [act for found, _ in sent.values() for act in found]
+    if not acts:
+        return
+    taken = {name: last for name, (_, last) in sent.items()}
+    query, looked = question.current(here), question.view(here)
+    now = changed(query, acts, here.slicer)
+    changes = {**looked_at(looked, acts, here.slicer), **drawn(query, looked, acts, here.slicer)}
+    if changes:
+        question.look(here, now, taken, **changes)
+    else:
+        question.ask(now, taken)
+
+
+def follow(here: Here) -> None:
+    """The same as the callback of the component."""
+    catch_up(here)
+    st.rerun()
+
+
+def changed(query: AudienceQuery, acts: Iterable[Act], slicer: Slicer) -> AudienceQuery:
+    """The question after these acts. What names no field of the slicer changes nothing."""
+    keys = {field.name for field in slicer.key_fields}
+    for act in acts:
+        if isinstance(act, Ordering):
+            query = _ordered(query, act, slicer)
+        elif isinstance(act, Opening) and act.table in keys:
+            query = query.model_copy(update={"split_by": (act.table,), "order_by": ()})
+        elif isinstance(act, Choice) and act.kind in CHANGES:
+            for name, value in act.values:
+                query = CHANGES[act.kind](query, name, value) if name in keys else query
+    return query
+
+
+def looked_at(view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, Any]:
+    """What of the view changes by these acts: how the leaderboards are ordered, and what is found in them."""
+    shown = {card.name: card for card in view.cards or cards.usual(slicer)}
+    after = dict(shown)
+    for act in acts:
+        if isinstance(act, Ordering | Finding) and act.table in after:
+            after[act.table] = _card(after[act.table], act)
+    return {"cards": tuple(after.values())} if after != shown else {}
+
+
+def drawn(query: AudienceQuery, view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, Any]:
+    """Which values have lines of their own after these acts, where that changes."""
+    keys = {field.name for field in slicer.key_fields}
+    before = after = lines.drawn(query, view.lines)
+    for act in acts:
+        if isinstance(act, Choice) and act.kind in DRAWS:
+            for name, value in act.values:
+                after = DRAWS[act.kind](after, name, value) if name in keys else after
+    return {"lines": after} if after != before else {}
+
+
+def _ordered(query: AudienceQuery, act: Ordering, slicer: Slicer) -> AudienceQuery:
+    """The split's rows in another order; a leaderboard's are ordered in the view."""
+    names = set(query.split_by) | {field.name for field in slicer.data_fields}
+    if act.table != "split" or act.column not in names:
+        return query
+    order = (Order(name=act.column, direction=act.direction),)
+    return query.model_copy(update={"order_by": order})
+
+
+def _card(card: Card, act: Ordering | Finding) -> Card:
+    if isinstance(act, Finding):
+        return replace(card, find=act.text)
+    by = next((known for known in cards.COLUMNS if known == act.column), card.by)
+    return replace(card, by=by, direction=act.direction)
+
+
+def draw_mode() -> None:
+    """The control that says what a click on a chart does."""
+    st.session_state[MODE] = st.session_state.get(MODE) or KEEP
+    st.segmented_control(
+        "A click on a value",
+        [KEEP, EXCLUDE],
+        format_func=lambda mode: f"{ICONS[mode]} {WORDS[mode]}",
+        key=MODE,
+        required=True,
+        label_visibility="collapsed",
+    )
+
+
+def key(name: str) -> str:
+    """A chart's key that is new after each click, so that the same place can be clicked again."""
+    return f"{name}_{st.session_state.get(COUNT, 0)}"
+
+
+def into(here: Here, values: Iterable[tuple[str, str]]) -> None:
+    """Ask again, with or without these values of key fields; for a callback of a chart."""
+    change = filter_picker.exclude if st.session_state.get(MODE) == EXCLUDE else filter_picker.include
+    query = question.current(here)
+    for name, value in values:
+        query = change(query, name, value)
+    question.ask(query)
+    st.session_state[COUNT] = st.session_state.get(COUNT, 0) + 1
+    st.rerun()

@@ -1,0 +1,34 @@
+"""Filters in words: `Country is United States, Canada`."""
+
+from collections.abc import Mapping
+
+from lib.reporting.matches import rule
+from lib.reporting.models import Filter, Slicer
+from lib.ui.charts.numbers import NOT_SET
+
+LISTED = 2
+
+
+def sentence(
+    wanted: Filter, slicer: Slicer, described: Mapping[str, str] | None = None, listed: int = LISTED
+) -> str:
+    """A filter as a short sentence; `described` gives the words of codes, `listed` is how many to name."""
+    names = [named(code, described or {}) for code in wanted.value]
+    rest = f" and {len(names) - listed} more" if len(names) > listed else ""
+    return f"{field(wanted.name, slicer)} {rule(wanted.match).words} {', '.join(names[:listed])}{rest}"
+
+
+def field(name: str, slicer: Slicer) -> str:
+    """A key field's name as people know it."""
+    return slicer.key_field(name).description or name
+
+
+def named(code: str, described: Mapping[str, str]) -> str:
+    """A value as people know it: its description, the code itself, or `(not set)`."""
+    return described.get(code) or code or NOT_SET
+
+
+def both(code: str, description: str | None) -> str:
+    """A value by description and code, to be found by either."""
+    words = description or code or NOT_SET
+    return words if words == code or not code else f"{words} · {code}"

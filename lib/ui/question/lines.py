@@ -1,0 +1,36 @@
+"""The values that the time chart draws as lines of their own: those of one key field, up to five."""
+
+from collections.abc import Mapping
+
+from lib.reporting.models import AudienceQuery
+from lib.ui.charts import theme
+
+MOST = len(theme.LINES)
+Lines = tuple[str, ...]
+
+
+def drawn(query: AudienceQuery, chosen: Lines | None) -> Lines:
+    """A key field, then its values: as chosen, else the two to five that one filter keeps; empty without."""
+    if chosen is not None:
+        return chosen
+    kept = {f.name: f.value for f in query.filters if f.match == "equals" and 2 <= len(f.value) <= MOST}
+    return (name := next(iter(kept)), *kept[name]) if len(kept) == 1 else ()
+
+
+def with_line(shown: Lines, name: str, value: str) -> Lines:
+    """The lines with this value too; another key field's, or the first of too many, go."""
+    values = [other for other in shown[1:] if other != value] if shown[:1] == (name,) else []
+    return (name, *[*values, value][-MOST:])
+
+
+def without_line(shown: Lines, name: str, value: str) -> Lines:
+    """The lines without this value's."""
+    if shown[:1] != (name,):
+        return shown
+    values = [other for other in shown[1:] if other != value]
+    return (name, *values) if values else ()
+
+
+def colors(shown: Lines) -> Mapping[tuple[str, str], str]:
+    """The colour of each value's line, by key field and value."""
+    return {(shown[0], value): theme.LINES[place] for place, value in enumerate(shown[1:])} if shown else {}

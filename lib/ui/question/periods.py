@@ -1,0 +1,120 @@
+"""Which days a question is about: the usual ones, the presets, and those to compare with.
+
+Presets are the API's own relative dates, so that a link keeps its meaning. Where a slicer's data ended
+before yesterday, relative dates would find nothing: its presets are fixed dates up to its last day.
+"""
+
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from lib.reporting import dates
+from lib.reporting.dates import Days
+from lib.reporting.models import Slicer
+from lib.wire.errors import BadRequest
+
+PREVIOUS, WEEKDAYS = "previous", "weekdays"
+DAY = timedelta(days=1)
+
+
+class Preset(NamedTuple):
+    """A range of days with a name; `start` and `end` as the API takes them."""
+
+    label: str
+    start: str
+    end: str
+
+
+def usual(slicer: Slicer, today: date) -> tuple[str, str]:
+    """The dates of a question that names none: the last seven complete days with data."""
+    week = presets(slicer, today)[1]
+    return week.start, week.end
+
+
+def presets(slicer: Slicer, today: date) -> list[Preset]:
+    """What the dates picker offers, the second one being the usual; `today` in the slicer's zone."""
+    if is_fresh(slicer, today):
+        found = [
+            Preset("Yesterday", "yesterday", "yesterday"),
+            Preset("Last 7 days", "-7d", "yesterday"),
+            Preset("Last 14 days", "-14d", "yesterday"),
+            Preset("Last 30 days", "-30d", "yesterday"),
+            Preset("Last 90 days", "-90d", "yesterday"),
+            Preset("Today so far", "today", "today"),
+            Preset("This month", "-0m_first", "today"),
+            Preset("Last month", "-1m_first", "-1m_last"),
+        ]
+    else:
+        last = date.fromisoformat(slicer.last_date or today.isoformat())
+        found = [_fixed(days, last) for days in (1, 7, 14, 30, 90)]
+    if slicer.first_date and slicer.last_date:
+        found.append(Preset("All data", slicer.first_date, slicer.last_date))
+    return found
+
+
+def is_fresh(slicer: Slicer, today: date) -> bool:
+    """Whether the data reach to yesterday, so that relative dates find them."""
+    return slicer.last_date is not None and date.fromisoformat(slicer.last_date) >= today - DAY
+
+
+def _fixed(days: int, last: date) -> Preset:
+    label = "Last day" if days == 1 else f"Last {days} days of data"
+    return Preset(label, (last - (days - 1) * DAY).isoformat(), last.isoformat())
+
+
+def resolved(start: str, end: str, today: date) -> Days:
+    """First and last day that the two values mean; BadRequest where they are no range."""
+    return dates.date_range(start, end, today)
+
+
+class Comparison(NamedTuple):
+    """The days that are compared: those of the question, and those of before."""
+
+    now: Days
+    before: Days
+
+
+def matched(period: Days, before: Days, slicer: Slicer, today: date) -> Comparison | None:
+    """The part of two ranges of days that can be compared; None where nothing is left.
+
+    Days without data and today, which is not over, have no counterpart. Of two ranges of one length both
+    lose the same days, so that the weekdays stay the same on both sides; of others each loses its own.
+    """
+    last = min(date.fromisoformat(slicer.last_date), today - DAY) if slicer.last_date else today - DAY
+    there = (date.fromisoformat(slicer.first_date) if slicer.first_date else date.min, last)
+    if length(period) != length(before):
+        now, then = _within(period, there), _within(before, there)
+    else:
+        shift = period[0] - before[0]
+        earlier = _within(before, there)
+        now = _within(period, there)
+        now = _within(now, (earlier[0] + shift, earlier[1] + shift))
+        then = now[0] - shift, now[1] - shift
+    return Comparison(now, then) if now[0] <= now[1] and then[0] <= then[1] else None
+
+
+def length(days: Days) -> int:
+    """How many days a range has."""
+    return (days[1] - days[0]).days + 1
+
+
+def _within(days: Days, there: Days) -> Days:
+    return max(days[0], there[0]), min(days[1], there[1])
+
+
+def compared(compare: tuple[str, ...], period: Days, today: date) -> Days | None:
+    """The days that a period is compared with: as many before it, the same weekdays, or two date values.
+
+    None where nothing is compared, or where the two values are no range.
+    """
+    first, last = period
+    if compare == (PREVIOUS,):
+        return first - length(period) * DAY, last - length(period) * DAY
+    if compare == (WEEKDAYS,):
+        weeks = timedelta(weeks=-(-length(period) // 7))
+        return first - weeks, last - weeks
+    if len(compare) != 2:
+        return None
+    try:
+        return resolved(*compare, today)
+    except BadRequest:
+        return None

@@ -1,0 +1,82 @@
+"""What is said about precision: how far off a figure may be, and how much was read for it."""
+
+import math
+from collections.abc import Sequence
+
+from lib.reporting.answers import Audience
+from lib.reporting.models import DataField
+from lib.ui.charts.numbers import Numbers, title
+
+LEAST_SHOWN, EXACT = 0.05, "Exact"
+
+
+def half_range(low: float | None, high: float | None, value: float | None) -> float:
+    """The larger side of a range in percent of the value; 0 where there is no range, NaN without a value."""
+    if low is None or high is None:
+        return 0.0
+    if value is None or not math.isfinite(value):
+        return math.nan
+    side = max(high - value, value - low)
+    if side <= 0:
+        return 0.0
+    return 100 * side / abs(value) if value else math.nan
+
+
+def total_range(audience: Audience, field: str) -> float:
+    """How far off the total of a data field may be, in percent."""
+    total = audience.total
+    if field not in total.low and total.confidence_range is not None:
+        return float(total.confidence_range)
+    if field in total.low and total.low[field] is None:
+        return math.nan
+    return half_range(total.low.get(field), total.high.get(field), total.values.get(field))
+
+
+def sentence(audience: Audience, field: str, numbers: Numbers) -> str:
+    """`± 1.3 % (10,000 of 1.2 M rows)`, or that the figures are exact.
+
+    Where the total is exact but the rows of a split are estimates, that is what it says.
+    """
+    off = total_range(audience, field)
+    if math.isnan(off) and audience.total.values.get(field) is not None:
+        return f"Estimate from too few records for an interval{_read(audience, numbers)}"
+    if off >= LEAST_SHOWN:
+        return f"± {numbers.percent(off)}{_read(audience, numbers)}"
+    if _has_estimates(audience, field):
+        return f"Total exact, rows estimated{_read(audience, numbers)}"
+    return EXACT
+
+
+def over(audience: Audience, fields: Sequence[DataField], numbers: Numbers) -> str:
+    """The same of all the fields that a reader sees, the one in front first: "Exact" means each of them."""
+    front, others = fields[0], fields[1:]
+    said = sentence(audience, front.name, numbers)
+    vague = [field for field in others if sentence(audience, field.name, numbers) != EXACT]
+    if said == EXACT:
+        parts = [f"{title(field)} {sentence(audience, field.name, numbers)}" for field in vague]
+        return f"Exact but for {'; '.join(parts)}" if parts else EXACT
+    widest = max(vague, key=lambda field: _width(audience, field), default=front)
+    if _width(audience, widest) <= _width(audience, front):
+        return said
+    return f"{said}; {title(widest)} ± {numbers.percent(_width(audience, widest))}"
+
+
+def _width(audience: Audience, field: DataField) -> float:
+    off = total_range(audience, field.name)
+    return off if math.isfinite(off) else 0.0
+
+
+def _has_estimates(audience: Audience, field: str) -> bool:
+    if audience.low is None or audience.high is None or field not in audience.low:
+        return False
+    return bool((audience.high[field] > audience.low[field]).any())
+
+
+def _read(audience: Audience, numbers: Numbers) -> str:
+    found = audience.precision
+    if found is None or not found.is_sampled:
+        return ""
+    total = numbers.rough(found.records_in_range) if found.records_in_range >= 1e5 else None
+    return (
+        f" ({numbers.number(found.records_read)} of {total or numbers.number(found.records_in_range)} rows)"
+    )

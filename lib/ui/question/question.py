@@ -1,0 +1,238 @@
+"""The question that Audience, Export and Slicers share. The session has it, and the URL shows it.
+
+A browser sends its URL along with every click. Behind a slow network that may be the URL of a moment ago: it
+is taken for the question only where the person has gone there (a link, the browser's Back). What the browser
+may still show is remembered, so that a click is never undone by an older URL.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Slicer
+from lib.ui.frame.frame import Here
+from lib.ui.question import link
+from lib.ui.question import view as views
+from lib.ui.question.steps import Params, Steps
+from lib.ui.question.view import View
+from lib.ui.rows.rows import NOTHING_TAKEN, Taken
+
+KEPT, ABOUT, LEFT_OUT = "question", "question_about", "question_left_out"
+SCREEN, MEANINGS = "screen", "question_without_parameters"
+OF_ONE_SLICER = ("split", "fields", "field", "order", "source")
+BOUND = ("project", "slicer")
+MOST_ADDRESSES = 50
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The question as URL parameters, on a screen (None: to be found out on arrival).
+
+    `addresses` are the parameters that the browser was sent to, and may still show; `taken` is
+    the last act taken of each component with rows; `steps` are the questions before this one. All in one
+    value: a run may break off between two writes.
+    """
+
+    screen: str | None = None
+    params: Params = field(default_factory=dict)
+    addresses: tuple[Params, ...] = ()
+    taken: Mapping[str, Taken] = field(default_factory=dict)
+    steps: Steps = field(default_factory=Steps)
+
+
+def arrive(screen: str) -> None:
+    """A screen is about to be drawn; its name, for the URL without parameters that leads to it."""
+    if st.session_state.get(SCREEN) != screen:
+        st.session_state[SCREEN] = screen
+        st.session_state[KEPT] = replace(_kept(), screen=None)
+
+
+def current(here: Here) -> AudienceQuery:
+    """The question as it stands, about the slicer that the frame's pickers say.
+
+    Where nothing is asked yet, it is the last complete week by the first key field: a screen opens on an
+    answer, not on an empty form. On the way to another slicer, days are kept, and those filters that it has.
+    The usual question needs no parameters: a URL without any asks it.
+    """
+    about = (here.project, here.slicer_name)
+    asked = _asked()
+    reading = link.from_params(asked, here.slicer, *about)
+    is_moved = st.session_state.get(ABOUT, about) != about
+    if is_moved and reading.left_out:
+        asked = {name: text for name, text in asked.items() if name not in OF_ONE_SLICER}
+        reading = link.from_params(asked, here.slicer, *about)
+    query = reading.query
+    if "split" not in asked and (is_moved or not asked):
+        query = query.model_copy(update={"split_by": first_split(here.slicer)})
+    if is_moved or reading.left_out:
+        st.session_state[LEFT_OUT] = reading.left_out
+    st.session_state[ABOUT] = about
+    if asked or is_moved:
+        looked = views.to_params(views.from_params(asked, here.slicer))
+        _write(_params(query) | looked if asked else {}, steps=Steps() if is_moved else _kept().steps)
+    return query
+
+
+def view(here: Here) -> View:
+    """How the question is looked at."""
+    return views.from_params(_asked(), here.slicer)
+
+
+def ask(query: AudienceQuery, taken: Mapping[str, Taken] | None = None) -> None:
+    """Make this the question. From a callback, or followed by `st.rerun`.
+
+    `taken`, where given, is the last act of each component that the question comes from.
+    """
+    looked = {name: text for name, text in _asked().items() if name in views.PARAMS}
+    _write(_params(query) | looked, taken)
+    st.session_state.pop(LEFT_OUT, None)
+
+
+def look(
+    here: Here,
+    query: AudienceQuery | None = None,
+    taken: Mapping[str, Taken] | None = None,
+    **changes: object,
+) -> None:
+    """Change how the question is looked at: the fields of View that are named; in one step with `query`."""
+    looked = replace(view(here), **changes)  # type: ignore[arg-type]
+    _write(_params(query or current(here)) | views.to_params(looked), taken)
+
+
+def steps() -> Steps:
+    """The questions before this one, and those that were undone."""
+    return _kept().steps
+
+
+def undo() -> None:
+    """Ask what was asked one step before. From a callback, followed by `st.rerun`."""
+    kept = _kept()
+    params, steps = kept.steps.back(kept.params)
+    _write(params, steps=steps)
+
+
+def redo() -> None:
+    """Ask what was undone last. From a callback, followed by `st.rerun`."""
+    kept = _kept()
+    params, steps = kept.steps.forward(kept.params)
+    _write(params, steps=steps)
+
+
+def reset(here: Here) -> None:
+    """Ask the slicer's usual question, in its usual view: a step like any other."""
+    _write(_usual(here))
+
+
+def is_usual(here: Here) -> bool:
+    """Whether the question is the one that a screen opens on."""
+    return whole(here) == _usual(here)
+
+
+def whole(here: Here) -> dict[str, str]:
+    """The question and its view as URL parameters, in one way of writing; without project and slicer."""
+    return _params(current(here)) | views.to_params(view(here))
+
+
+def go(params: Params) -> None:
+    """Ask what was kept as URL parameters, as a link does: what no longer fits is named, the rest asked.
+
+    From a callback, followed by `st.rerun`.
+    """
+    st.session_state.pop(LEFT_OUT, None)
+    _write({name: text for name, text in params.items() if _is_ours(name)})
+
+
+def taken(component: str) -> Taken:
+    """The last act of this component that the question comes from."""
+    return _kept().taken.get(component, NOTHING_TAKEN)
+
+
+def params() -> dict[str, str]:
+    """The question's URL parameters, for the way to another screen."""
+    return dict(_kept().params)
+
+
+def left_out() -> list[str]:
+    """What of a link could not be asked, a sentence each; until another question is asked."""
+    sentences: list[str] = st.session_state.get(LEFT_OUT, [])
+    return sentences
+
+
+def first_split(slicer: Slicer) -> tuple[str, ...]:
+    """The split of a question that nobody has asked yet: the first plain key field."""
+    plain = [f.name for f in slicer.key_fields if not f.is_segmented and f.name not in TIME_KEY_FIELDS]
+    return tuple(plain[:1])
+
+
+def _usual(here: Here) -> dict[str, str]:
+    query = link.from_params({}, here.slicer, here.project, here.slicer_name).query
+    return _params(query.model_copy(update={"split_by": first_split(here.slicer)}))
+
+
+def _params(query: AudienceQuery) -> dict[str, str]:
+    """The question's parameters without those that belong to the frame's pickers."""
+    return {name: text for name, text in link.to_params(query).items() if name not in BOUND}
+
+
+def _asked() -> Params:
+    """The question's parameters: the session's, or the URL's where the person has gone there.
+
+    On the way from another screen a URL without parameters stands for the question asked there, and goes on
+    to do so when the browser's Back leads to it; a screen opened without any asks the usual question.
+    """
+    kept, there, screen = _kept(), _in_url(), st.session_state.get(SCREEN)
+    if kept.screen == screen and there in kept.addresses and not _is_back():
+        return kept.params
+    meanings: Mapping[str | None, Params] = st.session_state.get(MEANINGS, {})
+    if not there and kept.screen != screen:
+        meanings = {**meanings, screen: kept.params}
+        st.session_state[MEANINGS] = meanings
+    asked = there or meanings.get(screen, {})
+    steps = kept.steps.gone(kept.params, asked) if kept.addresses else kept.steps
+    st.session_state[KEPT] = replace(kept, screen=screen, params=asked, addresses=(there,), steps=steps)
+    return asked
+
+
+def _kept() -> Kept:
+    kept: Kept = st.session_state.get(KEPT, Kept())
+    return kept
+
+
+def _is_back() -> bool:
+    """Whether this run comes from the browser's Back or Forward."""
+    run = get_script_run_ctx()
+    return run is not None and run.is_history_navigation
+
+
+def _in_url() -> dict[str, str]:
+    """The parameters in the URL that are ours; a removed one stays, without values, until the next run."""
+    return {
+        name: text
+        for name, text in st.query_params.to_dict().items()
+        if _is_ours(name) and (text or st.query_params.get_all(name))
+    }
+
+
+def _write(params: Params, taken: Mapping[str, Taken] | None = None, steps: Steps | None = None) -> None:
+    """Keep the parameters, then put them into the URL, in one step: one entry of the browser's history.
+
+    Without `steps`, another question is one more of them. Where a run breaks off between the two, the next
+    one finds an older address, and puts this right.
+    """
+    kept, there = _kept(), _in_url()
+    if steps is None:
+        steps = kept.steps if params == kept.params else kept.steps.taken(kept.params)
+    more = [shown for shown in (there, params) if shown not in kept.addresses]
+    addresses = (*kept.addresses, *more)[-MOST_ADDRESSES:]
+    acts = {**kept.taken, **(taken or {})}
+    new = replace(kept, params=params, addresses=addresses, taken=acts, steps=steps)
+    if new != kept:
+        st.session_state[KEPT] = new
+    if there != params:
+        st.query_params.update({name: params.get(name, ()) for name in {**there, **params}})
+
+
+def _is_ours(name: str) -> bool:
+    return link.is_question(name) or name in views.PARAMS

@@ -1,0 +1,123 @@
+"""Saved views: the named questions of a slicer, in a popover of the question bar."""
+
+import streamlit as st
+
+from lib.ui.frame import problems
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.question import question, saved_details
+from lib.ui.question.saved_details import CHOSEN, OPEN, PROBLEM, about, told
+from lib.views import LONGEST_NAME, SavedView
+from lib.wire.errors import TrancheError
+
+POPOVER, NAME, SHARE = "saved_views", "view_name", "view_share"
+WIDTH, LONGEST_LABEL = 420, 28
+
+
+def draw(here: Here, page: str) -> None:
+    """The popover, named like the view that is open, with a mark where the question is not its any more."""
+    try:
+        views = here.clients.kept.views.of(here.project, here.slicer_name)
+    except TrancheError as error:
+        with st.popover("Views", icon=":material/bookmark:", type="tertiary", key=POPOVER):
+            problems.show(error, "The saved views", "Your question is kept as it was.")
+        return
+    whole = question.whole(here)
+    current = _current(views, whole)
+    popover = st.popover(
+        _label(current, whole), icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun"
+    )
+    if popover.open:
+        with popover, st.container(width=WIDTH), problems.told("The saved views"):
+            _content(here, page, views, current, whole)
+
+
+def _content(
+    here: Here, page: str, views: list[SavedView], current: SavedView | None, whole: dict[str, str]
+) -> None:
+    if problem := st.session_state.get(PROBLEM):
+        st.error(plain(problem), icon=":material/error:")
+    chosen = next((view for view in views if view.id == st.session_state.get(CHOSEN)), None)
+    if chosen is not None:
+        saved_details.draw(here, page, chosen, whole)
+        return
+    if current is not None and dict(current.params) != whole:
+        _changed(here, current, whole)
+    _new(here)
+    for view in views:
+        _row(view, view == current)
+    if not views:
+        st.caption("Nobody has saved a view of this slicer for you yet.")
+
+
+def _current(views: list[SavedView], whole: dict[str, str]) -> SavedView | None:
+    """The view that was opened last, or else one that asks exactly this question."""
+    opened = next((view for view in views if view.id == st.session_state.get(OPEN)), None)
+    return opened or next((view for view in views if dict(view.params) == whole), None)
+
+
+def _label(current: SavedView | None, whole: dict[str, str]) -> str:
+    if current is None:
+        return "Views"
+    name = current.name
+    shown = name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
+    return f"{plain(shown)} · changed" if dict(current.params) != whole else plain(shown)
+
+
+def _changed(here: Here, view: SavedView, whole: dict[str, str]) -> None:
+    """What to do with a view whose question is not the one on the screen."""
+    st.markdown(f"**{plain(view.name)}** · changed since saved")
+    with st.container(horizontal=True):
+        if saved_details.may_change(here, view):
+            st.button(
+                "Update view", key="view_update", on_click=saved_details.update, args=(here, view, whole)
+            )
+        st.button("Open as saved", key="view_restore", on_click=_open, args=(view,))
+
+
+def _new(here: Here) -> None:
+    with st.form("view_new", border=False, clear_on_submit=True):
+        st.text_input("Save this question as", key=NAME, max_chars=LONGEST_NAME, placeholder="Name")
+        st.checkbox("Share with everybody who may see this slicer", key=SHARE)
+        st.form_submit_button("Save view", type="primary", on_click=_save, args=(here,))
+
+
+def _row(view: SavedView, is_current: bool) -> None:
+    icon = "check" if is_current else "group" if view.is_shared else "bookmark"
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        with st.container(gap=None, width="stretch"):
+            st.button(
+                plain(view.name),
+                icon=f":material/{icon}:",
+                type="tertiary",
+                key=f"view_open_{view.id}",
+                on_click=_open,
+                args=(view,),
+            )
+            st.caption(about(view))
+        st.button(
+            "Manage",
+            type="tertiary",
+            key=f"view_manage_{view.id}",
+            help=f"Rename, share, copy the link of or delete {plain(view.name)}",
+            on_click=_choose,
+            args=(view,),
+        )
+
+
+def _open(view: SavedView) -> None:
+    st.session_state[OPEN], st.session_state[POPOVER] = view.id, False
+    question.go(view.params)
+    st.rerun()
+
+
+def _choose(view: SavedView) -> None:
+    st.session_state[CHOSEN], st.session_state[PROBLEM] = view.id, ""
+
+
+def _save(here: Here) -> None:
+    name, is_shared = st.session_state[NAME], bool(st.session_state[SHARE])
+    views, whole = here.clients.kept.views, question.whole(here)
+    made = told(lambda: views.save(here.project, here.slicer_name, name, whole, is_shared))
+    if made is not None:
+        st.session_state[OPEN] = made.id

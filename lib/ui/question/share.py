@@ -1,0 +1,41 @@
+"""The link to the question as it stands, with dates that move with the calendar or dates that stay."""
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from lib.reporting.models import AudienceQuery
+from lib.ui.frame.frame import Here
+from lib.ui.question import ask, link, periods, question
+from lib.ui.question import view as views
+from lib.ui.question.view import View
+
+WIDTH = 460
+
+
+def draw(here: Here, page: str) -> None:
+    """A popover with the link to copy; with two, where the dates are relative."""
+    popover = st.popover("Link", icon=":material/link:", type="tertiary", key="share", on_change="rerun")
+    if not popover.open:
+        return
+    query, looked = question.current(here), question.view(here)
+    now = ask.today(here, query)
+    start, end = (day.isoformat() for day in periods.resolved(query.start_date, query.end_date, now))
+    fixed = query.model_copy(update={"start_date": start, "end_date": end})
+    with popover, st.container(width=WIDTH):
+        if fixed != query:
+            st.caption("Always shows the latest days")
+            st.code(_link(page, query, looked), language=None, wrap_lines=True)
+        st.caption(f"Always shows {start} to {end}")
+        st.code(_link(page, fixed, looked), language=None, wrap_lines=True)
+
+
+def address(page: str, params: Mapping[str, str]) -> str:
+    """The whole address of a screen of this desk, as this browser reaches it."""
+    here = urlsplit(st.context.url or "")
+    return f"{here.scheme}://{here.netloc}/{link.href(page, params)}"
+
+
+def _link(page: str, query: AudienceQuery, looked: View) -> str:
+    return address(page, link.to_params(query) | views.to_params(looked))

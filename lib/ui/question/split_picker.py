@@ -1,0 +1,39 @@
+"""By which key fields the question is split, in order."""
+
+import streamlit as st
+
+from lib.ui.frame.frame import Here
+from lib.ui.question import filter_words, question
+from lib.ui.question.link import MOST_SPLITS
+
+SPLIT = "split_fields"
+
+
+def draw(here: Here, label_visibility: str = "collapsed", width: int = 380) -> None:
+    """The picker of up to three key fields; a choice becomes the question at once."""
+    query = question.current(here)
+    st.session_state[SPLIT] = list(query.split_by)
+    st.multiselect(
+        "Split by",
+        [field.name for field in here.slicer.key_fields],
+        format_func=lambda name: filter_words.field(name, here.slicer),
+        key=SPLIT,
+        max_selections=MOST_SPLITS,
+        filter_mode="contains",
+        select_all=False,
+        placeholder="Split by up to three key fields",
+        label_visibility="visible" if label_visibility == "visible" else "collapsed",
+        width=width,
+        on_change=_ask,
+        args=(here,),
+    )
+
+
+def _ask(here: Here) -> None:
+    """The new split; an order by a key field that is no longer in it goes."""
+    query = question.current(here)
+    split = tuple(st.session_state[SPLIT])
+    gone = set(query.split_by) - set(split)
+    orders = tuple(order for order in query.order_by if order.name not in gone)
+    question.ask(query.model_copy(update={"split_by": split, "order_by": orders}))
+    st.rerun()

@@ -1,0 +1,150 @@
+"""The values of a key field, from the data: the most frequent first, found by code and description."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from lib.reporting.answers import Audience
+from lib.reporting.models import (
+    API_ROWS_LIMIT,
+    DESK_ROWS_LIMIT,
+    TIME_KEY_FIELDS,
+    AudienceQuery,
+    Filter,
+    Order,
+    Slicer,
+)
+from lib.ui.charts.numbers import Numbers
+from lib.ui.frame.frame import Here
+from lib.ui.question import ask, shortfalls
+
+OFFERED = 300
+WORDS, SEEN = "described_values", "seen_values"
+
+
+@dataclass(frozen=True)
+class Values:
+    """Codes with their descriptions, in order; `found` is how many there are altogether.
+
+    Where `is_counted` is false these are those of a sample; where `has_words` is, codes stand for themselves.
+    """
+
+    described: dict[str, str]
+    found: int
+    is_counted: bool = True
+    has_words: bool = True
+
+    @property
+    def has_more(self) -> bool:
+        """Whether a search at the service finds what is not among these."""
+        return self.found > len(self.described) or not self.is_counted or not self.has_words
+
+    def searched(self, numbers: Numbers) -> str:
+        """What the search says of itself before anything is typed."""
+        if not self.has_words:
+            return "Search by code or description"
+        return f"Search among {numbers.number(self.found)} values" if self.is_counted else "Search all values"
+
+
+def offered(here: Here, query: AudienceQuery, name: str, text: str = "") -> Values:
+    """A key field's values on the question's days, whatever its filters; with `text`, those that have it.
+
+    With a description the service finds values whose description is not known here: they are not looked
+    through again, though on a segmented key field others come along.
+    """
+    searched = Filter(name=name, value=(text,), match="contains", case_insensitive=1, search_mappings=1)
+    answer = ask.audience(here, _question(here, query, name, (searched,) if text else ()))
+    found, field = _described(here, answer, name), here.slicer.key_field(name)
+    if text and (answer.descriptions is not None or (field.is_segmented and not field.mapping)):
+        kept = text.lower()
+        found = {
+            code: words for code, words in found.items() if kept in code.lower() or kept in words.lower()
+        }
+    has_words = shortfalls.has_words(here.slicer, field)
+    return Values(found, answer.total.records_found, answer.confidence_range is None, has_words)
+
+
+def words(here: Here, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, str]:
+    """The descriptions of these values, as far as the data of the question's days have them.
+
+    Where the service fails there are none: codes will do, and the figures say that it failed.
+    """
+    known = _known(here, name)
+    missing = tuple(code for code in codes if code not in known)
+    if missing and here.slicer.key_field(name).mapping and here.slicer.knows("include_mappings"):
+        exact = Filter(name=name, value=missing, match="equals")
+        answer = ask.soon(here, _question(here, query, name, (exact,)))
+        if answer is None:
+            return known
+        _described(here, answer, name)
+    for code in missing:
+        known.setdefault(code, code)
+    return known
+
+
+def known(here: Here, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, bool]:
+    """Whether each of these values is in the data of the question's days, as far as the service can tell.
+
+    It can't where it does not answer in a moment, or has only looked at a sample of the rows.
+    """
+    seen, wanted = _seen(here, name), tuple(codes)
+    unseen = tuple(code for code in wanted if code not in seen)
+    for start in range(0, len(unseen), OFFERED):
+        some = unseen[start : start + OFFERED]
+        exact = Filter(name=name, value=some, match="equals")
+        answer = ask.soon(here, _question(here, query, name, (exact,)))
+        if answer is not None:
+            there, is_exact = {*answer.names[name].tolist()}, answer.confidence_range is None
+            seen.update({code: code in there for code in some if is_exact or code in there})
+    return {code: seen[code] for code in wanted if code in seen}
+
+
+def remember(here: Here, audience: Audience) -> None:
+    """Keep the descriptions that an answer brings, so that filters on its values need not ask for them."""
+    for name in map(str, audience.names):
+        _described(here, audience, name)
+
+
+def frequent(slicer: Slicer) -> str | None:
+    """The data field by which values are frequent: the first that is no formula."""
+    return next((field.name for field in slicer.data_fields if field.formula is None), None)
+
+
+def _question(here: Here, query: AudienceQuery, name: str, filters: tuple[Filter, ...]) -> AudienceQuery:
+    by = frequent(here.slicer)
+    order = Order(name=name, direction="desc") if name in TIME_KEY_FIELDS or by is None else Order(name=by)
+    return AudienceQuery(
+        project_name=query.project_name,
+        slicer_name=query.slicer_name,
+        start_date=query.start_date,
+        end_date=query.end_date,
+        timezone=query.timezone,
+        filters=filters,
+        split_by=(name,),
+        data_fields=None if by is None else (by,),
+        order_by=(order,),
+        limit=OFFERED,
+        include_mappings=1,
+        audience_rows_limit=API_ROWS_LIMIT if here.slicer.knows("limit") else DESK_ROWS_LIMIT,
+    )
+
+
+def _described(here: Here, answer: Audience, name: str) -> dict[str, str]:
+    codes = answer.names[name].tolist()
+    described = answer.descriptions
+    texts = described[name].tolist() if described is not None and name in described else codes
+    found = dict(zip(codes, texts, strict=True))
+    _known(here, name).update(found)
+    return found
+
+
+def _known(here: Here, name: str) -> dict[str, str]:
+    kept: dict[tuple[str, str, str], dict[str, str]] = st.session_state.setdefault(WORDS, {})
+    return kept.setdefault((here.project, here.slicer_name, name), {})
+
+
+def _seen(here: Here, name: str) -> dict[str, bool]:
+    """Whether a value of a key field is in the data, as far as that was looked up in this session."""
+    kept: dict[tuple[str, str, str], dict[str, bool]] = st.session_state.setdefault(SEEN, {})
+    return kept.setdefault((here.project, here.slicer_name, name), {})

@@ -1,0 +1,94 @@
+// What is clicked: it shows at once on top of what the server said, and is sent until the server has taken it.
+
+const CHOICES = ["include", "add", "exclude", "release"]
+const LINES = ["draw", "undraw"]
+
+function act(board, ...what) {
+  board.waiting.push([++board.number, ...what])
+  board.send(board.waiting)
+  showWaiting(board)
+}
+
+function showWaiting(board) {
+  for (const shown of board.tables.values()) {
+    if (!shown.table.isConnected) continue
+    showOrder(board, shown)
+    for (const row of shown.body.children) showState(board, row)
+    set(shown.table, "aria-busy", String(board.waiting.some((a) => !LINES.includes(a[1]))))
+  }
+}
+
+function showOrder(board, shown) {
+  const orders = board.waiting.filter((a) => a[1] === "order" && a[2] === shown.data.id)
+  const [, , , column, direction] = orders.at(-1) ?? []
+  shown.data.columns.forEach((known, place) => {
+    const sorted = column === undefined ? known.sorted : known.id === column ? direction : null
+    set(shown.head.children[place], "aria-sort", known.order ? (WORDS[sorted] ?? "none") : null)
+  })
+}
+
+function showState(board, node) {
+  const row = node.row
+  if (row.kind !== "row") return
+  const about = (kinds, value) => board.waiting.filter((a) => kinds.includes(a[1]) && a[2].some((pair) => isSame(pair, value)))
+  const states = row.values.map((value, place) => {
+    const kind = about(CHOICES, value).at(-1)?.[1]
+    if (kind) return kind === "add" ? "include" : kind
+    return row.included[place] ? "include" : row.excluded[place] ? "exclude" : "release"
+  })
+  set(node, "aria-selected", String(states.length > 0 && states.every((state) => state === "include")))
+  node.classList.toggle("excluded", states.includes("exclude"))
+  node.classList.toggle("waiting", row.values.some((value) => about(CHOICES, value).length > 0))
+  node.states = states
+  const buttons = node.querySelectorAll(".include")
+  buttons.forEach((button, place) => set(button, "aria-pressed", String(states[place] === "include")))
+  for (const button of node.querySelectorAll(".exclude")) {
+    set(button, "aria-pressed", String(states.includes("exclude")))
+  }
+  const line = node.querySelector(".line")
+  if (line) showLine(line, row, about(LINES, row.values[0]).at(-1)?.[1])
+}
+
+function showLine(button, row, waiting) {
+  set(button, "aria-pressed", String(waiting ? waiting === "draw" : Boolean(row.color)))
+  row.color ? button.style.setProperty("--line", row.color) : button.style.removeProperty("--line")
+}
+
+function isSame(one, other) {
+  return one[0] === other[0] && one[1] === other[1]
+}
+
+function onClick(board, event) {
+  const head = event.target.closest("thead button")
+  if (head) return order(board, head.closest("th"))
+  const cell = event.target.closest("tbody .row > *")
+  if (!cell || event.detail > 1) return // the second click of a double one
+  if (!window.getSelection().isCollapsed) return // somebody selects text
+  if (event.target.closest(".line")) return line(board, cell)
+  choose(board, cell, event.target.closest(".exclude") || event.shiftKey || event.altKey)
+}
+
+function order(board, head) {
+  const shown = board.tables.get(head.closest("table").dataset.table)
+  const column = shown.data.columns.find((known) => known.id === head.dataset.column)
+  const now = { ascending: "asc", descending: "desc" }[head.getAttribute("aria-sort")]
+  const direction = now ? (now === "asc" ? "desc" : "asc") : column.order
+  act(board, "order", shown.data.id, column.id, direction)
+}
+
+/** A cell of a key field means its value; a figure means the whole row, which can be kept but not left out. */
+function choose(board, cell, isExcluded) {
+  const { row, states } = cell.parentNode
+  const places = cell.classList.contains("key") ? [Number(cell.dataset.place)] : row.values.map((_, place) => place)
+  const values = places.map((place) => row.values[place])
+  if (isExcluded && values.length > 1) return
+  const wanted = isExcluded ? "exclude" : "include"
+  const isThere = places.every((place) => states[place] === wanted)
+  const { card } = board.tables.get(cell.closest("table").dataset.table).data
+  act(board, isThere ? "release" : card && !isExcluded ? "add" : wanted, values)
+}
+
+function line(board, cell) {
+  const isDrawn = cell.querySelector(".line").getAttribute("aria-pressed") === "true"
+  act(board, isDrawn ? "undraw" : "draw", cell.parentNode.row.values)
+}

@@ -1,0 +1,49 @@
+// A card around a table: its title, how many values there are, a field to find some by, and the way to all of them.
+
+function newCard(board, shown, id) {
+  const title = make("h2", { class: "name" })
+  const about = make("span", { class: "about", role: "status" })
+  const find = make("input", { type: "search", class: "find", placeholder: "Find", maxlength: "100" })
+  const more = make("button", { type: "button", class: "more" }, "More")
+  const message = make("p", { class: "message" })
+  const head = make("header", {}, title, about, find, more)
+  const node = make("section", { class: "card", "data-card": id }, head)
+  find.addEventListener("input", () => findSoon(board, id, find))
+  more.addEventListener("click", () => open(board, id))
+  return { node, title, about, find, more, message }
+}
+
+/** What stands on the page for a table: itself, or the card around it. */
+function whole(shown, table) {
+  if (!table.card) return shown.box
+  const { node, message } = shown.card
+  if (shown.box.parentNode !== node) node.append(shown.box, message)
+  return node
+}
+
+function drawCard(shown, table) {
+  if (!table.card) return
+  const { node, title, about, find, more, message } = shown.card
+  text(title, table.card.title)
+  text(about, table.card.about)
+  text(message, table.card.message)
+  set(node, "aria-label", table.label)
+  set(find, "aria-label", `Find in ${table.card.title}`)
+  set(more, "aria-label", `Open ${table.card.title} in full`)
+  set(more, "title", `Open ${table.card.title} in full`)
+  message.hidden = !table.card.message
+  shown.box.hidden = table.rows.length === 0
+  const isTyping = find.getRootNode().activeElement === find
+  if (!isTyping && find.value !== table.card.find) find.value = table.card.find
+}
+
+/** The service is asked once nobody has typed for a moment. */
+function findSoon(board, id, find) {
+  clearTimeout(find.waiting)
+  find.waiting = setTimeout(() => act(board, "find", id, find.value.trim()), FIND_MILLISECONDS)
+}
+
+function open(board, id) {
+  act(board, "open", id)
+  document.querySelector(".st-key-split")?.scrollIntoView({ block: "start" })
+}

@@ -1,0 +1,48 @@
+// Draws tables in place and sends what is clicked on them. rows.py says what the data are and how acts travel.
+
+const boards = new WeakMap()
+const PAGE = 10
+const WORDS = { asc: "ascending", desc: "descending" }
+const CARD_TITLE = 12
+const FIND_MILLISECONDS = 250
+const LINE_ICON = "M3 17 9 11l4 4 7.6-7.6L22 8.8 13 18l-4-4-4.6 4.4Z"
+const LEAVE_ICON = "M12 2a10 10 0 1 0 0 20 10 10 0 0 0 0-20Zm0 2a8 8 0 0 1 4.9 1.7L5.7 16.9A8 8 0 0 1 12 4Zm0 16a8 8 0 0 1-4.9-1.7L18.3 7.1A8 8 0 0 1 12 20Z"
+
+export default function ({ parentElement, data, setStateValue }) {
+  let board = boards.get(parentElement)
+  if (!board) {
+    board = newBoard(parentElement.querySelector(".board"))
+    boards.set(parentElement, board)
+  }
+  board.send = (acts) => setStateValue("acts", { by: board.by, list: acts })
+  try {
+    update(board, data)
+  } catch (error) {
+    console.error("The rows can't be drawn:", error)
+  }
+}
+
+function newBoard(root) {
+  const board = { root, by: Math.random().toString(36).slice(2), number: 0, waiting: [], tables: new Map() }
+  root.addEventListener("click", (event) => onClick(board, event))
+  root.addEventListener("keydown", (event) => onKey(board, event))
+  root.addEventListener("focusin", (event) => onFocus(event))
+  return board
+}
+
+function update(board, data) {
+  const [by, last] = data.taken
+  if (by === board.by) board.waiting = board.waiting.filter(([number]) => number > last)
+  board.data = data
+  const focused = board.root.getRootNode().activeElement
+  const place = focused?.matches("[data-stop]") ? whereIs(focused) : null
+  const wanted = data.tables.map((table) => {
+    if (!board.tables.has(table.id)) board.tables.set(table.id, newTable(board, table.id))
+    return whole(board.tables.get(table.id), table)
+  })
+  board.root.classList.toggle("cards", data.tables.some((table) => table.card))
+  inOrder(board.root, wanted)
+  for (const table of data.tables) drawTable(board.tables.get(table.id), table)
+  showWaiting(board)
+  if (place && board.root.getRootNode().activeElement !== focused) refocus(board, focused, place)
+}

@@ -1,0 +1,196 @@
+"""Tables of values whose every click counts: headers order, rows include, a second control excludes.
+
+The browser keeps its clicks as acts, numbered from 1, and sends all that the server has not acknowledged; the
+server applies those after the last one that it has taken, and acknowledges with its next answer. So no click
+is lost to a run that breaks off, and none is applied twice. An act says what is to be, never "toggle".
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import streamlit as st
+
+from lib.reporting.models import Direction
+
+HERE = Path(__file__).parent
+SCRIPTS = ("rows.js", "table.js", "card.js", "acts.js", "keys.js")
+Values = tuple[tuple[str, str], ...]
+Taken = tuple[str, int]
+NOTHING_TAKEN: Taken = ("", 0)
+
+_mount = st.components.v2.component(
+    "tranche_rows",
+    html='<div class="board"></div>',
+    css=(HERE / "rows.css").read_text(),
+    js="\n".join((HERE / name).read_text() for name in SCRIPTS),
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column. `order` is the direction that its header asks for first; None: it does not order.
+
+    `sorted` is the direction in which the rows are ordered by it now.
+    """
+
+    id: str
+    title: str
+    is_key: bool = False
+    order: Direction | None = None
+    sorted: Direction | None = None
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell as it is read. `bar` is the length of its bar and the ends of its range, from 0 to 1."""
+
+    text: str
+    is_faint: bool = False
+    bar: tuple[float, float, float] | None = None
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row: a cell per column, and the values of its key fields in the order of the key columns.
+
+    `included` says of each value whether a filter asks for it, `excluded` whether one leaves it out; `color`
+    is that of its line on a chart, where it has one. A row of kind `total` or `rest` has no values and takes
+    no clicks.
+    """
+
+    cells: Sequence[Cell]
+    values: Values = ()
+    included: Sequence[bool] = ()
+    excluded: Sequence[bool] = ()
+    color: str | None = None
+    kind: Literal["row", "total", "rest"] = "row"
+
+
+@dataclass(frozen=True)
+class Card:
+    """What surrounds a table of one key field: its title, what is said of its values, and the text found by.
+
+    `message` stands there where there are no rows. In a card a click on a row adds its value to those kept.
+    """
+
+    title: str
+    about: str = ""
+    find: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: what it is called (for screen readers), columns, and rows in the order in which they stand.
+
+    `verb` is what a click on a row does, as its description says it: "Keep only", "Show in Audience". With
+    `has_lines` a third control draws a row's value as a line on the chart.
+    """
+
+    id: str
+    label: str
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    verb: str = "Keep only"
+    card: Card | None = None
+    has_lines: bool = False
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Somebody wants these values of key fields: kept alone, kept too, left out, or no longer asked for.
+
+    `draw` and `undraw` are about their lines on a chart.
+    """
+
+    kind: Literal["include", "add", "exclude", "release", "draw", "undraw"]
+    values: Values
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Somebody wants the rows of a card whose values contain a text; all of them where it is empty."""
+
+    table: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Opening:
+    """Somebody wants all rows of a card."""
+
+    table: str
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """Somebody wants the rows of a table ordered by a column."""
+
+    table: str
+    column: str
+    direction: Direction
+
+
+Act = Choice | Ordering | Finding | Opening
+
+
+def draw(key: str, tables: Sequence[Table], taken: Taken, on_acts: Callable[[], None]) -> None:
+    """Draw tables in one component. `taken` is the last act that they have been drawn with."""
+    _mount(
+        key=key,
+        data={"taken": taken, "tables": [_as_json(table) for table in tables]},
+        on_acts_change=on_acts,
+    )
+
+
+def new_acts(sent: object, taken: Taken) -> tuple[list[Act], Taken]:
+    """The acts in what a component has sent (its state) that come after the last one taken, and the new last.
+
+    What can't be read is passed over: it comes from a browser.
+    """
+    raw, last = fresh(sent, taken)
+    return [act for one in raw for act in _act(one)], last
+
+
+def fresh(sent: object, taken: Taken) -> tuple[list[list[Any]], Taken]:
+    """The same, unread: each a list without its number."""
+    told = sent.get("acts") if isinstance(sent, Mapping) else None
+    if not isinstance(told, Mapping):
+        return [], taken
+    by, last = str(told.get("by")), taken[1] if taken[0] == str(told.get("by")) else 0
+    found: list[list[Any]] = []
+    for number, *act in _lists(told.get("list")):
+        if isinstance(number, int) and number > last:
+            last = number
+            found.append(act)
+    return found, (by, last) if last else taken
+
+
+def _act(act: list[Any]) -> Iterator[Act]:
+    match act:
+        case ["order", str(table), str(column), "asc" | "desc" as direction]:
+            yield Ordering(table, column, direction)
+        case ["find", str(table), str(text)]:
+            yield Finding(table, text)
+        case ["open", str(table)]:
+            yield Opening(table)
+        case ["include" | "add" | "exclude" | "release" | "draw" | "undraw" as kind, list(values)]:
+            pairs = tuple((str(pair[0]), str(pair[1])) for pair in _lists(values) if len(pair) == 2)
+            if pairs:
+                yield Choice(kind, pairs)
+
+
+def _lists(told: object) -> Iterator[list[Any]]:
+    yield from (item for item in told if isinstance(item, list) and item) if isinstance(told, list) else ()
+
+
+def _as_json(table: Table) -> dict[str, Any]:
+    """What the script draws: plain texts and numbers."""
+    return asdict(table) | {
+        "columns": [asdict(column) for column in table.columns],
+        "rows": [asdict(row) | {"cells": [asdict(cell) for cell in row.cells]} for row in table.rows],
+    }

@@ -1,0 +1,153 @@
+// Draws a table in place: what stands for the same row and column stays the same node.
+
+function make(name, attributes = {}, ...children) {
+  const node = document.createElement(name)
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value)
+  node.append(...children)
+  return node
+}
+
+function newTable(board, id) {
+  const [columns, head, body] = [make("colgroup"), make("tr"), make("tbody")]
+  const table = make("table", { role: "grid", "data-table": id }, columns, make("thead", {}, head), body)
+  const shown = { box: make("div", { class: "box" }, table), table, columns, head, body, rows: new Map(), widths: {} }
+  return { ...shown, card: newCard(board, shown, id) }
+}
+
+function drawTable(shown, table) {
+  shown.data = table
+  set(shown.table, "aria-label", table.label)
+  set(shown.table, "aria-rowcount", String(table.rows.length + 1))
+  drawWidths(shown, table)
+  drawCard(shown, table)
+  const heads = table.columns.map((column, place) => drawHead(shown.head.children[place], column))
+  inOrder(shown.head, heads)
+  const rows = new Map()
+  for (const row of table.rows) {
+    const id = row.kind + JSON.stringify(row.values)
+    rows.set(id, drawRow(shown.rows.get(id), row, table, id))
+  }
+  shown.rows = rows
+  inOrder(shown.body, [...rows.values()])
+  const stops = [...shown.table.querySelectorAll("[data-stop]")]
+  if (!stops.some((stop) => stop.tabIndex === 0)) {
+    const first = stops.find((stop) => stop.matches("tbody button")) ?? stops[0]
+    if (first) first.tabIndex = 0
+  }
+}
+
+/** The titles of a card's columns go on in a second line, so that names have room. */
+function longestWord(title) {
+  return Math.max(...title.split(" ").map((word) => word.length))
+}
+
+/** Columns only grow while a table is there: what changes in a cell moves no other. */
+function drawWidths(shown, table) {
+  const [spare, least, title] = table.card ? [2, 6, CARD_TITLE] : [4, 8, Infinity]
+  const columns = table.columns.map((column, place) => {
+    const texts = column.is_key ? [] : table.rows.map((row) => row.cells[place].text.length)
+    const needed = Math.max(Math.min(table.card ? longestWord(column.title) + 3 : column.title.length + 6, title), ...texts.map((length) => length + spare), least)
+    shown.widths[column.id] = Math.max(shown.widths[column.id] ?? 0, needed)
+    return make("col", column.is_key ? {} : { style: `width: ${shown.widths[column.id]}ch` })
+  })
+  const keys = table.columns.filter((column) => column.is_key)
+  const figures = table.columns.filter((column) => !column.is_key)
+  const all = figures.reduce((sum, column) => sum + shown.widths[column.id], 0) + 18 * keys.length
+  shown.columns.replaceChildren(...columns)
+  shown.table.style.setProperty("min-width", table.card ? "0" : `${all}ch`)
+}
+
+function drawHead(node, column) {
+  const isSame = node?.dataset.column === column.id && Boolean(column.order) === Boolean(node.querySelector("button"))
+  if (!isSame) {
+    const label = make("span", { class: "title" })
+    const inside = column.order ? make("button", { type: "button", tabindex: "-1", "data-stop": "0" }) : make("span")
+    inside.append(label, ...(column.order ? [make("span", { class: "arrow", "aria-hidden": "true" })] : []))
+    node = make("th", { scope: "col", "data-column": column.id, class: column.is_key ? "key" : "figure" }, inside)
+  }
+  text(node.querySelector(".title"), column.title)
+  const order = column.order ? `Order by ${column.title}` : ""
+  set(node.firstChild, "title", [column.about, order].filter(Boolean).join(" · ") || null)
+  return node
+}
+
+function drawRow(node, row, table, id) {
+  node ??= make("tr", { "data-row": id })
+  node.row = row
+  set(node, "class", row.kind)
+  row.cells.forEach((cell, place) => {
+    const column = table.columns[place]
+    const old = node.children[place]
+    const fresh = old?.dataset.column === column.id ? old : newCell(row, column, place, table.has_lines)
+    if (old !== fresh) old ? old.replaceWith(fresh) : node.append(fresh)
+    drawCell(fresh, cell, row, column, place, table)
+  })
+  while (node.children.length > row.cells.length) node.lastChild.remove()
+  return node
+}
+
+function newCell(row, column, place, has_lines) {
+  const value = make("span", { class: "value" })
+  const kind = column.is_key ? "key" : "figure"
+  if (!column.is_key) return make("td", { class: kind, "data-column": column.id, "data-stop": "0", tabindex: "-1" }, value)
+  const cell = make(place ? "td" : "th", { class: kind, "data-column": column.id, "data-place": place })
+  if (place === 0) cell.setAttribute("scope", "row")
+  if (row.kind !== "row") {
+    set(cell, "data-stop", "0")
+    set(cell, "tabindex", "-1")
+    cell.append(value)
+    return cell
+  }
+  const button = (name, stop, inside) =>
+    make("button", { type: "button", class: name, tabindex: "-1", "data-stop": stop }, inside)
+  cell.append(button("include", "0", value))
+  if (has_lines) cell.append(button("line", "2", drawn(LINE_ICON)))
+  cell.append(button("exclude", "1", drawn(LEAVE_ICON)))
+  return cell
+}
+
+function drawn(shape) {
+  const [icon, path] = ["svg", "path"].map((name) => document.createElementNS("http://www.w3.org/2000/svg", name))
+  icon.setAttribute("viewBox", "0 0 24 24")
+  icon.setAttribute("aria-hidden", "true")
+  path.setAttribute("d", shape)
+  icon.append(path)
+  return icon
+}
+
+function drawCell(node, cell, row, column, place, table) {
+  text(node.querySelector(".value"), cell.text)
+  node.classList.toggle("faint", cell.is_faint)
+  node.classList.toggle("bar", Boolean(cell.bar))
+  for (const [name, share] of Object.entries({ length: cell.bar?.[0], low: cell.bar?.[1], high: cell.bar?.[2] })) {
+    share === undefined ? node.style.removeProperty(`--${name}`) : node.style.setProperty(`--${name}`, share)
+  }
+  node.classList.toggle("range", Boolean(cell.bar && cell.bar[2] > cell.bar[1]))
+  set(node, "title", cell.about || (column.is_key ? cell.text : null))
+  if (!column.is_key || row.kind !== "row") return
+  set(node.querySelector(".include"), "title", `${table.verb} ${cell.text}`)
+  set(node.querySelector(".exclude"), "aria-label", `Leave out ${cell.text}`)
+  set(node.querySelector(".exclude"), "title", `Leave out ${cell.text}`)
+  for (const name of table.has_lines ? ["aria-label", "title"] : []) {
+    set(node.querySelector(".line"), name, `Draw ${cell.text} as a line`)
+  }
+}
+
+function set(node, name, value) {
+  if (value === null || value === "") node.removeAttribute(name)
+  else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value)
+}
+
+function text(node, value) {
+  if (node.textContent !== value) node.textContent = value
+}
+
+function inOrder(parent, nodes) {
+  const wanted = new Set(nodes)
+  for (const child of [...parent.children]) if (!wanted.has(child)) child.remove()
+  let next = parent.firstElementChild
+  for (const node of nodes) {
+    if (node === next) next = next.nextElementSibling
+    else parent.insertBefore(node, next)
+  }
+}

@@ -1,0 +1,166 @@
+"""The fields of a slicer to choose from, and the top values of the chosen one, a click away from Audience."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from pandas.io.formats.style import Styler
+
+from lib.reporting.models import DataField, KeyField
+from lib.ui.charts import theme
+from lib.ui.charts.numbers import Numbers, days, title
+from lib.ui.frame import problems
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.question import ask, precision, question, shortfalls
+from lib.ui.rows import rows
+from lib.ui.rows.rows import Taken
+from lib.ui.slicers import fields, screen, top_board, top_values
+from lib.ui.slicers.top_values import TopValues
+
+SEARCH, ROW = "fields_search", 33
+NO_TOOLBAR = "<style>.st-key-fields [data-testid=stElementToolbar] { display: none; }</style>"
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """A table of fields of which one is chosen. `key` keeps the choice while the session lasts.
+
+    Whether searching chooses the first field that it finds says `follows_search`: a key field's top values
+    are shown while its name is typed, but what is measured changes by a click alone.
+    """
+
+    key: str
+    what: str
+    fields: Sequence[Any]
+    usual: str
+    table: Callable[[Sequence[Any]], pd.DataFrame]
+    rows: int
+    follows_search: bool
+
+
+@st.fragment
+def explorer(here: Here) -> None:
+    """Fields on the left, on the right the top values of the chosen one."""
+    if not here.slicer.key_fields or not here.slicer.data_fields:
+        st.info("This slicer has no fields yet.")
+        return
+    left, right = st.columns([11, 13], gap="medium")
+    with left:
+        text = st.text_input(
+            "Search fields",
+            type="search",
+            placeholder="Search key fields and data fields",
+            key=SEARCH,
+            live=True,
+            label_visibility="collapsed",
+        )
+        key_shelf, data_shelf = _shelves(here)
+        with st.container(key="fields"):
+            st.html(NO_TOOLBAR)
+            key, data = _pick(key_shelf, text or ""), _pick(data_shelf, text or "")
+    with right:
+        _answer(here, here.slicer.key_field(key), here.slicer.data_field(data))
+
+
+def _shelves(here: Here) -> tuple[Shelf, Shelf]:
+    slicer, where = here.slicer, f"{here.project}/{here.slicer_name}"
+    first = next(iter(question.first_split(slicer)), slicer.key_fields[0].name)
+    return (
+        Shelf(f"key_field:{where}", "Key field", slicer.key_fields, first, fields.key_field_table, 8, True),
+        Shelf(
+            f"data_field:{where}",
+            "Data field",
+            slicer.data_fields,
+            slicer.data_fields[0].name,
+            fields.data_field_table,
+            6,
+            False,
+        ),
+    )
+
+
+def _pick(shelf: Shelf, text: str) -> str:
+    """Draw the fields that the search finds; the name of the one that is chosen."""
+    matches = fields.matching(shelf.fields, text)
+    name = st.session_state.get(shelf.key, shelf.usual)
+    name = fields.chosen(matches, name) if shelf.follows_search else name
+    if not matches:
+        st.caption(f"None of the {len(shelf.fields)} {plain(shelf.what.lower())}s matches.")
+        return name
+    names, key = [field.name for field in matches], f"{shelf.key}:{text}"
+    cells = st.session_state.get(key, {"selection": {"cells": []}})["selection"]["cells"]
+    name = names[cells[0][0]] if cells else name
+    st.session_state[shelf.key] = name
+    places = [at for at, other in enumerate(names) if other == name]
+    st.dataframe(
+        _marked(shelf.table(matches), places),
+        height=ROW * (min(shelf.rows, len(matches)) + 1) + 2,
+        hide_index=True,
+        placeholder="",
+        column_config={shelf.what: _counted(shelf, len(matches))},
+        key=key,
+        on_select="rerun",
+        selection_mode="single-cell",
+        selection_default={"selection": {"cells": [(at, shelf.what) for at in places]}},
+        alt=f"{shelf.what}s of the slicer: choose one",
+    )
+    return name
+
+
+def _marked(table: pd.DataFrame, places: list[int]) -> Styler:
+    """The table with the chosen row standing out, unless a search leaves it out."""
+    style = f"background-color: {theme.BAND}; font-weight: 600"
+    return table.style.apply(lambda _: [style] * table.shape[1], axis=1, subset=(places, slice(None)))
+
+
+def _counted(shelf: Shelf, found: int) -> str:
+    of_all = f" of {len(shelf.fields)}" if found < len(shelf.fields) else ""
+    return f"{shelf.what} ({found}{of_all})"
+
+
+def _answer(here: Here, key: KeyField, data: DataField) -> None:
+    """What is known about the chosen fields, and the top values; a click on one carries it to Audience."""
+    taken = top_board.catch_up(here, key.name, data.name)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        name = key.description or key.name
+        st.header(f"{plain(name)} by {plain(title(data))}", anchor=False, width="stretch")
+        if st.button(f"Split by {plain(name)} in Audience", icon=":material/call_split:", key="split_by_it"):
+            top_board.carry(
+                here, question.current(here).model_copy(update={"split_by": (key.name,)}), data.name
+            )
+    with problems.told("The top values"):
+        query = screen.last_days(here)
+        by = top_board.order(here, key.name, data.name)
+        top = top_values.top_values(partial(ask.quickly, here), query, here.slicer, key.name, data.name, by)
+        numbers = Numbers.of(st.context.locale)
+        shown_days = days(*screen.period(here, query))
+        sentence = plain(precision.over(top.answer, top.shown, numbers))
+        st.caption(f"{top_values.counted(top, numbers)} · {shown_days} · {sentence}")
+        _about(here, key, data, top)
+        _table(top, taken)
+        ask.refined()
+
+
+def _about(here: Here, key: KeyField, data: DataField, top: TopValues) -> None:
+    for field in (key, data):
+        if known := fields.about(field):
+            st.caption(f"**{plain(field.description or field.name)}** {plain(' · '.join(known))}")
+    for sentence in (*shortfalls.codes(here.slicer, [key.name]), *shortfalls.never_sent(here.slicer, data)):
+        st.caption(plain(sentence))
+    if top.order != top.data_field and top.by.name == top.order.name:
+        st.caption(
+            f"Ordered by {plain(title(top.order))}: {plain(title(data))} is a formula, and formulas "
+            "are highest in the smallest groups."
+        )
+
+
+def _table(top: TopValues, taken: Taken) -> None:
+    if not top.values:
+        st.info("No data in these days.", icon=":material/info:")
+        return
+    shown = top_board.board(top, Numbers.of(st.context.locale))
+    rows.draw(top_board.BOARD, [shown], taken, top_board.follow)

@@ -1,0 +1,102 @@
+"""The top values as the component draws them. A click on one leads to Audience, with it as a filter."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from lib.reporting.models import AudienceQuery, DataField, Order
+from lib.ui.charts.numbers import NOTHING, Numbers, title
+from lib.ui.frame import screens
+from lib.ui.frame.frame import Here
+from lib.ui.question import drill, question
+from lib.ui.rows import rows
+from lib.ui.rows.rows import Cell, Choice, Column, Ordering, Row, Table, Taken
+from lib.ui.slicers import top_values
+from lib.ui.slicers.top_values import TopValues
+
+BOARD, ORDERS = "top_rows", "top_orders"
+
+
+def order(here: Here, key_field: str, data_field: str) -> Order | None:
+    """The order that somebody wants these top values in, if any."""
+    wanted: dict[tuple[str, ...], Order] = st.session_state.get(ORDERS, {})
+    return wanted.get((here.project, here.slicer_name, key_field, data_field))
+
+
+def catch_up(here: Here, key_field: str, data_field: str) -> Taken:
+    """Follow the clicks that have not been followed yet; the last that the screen is drawn with."""
+    acts, taken = rows.new_acts(st.session_state.get(BOARD), question.taken(BOARD))
+    wanted = [act for act in acts if isinstance(act, Ordering) and act.table == key_field]
+    if wanted:
+        by = Order(name=wanted[-1].column, direction=wanted[-1].direction)
+        of = (here.project, here.slicer_name, key_field, data_field)
+        st.session_state[ORDERS] = {**st.session_state.get(ORDERS, {}), of: by}
+    chosen = [act for act in acts if isinstance(act, Choice)]
+    if chosen:
+        carry(here, drill.changed(question.current(here), chosen, here.slicer), data_field, taken)
+    elif acts:
+        question.look(here, taken={BOARD: taken})
+    return taken
+
+
+def follow() -> None:
+    """The component's callback: drawing the screen follows the clicks."""
+
+
+def carry(here: Here, query: AudienceQuery, data_field: str, taken: Taken | None = None) -> None:
+    """To Audience, with that question and this data field shown; `taken` is the last click that led there."""
+    question.look(here, query, {BOARD: taken} if taken else None, field=data_field)
+    st.switch_page(screens.AUDIENCE, query_params=question.params())
+
+
+def board(top: TopValues, numbers: Numbers) -> Table:
+    """A row per value: in words, its code where a mapping describes it, figures with share and range."""
+    frame, key = top_values.frame(top), top.key_field
+    in_words = "id" in frame
+    columns = [_column(top, key.name, key.description or key.name, not in_words, is_key=True)]
+    columns += [Column("id", "ID")] if in_words else []
+    for field in top.shown:
+        columns.append(_column(top, field.name, title(field, with_unit=True), True, about=field.annotation))
+        columns += [Column(name, words, about=about) for name, words, about in _beside(frame, field)]
+    rows = [
+        Row(_cells(top, record, numbers), ((key.name, value),), (False,))
+        for value, record in zip(top.values, frame.to_dict("records"), strict=True)
+    ]
+    label = f"Top values of {key.description or key.name} by {title(top.data_field)}"
+    return Table(key.name, label, columns, rows, verb="Show in Audience:")
+
+
+def _column(
+    top: TopValues, name: str, words: str, orders: bool, is_key: bool = False, about: str | None = None
+) -> Column:
+    return Column(
+        id=name,
+        title=words,
+        is_key=is_key,
+        order=("asc" if is_key else "desc") if orders else None,
+        sorted=top.by.direction if top.by.name == name else None,
+        about=about or "",
+    )
+
+
+def _beside(frame: pd.DataFrame, field: DataField) -> list[tuple[str, str, str]]:
+    known = {
+        f"share:{field.name}": ("Share, %", "Of the total of all values"),
+        f"off:{field.name}": ("±, %", "How far off the figure may be, with 95 % confidence"),
+    }
+    return [(name, *known[name]) for name in known if name in frame]
+
+
+def _cells(top: TopValues, record: Mapping[Any, Any], numbers: Numbers) -> list[Cell]:
+    cells = []
+    for name, value in record.items():
+        field = next((field for field in top.shown if field.name == name), None)
+        if field is not None:
+            cells.append(Cell(numbers.plain(value, field)))
+        elif isinstance(value, float):
+            cells.append(Cell(numbers.number(value, 1)))
+        else:
+            cells.append(Cell(str(value) if value else NOTHING))
+    return cells

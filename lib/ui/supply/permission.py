@@ -1,0 +1,15 @@
+"""What this person may ask of the deals service: what it does; who may only read changes nothing."""
+
+from dataclasses import replace
+
+from lib.deals.abilities import Abilities
+from lib.ui.frame.frame import Here
+from lib.ui.supply import catalogue
+
+LOOKING = "You can see deals, but not change them"
+
+
+def of(here: Here) -> Abilities:
+    """As screens ask for it. Raises ServiceProblem where it is not known yet what the service does."""
+    does = catalogue.client(here).abilities
+    return does if here.now().deals.writes else replace(does, refuses=does.refuses or LOOKING)

@@ -1,0 +1,6 @@
+"""What people keep about a slicer: saved views (named questions), and notes on dates."""
+
+from lib.views.kept import Kept
+from lib.views.models import LONGEST_NAME, LONGEST_NOTE, Note, SavedView
+
+__all__ = ["LONGEST_NAME", "LONGEST_NOTE", "Kept", "Note", "SavedView"]

@@ -1,0 +1,63 @@
+"""The nouns: a saved view is a named question about a slicer, a note is a text on one of its days."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from lib.wire.errors import BadRequest
+
+LONGEST_NAME, LONGEST_NOTE, LONGEST_PARAMS = 100, 300, 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class SavedView:
+    """A question about a slicer, kept under a name.
+
+    `params` are the URL parameters of the question, without project and slicer. `owner` is a user name,
+    `is_mine` whether that is the person who reads it; times are in UTC.
+    """
+
+    id: int
+    project: str
+    slicer: str
+    name: str
+    params: Mapping[str, str]
+    owner: str
+    is_shared: bool
+    created: datetime
+    changed: datetime
+    is_mine: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What happened on a day, as far as a slicer's figures show it; seen by all who may see the slicer."""
+
+    id: int
+    project: str
+    slicer: str
+    day: date
+    text: str
+    owner: str
+    created: datetime
+    is_mine: bool
+
+
+def named(text: str, longest: int, what: str) -> str:
+    """A name or text without spaces around it; BadRequest for an empty or a long one."""
+    found = " ".join(text.split())
+    if not found:
+        raise BadRequest(f"{what} is missing")
+    if len(found) > longest:
+        raise BadRequest(f"{what} is too long: {len(found)} characters, {longest} at most")
+    return found
+
+
+def fitting(params: Mapping[str, str]) -> dict[str, str]:
+    """The parameters as they are kept; BadRequest where they are more than any question needs."""
+    length = sum(len(name) + len(text) for name, text in params.items())
+    if length > LONGEST_PARAMS:
+        raise BadRequest(
+            f"The question is too long to save: {length:,} characters, {LONGEST_PARAMS:,} at most"
+        )
+    return dict(params)

@@ -1,0 +1,46 @@
+"""The tables of saved views, start pages and notes. `service` is the remote reporting service, or empty."""
+
+from sqlalchemy import Boolean, Column, Date, ForeignKey, Index, String, Table, Text
+
+from lib.database import Document, Instant, Key, metadata
+
+saved_views = Table(
+    "saved_views",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("service", String(500), nullable=False),
+    Column("project", String(200), nullable=False),
+    Column("slicer", String(200), nullable=False),
+    Column("name", String(100), nullable=False),
+    Column("params", Document, nullable=False),
+    Column("owner", String(64), nullable=False),
+    Column("is_shared", Boolean, nullable=False),
+    Column("created", Instant, nullable=False),
+    Column("changed", Instant, nullable=False),
+    Index(None, "service", "project", "slicer"),
+    sqlite_autoincrement=True,
+)
+
+start_views = Table(
+    "start_views",
+    metadata,
+    Column("username", String(64), primary_key=True),
+    Column("service", String(500), primary_key=True),
+    Column("view_id", Key, ForeignKey("saved_views.id", ondelete="CASCADE"), nullable=False),
+    Column("at", Instant, nullable=False),
+)
+
+notes = Table(
+    "notes",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("service", String(500), nullable=False),
+    Column("project", String(200), nullable=False),
+    Column("slicer", String(200), nullable=False),
+    Column("day", Date, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("owner", String(64), nullable=False),
+    Column("created", Instant, nullable=False),
+    Index(None, "service", "project", "slicer", "day"),
+    sqlite_autoincrement=True,
+)

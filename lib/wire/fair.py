@@ -1,0 +1,79 @@
+"""Threads that callers share: nobody's work waits behind all of somebody else's."""
+
+import threading
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+NOBODY = object()
+Work = tuple["Future[Any]", Callable[[], Any]]
+
+
+class FairPool:
+    """Runs work on `threads` threads, at most `share` of them for one caller at the same time.
+
+    Each caller has a queue of their own; callers whose work waits take turns (round robin).
+    """
+
+    def __init__(self, threads: int, share: int, name: str) -> None:
+        self._threads, self._share, self._name = threads, share, name
+        self._started = 0
+        self._waiting: OrderedDict[Hashable, deque[Work]] = OrderedDict()
+        self._running: Counter[Hashable] = Counter()
+        self._changed = threading.Condition()
+
+    def submit(self, caller: Hashable, work: Callable[[], Result]) -> "Future[Result]":
+        """The result of `work` to come. Work that is cancelled while it waits is not begun."""
+        future: Future[Result] = Future()
+        with self._changed:
+            self._waiting.setdefault(caller, deque()).append((future, work))
+            self._start_thread()
+            self._changed.notify()
+        return future
+
+    def _start_thread(self) -> None:
+        busy = self._running.total()
+        if self._started < self._threads and self._started <= busy + len(self._waiting):
+            self._started += 1
+            name = f"{self._name}-{self._started}"
+            threading.Thread(target=self._serve, name=name, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            caller, (future, work) = self._next()
+            _settle(future, work)
+            del future, work
+            self._done(caller)
+
+    def _next(self) -> tuple[Hashable, Work]:
+        """The first work of the caller whose turn it is; waits for it."""
+        with self._changed:
+            while (caller := self._whose_turn()) is NOBODY:
+                self._changed.wait()
+            queue = self._waiting.pop(caller)
+            work = queue.popleft()
+            if queue:
+                self._waiting[caller] = queue
+            self._running[caller] += 1
+            return caller, work
+
+    def _whose_turn(self) -> Hashable:
+        return next((one for one in self._waiting if self._running[one] < self._share), NOBODY)
+
+    def _done(self, caller: Hashable) -> None:
+        with self._changed:
+            self._running[caller] -= 1
+            if not self._running[caller]:
+                del self._running[caller]
+            self._changed.notify()
+
+
+def _settle(future: "Future[Any]", work: Callable[[], Any]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(work())
+    except BaseException as error:
+        future.set_exception(error)

@@ -1,0 +1,43 @@
+"""Which of Streamlit's routes are open: those that the desk's own pages use."""
+
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+CORE = "/_stcore"
+SOCKET = f"{CORE}/stream"
+OPEN = (f"{CORE}/health", f"{CORE}/host-config", f"{CORE}/bidi-components/")
+METHODS = ("GET", "HEAD")
+POLICY_VIOLATION = 1008
+CLOSE = {"Connection": "close"}
+
+
+class DeskRoutes:
+    """ASGI middleware: the desk is read, by GET and HEAD, and talks over one WebSocket; all else is refused.
+
+    No screen uploads a file, and Streamlit would keep what anybody sends to `/_stcore/upload_file/` in
+    memory: a request with another method is answered before any of its body is read, and its connection is
+    closed. Routes of Streamlit that no screen needs (its metrics, its API for programs) are not there.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, WebSocket or lifespan."""
+        if scope["type"] == "websocket" and scope["path"] != SOCKET:
+            await receive()
+            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+        elif scope["type"] == "http" and (refusal := _refusal(scope["method"], scope["path"])):
+            await refusal(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def _refusal(method: str, path: str) -> PlainTextResponse | None:
+    """The answer to a request that the desk does not take; None for one that it does."""
+    if method not in METHODS:
+        headers = {"Allow": ", ".join(METHODS), **CLOSE}
+        return PlainTextResponse("Uploads and forms are not accepted", 405, headers)
+    if path.startswith(CORE) and not path.startswith(OPEN):
+        return PlainTextResponse("There is nothing here", 404, CLOSE)
+    return None

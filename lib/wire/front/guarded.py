@@ -1,0 +1,19 @@
+"""An application as it may be put before everybody."""
+
+from collections.abc import Collection
+
+from starlette.types import ASGIApp
+
+from lib.wire.front.hosts import OwnHosts
+from lib.wire.front.origin import SameOrigin
+from lib.wire.front.policy import Confined
+from lib.wire.network import Network
+
+
+def guarded(app: ASGIApp, network: Network, scripts: Collection[str] = ()) -> ASGIApp:
+    """`app` behind the checks of a request's host and origin; every answer carries the headers of policy.py.
+
+    `scripts` are the hashes of the inline scripts that may run.
+    """
+    own = SameOrigin(app, network.origins)
+    return Confined(OwnHosts(own, network.host, network.origins), scripts)

@@ -1,0 +1,70 @@
+"""Which names this server answers to, so that no foreign name can be pointed at it (DNS rebinding)."""
+
+import ipaddress
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from lib.wire.errors import BadRequest
+from lib.wire.problems import problem
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+MISDIRECTED = 421
+POLICY_VIOLATION = 1008
+REASON = "This server does not answer to that host name; other names must be in the setting `origins`"
+
+
+class OwnHosts:
+    """ASGI middleware: a request for a host that is not ours is refused (421; RFC 9110, 15.5.20).
+
+    A page of another site whose name was pointed at this machine sends that site's name, in `Host` and in
+    `Origin`. Ours are the loopback names, the `host` that is listened on, and those of `origins`. A server
+    that listens beyond this machine also answers to every IP address: an address can't be pointed elsewhere.
+    """
+
+    def __init__(self, app: ASGIApp, host: str, origins: Collection[str]) -> None:
+        self._app = app
+        self._names = LOOPBACK_NAMES | {_plain(host), *(_name(urlsplit(one).netloc) for one in origins)}
+        self._takes_addresses = not _is_loopback(_plain(host))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, WebSocket or lifespan."""
+        if scope["type"] == "lifespan" or self._is_ours(Headers(scope=scope).get("host", "")):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+        else:
+            answer = problem(scope["path"], BadRequest(REASON), MISDIRECTED)
+            answer.headers["Connection"] = "close"
+            await answer(scope, receive, send)
+
+    def _is_ours(self, host: str) -> bool:
+        name = _name(host)
+        return name in self._names or (self._takes_addresses and _is_address(name))
+
+
+def _name(host: str) -> str:
+    """The host without its port: `[::1]:8501` → `::1`."""
+    try:
+        return _plain(urlsplit(f"//{host}").hostname or "")
+    except ValueError:
+        return ""
+
+
+def _plain(host: str) -> str:
+    return host.strip("[]").lower().removesuffix(".")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_loopback(name: str) -> bool:
+    return name == "localhost" or (_is_address(name) and ipaddress.ip_address(name).is_loopback)

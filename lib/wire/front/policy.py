@@ -1,0 +1,78 @@
+"""The headers with which a browser confines a page to this server (Content Security Policy Level 3)."""
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+COMPONENT = "/component/"
+INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+SOURCES = {
+    "default-src": "'self'",
+    "script-src": "'self' blob:",
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data: blob:",
+    "font-src": "'self' data:",
+    "worker-src": "'self' blob:",
+    "object-src": "'none'",
+    "base-uri": "'none'",
+    "form-action": "'self'",
+}
+
+
+class Confined:
+    """ASGI middleware: every answer says that a page of ours loads from, asks and is framed by nobody else.
+
+    Streamlit makes the scripts of its components from blobs and its styles at run time, so that blobs are
+    allowed as scripts, and inline styles; `eval` and inline scripts are not, but for those of `scripts`
+    (their hashes, as `inline_scripts` gives them). The frame of the component that sets the cookie may be
+    framed by the desk itself. A page that brings a policy of its own keeps it.
+    """
+
+    def __init__(self, app: ASGIApp, scripts: Iterable[str] = ()) -> None:
+        self._app = app
+        self._outer = _headers(policy(scripts), "DENY")
+        self._framed = _headers(policy(scripts, "'self'"), "SAMEORIGIN")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, WebSocket or lifespan."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        own = self._framed if scope["path"].startswith(COMPONENT) else self._outer
+
+        async def confined(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in own.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self._app(scope, receive, confined)
+        return None
+
+
+def inline_scripts(html: str) -> list[str]:
+    """The sources for `script-src` that allow just the inline scripts of this page: `'sha256-…'` each."""
+    digests = (hashlib.sha256(script.encode()).digest() for script in INLINE.findall(html))
+    return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
+
+
+def policy(scripts: Iterable[str] = (), ancestors: str = "'none'") -> str:
+    """The content policy of a page with these inline scripts, which only `ancestors` may frame."""
+    sources = SOURCES | {
+        "script-src": " ".join([SOURCES["script-src"], *scripts]),
+        "frame-ancestors": ancestors,
+    }
+    return "; ".join(f"{kind} {allowed}" for kind, allowed in sources.items())
+
+
+def _headers(content_policy: str, frame_options: str) -> dict[str, str]:
+    return {
+        "Content-Security-Policy": content_policy,
+        "X-Frame-Options": frame_options,
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "same-origin",
+    }

@@ -1,0 +1,135 @@
+"""What every screen owes to people who can't see it, and to those who see it badly.
+
+One cold load per screen; axe-core (Deque) is asked in both themes.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import axe_playwright_python
+import pytest
+from dealing import Desk
+from playwright.sync_api import Browser, ConsoleMessage, Page, Response, expect
+
+from browser.conftest import SCREEN, enter, settled
+
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8")
+SCREENS = {
+    "slicers": "Slicers",
+    "audience": "Audience",
+    "export": "Export",
+    "deals": "Deals",
+    "new_package": "New package",
+    "lists": "Lists",
+    "access": "Access",
+    "services": "Services",
+}
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 31)"}
+ASKED = "project=demo&slicer=delivery"
+OF_THE_COOKIES_FRAME = (
+    "Unrecognized feature:",
+    "An iframe which has both",
+    "Received component message",
+    "Can't send ForwardMsg",
+    "handleSetFrameHeight",
+)
+LABELS = "all => all.map(one => one.getAttribute('aria-label') ?? one.textContent.trim())"
+PICTURES = "all => all.filter(one => one.tagName === 'IMG').map(one => one.getAttribute('alt'))"
+
+
+@pytest.fixture(scope="module")
+def tab(selling: Desk, chromium: Browser) -> Iterator[Page]:
+    """An administrator's tab: all screens are there, and something is on each."""
+    with chromium.new_context(viewport=SCREEN, locale="en-US") as context:
+        page = context.new_page()
+        enter(page, f"{selling.address}/access?{ASKED}", "Admin")
+        yield page
+
+
+@pytest.fixture(params=SCREENS)
+def screen(request: pytest.FixtureRequest) -> str:
+    """The path of a screen."""
+    path: str = request.param
+    return path
+
+
+def findings(page: Page) -> dict[str, list[str]]:
+    """What axe-core finds in each theme: the rule, the element, and what is wrong with it."""
+    page.evaluate(AXE)
+    found = {}
+    for theme in THEMES:
+        page.emulate_media(color_scheme=theme)
+        page.wait_for_function(
+            "ground => getComputedStyle(document.querySelector('.stApp')).backgroundColor === ground",
+            arg=GROUND[theme],
+        )
+        settled(page)
+        result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        found[theme] = [
+            f"{rule['id']}: {node['html'][:200]} ({node['failureSummary']})"
+            for rule in result["violations"]
+            for node in rule["nodes"]
+        ]
+    return found
+
+
+def unformatted(cells: list[str]) -> list[str]:
+    """Those cells that have more decimals than any field shows."""
+    return [cell for cell in cells if cell.replace(".", "").isdigit() and len(cell.partition(".")[2]) > 4]
+
+
+class Trouble:
+    """What goes wrong in a tab unseen: answers that are errors, and what the browser's console says."""
+
+    def __init__(self, page: Page) -> None:
+        self.found: list[str] = []
+        page.on("response", self._answered)
+        page.on("console", self._logged)
+
+    def _answered(self, response: Response) -> None:
+        if response.status >= 400:
+            self.found.append(f"{response.status} {response.url}")
+
+    def _logged(self, message: ConsoleMessage) -> None:
+        if message.type in ("warning", "error") and not message.text.startswith(OF_THE_COOKIES_FRAME):
+            self.found.append(message.text)
+
+
+def test_every_screen(tab: Page, selling: Desk, screen: str) -> None:
+    """Each screen has one h1 and a title that name it, distinct names, and nothing that axe-core finds."""
+    trouble = Trouble(tab)
+    tab.emulate_media(color_scheme="light")
+    tab.goto(f"{selling.address}/{screen}?{ASKED}")
+    expect(tab.get_by_text("Data to")).to_be_visible()
+    settled(tab)
+    assert trouble.found == [], "a cold deep link loads without an error or a warning"
+    expect(tab.locator("h1")).to_have_text([SCREENS[screen]])
+    expect(tab).to_have_title(f"{SCREENS[screen]} · Tranche")
+    assert None not in tab.get_by_role("img").evaluate_all(PICTURES)
+    openers = [name for name in tab.get_by_role("button").evaluate_all(LABELS) if name.startswith("Open")]
+    assert len(openers) == len(set(openers)) > 0
+    assert unformatted(tab.get_by_role("gridcell").all_text_contents()) == []
+    assert findings(tab) == {theme: [] for theme in THEMES}
+
+
+def test_sparklines_read_as_their_numbers(tab: Page, selling: Desk) -> None:
+    """A sparkline's alternative text has every value that it draws."""
+    tab.goto(f"{selling.address}/audience?{ASKED}")
+    sparkline = tab.get_by_role("img", name="Impressions by day, ")
+    expect(sparkline).to_have_count(1)
+    text = sparkline.get_attribute("alt") or ""
+    assert len(text.partition(": ")[2].split(", ")) == 7
+
+
+def test_the_sign_in(selling: Desk, page: Page) -> None:
+    """The sign-in has one h1 and a title of its own, and axe-core finds nothing there."""
+    trouble = Trouble(page)
+    page.goto(f"{selling.address}/audience")
+    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+    settled(page)
+    assert trouble.found == []
+    expect(page.locator("h1")).to_have_text(["Tranche"])
+    expect(page).to_have_title("Sign in · Tranche")
+    assert findings(page) == {theme: [] for theme in THEMES}

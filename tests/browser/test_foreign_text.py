@@ -1,0 +1,108 @@
+"""Text that is not ours, on the screens: it is shown as its characters, and loads, links and runs nothing."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from conftest import COUNTRIES, DEFINITION, PASSWORD, small_rows, started
+from dealing import clients, package
+from playwright.sync_api import Page, expect
+from serving import free_port
+
+from browser.conftest import Serve, settled, wait_for_cookie
+from browser.hostile_texts import TEXTS
+from lib.deals.models import SupplyPackage
+from lib.people import People, Person
+from lib.reporting.warehouse import Warehouse
+from lib.settings import Settings
+
+SCRIPT = Path(__file__).with_name("plain_script.py")
+IMAGE, LINK = "![x](http://evil.example/x.png)", "[sign in again](http://evil.example/)"
+HOSTILE = (
+    f"{LINK} {IMAGE} https://evil.example/a $x^2$ :red[d] :material/lock: <img src=http://evil.example/y>"
+)
+ANCHOR = "<a href='http://evil.example'>x</a>"
+MARKUP = "a[href*=evil], a[href*=EVIL], img[src*=evil], .katex, svg a"
+SCREENS = ("slicers", "audience", "export", "deals", "new_package", "access", "services")
+
+
+def test_every_character_is_shown_as_itself(page: Page) -> None:
+    """What went through `plain` is read back from the screen as it was, from every kind of widget."""
+    port = free_port()
+    options = ["--server.port", str(port), "--server.headless", "true", "--server.address", "127.0.0.1"]
+    command = [sys.executable, "-m", "streamlit", "run", str(SCRIPT), *options]
+    with started(command, Path(), PYTHONPATH=".") as address:
+        page.goto(address)
+        expect(page.locator(f".st-key-hostile-{len(TEXTS) - 1}").get_by_role("radiogroup")).to_be_visible()
+        for number, text in enumerate(TEXTS):
+            shown = page.locator(f".st-key-hostile-{number}")
+            line = re.sub(r"[ \t\r\n\u2028]+", " ", text).strip()
+            lines = {
+                one.replace("\u2060", "").strip() for one in shown.inner_text().splitlines() if one.strip()
+            }
+            assert lines == {line}
+            assert shown.locator("a, img, svg, code, h1, li, table, em, strong, del, .katex").count() == 0
+
+
+@pytest.fixture
+def hostile_home(own_home: Path) -> Path:
+    """A data directory whose slicer, values, people and packages have hostile names."""
+    key, *others = DEFINITION.key_fields
+    figure, *more = DEFINITION.data_fields
+    described = DEFINITION.model_copy(
+        update={
+            "annotation": HOSTILE,
+            "key_fields": (key.model_copy(update={"description": HOSTILE, "annotation": HOSTILE}), *others),
+            "data_fields": (figure.model_copy(update={"description": HOSTILE, "annotation": HOSTILE}), *more),
+        }
+    )
+    mappings = {"country": {code: f"{ANCHOR} {name} {HOSTILE}" for code, name in COUNTRIES.items()}}
+    with Warehouse(own_home / "warehouse").writer("demo", "hostile", described, mappings) as writer:
+        writer.write(small_rows(7))
+        writer.commit("made for the test", "hostile")
+    people = People(own_home / "people.yaml", rounds=4)
+    people.add(Person("eve", HOSTILE, "eve@evil.example", "admin"), PASSWORD)
+    clients(Settings(home=own_home, demo=True)).deals.create(SupplyPackage, package(HOSTILE, {}))
+    return own_home
+
+
+@pytest.fixture
+def desk(hostile_home: Path, serve: Serve) -> Iterator[str]:
+    """A desk over it."""
+    with serve(hostile_home) as address:
+        yield address
+
+
+def test_hostile_names_are_text_on_every_screen(desk: str, page: Page) -> None:
+    """Names in the URL, of fields, values, deals and people make no link, image or formula on any screen, the
+    browser finds nothing that the content policy forbids, and asks nobody else."""
+    violations: list[str] = []
+    page.on(
+        "console",
+        lambda said: violations.append(said.text) if "Content Security Policy" in said.text else None,
+    )
+    page.on("pageerror", lambda error: violations.append(str(error)))
+    page.goto(desk)
+    page.get_by_role("textbox", name="Name").fill("eve")
+    page.get_by_role("textbox", name="Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    expect(page.get_by_text("Data to")).to_be_visible()
+    wait_for_cookie(page)
+    asked = {"project": LINK, "slicer": "hostile", "split": IMAGE, "open": "supply_deals-1"}
+    for screen in SCREENS:
+        query = {"project": "demo", "slicer": "hostile"} if screen in ("slicers", "export") else asked
+        page.goto(f"{desk}/{screen}?{urlencode(query)}")
+        expect(page.locator(".st-key-person_menu")).to_be_visible()
+        settled(page)
+        found = page.locator(MARKUP)
+        assert found.count() == 0, (screen, found.first.evaluate("element => element.outerHTML"))
+    for chart, split in (("bars", "geo.country"), ("heatmap", "geo.country~campaign_id")):
+        page.goto(f"{desk}/audience?slicer=hostile&split={split}&chart={chart}")
+        expect(page.locator(".js-plotly-plot").get_by_text(ANCHOR[:20]).first).to_be_visible()
+        assert page.locator(MARKUP).count() == 0, chart
+    page.goto(f"{desk}/docs")
+    expect(page.locator(".opblock").first).to_be_visible()
+    assert not violations

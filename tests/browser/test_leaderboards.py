@@ -1,0 +1,93 @@
+"""The leaderboards in a browser: by mouse and keyboard, on a wide screen and on a phone."""
+
+from urllib.parse import parse_qsl, urlsplit
+
+import pandas as pd
+import pytest
+from conftest import COUNTRIES, LAST_DAY, small_rows
+from playwright.sync_api import Locator, Page, expect
+
+from browser.conftest import enter, settled
+
+LINK = "audience?project=demo&slicer=delivery&split=campaign_id"
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture
+def country(address: str, page: Page) -> Locator:
+    """The card of the key field Country."""
+    enter(page, f"{address}/{LINK}")
+    card = page.get_by_role("region", name="Country by ")
+    expect(card.locator("tr.row")).to_have_count(len(COUNTRIES) + 1)
+    return card
+
+
+def asked(page: Page) -> dict[str, str]:
+    """The parameters of the URL."""
+    return dict(parse_qsl(urlsplit(page.url).query))
+
+
+def test_cards_are_on_the_first_screen(page: Page, country: Locator) -> None:
+    """At 1440 by 900 the cards end above the fold, no figure cut off; on a phone they are one column."""
+    figures = country.locator("td.figure")
+    assert figures.count() > 0
+    assert figures.evaluate_all("cells => cells.filter(cell => cell.scrollWidth > cell.clientWidth)") == []
+    box = country.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 900
+    page.set_viewport_size(PHONE)
+    settled(page)
+    campaign = page.get_by_role("region", name="Campaign by ").bounding_box()
+    box = country.bounding_box()
+    assert campaign is not None
+    assert box is not None
+    assert (box["x"], box["width"]) == (campaign["x"], campaign["width"])
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_by_mouse(page: Page, country: Locator) -> None:
+    """Two clicks keep two values beside their siblings, the chart has their lines, a third leaves one out."""
+    for name in ("Germany", "France"):
+        country.get_by_role("button", name=name, exact=True).click()
+    page.wait_for_url(lambda url: "is.geo.country=DE%7EFR" in url or "is.geo.country=DE~FR" in url)
+    settled(page)
+    expect(country.locator("tr.row")).to_have_count(len(COUNTRIES) + 1)
+    expect(country.locator("tr.row[aria-selected=true]")).to_have_count(2)
+    for name in ("Germany", "France"):
+        expect(page.locator(".js-plotly-plot .annotation-text", has_text=name)).to_be_visible()
+        line = country.get_by_role("button", name=f"Draw {name} as a line")
+        expect(line).to_have_attribute("aria-pressed", "true")
+    country.get_by_role("button", name="Leave out Japan").dispatch_event("click")
+    page.wait_for_url(lambda url: "not.geo.country=JP" in url)
+    expect(country.locator("tr.row.excluded")).to_have_count(1)
+
+
+def test_by_keyboard(page: Page, country: Locator) -> None:
+    """One Tab stop; arrows go to a row's controls, Enter keeps, a slash leads to the search, which finds."""
+    country.get_by_role("button", name="United States", exact=True).focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: "is.geo.country=DE" in url)
+    settled(page)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: "lines=geo.country" in url)
+    settled(page)
+    page.keyboard.press("/")
+    page.keyboard.type("fra")
+    expect(country.locator("tr.row .include")).to_have_text(["France", "Germany"])
+    expect(country.get_by_role("searchbox", name="Find in Country")).to_be_focused()
+    assert asked(page)["cards"].split("~") == ["geo.country!!fra", "campaign_id"]
+
+
+def test_a_figure_is_a_button(page: Page, country: Locator) -> None:
+    """One click on a figure chooses the page's field; it is marked, and keeps the focus."""
+    page.get_by_role("button", name="Show Clicks").click()
+    page.wait_for_url(lambda url: "field=clicks" in url)
+    expect(country.get_by_role("columnheader", name="Clicks")).to_be_visible()
+    chosen = page.get_by_role("button", name="Show Clicks , shown now")
+    expect(chosen).to_be_focused()
+    found = small_rows(seed=0).to_pandas()
+    week = found[found["time"].dt.date > LAST_DAY - pd.Timedelta(days=7).to_pytimedelta()]
+    first = f"{week[week['geo.country'] == 'US']['clicks'].sum():,.0f}"
+    expect(country.locator("tr.row").first).to_contain_text(first)

@@ -1,0 +1,163 @@
+"""The split's table in a browser: every click counts, by mouse, finger or keyboard, near and far away."""
+
+from collections.abc import Iterator
+from urllib.parse import parse_qsl, urlsplit
+
+import pandas as pd
+import pytest
+from conftest import LAST_DAY, small_rows
+from playwright.sync_api import Locator, Page, expect
+
+from browser.conftest import Visitor, enter, settled
+from browser.distance import far_away
+
+LINK = "audience?project=demo&slicer=delivery&split=campaign_id"
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def clicks() -> pd.Series:
+    """Clicks by campaign in the last seven complete days, the most first."""
+    found = small_rows(seed=0).to_pandas()
+    week = found[found["time"].dt.date > LAST_DAY - pd.Timedelta(days=7).to_pytimedelta()]
+    return week.groupby("campaign_id")["clicks"].sum().sort_values(ascending=False)
+
+
+@pytest.fixture
+def table(address: str, page: Page) -> Locator:
+    """The split's table, by campaign."""
+    enter(page, f"{address}/{LINK}")
+    return page.locator(".st-key-split_rows").get_by_role("grid")
+
+
+def values(table: Locator) -> list[str]:
+    """The values of the rows, from top to bottom, once there are some."""
+    expect(table.locator("tr.row").first).to_be_visible()
+    return table.locator("tr.row .include").all_inner_texts()
+
+
+def param(page: Page, name: str) -> list[str]:
+    """The values of a parameter of the URL."""
+    text = dict(parse_qsl(urlsplit(page.url).query, keep_blank_values=True)).get(name)
+    return [] if text is None else text.split("~")
+
+
+def expect_drawn(page: Page, table: Locator) -> None:
+    """All clicks have been answered."""
+    expect(table).to_have_attribute("aria-busy", "false")
+    settled(page)
+
+
+def test_a_header_orders_and_filters_nothing(page: Page, table: Locator, clicks: pd.Series) -> None:
+    """Clicking headers orders by the service, to and fro, with the total on top; no filter appears."""
+    head = table.get_by_role("columnheader", name="Clicks")
+    for expected, order in (("descending", clicks), ("ascending", clicks.sort_values())):
+        head.get_by_role("button").click()
+        expect(head).to_have_attribute("aria-sort", expected)
+        expect_drawn(page, table)
+        assert values(table)[:2] == list(order.index[:2])
+        expect(table.get_by_role("row").nth(1)).to_contain_text("Total")
+    for name in ("Impressions", "CTR", "Campaign", "Share"):
+        table.get_by_role("columnheader", name=name).click()
+    expect_drawn(page, table)
+    assert not any(text.startswith(("is.", "not.")) for text in dict(parse_qsl(urlsplit(page.url).query)))
+
+
+def test_the_first_click_after_any_control_counts(page: Page, table: Locator) -> None:
+    """Whatever was used before, one click on a row filters, and one click releases it again."""
+    for control in ("Week", "Hour", "Day", "Month", "Day"):
+        page.get_by_role("radio", name=control, exact=True).click(force=True)
+        first = values(table)[0]
+        table.get_by_role("button", name=first, exact=True).click()
+        page.wait_for_url(lambda url, first=first: f"is.campaign_id={first}" in url)
+        expect(table.locator("tr.row")).to_have_count(1)
+        table.get_by_role("button", name=first, exact=True).click()
+        page.wait_for_url(lambda url: "is.campaign_id" not in url)
+        expect_drawn(page, table)
+
+
+@pytest.fixture(params=["near", "far"])
+def anywhere(address: str, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The desk on this machine, and the same behind 150 ms of network."""
+    if request.param == "near":
+        yield address
+    else:
+        with far_away(address) as distant:
+            yield distant
+
+
+def test_no_click_is_lost(anywhere: str, page: Page) -> None:
+    """Of 24 clicks, in bursts of six within half a second, most during a rerun, every one counts."""
+    enter(page, f"{anywhere}/audience?project=demo&slicer=delivery&split=granularity_hour")
+    table = page.locator(".st-key-split_rows").get_by_role("grid")
+    left_out = values(table)[3:75:3]
+    for place, value in enumerate(left_out):
+        row = table.get_by_role("row").filter(has=page.get_by_role("button", name=value, exact=True))
+        row.get_by_role("button", name=f"Leave out {value}").dispatch_event("click")
+        page.wait_for_timeout(80 if place % 6 < 5 else 300)
+    page.wait_for_function("count => document.title && location.search.split('~').length >= count", arg=24)
+    expect_drawn(page, table)
+    assert sorted(param(page, "not.granularity_hour")) == left_out
+    assert not set(values(table)) & set(left_out)
+
+
+def test_two_controls_at_once(anywhere: str, page: Page) -> None:
+    """A row and another control, used before the first is answered, both count."""
+    enter(page, f"{anywhere}/{LINK}")
+    table = page.locator(".st-key-split_rows").get_by_role("grid")
+    value = values(table)[2]
+    table.get_by_role("button", name=f"Leave out {value}").click()
+    page.get_by_role("radio", name="Week", exact=True).click(force=True)
+    page.get_by_role("radio", name="Bars", exact=False).click(force=True)
+    page.wait_for_url(
+        lambda url: all(part in url for part in ("not.campaign_id", "grain=week", "chart=bars"))
+    )
+    settled(page)
+    assert (param(page, "not.campaign_id"), param(page, "grain")) == ([value], ["week"])
+
+
+def test_shift_and_a_figure(page: Page, table: Locator) -> None:
+    """Shift and a click leave a value out; a click on a figure keeps its row; a double click counts once."""
+    first, second = values(table)[:2]
+    table.get_by_role("button", name=first, exact=True).click(modifiers=["Shift"])
+    page.wait_for_url(lambda url: f"not.campaign_id={first}" in url)
+    expect_drawn(page, table)
+    row = table.get_by_role("row").filter(has=page.get_by_role("button", name=second, exact=True))
+    row.get_by_role("gridcell").nth(2).dblclick()
+    page.wait_for_url(lambda url: f"is.campaign_id={second}" in url)
+    expect_drawn(page, table)
+    expect(row).to_have_attribute("aria-selected", "true")
+
+
+def test_with_a_keyboard_alone(page: Page, table: Locator) -> None:
+    """The table is one stop; arrows walk it; Enter keeps or orders, Shift and Enter leave out."""
+    first, second = values(table)[:2]
+    stops = table.locator("[tabindex='0']")
+    expect(stops).to_have_count(1)
+    stops.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Shift+Enter")
+    page.wait_for_url(lambda url: f"not.campaign_id={second}" in url)
+    expect_drawn(page, table)
+    for key in ("Control+Home", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    page.wait_for_url(lambda url: "order=imps" in url)
+    expect(table.get_by_role("columnheader", name="Impressions")).to_have_attribute("aria-sort", "ascending")
+    expect_drawn(page, table)
+    for key in ("Control+End", "Home", "Enter"):
+        page.keyboard.press(key)
+    page.wait_for_url(lambda url: f"is.campaign_id={first}" in url)
+    expect(stops).to_have_count(1)
+
+
+def test_on_a_phone(address: str, visitor: Visitor) -> None:
+    """At 390 pixels the page does not scroll sideways, and the control that leaves out is in reach."""
+    page = visitor().new_page()
+    page.set_viewport_size(PHONE)
+    enter(page, f"{address}/{LINK}")
+    table = page.locator(".st-key-split_rows").get_by_role("grid")
+    expect(table).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    value = values(table)[0]
+    box = table.get_by_role("button", name=f"Leave out {value}").bounding_box()
+    assert box is not None and box["x"] + box["width"] <= PHONE["width"]

@@ -1,0 +1,1 @@
+"""What every request passes before the desk or an API gets it."""

@@ -1,0 +1,89 @@
+"""Half-sent requests and idle connections end by themselves."""
+
+import logging
+import socket
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from serving import serving
+
+from lib import connect
+from lib.wire.network import Network
+from lib.wire.server import accepting
+
+SECONDS = 0.3
+PATIENCE = 20
+INFO = b"POST /API/v2/info HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+TOKEN = b"POST /oauth2/token/ HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+UPLOAD = b"PUT /_stcore/upload_file/a/b HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+BODY = b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 500\r\n\r\ngrant_type="
+
+
+@pytest.fixture(scope="module")
+def served(installation: connect.Installation) -> Iterator[str]:
+    """The APIs, served as `tranche serve` does it, by a server that is quick to lose its patience."""
+    options = accepting(Network("127.0.0.1", 0, request_seconds=SECONDS))
+    with serving(installation.api, **options) as address:
+        yield address
+
+
+def _until_closed(address: str, sent: bytes) -> bytes:
+    """All that the server sends before it closes the connection; fails if it never does."""
+    parts = urlsplit(address)
+    received = b""
+    with socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE) as connection:
+        connection.sendall(sent)
+        while piece := connection.recv(10_000):
+            received += piece
+    return received
+
+
+@pytest.mark.parametrize("sent", [INFO, TOKEN, INFO + BODY, TOKEN + BODY], ids=["i-head", "t-head", "i", "t"])
+def test_a_half_sent_request_is_ended(served: str, sent: bytes) -> None:
+    """A header or a body that stops half-way is answered 408, and the connection closed."""
+    assert _until_closed(served, sent).startswith(b"HTTP/1.1 408")
+
+
+def test_an_idle_connection_is_ended(served: str) -> None:
+    """A connection on which nothing is ever sent is closed without a word."""
+    assert _until_closed(served, b"") == b""
+
+
+def test_a_dripping_request_is_ended(served: str) -> None:
+    """A client that sends one byte now and then (Slowloris) gains no time by it."""
+    parts = urlsplit(served)
+    with socket.create_connection((parts.hostname, parts.port), timeout=SECONDS / 5) as connection:
+        connection.sendall(INFO)
+        dripped, answer = 0, None
+        while answer is None:
+            try:
+                answer = connection.recv(1000)
+            except TimeoutError:
+                connection.sendall(b"X-A: b\r\n")
+                dripped += 1
+            assert dripped < PATIENCE / (SECONDS / 5)
+    assert answer.startswith(b"HTTP/1.1 408")
+
+
+def test_a_whole_request_is_answered(served: str) -> None:
+    """Whoever sends a whole request is answered, several times on one connection."""
+    with httpx.Client(base_url=served) as http:
+        assert [http.post("/API/v2/info", json={}).json()["status"] for _ in range(3)] == ["access_error"] * 3
+
+
+def test_an_aborted_body_is_one_line_in_the_log(served: str, caplog: pytest.LogCaptureFixture) -> None:
+    """A caller that hangs up in the middle of its body leaves one line in the log, and no traceback."""
+    caplog.set_level(logging.INFO)
+    parts = urlsplit(served)
+    for start in (INFO, TOKEN):
+        with socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE) as connection:
+            connection.sendall(start + BODY)
+        _until_closed(served, b"GET /docs HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+    said = [record for record in caplog.records if "httpx" not in record.name]
+    assert [record.exc_info for record in said] == [None] * len(said)
+    assert [record.getMessage() for record in said] == [
+        "POST '/API/v2/info': the request broke off",
+        "POST '/oauth2/token/': the request broke off",
+    ]

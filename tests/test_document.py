@@ -1,0 +1,54 @@
+"""The desk's HTML document: where its server is, said before Streamlit's client starts to guess."""
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from starlette.responses import HTMLResponse, PlainTextResponse
+from starlette.types import Receive, Scope, Send
+
+from lib.wire.front import DocumentScript
+from lib.wire.transport import InProcess
+
+PAGE = "<!DOCTYPE html>\n<html><head><title>x</title></head><body>ü</body></html>"
+TAG = '<script src="./desk.js"></script>'
+HTML = {"Accept": "text/html,*/*", "Accept-Encoding": "gzip"}
+
+
+async def desk(scope: Scope, receive: Receive, send: Send) -> None:
+    """A page at every address but one, and the encodings that were accepted."""
+    accepted = dict(scope["headers"]).get(b"accept-encoding", b"").decode()
+    if scope["path"] == "/text":
+        await PlainTextResponse(PAGE)(scope, receive, send)
+    else:
+        await HTMLResponse(PAGE, headers={"X-Accepted": accepted})(scope, receive, send)
+
+
+@pytest.fixture
+def http() -> Iterator[httpx.Client]:
+    """A client of that desk behind the middleware."""
+    with httpx.Client(transport=InProcess(DocumentScript(desk)), base_url="http://desk") as client:
+        yield client
+
+
+@pytest.mark.parametrize("path", ["/", "/audience", "/audience?split=x"])
+def test_every_document_loads_the_script_first(http: httpx.Client, path: str) -> None:
+    """Whatever the address, the document is as it was, with the script first in its head, and whole."""
+    response = http.get(path, headers=HTML)
+    assert response.text == PAGE.replace("<head>", f"<head>\n    {TAG}")
+    assert response.headers["content-length"] == str(len(response.content))
+    assert response.headers["x-accepted"] == ""
+
+
+def test_the_script_names_the_server(http: httpx.Client) -> None:
+    """The script is served beside every screen and says that the server is where the script came from."""
+    response = http.get("/desk.js")
+    assert response.headers["content-type"].startswith("text/javascript")
+    assert 'BACKEND_BASE_URL: new URL(".", document.currentScript.src).href' in response.text
+
+
+def test_other_answers_stay(http: httpx.Client) -> None:
+    """What is no document, or asked for by no browser's address bar, passes unchanged."""
+    assert http.get("/text", headers=HTML).text == PAGE
+    assert http.get("/audience", headers={"Accept": "application/json"}).text == PAGE
+    assert http.head("/audience", headers=HTML).headers["content-length"] == str(len(PAGE.encode()))

@@ -1,0 +1,67 @@
+"""What the code and the documents refer to exists."""
+
+import importlib.metadata
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from documents import DOCUMENTS, ROOT
+
+from lib.cli import main
+
+SOURCES = [path for folder in ("lib", "pages", "tests", "bench") for path in (ROOT / folder).rglob("*.py")]
+FILE = re.compile(r"[\w./-]*\b[\w-]+\.md\b")
+LINK = re.compile(r"""(?:\]\(|srcset="|src=")(?!https?:|#)([^)#\s"]+)""")
+PATH = re.compile(r"`((?:lib|pages|tests|docs|\.streamlit)/[\w./-]+|app\.py)`")
+RELEASE = re.compile(r"^## (\d+\.\d+\.\d+)", re.M)
+
+
+def cited(path: Path) -> set[str]:
+    """The documents that a source file names."""
+    return set(FILE.findall(path.read_text()))
+
+
+def test_cited_documents_exist() -> None:
+    """Every document that a source file cites is in the repository, under the name that it gives."""
+    missing = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in SOURCES
+        for name in cited(path)
+        if path != Path(__file__) and not any((folder / name).exists() for folder in (ROOT, ROOT / "docs"))
+    }
+    assert not missing
+    assert any(cited(path) for path in SOURCES if path.is_relative_to(ROOT / "lib"))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(document: Path) -> None:
+    """Every relative link and picture of a document leads to a file of the repository."""
+    links = LINK.findall(document.read_text())
+    assert not [link for link in links if not (document.parent / link).exists()]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_named_files_exist(document: Path) -> None:
+    """Every file and folder of the code that a document names is there."""
+    named = PATH.findall(document.read_text(encoding="utf-8"))
+    assert not [name for name in named if not (ROOT / name).exists()]
+
+
+def test_the_readme_is_short() -> None:
+    """The README has at most 150 lines; guides are in docs."""
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
+def test_the_drawing_is_up_to_date() -> None:
+    """The drawing of the architecture is that of the imports; `python docs/drawing.py` renews it."""
+    drawing = runpy.run_path(str(ROOT / "docs" / "drawing.py"))["drawing"]
+    assert drawing() == (ROOT / "docs" / "architecture.svg").read_text(encoding="utf-8")
+
+
+def test_one_version() -> None:
+    """`tranche --version` prints the version of the package, which is the changelog's latest release."""
+    version = importlib.metadata.version("tranche")
+    assert CliRunner().invoke(main, ["--version"]).output == f"tranche {version}\n"
+    assert RELEASE.findall((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))[0] == version

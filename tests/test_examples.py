@@ -1,0 +1,128 @@
+"""Every example of README and docs works as it is written: shell, Python, YAML and TOML."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import started
+from documents import DOCUMENTS, ROOT, blocks
+
+ADDRESS = "http://localhost:8501"
+TEMPORARY = "/tmp/"  # noqa: S108
+ROWS = 10_000
+RUN = ("sh", "python")
+READ = ("", "csv", "yaml", "toml", "json", "nginx", "mermaid")
+PASSWORDS = "a long enough password\n" * 2
+WITH_EXAMPLES = [path for path in DOCUMENTS if any(block.language in RUN for block in blocks(path))]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with the demo, smaller."""
+    home = tmp_path_factory.mktemp("examples") / "home"
+    command = [sys.executable, "-c", "from lib.cli import main; main()", "demo", "--rows", str(ROWS)]
+    environment = {**os.environ, "TRANCHE_HOME": str(home)}
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
+    return home
+
+
+@pytest.fixture(scope="module")
+def address(demo: Path) -> Iterator[str]:
+    """Where the APIs over it answer: a process of its own, on a socket."""
+    command = [sys.executable, "-c", "from lib.cli import main; main()", "serve", "--port", "0"]
+    with started(command, demo) as found:
+        yield found
+
+
+class Reader:
+    """Somebody who follows a document, block by block, in a folder and with variables of their own."""
+
+    def __init__(self, folder: Path, home: Path, address: str) -> None:
+        self.folder, self._address, self.printed = folder, address, ""
+        (folder / ".venv").symlink_to(sys.prefix)
+        (folder / ".curlrc").write_text("fail-with-body\n")  # curl itself ends well after a 400
+        self._environment = {
+            **os.environ,
+            "TRANCHE_HOME": str(home),
+            "PYTHONPATH": str(ROOT),
+            "CURL_HOME": str(folder),
+        }
+
+    def run(self, language: str, text: str) -> None:
+        """Run one block as it stands there, at the address of the test and below its folder."""
+        here = text.replace(ADDRESS, self._address).replace(TEMPORARY, f"{self.folder}/")
+        (self.folder / "block.py").write_text(here)
+        command = f"{sys.executable} block.py" if language == "python" else here
+        whole = f"set -euo pipefail\n[ ! -f .kept ] || . ./.kept\n{command}\nexport -p > .kept\n"
+        done = subprocess.run(
+            ["bash", "-c", whole],
+            cwd=self.folder,
+            env=self._environment,
+            input=PASSWORDS,
+            capture_output=True,
+            text=True,
+            start_new_session=True,  # without a terminal, passwords are read from the input
+        )
+        assert done.returncode == 0, f"{here}\n{done.stdout}\n{done.stderr}"
+        self.printed = done.stdout
+
+
+@pytest.mark.parametrize("document", WITH_EXAMPLES, ids=lambda path: path.name)
+def test_examples_run(document: Path, demo: Path, address: str, tmp_path: Path) -> None:
+    """The commands and scripts of a document run in its order, and return what it shows."""
+    if not shutil.which("curl"):
+        pytest.skip("the examples of the documents need curl")
+    over_http = ADDRESS in document.read_text(encoding="utf-8")
+    reader = Reader(tmp_path, demo if over_http else tmp_path / "home", address)
+    for block in blocks(document):
+        if block.note == "file":
+            (tmp_path / block.value).write_text(block.text)
+        elif block.note.startswith("returned"):
+            assert not missing(json.loads(block.text), json.loads(reader.printed))
+        elif block.language in RUN and block.note != "not run":
+            reader.run(block.language, block.text)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_no_example_is_left_out(document: Path) -> None:
+    """Every block is run, read or a file; one that is not run says why."""
+    for block in blocks(document):
+        assert block.language in (*RUN, *READ), block
+        assert block.note != "not run" or block.value, block
+
+
+def test_blocks_are_found() -> None:
+    """Both APIs, the import and the README are among the documents with examples."""
+    names = {path.name for path in WITH_EXAMPLES}
+    assert {"README.md", "importing.md", "reporting-api.md", "deals-api.md"} <= names
+    for path in WITH_EXAMPLES:
+        assert len(re.findall(r"^```\w", path.read_text(encoding="utf-8"), re.M)) == sum(
+            bool(block.language) for block in blocks(path)
+        )
+
+
+def missing(shown: Any, returned: Any, place: str = "") -> list[str]:
+    """Where the response lacks what a document shows: names, and the kinds of their values."""
+    if isinstance(shown, dict):
+        if not isinstance(returned, dict):
+            return [place]
+        absent = [f"{place}.{name}" for name in shown if name not in returned]
+        return absent + [
+            problem
+            for name in shown.keys() & returned.keys()
+            for problem in missing(shown[name], returned[name], f"{place}.{name}")
+        ]
+    if isinstance(shown, list):
+        if not isinstance(returned, list) or (shown and not returned):
+            return [place]
+        return missing(shown[0], returned[0], f"{place}[0]") if shown else []
+    number = (int, float)
+    alike = isinstance(returned, number) if isinstance(shown, number) else isinstance(returned, type(shown))
+    return [] if alike else [place]

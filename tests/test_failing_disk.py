@@ -1,0 +1,153 @@
+"""A full disk, damaged files and bad settings: one sentence that says what happened, and no traceback.
+
+The disk is full in earnest: no file of the process may grow beyond a limit that the system sets (setrlimit).
+"""
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, copied
+
+from lib import private
+from lib.settings import Settings
+from lib.tokens.access import Access
+from lib.wire.errors import StoreUnavailable
+
+TRANCHE = [sys.executable, "-c", "from lib.cli import main; main()"]
+DESK = [sys.executable, str(ROOT / "app.py")]
+TOKEN = ("token", "create", "--person", "viewer", "--service", "reporting", "--name", "x")
+USER = ("user", "add", "eve", "--role", "viewer", "--password-stdin")
+IMPORT = ("import", "rows.csv", "--project", "acme", "--slicer", "rows")
+
+
+@pytest.fixture
+def prepared(home: Path, tmp_path: Path) -> Path:
+    """A data directory with its database, and a file to import beside it."""
+    found = copied(home, tmp_path / "home")
+    Access.of(Settings(home=found)).store.engine.dispose()
+    days = (f"2026-11-{1 + number % 20:02},C{number % 50},{number}" for number in range(20_000))
+    (tmp_path / "rows.csv").write_text("\n".join(["day,country,imps", *days]) + "\n")
+    return found
+
+
+def said(command: list[str], home: Path, limit: int | None = None) -> tuple[int, str]:
+    """Exit code and output of a process whose files may have so many bytes each."""
+    limited = (limit, limit)
+    ended = subprocess.run(
+        command,
+        cwd=home.parent if home.parent.is_dir() else ROOT,
+        env={**os.environ, "TRANCHE_HOME": str(home), "PYTHONPATH": str(ROOT)},
+        input="correct horse\n",
+        capture_output=True,
+        text=True,
+        timeout=300,
+        preexec_fn=limit and (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limited)),
+    )
+    output = ended.stdout + ended.stderr
+    assert "Traceback" not in output, output
+    return ended.returncode, output
+
+
+@pytest.mark.parametrize("words", [TOKEN, USER], ids=["token create", "user add"])
+def test_a_full_disk_is_a_sentence(prepared: Path, words: tuple[str, ...]) -> None:
+    """`token create` and `user add` on a full disk end with one sentence that names the file."""
+    code, output = said([*TRANCHE, *words], prepared, limit=1)
+    assert code == 1
+    assert output.startswith("Error: ") and str(prepared) in output
+    assert len(output.strip().splitlines()) == 1
+
+
+def test_a_disk_that_is_full_when_people_are_written(prepared: Path) -> None:
+    """A file of people that can't be written says so, and is as it was."""
+    path = prepared / "people.yaml"
+    before = path.read_bytes()
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, usual[1]))
+    try:
+        with pytest.raises(StoreUnavailable, match=r"people\.yaml can't be written: File too large"):
+            private.write(path, "usernames: {}\n")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    assert path.read_bytes() == before
+    assert {found.name for found in prepared.glob(".people*")} == set()
+
+
+def test_a_disk_that_is_full_while_preparing(prepared: Path) -> None:
+    """Rows that were imported stay imported where the disk is full while they are prepared."""
+    code, output = said([*TRANCHE, *IMPORT], prepared, limit=60_000)
+    assert (code, "20,000 rows imported" in output) == (0, True)
+    assert "Not prepared: " in output and "The rows are imported" in output
+    code, output = said([*TRANCHE, "slicers"], prepared)
+    assert (code, "20,000" in output) == (0, True)
+
+
+def test_a_disk_that_is_full_from_the_first(tmp_path: Path) -> None:
+    """Making the demo on a full disk ends with one sentence, too."""
+    code, output = said([*TRANCHE, "demo"], tmp_path / "new", limit=1)
+    assert code == 1
+    assert output.startswith("Error: ") and "File too large" in output
+
+
+@pytest.mark.parametrize("damage", [b"not a database " * 2000, b"", None], ids=["other", "empty", "cut off"])
+def test_a_damaged_database(prepared: Path, damage: bytes | None) -> None:
+    """A damaged database is named in a sentence, by the command line and at the start of the desk."""
+    path = prepared / "tranche.db"
+    whole = path.read_bytes()
+    for beside in prepared.glob("tranche.db-*"):
+        beside.unlink()
+    path.write_bytes(whole[:5000] if damage is None else damage)
+    code, output = said([*TRANCHE, "token", "list"], prepared)
+    if damage == b"":  # an empty file is an empty database
+        assert code == 0
+        return
+    assert code == 1
+    assert output.startswith("Error: ") and str(path) in output
+    code, output = said(DESK, prepared)
+    assert code == 1
+    assert str(path) in output
+
+
+@pytest.mark.parametrize("text", ["{", "", "[]", '{"version": "x"}', "\0"])
+def test_a_damaged_manifest(prepared: Path, text: str) -> None:
+    """A damaged manifest is named in a sentence that says what to do."""
+    path = prepared / "warehouse" / "demo" / "delivery" / "manifest.json"
+    path.write_text(text)
+    code, output = said([*TRANCHE, "slicers"], prepared)
+    assert code == 1
+    assert f"{path} is damaged: restore it from a backup" in output
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("port = ", "can't be read as TOML"),
+        ("prot = 1", "did you mean 'port'"),
+        ("port = 'x'", "Setting port"),
+        ("demo = true\nhost = '0.0.0.0'", "demo mode"),
+    ],
+)
+def test_bad_settings_at_the_start_of_the_desk(tmp_path: Path, text: str, named: str) -> None:
+    """The desk does not start on bad settings, and says in a line which, and what would be right."""
+    (tmp_path / "tranche.toml").write_text(text)
+    code, output = said(DESK, tmp_path)
+    assert code == 1
+    assert named in output
+
+
+def test_a_home_that_is_no_folder(tmp_path: Path) -> None:
+    """A data directory below a file is told by its name."""
+    (tmp_path / "file").write_text("")
+    code, output = said(DESK, tmp_path / "file" / "home")
+    assert code == 1
+    assert str(tmp_path / "file") in output
+
+
+def test_after_a_full_disk_all_is_as_before(prepared: Path) -> None:
+    """What failed on a full disk left nothing behind: with room again the same command succeeds."""
+    assert said([*TRANCHE, *USER], prepared, limit=1)[0] == 1
+    code, output = said([*TRANCHE, *USER], prepared)
+    assert (code, "Added eve" in output) == (0, True)

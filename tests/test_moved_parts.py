@@ -1,0 +1,226 @@
+"""What a value contributes, worked by hand and for any figures; noise; which key field explains best."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lib.reporting.formulas import parse
+from lib.reporting.models import DataField, KeyField, Slicer
+from lib.reporting.moved import noise, surprise
+from lib.reporting.moved.contributions import Contributions, Pair, contributions, difference
+from lib.reporting.moved.quantity import Additive, Formula, Own, Quantity, Ratio, leaves, quantity
+
+CTR = Ratio(parse("clicks"), parse("imps"), 100.0)
+IMPS = Additive(parse("imps"))
+FIELDS = {
+    "imps": None,
+    "clicks": None,
+    "cost": None,
+    "users": None,
+    "ctr": "100 * clicks / imps",
+    "profit": "cost - imps / 1000",
+    "margin": "100 * profit / cost",
+    "cpm": "cost / (imps / 1000)",
+    "loss": "-(cost + imps) / clicks / 2",
+    "sum_of_ratios": "clicks / imps + cost / imps",
+    "product": "clicks * cost / imps",
+    "constant_below": "clicks / (imps + 1)",
+    "frequency": "imps / users",
+    "none": "3",
+    "torn": "clicks / nothing",
+}
+SLICER = Slicer(
+    key_fields=(KeyField(name="site"),),
+    data_fields=tuple(DataField(name=name, formula=formula) for name, formula in FIELDS.items()),
+)
+
+
+def pair(before: dict[str, list[float]], now: dict[str, list[float]]) -> Pair:
+    """Two sides whose values are all that there is."""
+    sides = [pd.DataFrame(side, dtype=float) for side in (before, now)]
+    return Pair(*sides, *(side.sum().to_frame().T for side in sides))
+
+
+def test_a_sum_by_hand() -> None:
+    """Of a fall from 150 to 115 one value contributes -40, the other +5."""
+    sides = pair({"imps": [100, 50]}, {"imps": [60, 55]})
+    assert contributions(IMPS, sides).whole.tolist() == [-40, 5]
+    assert difference(IMPS, sides) == -35
+
+
+def test_a_ratio_by_hand() -> None:
+    """A fall from 4 % to 1.75 %: rate and mix of two values, worked out on paper."""
+    sides = pair({"clicks": [2, 6], "imps": [100, 100]}, {"clicks": [1, 6], "imps": [100, 300]})
+    found = contributions(CTR, sides)
+    assert found.rate == pytest.approx([-0.375, -2.5])
+    assert found.mix == pytest.approx([0.34375, 0.28125])
+    assert found.whole.sum() == pytest.approx(1.75 - 4)
+
+
+def test_leaving_out_by_hand() -> None:
+    """Without the first value c/i + d/i would go from 0.25 to 0.5: it contributes the rest of the rise."""
+    of = Formula(parse("clicks / imps + cost / imps"))
+    sides = pair(
+        {"clicks": [1, 1], "cost": [1, 1], "imps": [2, 8]}, {"clicks": [3, 2], "cost": [1, 2], "imps": [2, 8]}
+    )
+    assert difference(of, sides) == pytest.approx(0.4)
+    assert contributions(of, sides).whole == pytest.approx([0.4 - 0.25, 0.4 - 1.0])
+
+
+def test_a_new_value_and_one_that_is_gone() -> None:
+    """A value without any records on one side contributes by mix alone."""
+    sides = pair({"clicks": [5, 3], "imps": [100, 100]}, {"clicks": [5, 0], "imps": [100, 0]})
+    found = contributions(CTR, sides)
+    assert found.rate == pytest.approx([0, 0])
+    assert found.whole.sum() == pytest.approx(5 - 4)
+
+
+SUMS = st.lists(
+    st.tuples(*[st.integers(0, 50), st.integers(0, 1000)] * 2), min_size=1, max_size=8
+).filter(lambda rows: sum(row[1] for row in rows) > 0 < sum(row[3] for row in rows))  # fmt: skip
+
+
+@given(SUMS)
+def test_rate_and_mix_are_the_difference(rows: list[tuple[int, ...]]) -> None:
+    """Whatever the sums: mix and rate of all values add up to R₁ - R₀, and follow the source's formulas."""
+    y0, x0, y1, x1 = np.array(rows, dtype=float).T
+    found = contributions(CTR, pair({"clicks": y0, "imps": x0}, {"clicks": y1, "imps": x1}))
+    before, now = 100 * y0.sum() / x0.sum(), 100 * y1.sum() / x1.sum()
+    assert found.mix is not None and found.rate is not None
+    assert found.whole.sum() == pytest.approx(now - before, abs=1e-9)
+    assert found.mix + found.rate == pytest.approx(found.whole, abs=1e-9)
+    for place in np.flatnonzero((x0 > 0) & (x1 > 0)):
+        s0, s1 = x0[place] / x0.sum(), x1[place] / x1.sum()
+        r0, r1 = 100 * y0[place] / x0[place], 100 * y1[place] / x1[place]
+        assert found.rate[place] == pytest.approx((s0 + s1) / 2 * (r1 - r0), abs=1e-9)
+        assert found.mix[place] == pytest.approx((s1 - s0) * ((r0 + r1) / 2 - (before + now) / 2), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("imps", Additive),
+        ("users", Own),
+        ("ctr", Ratio),
+        ("profit", Additive),
+        ("margin", Ratio),
+        ("cpm", Ratio),
+        ("loss", Ratio),
+        ("sum_of_ratios", Formula),
+        ("product", Formula),
+        ("constant_below", Formula),
+        ("frequency", Own),
+        ("none", Own),
+        ("torn", Own),
+    ],
+)
+def test_kinds_of_figures(name: str, kind: type) -> None:
+    """A ratio is one sum over another times a constant, however written; sums of sums are sums."""
+    assert isinstance(_quantity(name), kind)
+
+
+def _quantity(name: str) -> Quantity:
+    return quantity(SLICER.data_field(name), SLICER, {"imps", "clicks", "cost"})
+
+
+def test_constants_of_ratios() -> None:
+    """The constant is what the formula multiplies the ratio with, its sign included."""
+    found = [_quantity(name) for name in ("ctr", "cpm", "loss")]
+    assert [of.factor for of in found if isinstance(of, Ratio)] == pytest.approx([100, 1000, -0.5])
+    sides = pair({"cost": [8.0], "imps": [2000.0]}, {"cost": [9.0], "imps": [1000.0]})
+    assert difference(found[1], sides) == pytest.approx(9 - 4)
+
+
+def test_leaves_of_formulas() -> None:
+    """A formula of formulas is computed from the data fields at its ends."""
+    assert leaves(SLICER.data_field("margin"), SLICER) == ("cost", "imps")
+    assert leaves(SLICER.data_field("users"), SLICER) == ("users",)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
+def test_discoveries_are_those_of_scipy(p: list[float]) -> None:
+    """What holds at a false discovery rate of 5 % is what SciPy's adjusted p-values say."""
+    expected = scipy.stats.false_discovery_control(p) <= noise.RATE
+    assert (noise.discoveries(np.array(p)) == expected).all()
+
+
+def test_more_tests_make_it_harder() -> None:
+    """Values that were not tested count among the tests."""
+    p = np.array([0.004, 0.9])
+    assert noise.discoveries(p).tolist() == [True, False]
+    assert noise.discoveries(p, tested=100).tolist() == [False, False]
+
+
+def test_noise_is_seldom_taken_for_a_movement() -> None:
+    """Of 400 comparisons without any movement at most one in ten finds one; a planted one is found."""
+    draw = np.random.default_rng(7)
+    volume = np.exp(draw.normal(6, 1.5, 80))
+    spread = 0.3 * volume**0.8
+    wrong = found = 0
+    for _ in range(400):
+        past = spread[:, None] * draw.normal(size=(80, 4))
+        moved = spread * draw.normal(size=80)
+        wrong += noise.discoveries(noise.p_values(moved, np.zeros(80), past, volume)).any()
+        moved[3] = -8 * spread[3]
+        found += noise.discoveries(noise.p_values(moved, np.zeros(80), past, volume))[3]
+    assert wrong <= 40
+    assert found >= 380
+
+
+def test_the_sample_counts_too() -> None:
+    """A movement within its standard error is none; one of unknown error is none either."""
+    past, volume = np.full((3, 0), 0.0), np.ones(3)
+    p = noise.p_values(np.array([5.0, 5.0, 5.0]), np.array([5.0, 1.0, np.nan]), past, volume)
+    assert p[0] > 0.3
+    assert p[1] < 1e-5
+    assert p[2] == 1
+
+
+def test_without_a_past_exact_differences_are_certain() -> None:
+    """Exact figures without earlier weeks: any difference is one, none is none."""
+    p = noise.p_values(np.array([1.0, 0.0]), np.zeros(2), np.empty((2, 0)), np.ones(2))
+    assert p.tolist() == [0, 1]
+
+
+def test_the_trigamma_function_is_inverted() -> None:
+    """The weight of the prior follows from the inverse of the trigamma function."""
+    for value in (0.01, 0.5, 3.0, 40.0):
+        found = noise._inverse_trigamma(value)
+        assert scipy.special.polygamma(1, found) == pytest.approx(value)
+
+
+def test_one_value_explains_better_than_two() -> None:
+    """A fall that one publisher has is explained better by it than by its two sites, or by what all share."""
+    publisher = pair({"imps": [400, 600]}, {"imps": [40, 600]})
+    site = pair({"imps": [200, 200, 600]}, {"imps": [20, 20, 600]})
+    secure = pair({"imps": [950, 50]}, {"imps": [608, 32]})
+    ranks = []
+    for sides in (publisher, site, secure):
+        moved = contributions(IMPS, sides).whole
+        found = surprise.explanation(
+            moved, surprise.surprise(IMPS, sides), range(len(moved)), difference(IMPS, sides)
+        )
+        ranks.append(found.rank)
+    assert ranks == sorted(ranks, reverse=True)
+    assert ranks[0] > ranks[1] > ranks[2]
+
+
+def test_surprise_is_the_divergence() -> None:
+    """The values' parts add up to the squared Jensen-Shannon distance of SciPy."""
+    import scipy.spatial.distance
+
+    before, now = [5.0, 3.0, 2.0], [1.0, 3.0, 6.0]
+    parts = surprise.surprise(IMPS, pair({"imps": before}, {"imps": now}))
+    assert parts.sum() == pytest.approx(scipy.spatial.distance.jensenshannon(before, now) ** 2)
+
+
+def test_contributions_hold_what_they_are() -> None:
+    """Contributions by leaving out do not add up, and say so."""
+    of = Formula(parse("clicks * cost / imps"))
+    sides = pair({"clicks": [1], "cost": [2], "imps": [4]}, {"clicks": [3], "cost": [2], "imps": [4]})
+    found: Contributions = contributions(of, sides)
+    assert not found.adds_up
+    assert contributions(CTR, sides, is_segmented=True).mix is None

@@ -1,0 +1,36 @@
+"""What the server's log says of threads that end with an exception."""
+
+import threading
+
+import pytest
+from streamlit.runtime.scriptrunner import StopException
+
+from app import report
+
+
+@pytest.fixture(autouse=True)
+def _reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading, "excepthook", report)
+
+
+def end_with(error: BaseException) -> None:
+    """Let a timer end with this exception."""
+
+    def fail() -> None:
+        raise error
+
+    timer = threading.Timer(0, fail)
+    timer.start()
+    timer.join()
+
+
+def test_a_stopped_run_is_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    """A timer of Streamlit's that finds its run stopped leaves no traceback in the log."""
+    end_with(StopException())
+    assert capsys.readouterr().err == ""
+
+
+def test_failures_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    """Any other exception of a thread is reported with its traceback."""
+    end_with(ValueError("a fault of ours"))
+    assert "ValueError: a fault of ours" in capsys.readouterr().err

@@ -1,0 +1,130 @@
+"""The token service under attack: nothing that was sent is kept, and every failure is as RFC 6749 has it."""
+
+import threading
+import tracemalloc
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import urlencode
+
+import databases
+import httpx
+import pytest
+
+from lib import database
+from lib.people import Attempts, Grant, People, Person
+from lib.tokens import service
+from lib.tokens.access import Access
+from lib.tokens.service import routes
+from lib.tokens.store import TokenStore
+from lib.wire.apis import api
+from lib.wire.transport import InProcess
+
+ASKED = {"grant_type": "password", "username": "ada", "password": "right", "scope": "service_id=reporting"}
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+MEBIBYTE = 2**20
+
+
+def access(folder: Path, url: str, attempts: Attempts) -> Access:
+    """Ada may sign in."""
+    engine = database.engine(url)
+    database.migrate(engine)
+    people = People(folder / "people.yaml", rounds=4, attempts=attempts)
+    people.add(Person("ada", "Ada Example", None, "viewer", (Grant("demo"),)), "right")
+    return Access(TokenStore(engine), people)
+
+
+def client(opened: Access) -> httpx.Client:
+    """A client of the token service over it."""
+    app = api([routes(opened, ("reporting", "deals"), timedelta(hours=1))], max_body_bytes=2 * MEBIBYTE)
+    return httpx.Client(transport=InProcess(app), base_url="http://desk")
+
+
+@pytest.fixture
+def attempts() -> Attempts:
+    """What is remembered of failures."""
+    return Attempts()
+
+
+@pytest.fixture
+def http(tmp_path: Path, attempts: Attempts) -> Iterator[httpx.Client]:
+    """A client of the token service, on SQLite."""
+    with client(access(tmp_path, f"sqlite:///{tmp_path}/tranche.db", attempts)) as found:
+        yield found
+
+
+def test_names_that_nobody_can_have_are_not_remembered(http: httpx.Client, attempts: Attempts) -> None:
+    """Names over 64 characters are refused as a wrong password is, and leave nothing in memory."""
+    for number in range(20):
+        answer = http.post("/oauth2/token/", data=ASKED | {"username": f"{number:065}"})
+        assert (answer.status_code, answer.json()["error"]) == (401, "invalid_grant")
+    assert not attempts._failures
+    http.post("/oauth2/token/", data=ASKED | {"username": f"{1:064}"})
+    assert attempts._failures
+
+
+def test_large_forms_leave_nothing_in_memory(http: httpx.Client) -> None:
+    """Forms with names of one megabyte, each another one, are refused, and memory is as before."""
+
+    def sent(number: int) -> tuple[int, str]:
+        body = urlencode(ASKED).replace("ada", f"{number}{'n' * MEBIBYTE}")
+        answer = http.post("/oauth2/token/", content=body, headers=FORM)
+        return answer.status_code, answer.json()["error"]
+
+    assert sent(0) == (413, "invalid_request")
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    assert {sent(number) for number in range(100)} == {(413, "invalid_request")}
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert after - before < 10 * MEBIBYTE
+
+
+def test_few_wait_for_a_password_to_be_checked(
+    tmp_path: Path, attempts: Attempts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the threads for passwords are busy, only so many requests wait; others hear so at once."""
+    monkeypatch.setattr(service, "PLACES", 3)
+    opened = access(tmp_path, f"sqlite:///{tmp_path}/tranche.db", attempts)
+    let_go = threading.Event()
+    check = opened.people.check
+    opened.people.check = lambda *asked: (let_go.wait(60), check(*asked))[1]  # type: ignore[method-assign]
+    with client(opened) as http, ThreadPoolExecutor(3) as threads:
+        waiting = [threads.submit(http.post, "/oauth2/token/", data=ASKED) for _ in range(3)]
+        refused = None
+        while refused is None:
+            answer = http.post("/oauth2/token/", data=ASKED | {"username": "x" * 65})
+            refused = answer if answer.status_code == 503 else None
+        let_go.set()
+        assert refused.json()["error"] == "temporarily_unavailable"
+        assert refused.headers["retry-after"] == "5"
+        assert [one.result().status_code for one in waiting] == [200, 200, 200]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "code"),
+    [("GET", "/oauth2/token/", 405), ("POST", "/oauth2/tokens/", 404)],
+)
+def test_failures_of_the_framework(http: httpx.Client, method: str, path: str, code: int) -> None:
+    """Unknown paths and wrong methods are answered as RFC 6749, 5.2 has it, too."""
+    answer = http.request(method, path)
+    assert (answer.status_code, answer.json()["error"]) == (code, "invalid_request")
+    assert answer.json().keys() == {"error", "error_description"}
+
+
+def test_without_the_database(tmp_path: Path, attempts: Attempts) -> None:
+    """PostgreSQL stops under the token service: its answer is RFC 6749's; when it is back, so are tokens."""
+    with ExitStack() as stack:
+        postgres = stack.enter_context(databases.server(databases.found()))
+        opened = access(tmp_path, postgres.url.format("postgres"), attempts)
+        http = stack.enter_context(client(opened))
+        assert http.post("/oauth2/token/", data=ASKED).status_code == 200
+        postgres.stop("fast")
+        answer = http.post("/oauth2/token/", data=ASKED)
+        assert (answer.status_code, answer.json()["error"]) == (500, "server_error")
+        assert "can't be reached right now" in answer.json()["error_description"]
+        assert answer.headers["cache-control"] == "no-store"
+        postgres.start()
+        assert http.post("/oauth2/token/", data=ASKED).status_code == 200

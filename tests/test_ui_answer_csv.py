@@ -1,0 +1,82 @@
+"""What is shown on Audience as CSV: its cells are those of the answer, its labels say what was asked."""
+
+import csv
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pandas as pd
+import pytest
+from conftest import LAST_DAY, small_rows
+from opening import of_delivery
+
+from lib.reporting.answers import Audience, Total
+from lib.reporting.client import Reporting
+from lib.reporting.models import AudienceQuery, DataField, InfoQuery, KeyField, Slicer
+from lib.ui.question import answer_csv
+
+SITE = Slicer(key_fields=(KeyField(name="site", description="=Site"),), data_fields=(DataField(name="imps"),))
+
+
+def lines(text: str) -> list[list[str]]:
+    """The cells of a file."""
+    return list(csv.reader(io.StringIO(text, newline="")))
+
+
+def test_the_cells_are_those_of_the_rows(http: httpx.Client, token: Callable[[str], str]) -> None:
+    """Codes, descriptions and sums are what pandas has of the rows; labels first, the total last."""
+    client = Reporting(http, token("manager"))
+    slicer = client.info(InfoQuery(project_name="demo", slicer_name="delivery"))
+    query = AudienceQuery(
+        project_name="demo", slicer_name="delivery", start_date="-60d", end_date=LAST_DAY.isoformat(),
+        split_by="geo.country", data_fields=("imps",), include_mappings=1, precision=1,
+    )  # fmt: skip
+    found = lines(
+        answer_csv.text(
+            client.audience(query, slicer),
+            [slicer.data_field("imps")],
+            slicer,
+            ["Question: all", "Precision"],
+        )
+    )
+    rows = small_rows(seed=0).to_pandas().fillna({"geo.country": ""})
+    expected = rows.groupby("geo.country")["imps"].sum().sort_values(ascending=False)
+    assert found[:3] == [["Question: all"], ["Precision"], ["Country", "Country, description", "Impressions"]]
+    assert [(line[0], float(line[2])) for line in found[3:-1]] == list(expected.items())
+    assert found[3][1] == "United States"
+    assert found[-1] == ["Total", "", f"{expected.sum():.0f}"]
+
+
+def test_estimates_bring_their_ranges() -> None:
+    """Of estimates the file has both ends, and no total that would look exact; a missing value is empty."""
+    frame = pd.DataFrame({"imps": [6.5, float("nan")]})
+    answer = Audience(pd.DataFrame({"site": ["a", "b"]}), frame, frame, Total({"imps": 10.0}, 2))
+    ranged = replace(answer, low=frame - 1, high=frame + 1)
+    found = lines(answer_csv.text(ranged, SITE.data_fields, SITE, []))
+    assert found[0][1:] == ["imps", "imps, lower end (95 %)", "imps, upper end (95 %)"]
+    assert found[1:] == [["a", "6.5", "5.5", "7.5"], ["b", "", "", ""]]
+
+
+@pytest.mark.parametrize("label", ["=1+1", "+1", "-1", "@a", "\ta", "\ra"])
+def test_no_spreadsheet_runs_a_label(label: str) -> None:
+    """A value, a title or a label that a spreadsheet would run gets an apostrophe."""
+    frame = pd.DataFrame({"imps": [-6.0]})
+    answer = Audience(pd.DataFrame({"site": [label]}), frame, frame, Total({"imps": -6.0}, 1))
+    found = lines(answer_csv.text(answer, SITE.data_fields, SITE, [label]))
+    assert [found[0][0], found[2][0]] == [f"'{label}"] * 2
+    assert found[1][0] == "'=Site"
+    assert found[2][1] == "-6"
+
+
+def test_split_and_chart_offer_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both blocks have a menu, which once open offers the file."""
+    monkeypatch.setenv("TRANCHE_HOME", str(home))
+    desk = of_delivery(seconds=120)
+    for name in ("split", "chart"):
+        desk.session_state[f"{name}_export"] = True
+    desk.run()
+    assert not desk.exception
+    labels = [button.proto.label for button in desk.get("download_button")]
+    assert labels == ["Download these rows as CSV"] * 2

@@ -1,0 +1,71 @@
+"""What of two periods is compared, and when a difference is one."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from lib.reporting.answers import Audience, Precision, Total
+from lib.reporting.models import DataField
+from lib.ui.audience import headline
+from lib.ui.charts.change import Change, Estimate, change, of_rows, of_total
+from lib.ui.question.compared import Compared
+
+IMPS = DataField(name="imps")
+CTR = DataField(name="ctr", formula="100 * clicks / imps")
+USERS = DataField(name="unique_users")
+
+
+def answer(imps: float, ctr: float, users: float) -> Audience:
+    """An exact answer of one row, whose impressions add up."""
+    values = {"imps": imps, "ctr": ctr, "unique_users": users}
+    frame = pd.DataFrame([values])
+    return Audience(pd.DataFrame({"site": ["1"]}), frame, frame[["imps"]], Total(values, 1))
+
+
+def test_periods_of_different_length_are_compared_per_day() -> None:
+    """Sums are compared per day, ratios as they are, unique users not at all."""
+    found = Compared(answer(300, 2.0, 50), answer(250, 1.0, 40), now_days=30, before_days=25)
+    assert [found.total(field) for field in (IMPS, CTR, USERS)] == [
+        Change(0.0),
+        Change(1.0),
+        Change(None),
+    ]
+    assert found.rows(IMPS) == {("1",): Change(0.0)}
+    alike = Compared(answer(300, 2.0, 50), answer(250, 1.0, 40), now_days=25, before_days=25)
+    assert [alike.total(field) for field in (IMPS, USERS)] == [Change(0.2), Change(0.25)]
+
+
+@pytest.mark.parametrize("low", [math.nan, None])
+def test_an_unknown_range_is_not_exact(low: float | None) -> None:
+    """A sampled figure whose range is not known can't be told from another, however far off."""
+    total = Total({"imps": 100.0}, 1, low={"imps": low}, high={"imps": low})
+    frame = pd.DataFrame({"imps": [100.0]})
+    sampled = Audience(
+        pd.DataFrame({"site": ["1"]}), frame, frame, total, low=frame * math.nan, high=frame * math.nan,
+        precision=Precision(10, 1000),
+    )  # fmt: skip
+    assert not change(of_total(sampled, "imps"), Estimate(1.0)).is_certain
+    assert not change(of_rows(sampled, "imps")[0], Estimate(1.0)).is_certain
+
+
+def test_a_sample_without_ranges_is_not_exact() -> None:
+    """Of a sample whose service sends no ranges no change can be told."""
+    frame = pd.DataFrame({"imps": [100.0]})
+    sampled = Audience(
+        pd.DataFrame({"site": ["1"]}), frame, frame, Total({"imps": 100.0}, 1, confidence_range="1.0")
+    )
+    assert not change(of_total(sampled, "imps"), Estimate(1.0)).is_certain
+    assert change(of_total(answer(100, 1, 1), "imps"), Estimate(1.0)).is_certain
+
+
+def test_ranges_that_overlap_can_not_be_told_apart() -> None:
+    """73.1 ± 3.4 after 65.5 ± 6.1 may have fallen: ranges that overlap are no change, others are."""
+    assert not change(Estimate(73.1, 69.7, 76.5), Estimate(65.5, 59.4, 71.6)).is_certain
+    assert change(Estimate(80.1, 76.7, 83.5), Estimate(65.5, 59.4, 71.6)).is_certain
+
+
+@pytest.mark.parametrize(("is_certain", "colour"), [(True, "normal"), (False, "off")])
+def test_only_a_change_that_can_be_told_is_coloured(is_certain: bool, colour: str) -> None:
+    """A change within its uncertainty is neither a rise nor a fall."""
+    assert headline._color(IMPS, Change(0.115, is_certain)) == colour

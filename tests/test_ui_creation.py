@@ -1,0 +1,144 @@
+"""Creating a package whose deals differ in their terms: all or nothing, once, over plain services too."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from dealing import clients
+from serving import serving
+from standin.book import SETTINGS, Book
+from standin.deals import deals as standin_deals
+from standin.state import TOKEN, State
+
+from lib import connect
+from lib.deals.client import Deals
+from lib.deals.models import DemandDeal, Seat, SupplyPackage
+from lib.people import ALL_DEALS, Person
+from lib.settings import Settings
+from lib.ui.new_package import creation
+from lib.ui.supply.draft import Draft, OwnTerms, Terms
+from lib.wire.errors import Unreachable
+
+SEATS = {
+    number: Seat(id=number, name=name)
+    for number, name in ((1, "Alpha Buying"), (2, "Beta Media"), (3, "Gamma"))
+}
+PAUSED, CPM = OwnTerms(False, 1, "12.5", "a@b.example"), OwnTerms(True, 3, "5", "c@d.example")
+DRAFT = Draft(
+    name="Mixed",
+    media_type="banner",
+    start="2026-12-01",
+    seats={1: Terms("2.5"), 2: Terms("3.25", False, CPM), 3: Terms("4", False, PAUSED)},
+    fee_type=1,
+    fee="12.5",
+    contact_email="a@b.example",
+)
+
+
+@pytest.fixture
+def deals(own_deals_home: Path) -> Deals:
+    """The embedded service, in the manager's name."""
+    return clients(Settings(home=own_deals_home, demo=True)).deals
+
+
+def terms(deals: Deals, package: SupplyPackage) -> dict[int | None, tuple[object, ...]]:
+    """What each deal of a package has, by its seat."""
+    found = [deals.get(DemandDeal, one.id) for one in package.demand_deals]
+    return {
+        deal.seat and deal.seat.id: (
+            deal.price, deal.is_active, deal.agency_curation_fee_type, deal.agency_curation_fee,
+            deal.contact_email,
+        )
+        for deal in found
+    }  # fmt: skip
+
+
+def test_each_deal_on_its_own_terms(deals: Deals) -> None:
+    """Deals with the shared terms come with the package, each other one by its own request."""
+    made = creation.create(deals, DRAFT, SEATS, "key-1")
+    assert made.left == ()
+    assert terms(deals, made.package) == {
+        1: (Decimal("2.5"), True, 1, Decimal("12.5"), "a@b.example"),
+        2: (Decimal("3.25"), True, 3, Decimal("5"), "c@d.example"),
+        3: (Decimal("4"), False, 1, Decimal("12.5"), "a@b.example"),
+    }
+    assert [deal.name for deal in made.package.demand_deals] == [
+        f"Mixed - {s}" for s in ("Alpha Buying", "Beta Media", "Gamma")
+    ]
+
+
+def test_without_shared_terms(deals: Deals) -> None:
+    """A package whose deals are all paused is created with its deals paused."""
+    draft = Draft(
+        name="Paused", media_type="banner", start="2026-12-01", seats={1: Terms("2", False, PAUSED)}
+    )
+    made = creation.create(deals, draft, SEATS, "key-2")
+    assert terms(deals, made.package) == {1: (Decimal(2), False, 1, Decimal("12.5"), "a@b.example")}
+
+
+def test_a_refused_deal_undoes_the_rest(deals: Deals) -> None:
+    """When one deal is refused, package and deals that were created before are deleted again."""
+    seats = {**DRAFT.seats, 3: Terms("4", True, OwnTerms(False, None, "", ""))}
+    before = deals.list(SupplyPackage).count, deals.list(DemandDeal).count
+    refused = Draft(**{**DRAFT.__dict__, "seats": seats})
+    with pytest.raises(creation.Undone, match=r"The deal for Gamma: .*contact e-mail"):
+        creation.create(deals, refused, SEATS, "key-3")
+    assert (deals.list(SupplyPackage).count, deals.list(DemandDeal).count) == before
+
+
+def test_a_lost_answer_is_repeated(deals: Deals, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When an answer is lost nothing is undone; the same request again completes what is missing, once."""
+    before, create, lost = deals.list(DemandDeal).count, deals.create, []
+
+    def losing(entity: type[DemandDeal], model: DemandDeal, key: str | None = None) -> DemandDeal:
+        made = create(entity, model, key)
+        if entity is DemandDeal and not lost:
+            lost.append(made)
+            raise Unreachable("The connection to the service was lost")
+        return made
+
+    monkeypatch.setattr(deals, "create", losing)
+    with pytest.raises(Unreachable):
+        creation.create(deals, DRAFT, SEATS, "key-4")
+    made = creation.create(deals, DRAFT, SEATS, "key-4")
+    assert len(terms(deals, made.package)) == 3
+    assert deals.list(DemandDeal).count == before + 3
+
+
+@pytest.fixture
+def book() -> Book:
+    """What a service with the four calls of the specification has."""
+    return Book()
+
+
+@pytest.fixture
+def plain(book: Book, tmp_path: Path) -> Iterator[Deals]:
+    """A client of that service."""
+    with serving(standin_deals(State({}, deals=book))) as address:
+        usual = {"curate_url": address, "deals_token": TOKEN, "deals_mapping_confirmed": True}
+        person = Person("max", "Max", None, "manager", deals=ALL_DEALS)
+        yield connect.connect(person, Settings(home=tmp_path / "desk", **usual, **SETTINGS)).deals
+
+
+def test_a_service_that_creates_no_single_deals(plain: Deals, book: Book) -> None:
+    """There the deals are created with the package, and those that differ are changed."""
+    seats = {71: Terms("2.5"), 72: Terms("3.25", False, OwnTerms(False, 3, "5", "c@d.example"))}
+    draft = Draft(**{**DRAFT.__dict__, "seats": seats})
+    made = creation.create(plain, draft, {}, "key-5")
+    assert made.left == ()
+    assert terms(plain, made.package) == {
+        71: (Decimal("2.5"), True, 1, Decimal("12.5"), "a@b.example"),
+        72: (Decimal("3.25"), False, 3, Decimal("5"), "c@d.example"),
+    }
+    assert [method for method, _, _ in book.asked].count("PUT") == 1
+
+
+def test_what_a_service_left_otherwise_is_said(plain: Deals, book: Book) -> None:
+    """Where a deal can't be changed the package stays, and which deal has other terms is said."""
+    book.forgets = frozenset({"is_active"})
+    seats = {71: Terms("2.5"), 72: Terms("3", False, PAUSED)}
+    made = creation.create(plain, Draft(**{**DRAFT.__dict__, "seats": seats}), {}, "key-6")
+    [left] = made.left
+    assert "has the shared terms" in left
+    assert "is_active" in left

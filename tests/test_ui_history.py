@@ -1,0 +1,128 @@
+"""Undo and redo: the steps of a question as values, and as buttons of the question bar."""
+
+from pathlib import Path
+
+import boards
+import pytest
+from opening import DESK, of_delivery
+from streamlit.testing.v1 import AppTest
+
+from lib.ui.question.steps import MOST_STEPS, Steps
+
+A, B, C, D = ({"split": name} for name in "ABCD")
+
+
+@pytest.fixture
+def desk(home: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    """The Audience page with its usual question about the slicer delivery."""
+    monkeypatch.setenv("TRANCHE_HOME", str(home))
+    found = of_delivery()
+    assert not found.exception
+    return found
+
+
+def press(desk: AppTest, label: str) -> AppTest:
+    """Press Undo, Redo or Reset."""
+    desk.button(key=f"question_{label}").click().run()
+    assert not desk.exception
+    return desk
+
+
+def possible(desk: AppTest) -> set[str]:
+    """Which of the buttons can be pressed."""
+    return {label for label in ("undo", "redo", "reset") if not desk.button(key=f"question_{label}").disabled}
+
+
+def split(desk: AppTest) -> list[str]:
+    """The key fields that the question is split by."""
+    return list(desk.multiselect(key="split_fields").value)
+
+
+def asked(desk: AppTest, name: str) -> str:
+    """A parameter in the URL; empty without it."""
+    value = desk.query_params.get(name, "")
+    return value if isinstance(value, str) else "".join(value[:1])
+
+
+def test_back_and_forward_lead_to_the_same_question() -> None:
+    """Undoing and redoing all steps passes the same questions in reverse order, and ends where it began."""
+    steps = Steps().taken(A).taken(B).taken(C)
+    now, seen = D, []
+    while steps.past:
+        now, steps = steps.back(now)
+        seen.append(now)
+    assert seen == [C, B, A]
+    while steps.undone:
+        now, steps = steps.forward(now)
+        seen.append(now)
+    assert seen == [C, B, A, B, C, D]
+    assert steps == Steps((A, B, C))
+
+
+def test_nothing_to_undo() -> None:
+    """Without a step there is nothing to undo and nothing to redo."""
+    assert Steps().back(A) == Steps().forward(A) == (A, Steps())
+
+
+def test_a_new_step_forgets_what_was_undone() -> None:
+    """After another step what was undone can't be redone."""
+    now, steps = Steps().taken(A).back(B)
+    assert (now, steps.undone) == (A, (B,))
+    assert steps.taken(A) == Steps((A,))
+
+
+def test_the_oldest_steps_are_forgotten() -> None:
+    """As many steps are kept as there is room for, the latest ones."""
+    steps = Steps()
+    for number in range(MOST_STEPS + 3):
+        steps = steps.taken({"top": str(number)})
+    assert len(steps.past) == MOST_STEPS
+    assert steps.past[0] == {"top": "3"}
+
+
+def test_the_browsers_back_undoes_too() -> None:
+    """The browser's Back over two entries undoes two steps, its Forward redoes them; other ways are steps."""
+    steps = Steps((A, B))
+    assert steps.gone(C, A) == Steps((), (B, C))
+    assert steps.gone(C, A).gone(A, C) == steps
+    assert steps.gone(C, D) == Steps((A, B, C))
+    assert steps.gone(C, C) == steps
+
+
+def test_undo_redo_and_reset(desk: AppTest) -> None:
+    """Each step of filter, split and view is undone and redone alone; a reset can be undone as well."""
+    assert possible(desk) == set()
+    desk.multiselect(key="split_fields").set_value(["campaign_id"]).run()
+    boards.click(desk, "split_rows", ["include", [["campaign_id", "3"]]])
+    assert asked(desk, "is.campaign_id") == "3"
+    assert possible(desk) == {"undo", "reset"}
+    press(desk, "undo")
+    assert (asked(desk, "is.campaign_id"), split(desk)) == ("", ["campaign_id"])
+    press(desk, "undo")
+    assert (split(desk), possible(desk)) == (["geo.country"], {"redo"})
+    press(press(desk, "redo"), "redo")
+    assert (asked(desk, "is.campaign_id"), possible(desk)) == ("3", {"undo", "reset"})
+    press(desk, "reset")
+    assert (asked(desk, "is.campaign_id"), split(desk), possible(desk)) == ("", ["geo.country"], {"undo"})
+    press(desk, "undo")
+    assert asked(desk, "is.campaign_id") == "3"
+
+
+def test_a_link_opens_without_steps(desk: AppTest) -> None:
+    """A question that a link asks is the first of its tab: there is nothing to undo, but it can be reset."""
+    other = AppTest.from_file(DESK, default_timeout=60).run()
+    other.button(key="demo_manager").click().run()
+    other.switch_page("../pages/audience.py")
+    for name, value in {"project": "demo", "slicer": "delivery", "is.geo.country": "US"}.items():
+        other.query_params[name] = value
+    assert possible(other.run()) == {"reset"}
+
+
+def test_steps_belong_to_a_slicer(desk: AppTest) -> None:
+    """On the way to another slicer the steps begin anew: they were about other fields."""
+    desk.multiselect(key="split_fields").set_value(["campaign_id"]).run()
+    assert possible(desk) == {"undo", "reset"}
+    desk.query_params["slicer"] = "curation"
+    desk.run()
+    assert desk.selectbox(key="slicer").value == "curation"
+    assert possible(desk) == {"reset"}

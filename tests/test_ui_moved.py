@@ -1,0 +1,137 @@
+"""The block of what moved, in the desk: on the demo's story, a quiet slicer, and without a comparison."""
+
+import datetime as dt
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import boards
+import duckdb
+import pytest
+from opening import of_delivery
+from streamlit.testing.v1 import AppTest
+
+from lib.demo import build, stories
+from lib.people import People
+from lib.reporting.warehouse import Warehouse
+from lib.ui.audience import moved
+from lib.ui.question import drill, moved_button
+
+PUBLISHER = "bid_context_wrapper.supply.publisher_id"
+ROWS = 150_000
+TODAY = dt.datetime.now(dt.UTC).date()
+COLLAPSE = TODAY - dt.timedelta(days=stories.DAYS_BEFORE_END)
+Visit = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with a smaller demo that ends today."""
+    home = tmp_path_factory.mktemp("demo-moved")
+    (home / "tranche.toml").write_text("demo = true\n")
+    build(Warehouse(home / "warehouse"), People(home / "people.yaml", rounds=4), TODAY, rows=ROWS)
+    return home
+
+
+@pytest.fixture
+def visit(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], Visit]:
+    """Audience with a question, for somebody who is signed in."""
+
+    def over(home: Path) -> Visit:
+        monkeypatch.setenv("TRANCHE_HOME", str(home))
+        return partial(of_delivery, seconds=180)
+
+    return over
+
+
+def tables(desk: AppTest) -> list[dict]:
+    """The tables of the block."""
+    return [table for table in boards.drawn(desk) if table["id"].startswith("moved ")]
+
+
+def lines(desk: AppTest) -> list[str]:
+    """The sentences of the block, without the backslashes of Markdown."""
+    texts = [text.value.replace("\\", "") for text in desk.markdown]
+    return [line.removeprefix("- ") for text in texts for line in text.split("\n") if line]
+
+
+def story(**more: str) -> dict[str, str]:
+    """The day of the collapse, against the same weekday of the week before."""
+    day = COLLAPSE.isoformat()
+    return {"start": day, "end": day, "compare": "weekdays", **more}
+
+
+def test_the_story_is_told_by_one_click(demo: Path, visit: Callable[[Path], Visit]) -> None:
+    """One click on the day of the collapse: the first sentence and the first table name the publisher."""
+    desk = visit(demo)(**story(field="win_rate"))
+    assert not tables(desk)
+    desk.button(key=moved_button.KEY).click().run()
+    assert not desk.exception
+    assert "".join(desk.query_params["moved"]) == "1"
+    found = next(line for line in lines(desk) if line.startswith("Publisher: "))
+    assert found.startswith("Publisher: Blue Door News, −")
+    first = tables(desk)[0]
+    assert first["rows"][0]["values"] == [[PUBLISHER, stories.PUBLISHER]]
+    desk.button(key=moved_button.KEY).click().run()
+    assert not tables(desk)
+    assert "moved" not in {name for name, text in desk.query_params.items() if "".join(text)}
+
+
+def test_its_figures_are_those_of_the_rows(demo: Path, visit: Callable[[Path], Visit]) -> None:
+    """What the publisher contributes to the win rate, before and now, is what DuckDB has of the files."""
+    desk = visit(demo)(**story(field="win_rate", moved="1"))
+    titles = [column["title"] for column in tables(desk)[0]["columns"]]
+    assert titles == ["Publisher", "Contribution", "Rate", "Mix", "Before", "Now"]
+    cells = [cell["text"] for cell in tables(desk)[0]["rows"][0]["cells"]]
+    stored = Warehouse(demo / "warehouse").open("demo", "delivery")
+    files = [str(path) for day in stored.files.values() for path in day]
+    duckdb.execute("set timezone = 'UTC'")
+    sums = {
+        day: duckdb.execute(
+            f"""select sum(imps) filter ("{PUBLISHER}" = $2), sum(bids) filter ("{PUBLISHER}" = $2),
+            sum(imps), sum(bids) from read_parquet($1, hive_partitioning = false) where time::date = $3""",
+            [files, stories.PUBLISHER, day],
+        ).fetchone()
+        for day in (COLLAPSE - dt.timedelta(days=7), COLLAPSE)
+    }
+    (y0, x0, all_y0, all_x0), (y1, x1, all_y1, all_x1) = sums.values()
+    rate = 100 * (x0 / all_x0 + x1 / all_x1) / 2 * (y1 / x1 - y0 / x0)
+    middle = (y0 / x0 + y1 / x1) / 2 - (all_y0 / all_x0 + all_y1 / all_x1) / 2
+    mix = 100 * (x1 / all_x1 - x0 / all_x0) * middle
+    expected = [rate + mix, rate, mix, 100 * y0 / x0, 100 * y1 / x1]
+    shown = [float(cell.replace("−", "-").rstrip("% points")) for cell in cells[1:]]
+    assert shown == pytest.approx(expected, abs=0.0051)
+
+
+def test_a_click_on_a_row_asks_for_it(demo: Path, visit: Callable[[Path], Visit]) -> None:
+    """A click on the value becomes a filter, and the block stays open."""
+    desk = visit(demo)(**story(field="win_rate", moved="1"))
+    desk = boards.click(desk, drill.MOVED, ["include", [[PUBLISHER, stories.PUBLISHER]]])
+    assert "".join(desk.query_params[f"is.{PUBLISHER}"]) == stories.PUBLISHER
+    assert "".join(desk.query_params["moved"]) == "1"
+
+
+def test_nothing_stands_out(home: Path, visit: Callable[[Path], Visit]) -> None:
+    """Where nothing happened the block says so, and shows no rows."""
+    desk = visit(home)(moved="1", field="imps")
+    assert any("Nothing stands out" in line for line in lines(desk))
+    assert not tables(desk)
+
+
+def test_unique_users_do_not_add_up(demo: Path, visit: Callable[[Path], Visit]) -> None:
+    """Of unique users the block shows each value's own change, and says that it is no part of the whole."""
+    desk = visit(demo)(**story(field="unique_users", moved="1"))
+    assert not desk.exception
+    assert any("do not add up" in caption.value for caption in desk.caption)
+    titles = {column["title"] for table in tables(desk) for column in table["columns"]}
+    assert "Contribution" not in titles
+
+
+def test_without_a_comparison_nothing_is_asked(home: Path, visit: Callable[[Path], Visit]) -> None:
+    """Where no days are compared the button can't be used, and an open block says what to do."""
+    desk = visit(home)(compare="none")
+    assert desk.button(key=moved_button.KEY).disabled
+    desk = visit(home)(compare="none", moved="1")
+    assert not desk.button(key=moved_button.KEY).disabled
+    assert any("No days are compared" in caption.value for caption in desk.caption)
+    assert moved.BLOCK

@@ -1,0 +1,48 @@
+"""What stands over figures about their precision: it holds for each of them, unique users included."""
+
+import pandas as pd
+import pytest
+
+from lib.reporting.answers import Audience, Precision, Total
+from lib.reporting.models import DataField
+from lib.ui.charts.numbers import Numbers
+from lib.ui.question import precision
+
+NUMBERS = Numbers()
+IMPS = DataField(name="imps", description="Impressions")
+CTR = DataField(name="ctr", description="CTR", formula="clicks / imps")
+USERS = DataField(name="unique_users", description="Unique users")
+FIELDS = (IMPS, CTR, USERS)
+
+
+def answer(**sides: float) -> Audience:
+    """An answer of 100 of each field, of which those named may be off by so many percent."""
+    values = {field.name: 100.0 for field in FIELDS}
+    frame = pd.DataFrame([values])
+    low = {name: 100 - sides.get(name, 0) for name in values}
+    high = {name: 100 + sides.get(name, 0) for name in values}
+    total = Total(values, 1, low=low, high=high)
+    read = Precision(10_000, 83_365)
+    return Audience(frame[[]], frame, frame[[]], total, low=frame, high=frame, precision=read)
+
+
+@pytest.mark.parametrize(
+    ("sides", "said"),
+    [
+        ({}, "Exact"),
+        ({"unique_users": 2.34}, "Exact but for Unique users ± 2.3 % (10,000 of 83,365 rows)"),
+        ({"imps": 1.3}, "± 1.3 % (10,000 of 83,365 rows)"),
+        ({"imps": 1.3, "ctr": 0.4}, "± 1.3 % (10,000 of 83,365 rows)"),
+        ({"imps": 1.3, "unique_users": 2.34}, "± 1.3 % (10,000 of 83,365 rows); Unique users ± 2.3 %"),
+    ],
+    ids=str,
+)
+def test_exact_means_every_figure(sides: dict[str, float], said: str) -> None:
+    """Figures are called exact if all of them are; an estimate wider than the first one's is named."""
+    assert precision.over(answer(**sides), FIELDS, NUMBERS) == said
+
+
+def test_one_figure_alone() -> None:
+    """About one figure that is what its own range says."""
+    assert precision.over(answer(unique_users=2), [IMPS], NUMBERS) == "Exact"
+    assert precision.over(answer(unique_users=2), [USERS], NUMBERS).startswith("± 2.0 %")

@@ -1,0 +1,169 @@
+"""Clicks on rows: what a browser sends, what the question becomes, and that no older URL undoes it."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import boards
+import pandas as pd
+import pytest
+from conftest import LAST_DAY, small_rows
+from opening import of_delivery
+from streamlit.testing.v1 import AppTest
+
+from lib.reporting.models import AudienceQuery, Filter, KeyField, Order, Slicer
+from lib.ui.question import drill, question
+from lib.ui.rows import rows
+from lib.ui.rows.rows import Choice, Ordering
+from lib.ui.slicers import top_board
+
+US, DE = [["geo.country", "US"]], [["geo.country", "DE"]]
+Visit = Callable[..., AppTest]
+
+
+def sent(*acts: list[Any], by: str = "b") -> dict[str, Any]:
+    """A component's state with these acts."""
+    return {"acts": {"by": by, "list": list(acts)}}
+
+
+def test_each_act_is_taken_once() -> None:
+    """Of what a browser sends again and again, only what comes after the last one taken is new."""
+    state = sent([3, "include", US], [4, "exclude", DE], [5, "order", "split", "imps", "asc"])
+    acts, taken = rows.new_acts(state, ("b", 3))
+    assert acts == [Choice("exclude", (("geo.country", "DE"),)), Ordering("split", "imps", "asc")]
+    assert taken == ("b", 5)
+    assert rows.new_acts(state, taken) == ([], taken)
+
+
+def test_another_browser_counts_anew() -> None:
+    """A component that was mounted again numbers its acts from 1: they are new, whatever the last one was."""
+    assert rows.new_acts(sent([1, "include", US], by="c"), ("b", 9))[1] == ("c", 1)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        None,
+        {},
+        {"acts": None},
+        {"acts": {"by": "b", "list": "include"}},
+        sent([1]),
+        sent([], ["1", "include", US]),
+        sent([1, "toggle", US]),
+        sent([1, "include", [["geo.country"]]]),
+        sent([1, "order", "split", "imps", "up"]),
+    ],
+)
+def test_what_can_not_be_read_is_passed_over(state: object) -> None:
+    """What no component of ours sends changes nothing, and hurts nobody."""
+    assert rows.new_acts(state, ("b", 0))[0] == []
+
+
+def test_the_data_are_plain_json() -> None:
+    """What the script draws is JSON of texts and finite numbers, whatever the labels hold."""
+    table = rows.Table(
+        "t", "<b>", [rows.Column("a", "<i>A</i>")], [rows.Row([rows.Cell("'\"<img>", bar=(1, 0, 1))])]
+    )
+    assert json.loads(json.dumps(rows._as_json(table), allow_nan=False))["rows"][0]["cells"][0]["bar"] == [
+        1,
+        0,
+        1,
+    ]
+
+
+def asked(*filters: Filter, order: tuple[Order, ...] = ()) -> AudienceQuery:
+    """A question split by country."""
+    return AudienceQuery(
+        project_name="demo", slicer_name="delivery", start_date="-7d", end_date="yesterday",
+        filters=filters, split_by=("geo.country",), order_by=order,
+    )  # fmt: skip
+
+
+def test_acts_change_the_question_in_their_order() -> None:
+    """Included alone, left out together, released again; the last order holds; unknown fields do nothing."""
+    slicer = Slicer(key_fields=(KeyField(name="geo.country"),), data_fields=())
+    us, de, fr = ((("geo.country", code),) for code in ("US", "DE", "FR"))
+    acts = [Choice("exclude", us), Choice("exclude", de), Choice("include", fr)]
+    out = Filter(name="geo.country", value=("US", "DE"), match="not equals")
+    only = Filter(name="geo.country", value=("FR",), match="equals")
+    assert drill.changed(asked(), acts, slicer).filters == (out, only)
+    assert drill.changed(asked(out, only), [Choice("release", fr)], slicer).filters == (out,)
+    ordered = [Ordering("split", "geo.country", "asc"), Ordering("split", "secret", "asc")]
+    assert drill.changed(asked(), ordered, slicer).order_by == (Order(name="geo.country", direction="asc"),)
+    assert drill.changed(asked(), [Choice("include", (("secret", "x"),))], slicer) == asked()
+
+
+@pytest.fixture
+def visit(home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
+    """A screen about the slicer delivery, for somebody who is signed in."""
+    monkeypatch.setenv("TRANCHE_HOME", str(home))
+
+    return of_delivery
+
+
+@pytest.fixture(scope="module")
+def week() -> pd.DataFrame:
+    """The rows of the slicer delivery in the last seven complete days."""
+    found = small_rows(seed=0).to_pandas().fillna({"geo.country": ""})
+    return found[found["time"].dt.date > LAST_DAY - pd.Timedelta(days=7).to_pytimedelta()]
+
+
+def param(desk: AppTest, name: str) -> str:
+    """A parameter of the URL; empty without."""
+    value = desk.query_params.get(name, "")
+    return value if isinstance(value, str) else "".join(value[:1])
+
+
+def test_a_header_orders_all_rows(visit: Visit, week: pd.DataFrame) -> None:
+    """A header orders by the service over all rows, into the link; the total stays first, the rest last."""
+    desk = visit(split="campaign_id", top="3")
+    desk = boards.click(desk, drill.BOARD, ["order", "split", "clicks", "asc"])
+    assert param(desk, "order") == "clicks"
+    table = boards.shown(desk)
+    least = week.groupby("campaign_id")["clicks"].sum().sort_values().head(3)
+    assert table["Campaign"].tolist() == ["Total", *least.index, "Others"]
+    assert boards.numbers(table["Clicks"])[:4] == [week["clicks"].sum(), *least]
+    drawn = {column["title"]: column["sorted"] for column in boards.split(desk)["columns"]}
+    assert {title for title, direction in drawn.items() if direction} == {"Clicks"}
+
+
+def test_a_click_is_not_undone_by_an_older_url(visit: Visit) -> None:
+    """A click that comes with the URL of before the last one, as behind a slow network, adds to it."""
+    desk = visit(start="-14d", end="yesterday", split="geo.country")
+    desk = boards.click(desk, drill.BOARD, ["exclude", DE])
+    assert param(desk, "not.geo.country") == "DE"
+    desk.query_params.pop("not.geo.country")
+    desk.selectbox(key="shown_field").set_value("clicks")
+    desk.run()
+    assert (param(desk, "not.geo.country"), param(desk, "field")) == ("DE", "clicks")
+
+
+def test_a_pill_does_not_undo_a_click(visit: Visit) -> None:
+    """A filter removed in a pill that was drawn before a click on a row leaves that click's filter alone."""
+    desk = visit(**{"split": "geo.country", "is.campaign_id": "1"})
+    desk.session_state["filter_0"] = True
+    desk.run()
+    kept = desk.session_state[question.KEPT]
+    clicked = replace(kept, params={**kept.params, "not.geo.country": "DE"})
+    desk.session_state[question.KEPT] = clicked
+    desk.button(key="filter_0_remove").click().run()
+    assert not desk.exception
+    assert (param(desk, "not.geo.country"), param(desk, "is.campaign_id")) == ("DE", "")
+
+
+def test_a_top_value_leads_to_audience(visit: Visit) -> None:
+    """A click on a top value carries it to Audience as a filter, its second control as one that excludes."""
+    for kind, name in (("include", "is.geo.country"), ("exclude", "not.geo.country")):
+        desk = boards.click(visit("slicers"), top_board.BOARD, [kind, DE])
+        assert not desk.exception
+        assert param(desk, name) == "DE"
+        assert desk.multiselect(key="split_fields").value == ["geo.country"]
+
+
+def test_top_values_in_another_order(visit: Visit, week: pd.DataFrame) -> None:
+    """A header of the top values orders them by the service: the least of all values, not of those shown."""
+    desk = boards.click(visit("slicers"), top_board.BOARD, ["order", "geo.country", "imps", "asc"])
+    expected = week.groupby("geo.country")["imps"].sum().sort_values()
+    assert boards.numbers(boards.shown(desk)["Impressions"]) == expected.tolist()

@@ -1,0 +1,111 @@
+"""Numbers and times that are typed as text: read strictly, stored to the digit, or said to be wrong."""
+
+import datetime as dt
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lib.ui.typed import amounts, times
+
+ANY = amounts.Limits(least=-(10**15), below=10**15, decimals=15)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("2.50", "2.50"), ("12", "12"), (" 0.5 ", "0.5"), (".5", "0.5"), ("12.345678", "12.345678"), ("0", "0"),
+     ("007", "7"), ("2.5000000000", "2.5")],
+)  # fmt: skip
+def test_numbers(text: str, number: str) -> None:
+    """Plain digits with a point are read exactly."""
+    assert amounts.read(text) == Decimal(number)
+    assert amounts.fault(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("-5", "Must be 0 or more."),
+        ("1e308", "Not a number"),
+        ("12,50", "Write decimals with a point"),
+        ("1,250.75", "Write decimals with a point"),
+        ("2.5.1", "Not a number"),
+        ("2.", "Not a number"),
+        ("nan", "Not a number"),
+        ("٣", "Not a number"),
+        ("0x10", "Not a number"),
+        ("1_000", "Not a number"),
+        ("9" * 5000, "Must be less than 1,000,000,000,000."),
+        ("0.1234567", "At most 6 decimals."),
+    ],
+)
+def test_what_is_no_number(text: str, words: str) -> None:
+    """Anything else is said to be wrong: a comma means one thing here and another there."""
+    assert words in amounts.fault(text)
+    with pytest.raises(ValueError, match=words[:10]):
+        amounts.read(text)
+
+
+def test_an_empty_field() -> None:
+    """Nothing typed is no number; whether that is wrong is for the field to say."""
+    assert amounts.read(" ") is None
+    assert amounts.fault("") == ""
+    assert amounts.fault("", "Type a price.") == "Type a price."
+
+
+@given(st.decimals(min_value=0, max_value=10**11, places=6))
+def test_there_and_back(number: Decimal) -> None:
+    """A number that is shown in a field is read back as it was."""
+    assert amounts.read(amounts.typed(number)) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("1500", 1500.0), ("-3", -3.0), ("0.1", 0.1), ("1e9", None), ("1,5", None)]
+)
+def test_numbers_of_data_filters(text: str, value: float | None) -> None:
+    """The value of a data filter is read by the same rule, and may be negative."""
+    assert bool(amounts.fault(text, limits=ANY)) is (value is None)
+    if value is not None:
+        assert float(amounts.read(text, ANY) or 0) == value
+
+
+@pytest.mark.parametrize(
+    ("price", "words"),
+    [(None, ""), ("2.5", ""), ("999.99", ""), ("0", "a price of 0"), ("0.00", "a price of 0"),
+     ("99999999999", "a price of 99,999,999,999")],
+)  # fmt: skip
+def test_prices_to_confirm(price: str | None, words: str) -> None:
+    """A price of nothing, and one that looks like a slip, have to be confirmed."""
+    assert amounts.doubt(None if price is None else Decimal(price)) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2041-05-06", dt.datetime(2041, 5, 6)),  # noqa: DTZ001
+        (" 2041-05-06  10:30 ", dt.datetime(2041, 5, 6, 10, 30)),  # noqa: DTZ001
+        ("2999-12-31 23:59:59", dt.datetime(2999, 12, 31, 23, 59, 59)),  # noqa: DTZ001
+    ],
+)  # fmt: skip
+def test_times(text: str, moment: dt.datetime) -> None:
+    """A day, with or without an hour, however far away."""
+    assert times.read(text) == moment
+    assert times.read(times.typed(moment)) == moment
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("2026-02-31", "no such day"),
+        ("2026-12-01 25:00", "no such day or time"),
+        ("2026-12", "Not a date"),
+        ("1.12.2026", "Not a date"),
+        ("12/01/2026", "Not a date"),
+        ("2026-12-01 9", "Not a date"),
+        ("0026-12-01", "The year must be from 2000 to 2999"),
+    ],
+)
+def test_what_is_no_time(text: str, words: str) -> None:
+    """What is half a date, or none, is said to be wrong and not taken for no end."""
+    assert words in times.fault(text)

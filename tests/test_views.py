@@ -1,0 +1,234 @@
+"""Saved views, start pages and notes: who sees them, who may change them; once per database."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from sqlalchemy import Engine
+
+from lib import database
+from lib.people import Grant, Person, Role
+from lib.views import LONGEST_NAME, Kept, SavedView, saved
+from lib.views.scope import Scope
+from lib.wire.errors import AccessError, BadRequest
+
+PARAMS = {"start": "-7d", "end": "yesterday", "is.geo.country": "US~CA", "split": "site"}
+DELIVERY = ("demo", "delivery")
+As = Callable[..., Kept]
+
+
+@pytest.fixture
+def engine(database_url: str) -> Engine:
+    """A new database with its tables."""
+    opened = database.engine(database_url)
+    database.migrate(opened)
+    return opened
+
+
+@pytest.fixture
+def kept(engine: Engine) -> As:
+    """What this person keeps; all may see the project demo unless `sees` says something else."""
+
+    def of(
+        name: str, role: Role = "viewer", sees: str = "demo", service: str = "", added: datetime | None = None
+    ) -> Kept:
+        person = Person(name, name, None, role, (Grant.parse(sees),), added)
+        return Kept(Scope(engine, service, person))
+
+    return of
+
+
+def names(kept: Kept) -> list[str]:
+    """The names of the views of delivery that this person sees."""
+    return [view.name for view in kept.views.of(*DELIVERY)]
+
+
+def test_a_view_is_what_was_saved(kept: As) -> None:
+    """A saved view comes back with its parameters, its owner and when it was made."""
+    before = datetime.now(UTC)
+    made = kept("ada").views.save(*DELIVERY, "  US and\tCanada ", PARAMS)
+    assert kept("ada").views.get(made.id) == made
+    assert kept("ada").views.of(*DELIVERY) == [made]
+    assert (made.name, made.params, made.owner, made.is_shared) == ("US and Canada", PARAMS, "ada", False)
+    assert before <= made.created == made.changed <= datetime.now(UTC)
+    assert (made.project, made.slicer, made.is_mine) == (*DELIVERY, True)
+
+
+def test_own_and_shared_views_are_seen(kept: As) -> None:
+    """A person sees their own views and the shared ones of others, by name; an administrator no more."""
+    kept("ada").views.save(*DELIVERY, "Private", PARAMS)
+    kept("ada").views.save(*DELIVERY, "all of us", PARAMS, is_shared=True)
+    kept("bo").views.save(*DELIVERY, "Mine", PARAMS)
+    assert names(kept("ada")) == ["all of us", "Private"]
+    assert names(kept("bo")) == ["all of us", "Mine"]
+    assert names(kept("root", role="admin")) == ["all of us"]
+    assert [view.is_mine for view in kept("bo").views.of(*DELIVERY)] == [False, True]
+
+
+def test_a_slicer_that_one_may_not_see(kept: As) -> None:
+    """Without access to the slicer nothing is listed, read, saved, changed or noted."""
+    made = kept("ada").views.save(*DELIVERY, "All", PARAMS, is_shared=True)
+    stranger = kept("bo", sees="demo/curation")
+    assert stranger.views.get(made.id) is None
+    for attempt in (
+        lambda: stranger.views.of(*DELIVERY),
+        lambda: stranger.views.save(*DELIVERY, "Mine", PARAMS),
+        lambda: stranger.notes.of(*DELIVERY, date(2026, 1, 1), date(2026, 12, 31)),
+        lambda: stranger.notes.add(*DELIVERY, date(2026, 11, 1), "x"),
+    ):
+        with pytest.raises(AccessError):
+            attempt()
+    with pytest.raises(BadRequest, match="not there any more"):
+        stranger.views.delete(made.id)
+
+
+def test_views_of_another_service(kept: As) -> None:
+    """A slicer of the same name at another reporting service has views of its own."""
+    made = kept("ada").views.save(*DELIVERY, "Here", PARAMS)
+    remote = kept("ada", service="https://reports.example.com")
+    assert names(remote) == []
+    assert remote.views.get(made.id) is None
+    assert remote.views.save(*DELIVERY, "Here", PARAMS).id != made.id
+
+
+def test_the_owner_changes_a_view(kept: As) -> None:
+    """What is given is changed, the rest stays; the time of the change is newer than the first."""
+    ada = kept("ada")
+    made = ada.views.save(*DELIVERY, "Old", PARAMS)
+    assert ada.views.change(made.id, name="New").name == "New"
+    assert ada.views.change(made.id, is_shared=True).is_shared
+    found = ada.views.change(made.id, params={"start": "-1m_first"})
+    assert (found.name, found.is_shared, found.params) == ("New", True, {"start": "-1m_first"})
+    assert (found.created, found.owner) == (made.created, "ada")
+    assert found.changed > made.changed
+    ada.views.delete(made.id)
+    assert ada.views.get(made.id) is None
+    with pytest.raises(BadRequest, match="not there any more"):
+        ada.views.change(made.id, name="Gone")
+
+
+def test_only_the_owner_or_an_administrator(kept: As) -> None:
+    """A shared view of another person can be opened, and changed or deleted by an administrator alone."""
+    made = kept("ada").views.save(*DELIVERY, "Shared", PARAMS, is_shared=True)
+    for attempt in (
+        lambda: kept("bo").views.change(made.id, name="Mine"),
+        lambda: kept("bo", role="manager").views.delete(made.id),
+    ):
+        with pytest.raises(AccessError, match="owner or an administrator"):
+            attempt()
+    root = kept("root", role="admin")
+    renamed = root.views.change(made.id, name="Renamed")
+    assert (renamed.name, renamed.owner) == ("Renamed", "ada")
+    root.views.delete(made.id)
+    assert names(kept("ada")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [(" \n ", "missing"), ("x" * (LONGEST_NAME + 1), "too long: 101"), ("TAKEN", "already")],
+)
+def test_names_that_do_not_do(kept: As, name: str, words: str) -> None:
+    """An empty, a long, and a taken name are refused in words, for a new view and for a renamed one."""
+    kept("ada").views.save(*DELIVERY, "Taken", PARAMS)
+    other = kept("ada").views.save(*DELIVERY, "Other", PARAMS)
+    with pytest.raises(BadRequest, match=words):
+        kept("ada").views.save(*DELIVERY, name, PARAMS)
+    with pytest.raises(BadRequest, match=words):
+        kept("ada").views.change(other.id, name=name)
+
+
+def test_names_are_taken_per_person_and_slicer(kept: As) -> None:
+    """Others, and other slicers, may use the same name; a view may keep its own."""
+    made = kept("ada").views.save(*DELIVERY, "Weekly", PARAMS)
+    kept("bo").views.save(*DELIVERY, "Weekly", PARAMS)
+    kept("ada").views.save("demo", "curation", "Weekly", PARAMS)
+    assert kept("ada").views.change(made.id, name="weekly").name == "weekly"
+
+
+def test_a_race_for_a_name(kept: As) -> None:
+    """Of several tabs that save the same name at once one succeeds, the others hear that it is taken."""
+
+    def one(_: int) -> SavedView | str:
+        try:
+            return kept("ada").views.save(*DELIVERY, "Once", PARAMS)
+        except BadRequest as error:
+            return error.reason
+
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(one, range(6)))
+    assert [isinstance(one, SavedView) for one in found].count(True) == 1
+    assert names(kept("ada")) == ["Once"]
+
+
+def test_limits(kept: As, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question that is too long, and one view too many, are refused in words."""
+    monkeypatch.setattr(saved, "MOST_VIEWS", 1)
+    with pytest.raises(BadRequest, match="too long to save"):
+        kept("ada").views.save(*DELIVERY, "Long", {"is.site": "x" * 20_000})
+    kept("ada").views.save(*DELIVERY, "One", PARAMS)
+    with pytest.raises(BadRequest, match="delete one first"):
+        kept("ada").views.save(*DELIVERY, "Two", PARAMS)
+
+
+def test_a_namesake(kept: As) -> None:
+    """Private views and the start page of somebody of the same name before are not this person's."""
+    made = kept("ada").views.save(*DELIVERY, "Private", PARAMS)
+    kept("ada").start.set(made.id)
+    kept("ada").views.save(*DELIVERY, "Shared", PARAMS, is_shared=True)
+    later = kept("ada", added=datetime.now(UTC) + timedelta(seconds=1))
+    assert [(view.name, view.is_mine) for view in later.views.of(*DELIVERY)] == [("Shared", False)]
+    assert later.start.get() is None
+
+
+def test_the_start_page(kept: As) -> None:
+    """One view is a person's start page, until it is another, none, gone or private again."""
+    ada, bo = kept("ada"), kept("bo")
+    first, second = (ada.views.save(*DELIVERY, name, PARAMS, is_shared=True) for name in ("One", "Two"))
+    assert ada.start.get() is None
+    for view in (first, second):
+        ada.start.set(view.id)
+        assert ada.start.get() == view
+    bo.start.set(second.id)
+    ada.start.set(None)
+    assert ada.start.get() is None
+    assert bo.start.get().id == second.id
+    ada.views.change(second.id, is_shared=False)
+    assert bo.start.get() is None
+    bo.start.set(first.id)
+    ada.views.delete(first.id)
+    assert bo.start.get() is None
+    with pytest.raises(BadRequest, match="not there any more"):
+        bo.start.set(second.id)
+
+
+def test_notes_are_everybodys(kept: As) -> None:
+    """A note is seen by all who may see the slicer, on the days asked for, in the order of days."""
+    ada, bo = kept("ada"), kept("bo")
+    for day, text in ((9, "Publisher left"), (2, "Campaign  began\n"), (20, "Later")):
+        ada.notes.add(*DELIVERY, date(2026, 11, day), text)
+    found = bo.notes.of(*DELIVERY, date(2026, 11, 2), date(2026, 11, 9))
+    assert [(note.day.day, note.text, note.owner, note.is_mine) for note in found] == [
+        (2, "Campaign began", "ada", False),
+        (9, "Publisher left", "ada", False),
+    ]
+    assert bo.notes.of("demo", "curation", date.min, date.max) == []
+
+
+def test_notes_are_deleted_by_owner_or_administrator(kept: As) -> None:
+    """Somebody else can't delete a note; its owner and an administrator can, once."""
+    first, second = (kept("ada").notes.add(*DELIVERY, date(2026, 11, 1), text) for text in "ab")
+    with pytest.raises(AccessError, match="owner or an administrator"):
+        kept("bo").notes.delete(first.id)
+    kept("ada").notes.delete(first.id)
+    kept("root", role="admin").notes.delete(second.id)
+    assert kept("ada").notes.of(*DELIVERY, date.min, date.max) == []
+    with pytest.raises(BadRequest, match="not there any more"):
+        kept("ada").notes.delete(first.id)
+
+
+@pytest.mark.parametrize(("text", "words"), [("  ", "missing"), ("x" * 301, "too long: 301")])
+def test_texts_that_do_not_do(kept: As, text: str, words: str) -> None:
+    """An empty text and a long one are refused in words."""
+    with pytest.raises(BadRequest, match=words):
+        kept("ada").notes.add(*DELIVERY, date(2026, 11, 1), text)
