@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from serving import serving
 from streamlit.testing.v1 import AppTest
 
-from faults.behaviours import through
+from faults import behaviours as do
 from faults.proxy import Proxy, proxying
 from lib import connect
 from lib.people import People
@@ -27,7 +27,8 @@ SECRETS = ("reporting_token", "deals_token")
 ADDRESSES = ("base_url", "curate_url", "auth_url")
 SLICERS = ("demo/delivery", "demo/sold")
 SECONDS = {"answer_seconds": 1.0, "connect_seconds": 0.5}
-PATIENT = {"answer_seconds": 1.5}
+PATIENCE, LITTLE_PATIENCE = 4.5, 2.0
+UNANSWERED = (do.silent, do.dripping, do.dripping_head)
 Told = Callable[..., Settings]
 
 
@@ -55,21 +56,21 @@ class Service:
 @pytest.fixture
 def reports(service: Service) -> Iterator[Proxy]:
     """What stands before the reporting service."""
-    with proxying(service.address, through) as proxy:
+    with proxying(service.address, do.through) as proxy:
         yield proxy
 
 
 @pytest.fixture
 def deals(service: Service) -> Iterator[Proxy]:
     """What stands before the deals service."""
-    with proxying(service.address, through) as proxy:
+    with proxying(service.address, do.through) as proxy:
         yield proxy
 
 
 @pytest.fixture
 def tokens(service: Service) -> Iterator[Proxy]:
     """What stands before the token service."""
-    with proxying(service.address, through) as proxy:
+    with proxying(service.address, do.through) as proxy:
         yield proxy
 
 
@@ -112,17 +113,20 @@ def inhabited(settings: Settings) -> Settings:
 
 
 @pytest.fixture
-def desk(told: Told, monkeypatch: pytest.MonkeyPatch) -> Iterator["Desk"]:
-    """A desk over the services behind the proxies."""
-    yield Desk(told, monkeypatch)
+def desk(told: Told, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> "Desk":
+    """A desk over the services behind the proxies. It waits longer where a test is not about no answer."""
+    asked = getattr(request.node, "callspec", None)
+    is_silent = asked is not None and asked.params.get("behaviour") in UNANSWERED
+    return Desk(told, monkeypatch, LITTLE_PATIENCE if is_silent else PATIENCE)
 
 
 class Desk:
     """A desk, as its people see it, without a browser."""
 
-    def __init__(self, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, told: Told, monkeypatch: pytest.MonkeyPatch, answer_seconds: float) -> None:
         self._told, self._monkeypatch = told, monkeypatch
-        self.settings = inhabited(told(**PATIENT))
+        self._patience = {"answer_seconds": answer_seconds}
+        self.settings = inhabited(told(**self._patience))
         monkeypatch.setenv("TRANCHE_HOME", str(self.settings.home))
 
     def visit(self, screen: str, person: str = "manager", **params: str) -> AppTest:
@@ -157,7 +161,7 @@ class Desk:
 
     def configure(self, **more: object) -> None:
         """Other settings, before the first visit."""
-        self.settings = self._told(**(PATIENT | more))
+        self.settings = self._told(**(self._patience | more))
         write(self.settings)
 
     def breakers(self) -> list[Breaker]:
