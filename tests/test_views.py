@@ -227,6 +227,23 @@ def test_notes_are_deleted_by_owner_or_administrator(kept: As) -> None:
         kept("ada").notes.delete(first.id)
 
 
+def test_notes_are_changed_by_owner_or_administrator(kept: As) -> None:
+    """A note gets another day and text from its owner or an administrator, and stays its owner's."""
+    made = kept("ada").notes.add(*DELIVERY, date(2026, 11, 1), "Began")
+    with pytest.raises(AccessError, match="owner or an administrator"):
+        kept("bo").notes.change(made.id, date(2026, 11, 2), "Mine")
+    kept("ada").notes.change(made.id, date(2026, 11, 2), " Began\nlate ")
+    kept("root", role="admin").notes.change(made.id, date(2026, 11, 3), "Began later")
+    (found,) = kept("ada").notes.of(*DELIVERY, date.min, date.max)
+    assert (found.id, found.day, found.text, found.owner, found.created) == (
+        made.id, date(2026, 11, 3), "Began later", "ada", made.created,
+    )  # fmt: skip
+    with pytest.raises(BadRequest, match="missing"):
+        kept("ada").notes.change(made.id, date(2026, 11, 3), " ")
+    with pytest.raises(BadRequest, match="not there any more"):
+        kept("ada", sees="demo/curation").notes.change(made.id, date(2026, 11, 3), "Unseen")
+
+
 @pytest.mark.parametrize(("text", "words"), [("  ", "missing"), ("x" * 301, "too long: 301")])
 def test_texts_that_do_not_do(kept: As, text: str, words: str) -> None:
     """An empty text and a long one are refused in words."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from lib.database import reading, transact
 from lib.views.models import LONGEST_NOTE, Note, named
@@ -48,6 +48,18 @@ class Notes:
                 raise BadRequest(f"This slicer has {MOST_NOTES:,} notes: delete one first")
             adding = insert(notes).values(values).returning(notes)
             return self._note(connection.execute(adding).one())
+
+        return transact(self.scope.engine, within, Deadline(SECONDS))
+
+    def change(self, number: int, day: date, text: str) -> Note:
+        """Another day and text; BadRequest and AccessError as for a new one, and as for `delete`."""
+        values = {"day": day, "text": named(text, LONGEST_NOTE, "The text")}
+
+        def within(connection: Connection) -> Note:
+            row = connection.execute(select(notes).where(notes.c.id == number)).one_or_none()
+            self.scope.changeable(row, "note")
+            changing = update(notes).where(notes.c.id == number).values(values).returning(notes)
+            return self._note(connection.execute(changing).one())
 
         return transact(self.scope.engine, within, Deadline(SECONDS))
 

@@ -6,7 +6,8 @@ import streamlit as st
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import DataField
-from lib.ui.audience import leaderboard_picker, over_time
+from lib.ui.audience import date_notes, leaderboard_picker, over_time
+from lib.ui.audience.date_notes import Noted
 from lib.ui.charts import numbers
 from lib.ui.charts.time_chart import Named
 from lib.ui.frame.frame import Here
@@ -19,7 +20,7 @@ from lib.ui.question.view import granularities
 FIELD, GRAIN, METRICS, NOTES = "shown_field", "shown_grain", "shown_metrics", "figure_notes"
 
 
-def draw(focus: Focus, now: Audience, lines: Sequence[Named]) -> None:
+def draw(focus: Focus, now: Audience, lines: Sequence[Named], noted: Noted) -> None:
     """The controls in a row, and at its end how precise it all is."""
     with st.container(horizontal=True, vertical_alignment="center"):
         _field(focus)
@@ -30,6 +31,7 @@ def draw(focus: Focus, now: Audience, lines: Sequence[Named]) -> None:
         if lines:
             over_time.draw_table(focus, lines)
             export_menu.draw(focus, "chart", now, _in_sight(focus))
+            date_notes.draw(focus, noted)
         over_time.draw_zoom_out(focus)
         st.space("stretch")
         st.caption(plain(precision.over(now, _in_sight(focus), focus.numbers)), width="content")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lib.ui.audience import figure_controls, headline, nothing, over_time, value_lines
+from lib.ui.audience import date_notes, figure_controls, headline, nothing, over_time, value_lines
 from lib.ui.frame import problems
 from lib.ui.frame.frame import Here
 from lib.ui.frame.waiting import awaited
@@ -27,9 +27,10 @@ def draw(here: Here) -> None:
         if nothing.is_there(now):
             headline.draw(seen, now, found)
             lines = over_time.lines(seen, now, found)
-            figure_controls.draw(seen, now, over_time.named(values) or lines)
+            noted = date_notes.of(seen)
+            figure_controls.draw(seen, now, over_time.named(values) or lines, noted)
             if lines:
-                over_time.draw(seen, lines, values)
+                over_time.draw(seen, lines, values, noted.notes)
             figure_controls.draw_notes(seen, now, found)
             ask.refined()
         else:

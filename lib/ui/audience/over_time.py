@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.ui.charts import numbers, series, theme, time_chart, value_lines
+from lib.ui.charts import note_marks, numbers, series, theme, time_chart, value_lines
 from lib.ui.charts.series import Series
 from lib.ui.charts.time_chart import Named
 from lib.ui.charts.value_lines import ValueLine
@@ -16,6 +16,7 @@ from lib.ui.frame.frame import Here
 from lib.ui.question import ask, question
 from lib.ui.question.compared import Compared
 from lib.ui.question.focus import Focus
+from lib.views import Note
 
 CHART, TWIN = "time_chart", "time_table"
 TABLE_WIDTH = 420
@@ -40,20 +41,27 @@ def named(shown: Sequence[ValueLine]) -> list[Named]:
     return [Named(line.label, line.now) for line in shown]
 
 
-def draw(focus: Focus, shown: Sequence[Named], values: Sequence[ValueLine] = ()) -> None:
-    """The chart, of `values` where some are chosen; a range brushed on it becomes the question's days."""
+def draw(
+    focus: Focus, shown: Sequence[Named], values: Sequence[ValueLine] = (), noted: Sequence[Note] = ()
+) -> None:
+    """The chart, of `values` where some are chosen, with a mark on each day that has a note.
+
+    A range brushed on it becomes the question's days.
+    """
     has_brush = not _is_touched()
     if values:
         figure = value_lines.over_time(values, focus.field, focus.numbers, has_brush)
     else:
         figure = time_chart.over_time(shown, focus.field, focus.numbers, has_brush)
+    note_marks.draw(figure, noted, shown[0].series)
     st.plotly_chart(
         figure,
         key=CHART,
         on_select=lambda: _zoom(focus, shown[0].series),
         selection_mode="box",
         config=theme.CONFIG,
-        alt=f"{_title(focus)}{_of(values)}, {numbers.days(*focus.period)}; the table is above the chart",
+        alt=f"{_title(focus)}{_of(values)}, {numbers.days(*focus.period)}; the table is above the chart"
+        + note_marks.spoken(noted),
     )
 
 

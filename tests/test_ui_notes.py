@@ -1,0 +1,187 @@
+"""Notes on dates on the Audience page: marks on the chart, and the popover that adds, edits and deletes."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from conftest import LAST_DAY, PEOPLE
+from opening import of_delivery
+from streamlit.testing.v1 import AppTest
+
+from lib import connect
+from lib.settings import Settings
+from lib.ui.charts import note_marks
+from lib.ui.charts.series import Series
+from lib.views import Kept, Note
+
+DELIVERY = ("demo", "delivery")
+HOSTILE = "<b>x</b> **y** [z](http://a.example) %{x}"
+Keeper = Callable[[str], Kept]
+START = datetime(2026, 11, 2)  # noqa: DTZ001
+
+
+@pytest.fixture
+def kept(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Keeper:
+    """What the person of this name keeps in the data directory that the desk is over."""
+    monkeypatch.setenv("TRANCHE_HOME", str(own_home))
+    settings = Settings(home=own_home, demo=True)
+    people = {person.username: person for person in PEOPLE}
+    return lambda name: connect.connect(people[name], settings).kept
+
+
+def with_notes(person: str = "manager") -> AppTest:
+    """The Audience page with the popover of notes open."""
+    return opening(of_delivery(person=person))
+
+
+def opening(desk: AppTest) -> AppTest:
+    """The next run with the popover of notes open."""
+    desk.session_state["date_notes"] = True
+    desk.run()
+    assert not desk.exception
+    return desk
+
+
+def press(desk: AppTest, key: str) -> AppTest:
+    """Press a button; the popover is open afterwards."""
+    desk.button(key=key).click().run()
+    return opening(desk)
+
+
+def submit(desk: AppTest, label: str) -> AppTest:
+    """Press the button of the form."""
+    next(button for button in desk.button if button.label == label).click().run()
+    return opening(desk)
+
+
+def chart(desk: AppTest) -> Any:
+    """The chart over time, as it is sent to the browser."""
+    return next(one.proto for one in desk.get("plotly_chart") if "time_chart" in one.proto.id)
+
+
+def marks(desk: AppTest) -> list[dict[str, Any]]:
+    """The marks of notes on the chart over time."""
+    return [trace for trace in json.loads(chart(desk).spec)["data"] if trace.get("yaxis") == "y2"]
+
+
+def stored(kept: Kept) -> list[tuple[date, str, str]]:
+    """The notes of the slicer."""
+    return [(note.day, note.text, note.owner) for note in kept.notes.of(*DELIVERY, date.min, date.max)]
+
+
+def a_note(day: date, text: str, number: int = 1) -> Note:
+    """A note of somebody else."""
+    return Note(number, *DELIVERY, day, text, "ada", datetime.now(UTC), False)
+
+
+def marked(notes: list[Note], days: int, step: int) -> go.Figure:
+    """A figure of so many buckets, `step` days long each, with these notes on it."""
+    starts = tuple(START + timedelta(days=place * step) for place in range(days))
+    figure = go.Figure()
+    note_marks.draw(figure, notes, Series(tuple(map(str, starts)), starts, np.zeros(days)))
+    return figure
+
+
+def test_a_mark_on_the_bucket_of_its_day() -> None:
+    """A note is marked at its day's bucket, those of one week together; one before the chart is not."""
+    notes = [a_note(date(2026, 11, day), f"On {day}") for day in (1, 9, 12)]
+    (weeks,) = marked(notes, 2, 7).data
+    assert [when.date() for when in weeks.x] == [date(2026, 11, 9)]
+    assert weeks.customdata[0] == "9 Nov 2026: On 9<br>12 Nov 2026: On 12"
+    (days,) = marked(notes, 14, 1).data
+    assert [when.day for when in days.x] == [9, 12]
+    assert not marked([], 2, 7).data
+
+
+def test_a_hover_of_many_and_long_notes_is_short() -> None:
+    """Long texts are broken into lines, and of many notes on a day the hover counts the rest."""
+    notes = [a_note(date(2026, 11, 2), "word " * 30 + str(number)) for number in range(6)]
+    (shown,) = marked(notes, 1, 1).data
+    lines = shown.customdata[0].split("<br>")
+    assert max(map(len, lines)) <= note_marks.LINE_LENGTH
+    assert lines[-1] == "and 2 more"
+
+
+def test_a_note_on_the_chart_and_in_its_accessible_text(kept: Keeper) -> None:
+    """Whoever may see the slicer sees another's note: a mark with its text, also when read out."""
+    kept("manager").notes.add(*DELIVERY, LAST_DAY, "Publisher left")
+    desk = of_delivery(person="viewer")
+    (mark,) = marks(desk)
+    assert [str(when)[:10] for when in mark["x"]] == [LAST_DAY.isoformat()]
+    assert "Publisher left" in mark["customdata"][0]
+    assert "Publisher left" in chart(desk).alt
+
+
+def test_texts_of_others_are_characters(kept: Keeper) -> None:
+    """A note's marks, tags and links reach neither Markdown nor Plotly's HTML."""
+    kept("manager").notes.add(*DELIVERY, LAST_DAY, HOSTILE)
+    desk = with_notes("viewer")
+    assert "<b>" not in marks(desk)[0]["customdata"][0]
+    assert "&lt;b&gt;" in marks(desk)[0]["customdata"][0]
+    shown = [one.value for one in desk.markdown if "http" in one.value]
+    assert shown
+    assert all(r"\*\*y\*\*" in text and r"\<b\>" in text for text in shown)
+
+
+def test_add_a_note(kept: Keeper) -> None:
+    """Date and text make a note; it is marked at once, and the form is empty again."""
+    desk = with_notes("viewer")
+    assert not marks(desk)
+    desk.date_input(key="date_note_day_0").set_value(LAST_DAY - timedelta(days=1))
+    desk.text_input(key="date_note_text_0").set_value("Campaign began")
+    submit(desk, "Add note")
+    assert stored(kept("viewer")) == [(LAST_DAY - timedelta(days=1), "Campaign began", "viewer")]
+    assert len(marks(desk)) == 1
+    assert desk.text_input(key="date_note_text_0").value == ""
+
+
+def test_what_the_store_refuses_is_said(kept: Keeper) -> None:
+    """Without a text nothing is stored, the reason is shown, and the date stays as it was chosen."""
+    desk = with_notes()
+    day = LAST_DAY - timedelta(days=3)
+    desk.date_input(key="date_note_day_0").set_value(day)
+    submit(desk, "Add note")
+    assert ["missing" in one.value for one in desk.error] == [True]
+    assert desk.date_input(key="date_note_day_0").value == day
+    assert stored(kept("manager")) == []
+
+
+def test_a_note_on_another_day_than_those_on_screen(kept: Keeper) -> None:
+    """It is stored, and the popover says why it can't be seen."""
+    desk = with_notes()
+    desk.date_input(key="date_note_day_0").set_value(LAST_DAY - timedelta(days=60))
+    desk.text_input(key="date_note_text_0").set_value("Long ago")
+    next(button for button in desk.button if button.label == "Add note").click()
+    desk.session_state["date_notes"] = True
+    desk.run()
+    assert "not among the days on screen" in str([one.value for one in desk.caption])
+    assert len(stored(kept("manager"))) == 1
+    assert not marks(desk)
+
+
+def test_edit_and_delete_ones_own(kept: Keeper) -> None:
+    """The owner changes day and text, and deletes with a second click."""
+    made = kept("manager").notes.add(*DELIVERY, LAST_DAY, "Old")
+    desk = press(with_notes(), f"date_edit_{made.id}")
+    desk.text_input(key=f"date_note_text_{made.id}").set_value("New")
+    desk.date_input(key=f"date_note_day_{made.id}").set_value(LAST_DAY - timedelta(days=2))
+    submit(desk, "Save note")
+    assert stored(kept("manager")) == [(LAST_DAY - timedelta(days=2), "New", "manager")]
+    press(press(desk, f"date_delete_{made.id}"), "date_delete_not")
+    assert len(stored(kept("manager"))) == 1
+    press(press(desk, f"date_delete_{made.id}"), "date_delete_sure")
+    assert stored(kept("manager")) == []
+    assert not marks(desk)
+
+
+def test_notes_of_others_are_changed_by_administrators_alone(kept: Keeper) -> None:
+    """Somebody else has no buttons on a note; an administrator has."""
+    made = kept("manager").notes.add(*DELIVERY, LAST_DAY, "Ours")
+    buttons = {f"date_edit_{made.id}", f"date_delete_{made.id}"}
+    assert not buttons & {button.key for button in with_notes("viewer").button}
+    assert buttons <= {button.key for button in with_notes("admin").button}
