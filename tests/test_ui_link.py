@@ -18,6 +18,7 @@ from lib.reporting.models import (
     Slicer,
 )
 from lib.ui.question import link, view
+from lib.ui.question.folds import Folds
 from lib.ui.question.view import View
 
 KEYS = ("geo.country", "site", "a,b~c", "granularity_day", "granularity_hour")
@@ -139,6 +140,7 @@ def test_parameters_of_others_are_not_ours() -> None:
         View(compare=("previous",), field="ctr", grain="hour", chart="heatmap"),
         View(compare=("2026-10-01", "-1m_last"), chart="bars"),
         View(zoom=("-30d", "yesterday"), rows=100),
+        View(chart="pivot", folds=Folds(("site", "a,b~c"), (("",), ("x~%",)))),
     ],
 )
 def test_a_view_survives_its_link(looked: View) -> None:
@@ -148,5 +150,5 @@ def test_a_view_survives_its_link(looked: View) -> None:
 
 def test_a_view_that_can_not_be_shown_is_the_usual_one() -> None:
     """A view parameter that the slicer has nothing for is at its default."""
-    params = {"compare": "once", "field": "cost", "grain": "week", "chart": "pie"}
+    params = {"compare": "once", "field": "cost", "grain": "week", "chart": "pie", "folds": "cost~x"}
     assert view.from_params(params, SLICER) == View()

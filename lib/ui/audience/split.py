@@ -1,12 +1,21 @@
-"""The split: by which key fields, as table, bars or heatmap; a click on a value drills."""
+"""The split: by which key fields, as table, pivot, bars or heatmap; a click on a value drills."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import streamlit as st
 
-from lib.reporting.answers import Audience
 from lib.reporting.models import DataField
-from lib.ui.audience import figure_controls, nothing, split_charts, split_queries
+from lib.ui.audience import (
+    figure_controls,
+    nothing,
+    split_charts,
+    split_levels,
+    split_notes,
+    split_queries,
+    split_rollup,
+)
+from lib.ui.audience.split_pivot import Pivot
 from lib.ui.frame import problems
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
@@ -18,9 +27,7 @@ from lib.ui.question import (
     focus,
     precision,
     question,
-    shortfalls,
     split_picker,
-    split_rows,
     values,
 )
 from lib.ui.question.focus import Focus
@@ -28,11 +35,21 @@ from lib.ui.question.split_rows import Split
 from lib.ui.question.view import CHARTS, MOST, Chart
 
 CHART, HEIGHT, MORE = "split_chart", 380, 5
+TABLES, DRILLED = ("table", "pivot"), ("bars", "heatmap")
 ICONS: dict[Chart, str] = {
     "table": ":material/table_rows:",
+    "pivot": ":material/account_tree:",
     "bars": ":material/bar_chart:",
     "heatmap": ":material/grid_on:",
 }
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What is drawn: the rows that are in sight, and the levels of a pivot where they are of one."""
+
+    split: Split
+    pivot: Pivot | None = None
 
 
 @st.fragment(parallel=True)
@@ -46,7 +63,7 @@ def draw(here: Here) -> None:
         split_picker.draw(here)
         if seen.query.split_by:
             _chart_picker(seen)
-            if _chart(seen) != "table":
+            if _chart(seen) in DRILLED:
                 drill.draw_mode()
             st.space("stretch")
             said = st.container(width="content")
@@ -54,22 +71,28 @@ def draw(here: Here) -> None:
     if seen.query.split_by:
         with problems.told("The split"):
             with awaited(HEIGHT, figure_controls.FIELD):
-                split = _asked(seen)
-            if nothing.is_there(split.answer):
-                said.caption(plain(precision.over(split.answer, _in_sight(seen), seen.numbers)))
+                drawn = _asked(seen)
+            answer = drawn.split.answer
+            if nothing.is_there(answer):
+                said.caption(plain(precision.over(answer, _in_sight(seen), seen.numbers)))
                 with taken:
-                    export_menu.draw(seen, "split", split.answer, _in_sight(seen))
-                _shown(seen, split)
+                    export_menu.draw(seen, "split", answer, _in_sight(seen))
+                _shown(seen, drawn)
             ask.refined()
 
 
 def _in_sight(seen: Focus) -> list[DataField]:
-    """The data fields whose figures are to be seen, the one in front first: the table has them all."""
-    names = seen.fields if _chart(seen) == "table" else seen.fields[:1]
+    """The data fields whose figures are to be seen, the one in front first: a table has them all."""
+    names = seen.fields if _chart(seen) in TABLES else seen.fields[:1]
     return [seen.slicer.data_field(name) for name in names]
 
 
-def _asked(seen: Focus) -> Split:
+def _asked(seen: Focus) -> Drawn:
+    if _chart(seen) == "pivot":
+        pivot = split_charts.asked_pivot(seen)
+        for level in pivot.levels:
+            values.remember(seen.here, level.split.answer)
+        return Drawn(split_rollup.split(pivot), pivot)
     if _chart(seen) == "heatmap":
         answer = split_queries.grid(seen)
         both = None
@@ -77,19 +100,24 @@ def _asked(seen: Focus) -> Split:
         answer = ask.quickly(seen.here, seen.rows())
         both = split_queries.both_sides(seen, answer)
     values.remember(seen.here, answer)
-    return Split(answer, both, seen.field, seen.slicer, seen.period, ask.today(seen.here, seen.query))
+    return Drawn(Split(answer, both, seen.field, seen.slicer, seen.period, ask.today(seen.here, seen.query)))
 
 
-def _shown(seen: Focus, split: Split) -> None:
+def _shown(seen: Focus, drawn: Drawn) -> None:
     draw_as: dict[Chart, Callable[[Focus, Split], None]] = {
         "table": split_charts.table,
         "bars": split_charts.bars,
         "heatmap": split_charts.heatmap,
     }
-    draw_as[_chart(seen)](seen, split)
-    if _chart(seen) != "heatmap":
-        _more(seen, split.answer)
-    if notes := _notes(seen, split):
+    if drawn.pivot is not None:
+        split_charts.pivot(seen, drawn.pivot)
+        first = len(drawn.pivot.levels[0].paths)
+        _more(seen, drawn.split.answer.total.records_found, first, split_levels.MOST_FIRST)
+    else:
+        draw_as[_chart(seen)](seen, drawn.split)
+        if _chart(seen) != "heatmap":
+            _more(seen, drawn.split.answer.total.records_found, len(drawn.split.answer), MOST)
+    if notes := split_notes.notes(seen, drawn.split, _chart(seen)):
         st.caption(" ".join(notes))
 
 
@@ -113,36 +141,15 @@ def _chart_picker(seen: Focus) -> None:
     )
 
 
-def _notes(seen: Focus, split: Split) -> list[str]:
-    """What a reader has to know about these rows."""
-    notes = []
-    for name in split.segmented:
-        count = split_queries.overlap(seen, name)
-        if count is not None:
-            field = seen.slicer.key_field(name).description or name
-            notes.append(
-                f"{plain(field)}: {seen.numbers.number(count, 1)} values per record: shares exceed 100 %."
-            )
-    notes += split_rows.doubts(split, seen.numbers)
-    if _chart(seen) == "heatmap" and split_rows.few(split).any():
-        notes.append(f"Hatched: fewer than {split_rows.FEW} records; the colours leave these cells out.")
-    notes += map(plain, shortfalls.codes(seen.slicer, split.keys))
-    if seen.view.chart == "heatmap" and len(split.keys) < 2:
-        notes.append("A heatmap takes two key fields: add one to the split.")
-    if _chart(seen) == "heatmap" and len(seen.query.split_by) > 2:
-        notes.append("The heatmap shows the first two key fields.")
-    return notes
-
-
-def _more(seen: Focus, answer: Audience) -> None:
-    found, shown = answer.total.records_found, len(answer)
+def _more(seen: Focus, found: int, shown: int, most: int) -> None:
+    """How many rows there are, and the way to more; those of a pivot's first level."""
     number = seen.numbers.number
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
             f"{number(shown)} of {number(found)} rows" if found > shown else f"{number(found)} rows",
             width="content",
         )
-        if found > shown and seen.view.rows < MOST:
+        if found > shown and seen.view.rows < most:
             st.button("Show more", type="tertiary", on_click=_look_more, args=(seen,))
 
 

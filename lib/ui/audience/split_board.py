@@ -1,6 +1,7 @@
 """The split's table as the component draws it: what each cell says, and what a click on it means."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -10,14 +11,16 @@ from lib.ui.charts.numbers import NOTHING
 from lib.ui.question.split_rows import Split
 from lib.ui.rows.rows import Cell, Column, Row, Table, Values
 
+Bar = tuple[float, float, float]
+
 
 def board(
     found: split_table.Table, split: Split, query: AudienceQuery, order: Sequence[Order], label: str
 ) -> Table:
     """The table for the component. `order` is that of the rows; `query` says which values are filters now."""
     now = {by.name: by.direction for by in order[:1]}
-    asked = {(f.name, value) for f in query.filters if f.match == "equals" for value in f.value}
-    bars = _bars(split)
+    asked = kept(query)
+    bars = lengths(split, split.answer.total.values.get(split.field.name))
     rows = [
         Row(
             _cells(found, place + 1, bars[place]),
@@ -44,15 +47,28 @@ def _column(found: split_table.Table, place: int, now: dict[str, Direction]) -> 
     )
 
 
-def _cells(found: split_table.Table, row: int, bar: tuple[float, float, float] | None = None) -> list[Cell]:
+def _cells(found: split_table.Table, row: int, bar: Bar | None = None) -> list[Cell]:
     """The cells of a row by its place: 0 is the total, -1 the rest."""
     front, cells = len(found.keys), []
     for place, column in enumerate(found.columns):
         value = [column.total, *column.rows, column.rest][row]
         vague = column.title == split_table.CHANGE and row > 0 and not found.changes[row - 1].is_certain
-        text = NOTHING if value is None or (pd.isna(value) and place >= front) else column.write(value)
-        cells.append(Cell(text, is_faint=bool(vague), bar=bar if place == front else None))
+        if place < front and value is not None:
+            cells.append(Cell(column.write(value)))
+        else:
+            cells.append(figure(column, value, bool(vague), bar if place == front else None))
     return cells
+
+
+def figure(column: split_table.Column, value: Any, is_vague: bool = False, bar: Bar | None = None) -> Cell:
+    """A figure's cell; a dash where there is none."""
+    text = NOTHING if value is None or pd.isna(value) else column.write(value)
+    return Cell(text, is_faint=is_vague, bar=bar)
+
+
+def kept(query: AudienceQuery) -> set[tuple[str, str]]:
+    """The values of key fields that filters ask for."""
+    return {(f.name, value) for f in query.filters if f.match == "equals" for value in f.value}
 
 
 def _values(split: Split) -> list[Values]:
@@ -61,8 +77,8 @@ def _values(split: Split) -> list[Values]:
     return [tuple(zip(split.keys, map(str, row), strict=True)) for row in rows]
 
 
-def _bars(split: Split) -> list[tuple[float, float, float] | None]:
-    """Each row's bar with the ends of its range, as shares of the total; none where values are below zero.
+def lengths(split: Split, whole: float | None) -> list[Bar | None]:
+    """Each row's bar with the ends of its range, as shares of the whole; none where values are below zero.
 
     A full bar is the whole: a value that makes a sixth of the total fills a sixth of its bar.
     """
@@ -74,5 +90,5 @@ def _bars(split: Split) -> list[tuple[float, float, float] | None]:
     low = answer.low[name] if is_sampled and answer.low is not None else values
     high = answer.high[name] if is_sampled and answer.high is not None else values
     sides = pd.DataFrame({"value": values, "low": low, "high": high})
-    shares = sides.div(answer.total.values.get(name) or values.sum()).clip(0, 1)
+    shares = sides.div(whole or values.sum()).clip(0, 1)
     return [None if any(map(pd.isna, row)) else row for row in shares.itertuples(index=False, name=None)]

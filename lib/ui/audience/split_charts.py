@@ -1,5 +1,6 @@
 """A split as table, bars or heatmap on the screen, and what a click on each means."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -7,7 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from lib.reporting.models import TIME_KEY_FIELDS
-from lib.ui.audience import split_board, split_table
+from lib.ui.audience import split_board, split_levels, split_pivot, split_table
+from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts import bars as bar_chart
 from lib.ui.charts import heatmap as heat_chart
 from lib.ui.charts import numbers, theme
@@ -23,8 +25,21 @@ def table(seen: Focus, split: Split) -> None:
     """The table. A click on a value of a key field keeps it alone, one on a figure its whole row."""
     more = [seen.slicer.data_field(name) for name in seen.metrics if name != seen.field.name]
     found = split_table.table(split, more, seen.numbers, _is_ranked(seen))
-    shown = split_board.board(found, split, seen.query, seen.order, _alt(seen, split))
+    shown = split_board.board(found, split, seen.query, seen.order, _alt(seen, split.keys))
     rows.draw(drill.BOARD, [shown], seen.taken, partial(drill.follow, seen.here))
+
+
+def asked_pivot(seen: Focus) -> Pivot:
+    """The pivot, from a question per level."""
+    more = [seen.slicer.data_field(name) for name in seen.metrics if name != seen.field.name]
+    return Pivot(seen.query, split_levels.asked(seen), seen.view.folds, more, seen.numbers)
+
+
+def pivot(seen: Focus, shown: Pivot) -> None:
+    """The pivot. A click on a value keeps it alone, one on a figure its whole row; an arrow opens."""
+    order = split_levels.order(seen, seen.query.split_by[:1])
+    board = split_pivot.table(shown, order, _alt(seen, seen.query.split_by))
+    rows.draw(drill.BOARD, [board], seen.taken, partial(drill.follow, seen.here))
 
 
 def _is_ranked(seen: Focus) -> bool:
@@ -50,7 +65,7 @@ def bars(seen: Focus, split: Split) -> None:
         on_select=lambda: _bar(seen, split, key),
         selection_mode="points",
         config=theme.CONFIG,
-        alt=_alt(seen, split),
+        alt=_alt(seen, split.keys),
     )
 
 
@@ -76,7 +91,7 @@ def heatmap(seen: Focus, split: Split) -> None:
         on_select=lambda: _square(seen, split, grid, key),
         selection_mode="points",
         config=theme.CONFIG,
-        alt=_alt(seen, split),
+        alt=_alt(seen, split.keys),
     )
 
 
@@ -108,8 +123,8 @@ def _order(split: Split, key: str) -> list[str]:
     return [str(code) for code in volume.groupby(codes).sum().sort_values(ascending=False).index]
 
 
-def _alt(seen: Focus, split: Split) -> str:
-    fields = ", ".join(seen.slicer.key_field(key).description or key for key in split.keys)
+def _alt(seen: Focus, keys: Sequence[str]) -> str:
+    fields = ", ".join(filter_words.field(key, seen.slicer) for key in keys)
     return f"{numbers.title(seen.field)} by {fields}, {numbers.days(*seen.period)}"
 
 

@@ -56,10 +56,21 @@ def table(split: Split, more: Sequence[DataField], figures: Numbers, is_ranked: 
     With `is_ranked`, the rows being the largest of the field in front, estimates have their rank too.
     """
     changes = split_rows.changes(split) if split.compared is not None else []
-    columns = [*_keys(split), *_front(split, changes, figures)]
-    columns += _ranks(split) if is_ranked else []
-    columns += [_figures(split, known, figures) for known in more]
+    columns = [*_keys(split), *of_figures(split, changes, more, figures, is_ranked)]
     return Table(_distinct(columns), split.keys, split_rows.others(split) is not None, changes)
+
+
+def of_figures(
+    split: Split,
+    changes: Sequence[Change],
+    more: Sequence[DataField],
+    figures: Numbers,
+    is_ranked: bool = False,
+) -> list[Column]:
+    """The same without the key fields; titles may be there twice. `changes` are those of the rows."""
+    columns = [*_front(split, changes, figures)]
+    columns += _ranks(split) if is_ranked else []
+    return columns + [_figures(split, known, figures) for known in more]
 
 
 def _keys(split: Split) -> Iterator[Column]:

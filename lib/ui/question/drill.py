@@ -8,7 +8,7 @@ import streamlit as st
 
 from lib.reporting.models import AudienceQuery, Order, Slicer
 from lib.ui.frame.frame import Here
-from lib.ui.question import cards, filter_picker, lines, question
+from lib.ui.question import cards, filter_picker, folds, lines, question
 from lib.ui.question.cards import Card
 from lib.ui.question.view import View
 from lib.ui.rows import rows
@@ -26,6 +26,7 @@ CHANGES = {
     "exclude": filter_picker.exclude,
     "release": filter_picker.release,
 }
+FOLDS = {"expand": True, "collapse": False}
 DRAWS = {"draw": lines.with_line, "undraw": lines.without_line}
 
 
@@ -42,6 +43,7 @@ def catch_up(here: Here) -> None:
     query, looked = question.current(here), question.view(here)
     now = changed(query, acts, here.slicer)
     changes = {**looked_at(looked, acts, here.slicer), **drawn(query, looked, acts, here.slicer)}
+    changes |= folded(query, looked, acts)
     if changes:
         question.look(here, now, taken, **changes)
     else:
@@ -87,6 +89,17 @@ def drawn(query: AudienceQuery, view: View, acts: Iterable[Act], slicer: Slicer)
             for name, value in act.values:
                 after = DRAWS[act.kind](after, name, value) if name in keys else after
     return {"lines": after} if after != before else {}
+
+
+def folded(query: AudienceQuery, view: View, acts: Iterable[Act]) -> Mapping[str, Any]:
+    """Which rows of the pivot are open after these acts, where that changes."""
+    after = view.folds
+    for act in acts:
+        if isinstance(act, Choice) and act.kind in FOLDS:
+            names, path = zip(*act.values, strict=True)
+            if len(path) < len(query.split_by) and names == query.split_by[: len(path)]:
+                after = folds.with_fold(after, query.split_by, path, FOLDS[act.kind])
+    return {"folds": after} if after != view.folds else {}
 
 
 def _ordered(query: AudienceQuery, act: Ordering, slicer: Slicer) -> AudienceQuery:

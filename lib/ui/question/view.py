@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from lib.reporting.models import GRANULARITIES, TIME_KEY_FIELDS, Granularity, Slicer
-from lib.ui.question import cards, lines, link
+from lib.ui.question import cards, folds, lines, link
 from lib.ui.question.cards import Card
+from lib.ui.question.folds import Folds
 from lib.ui.question.lines import Lines
 from lib.ui.question.periods import PREVIOUS, WEEKDAYS
 
-Chart = Literal["table", "bars", "heatmap"]
+Chart = Literal["table", "pivot", "bars", "heatmap"]
 Changes = Literal["percent", "amount"]
 CHARTS: tuple[Chart, ...] = get_args(Chart)
 NONE = "none"
-PARAMS = ("compare", "field", "grain", "chart", "top", "zoom", "cards", "changes", "moved", "lines")
+PARAMS = ("compare", "field", "grain", "chart", "top", "zoom", "cards", "changes", "moved", "lines", "folds")
 CHANGES: tuple[Changes, ...] = get_args(Changes)
 TOP, MOST = 20, 1000
 
@@ -27,7 +28,7 @@ class View:
     `zoom` is the start and end that the question had before it was zoomed in to its days, or empty. `cards`
     are the leaderboards (None: the usual ones), which show changes in percent or as amounts. `moved`
     is whether the block of what moved is open; `lines` a key field and its values that have lines of their
-    own (None: those that a filter keeps).
+    own (None: those that a filter keeps); `folds` the rows of a pivot that are not open or closed as usual.
     """
 
     compare: tuple[str, ...] = (PREVIOUS,)
@@ -40,6 +41,7 @@ class View:
     changes: Changes = "percent"
     moved: bool = False
     lines: Lines | None = None
+    folds: Folds = folds.AS_USUAL
 
 
 def to_params(view: View) -> dict[str, str]:
@@ -55,6 +57,7 @@ def to_params(view: View) -> dict[str, str]:
         "lines": "" if view.lines is None else link.joined(view.lines) or NONE,
         "changes": "" if view.changes == "percent" else view.changes,
         "moved": "1" if view.moved else "",
+        "folds": folds.to_text(view.folds),
     }
     return {name: text for name, text in params.items() if text}
 
@@ -73,6 +76,7 @@ def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
         lines=_lines(params.get("lines", ""), slicer),
         changes=next((known for known in CHANGES if known == params.get("changes")), "percent"),
         moved=params.get("moved") == "1",
+        folds=folds.from_text(params.get("folds", ""), slicer),
     )
 
 

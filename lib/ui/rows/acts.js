@@ -2,6 +2,8 @@
 
 const CHOICES = ["include", "add", "exclude", "release"]
 const LINES = ["draw", "undraw"]
+const FOLDS = ["expand", "collapse"]
+const ASIDE = [...LINES, ...FOLDS] // no figure changes by these
 
 function act(board, ...what) {
   board.waiting.push([++board.number, ...what])
@@ -14,7 +16,8 @@ function showWaiting(board) {
     if (!shown.table.isConnected) continue
     showOrder(board, shown)
     for (const row of shown.body.children) showState(board, row)
-    set(shown.table, "aria-busy", String(board.waiting.some((a) => !LINES.includes(a[1]))))
+    if (shown.data.is_tree) showFolds(board, shown)
+    set(shown.table, "aria-busy", String(board.waiting.some((a) => !ASIDE.includes(a[1]))))
   }
 }
 
@@ -41,7 +44,7 @@ function showState(board, node) {
   node.classList.toggle("waiting", row.values.some((value) => about(CHOICES, value).length > 0))
   node.states = states
   const buttons = node.querySelectorAll(".include")
-  buttons.forEach((button, place) => set(button, "aria-pressed", String(states[place] === "include")))
+  buttons.forEach((button) => set(button, "aria-pressed", String(states[keyPlace(row, button.parentNode)] === "include")))
   for (const button of node.querySelectorAll(".exclude")) {
     set(button, "aria-pressed", String(states.includes("exclude")))
   }
@@ -65,6 +68,7 @@ function onClick(board, event) {
   if (!cell || event.detail > 1) return // the second click of a double one
   if (!window.getSelection().isCollapsed) return // somebody selects text
   if (event.target.closest(".line")) return line(board, cell)
+  if (event.target.closest(".fold")) return fold(board, cell.parentNode)
   choose(board, cell, event.target.closest(".exclude") || event.shiftKey || event.altKey)
 }
 
@@ -79,7 +83,7 @@ function order(board, head) {
 /** A cell of a key field means its value; a figure means the whole row, which can be kept but not left out. */
 function choose(board, cell, isExcluded) {
   const { row, states } = cell.parentNode
-  const places = cell.classList.contains("key") ? [Number(cell.dataset.place)] : row.values.map((_, place) => place)
+  const places = cell.classList.contains("key") ? [keyPlace(row, cell)] : row.values.map((_, place) => place)
   const values = places.map((place) => row.values[place])
   if (isExcluded && values.length > 1) return
   const wanted = isExcluded ? "exclude" : "include"

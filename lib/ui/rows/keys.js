@@ -17,17 +17,24 @@ function onKey(board, event) {
   }
   if ((event.key === "Enter" || event.key === " ") && !event.target.closest("thead")) {
     const cell = stop.closest("tbody .row > *")
-    if (cell && !event.repeat) stop.matches(".line") ? line(board, cell) : choose(board, cell, stop.matches(".exclude") || event.shiftKey)
+    if (cell && !event.repeat) enter(board, stop, cell, event.shiftKey)
     return event.preventDefault()
   }
+  if (stop.matches(".fold") && foldByArrow(board, stop, event)) return
   const next = neighbour(stop, event)
   if (!next) return
   event.preventDefault()
   next.focus()
 }
 
+function enter(board, stop, cell, isShifted) {
+  if (stop.matches(".line")) return line(board, cell)
+  if (stop.matches(".fold")) return fold(board, cell.parentNode)
+  choose(board, cell, stop.matches(".exclude") || isShifted)
+}
+
 function neighbour(stop, event) {
-  const rows = [...stop.closest("table").querySelectorAll("tr")]
+  const rows = [...stop.closest("table").querySelectorAll("tr:not([hidden])")]
   const { row, column, which } = whereIs(stop)
   const stops = [...rows[row].querySelectorAll("[data-stop]")]
   const along = stops.indexOf(stop)
@@ -42,7 +49,7 @@ function neighbour(stop, event) {
 function whereIs(stop) {
   const table = stop.closest("table")
   const cell = stop.closest("th, td")
-  const row = [...table.querySelectorAll("tr")].indexOf(stop.closest("tr"))
+  const row = [...table.querySelectorAll("tr:not([hidden])")].indexOf(stop.closest("tr"))
   return { table: table.dataset.table, row, column: cell.dataset.column, which: stop.dataset.stop }
 }
 
@@ -59,6 +66,6 @@ function refocus(board, focused, place) {
   if (focused.isConnected) return focused.focus({ preventScroll: true })
   const shown = board.tables.get(place.table)
   if (!shown?.table.isConnected) return
-  const rows = [...shown.table.querySelectorAll("tr")]
+  const rows = [...shown.table.querySelectorAll("tr:not([hidden])")]
   stopAt(rows, place.row, place.column, place.which)?.focus({ preventScroll: true })
 }

@@ -15,7 +15,7 @@ import streamlit as st
 from lib.reporting.models import Direction
 
 HERE = Path(__file__).parent
-SCRIPTS = ("rows.js", "table.js", "card.js", "acts.js", "keys.js")
+SCRIPTS = ("rows.js", "table.js", "card.js", "tree.js", "acts.js", "keys.js")
 Values = tuple[tuple[str, str], ...]
 Taken = tuple[str, int]
 NOTHING_TAKEN: Taken = ("", 0)
@@ -58,8 +58,11 @@ class Row:
     """A row: a cell per column, and the values of its key fields in the order of the key columns.
 
     `included` says of each value whether a filter asks for it, `excluded` whether one leaves it out; `color`
-    is that of its line on a chart, where it has one. A row of kind `total` or `rest` has no values and takes
-    no clicks.
+    is that of its line on a chart, where it has one. A row of kind `total` or `rest` takes no clicks, and has
+    no values, but in a tree, where a rest has those of the row that it belongs to.
+
+    In a tree a row has the values from the first level on, and its one key cell is that of the last of them;
+    `is_open` says whether the rows below it are shown (None: there are none).
     """
 
     cells: Sequence[Cell]
@@ -68,6 +71,8 @@ class Row:
     excluded: Sequence[bool] = ()
     color: str | None = None
     kind: Literal["row", "total", "rest"] = "row"
+    level: int = 1
+    is_open: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,8 @@ class Table:
     """A table: what it is called (for screen readers), columns, and rows in the order in which they stand.
 
     `verb` is what a click on a row does, as its description says it: "Keep only", "Show in Audience". With
-    `has_lines` a third control draws a row's value as a line on the chart.
+    `has_lines` a third control draws a row's value as a line on the chart. In a tree the rows of a level
+    stand below the row that they are part of, which opens and closes; it has one column of keys.
     """
 
     id: str
@@ -98,16 +104,17 @@ class Table:
     verb: str = "Keep only"
     card: Card | None = None
     has_lines: bool = False
+    is_tree: bool = False
 
 
 @dataclass(frozen=True)
 class Choice:
     """Somebody wants these values of key fields: kept alone, kept too, left out, or no longer asked for.
 
-    `draw` and `undraw` are about their lines on a chart.
+    `draw` and `undraw` are about their lines on a chart, `expand` and `collapse` about the rows below a row.
     """
 
-    kind: Literal["include", "add", "exclude", "release", "draw", "undraw"]
+    kind: Literal["include", "add", "exclude", "release", "draw", "undraw", "expand", "collapse"]
     values: Values
 
 
@@ -178,7 +185,10 @@ def _act(act: list[Any]) -> Iterator[Act]:
             yield Finding(table, text)
         case ["open", str(table)]:
             yield Opening(table)
-        case ["include" | "add" | "exclude" | "release" | "draw" | "undraw" as kind, list(values)]:
+        case [
+            "include" | "add" | "exclude" | "release" | "draw" | "undraw" | "expand" | "collapse" as kind,
+            list(values),
+        ]:
             pairs = tuple((str(pair[0]), str(pair[1])) for pair in _lists(values) if len(pair) == 2)
             if pairs:
                 yield Choice(kind, pairs)

@@ -16,6 +16,7 @@ function newTable(board, id) {
 
 function drawTable(shown, table) {
   shown.data = table
+  set(shown.table, "role", table.is_tree ? "treegrid" : "grid")
   set(shown.table, "aria-label", table.label)
   set(shown.table, "aria-rowcount", String(table.rows.length + 1))
   drawWidths(shown, table)
@@ -52,7 +53,7 @@ function drawWidths(shown, table) {
   })
   const keys = table.columns.filter((column) => column.is_key)
   const figures = table.columns.filter((column) => !column.is_key)
-  const all = figures.reduce((sum, column) => sum + shown.widths[column.id], 0) + 18 * keys.length
+  const all = figures.reduce((sum, column) => sum + shown.widths[column.id], 0) + (table.is_tree ? 22 : 18) * keys.length
   shown.columns.replaceChildren(...columns)
   shown.table.style.setProperty("min-width", table.card ? "0" : `${all}ch`)
 }
@@ -75,6 +76,7 @@ function drawRow(node, row, table, id) {
   node ??= make("tr", { "data-row": id })
   node.row = row
   set(node, "class", row.kind)
+  if (table.is_tree) drawLevel(node, row)
   row.cells.forEach((cell, place) => {
     const column = table.columns[place]
     const old = node.children[place]
@@ -124,6 +126,7 @@ function drawCell(node, cell, row, column, place, table) {
   }
   node.classList.toggle("range", Boolean(cell.bar && cell.bar[2] > cell.bar[1]))
   set(node, "title", cell.about || (column.is_key ? cell.text : null))
+  if (column.is_key && table.is_tree) drawFold(node, row, cell)
   if (!column.is_key || row.kind !== "row") return
   set(node.querySelector(".include"), "title", `${table.verb} ${cell.text}`)
   set(node.querySelector(".exclude"), "aria-label", `Leave out ${cell.text}`)

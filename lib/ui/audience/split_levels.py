@@ -1,0 +1,145 @@
+"""The questions behind a pivot: one per level of its rows, so that every subtotal is the service's own."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from lib.reporting.answers import Audience, Values
+from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, Order
+from lib.ui.audience import answer_rows
+from lib.ui.question import ask, compared, focus, folds
+from lib.ui.question.compared import Compared
+from lib.ui.question.focus import TIMES, Focus
+from lib.ui.question.folds import Path
+from lib.ui.question.split_rows import Split
+
+MOST_FIRST, MOST_BELOW, DRAWN, LEAST_BELOW = 100, 5000, 200, 5
+
+
+@dataclass(frozen=True)
+class Level:
+    """The rows of one level that are shown, in the service's order, those of one row of the level above too.
+
+    `found` is how many rows each row of the level above has, as far as they came; with `is_cut` there may be
+    more. Shares are those of the whole question.
+    """
+
+    split: Split
+    found: Counter[Path]
+    is_cut: bool
+
+    @property
+    def paths(self) -> list[Path]:
+        """The rows' values, from the first level on."""
+        return paths(self.split.answer)
+
+    @property
+    def depth(self) -> int:
+        """Its place from the top, from 1."""
+        return len(self.split.keys)
+
+
+def asked(seen: Focus) -> list[Level]:
+    """The levels of the pivot, from the top down to the deepest one of which a row is open."""
+    whole: Values = {}
+    levels: list[Level] = []
+    for depth in range(1, len(seen.query.split_by) + 1):
+        above = opened(seen, levels[-1].paths) if levels else [()]
+        if not above:
+            break
+        query = _question(seen, depth, above)
+        answer = ask.quickly(seen.here, query)
+        whole = whole or answer.total.values
+        levels.append(_level(seen, query, _rebased(answer, whole), above))
+    return levels
+
+
+def opened(seen: Focus, rows: Sequence[Path]) -> list[Path]:
+    """Which of these rows are open; none of the last level."""
+    keys = seen.query.split_by
+    return [row for row in rows if len(row) < len(keys) and folds.is_open(seen.view.folds, keys, row)]
+
+
+def order(seen: Focus, keys: Sequence[str]) -> tuple[Order, ...]:
+    """The order of a level's rows: as asked, where that is by a data field or by its own key field.
+
+    Else time as it runs, and the rest by the field shown, or by volume.
+    """
+    above = set(seen.query.split_by) - {keys[-1]}
+    wanted = tuple(by for by in seen.query.order_by if by.name not in above)
+    if wanted:
+        return wanted
+    by_volume = Order(name=focus.volume(seen.slicer, seen.field))
+    return (Order(name=keys[-1], direction="asc"), by_volume) if keys[-1] in TIME_KEY_FIELDS else (by_volume,)
+
+
+def paths(answer: Audience) -> list[Path]:
+    """The values of an answer's rows."""
+    return [tuple(map(str, row)) for row in answer.names.itertuples(index=False, name=None)]
+
+
+def _question(seen: Focus, depth: int, above: Sequence[Path]) -> AudienceQuery:
+    keys = seen.query.split_by[:depth]
+    is_time = keys[0] in TIME_KEY_FIELDS
+    first = max(min(seen.view.rows, MOST_FIRST), TIMES if is_time else 0)
+    changes = {
+        "split_by": keys,
+        "filters": (*seen.query.filters, *_within(keys, above)),
+        "order_by": order(seen, keys),
+        "limit": first if depth == 1 else MOST_BELOW,
+    }
+    return seen.rows().model_copy(update=changes)
+
+
+def _within(keys: Sequence[str], rows: Sequence[Path]) -> Iterator[Filter]:
+    """Filters on the values that the rows have of each key field, of which they need not have all."""
+    for name, values in zip(keys, zip(*rows, strict=True), strict=False):
+        yield Filter(name=name, value=tuple(dict.fromkeys(values)), match="equals")
+
+
+def _level(seen: Focus, query: AudienceQuery, answer: Audience, above: Sequence[Path]) -> Level:
+    """The rows below these rows, as many of each as are shown."""
+    wanted, most = set(above), _most(seen, above)
+    found: Counter[Path] = Counter()
+    places = []
+    for place, path in enumerate(paths(answer)):
+        if path[:-1] in wanted:
+            found[path[:-1]] += 1
+            if found[path[:-1]] <= most:
+                places.append(place)
+    shown = answer_rows.taken(answer, places)
+    both = _before(seen, query, shown)
+    split = Split(shown, both, seen.field, seen.slicer, seen.period, ask.today(seen.here, seen.query))
+    is_cut = answer.total.records_found > len(answer)
+    if above == [()]:
+        found[()] = answer.total.records_found
+    return Level(split, found, is_cut)
+
+
+def _most(seen: Focus, above: Sequence[Path]) -> int:
+    """How many rows below one row are shown: the fewer, the more rows are open."""
+    if above == [()]:
+        return MOST_BELOW
+    return min(seen.view.rows, max(LEAST_BELOW, DRAWN // len(above)))
+
+
+def _before(seen: Focus, query: AudienceQuery, shown: Audience) -> Compared | None:
+    """The same rows on the days compared; none over time, whose values are others."""
+    if seen.comparison is None or not len(shown) or not TIME_KEY_FIELDS.keys().isdisjoint(query.split_by):
+        return None
+    narrow = {
+        "filters": (*seen.query.filters, *_within(query.split_by, paths(shown))),
+        "limit": None,
+        "order_by": (),
+        "data_fields": (seen.field.name,),
+    }
+    return compared.asked(seen, query.model_copy(update=narrow), shown)
+
+
+def _rebased(answer: Audience, whole: Values) -> Audience:
+    """The answer with its shares of the whole: a level below asks about a part of it alone."""
+    shares = {
+        name: 100 * answer.values[name] / (whole.get(name) or float("nan"))
+        for name in map(str, answer.percents)
+    }
+    return replace(answer, percents=answer.percents.assign(**shares))

@@ -1,0 +1,203 @@
+"""A pivot as the component draws it: the total, each row with the rows below it, and what is left."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from lib.reporting.models import AudienceQuery, DataField, Order
+from lib.ui.audience import split_board, split_table
+from lib.ui.audience.split_levels import Level
+from lib.ui.charts.change import Change
+from lib.ui.charts.numbers import Numbers
+from lib.ui.question import filter_words, folds, split_rows
+from lib.ui.question.folds import Folds, Path
+from lib.ui.rows.rows import Cell, Column, Row, Table, Values
+
+STEP, LEAST_LEFT = " › ", 1e-9
+
+
+@dataclass(frozen=True)
+class Pivot:
+    """The levels of a pivot, and what its figures are written with: `more` fields follow the one in front."""
+
+    query: AudienceQuery
+    levels: Sequence[Level]
+    folds: Folds
+    more: Sequence[DataField]
+    figures: Numbers
+
+    @cached_property
+    def rows(self) -> dict[Path, tuple[Level, int]]:
+        """Where each row is: its level and its place there."""
+        return {path: (level, place) for level in self.levels for place, path in enumerate(level.paths)}
+
+    @cached_property
+    def below(self) -> dict[Path, list[Path]]:
+        """The rows below each row, in the service's order."""
+        found = defaultdict(list)
+        for path in self.rows:
+            found[path[:-1]].append(path)
+        return found
+
+    @cached_property
+    def changes(self) -> list[list[Change]]:
+        """By how much each row of each level changed; empty where nothing is compared."""
+        return [split_rows.changes(level.split) if level.split.compared else [] for level in self.levels]
+
+    @cached_property
+    def columns(self) -> list[dict[str, split_table.Column]]:
+        """The columns of figures of each level, by what they are."""
+        return [
+            {column.order or column.title: column for column in columns}
+            for columns in (
+                split_table.of_figures(level.split, changes, self.more, self.figures)
+                for level, changes in zip(self.levels, self.changes, strict=True)
+            )
+        ]
+
+    @cached_property
+    def heads(self) -> dict[str, split_table.Column]:
+        """A column of each kind, those of the field in front first."""
+        own = [self.front.name, split_table.SHARE, split_table.OFF, split_table.CHANGE]
+        kinds = {name: column for columns in reversed(self.columns) for name, column in columns.items()}
+        return {name: kinds[name] for name in (*own, *(f.name for f in self.more)) if name in kinds}
+
+    @cached_property
+    def bars(self) -> list[list[split_board.Bar | None]]:
+        """The bars of each level's rows: a full one is the whole question's total."""
+        whole = self.levels[0].split.answer.total.values.get(self.front.name)
+        return [split_board.lengths(level.split, whole) for level in self.levels]
+
+    @cached_property
+    def labels(self) -> list[list[str]]:
+        """What each row of each level is called: its last value in words."""
+        return [split_rows.labels(level.split).iloc[:, -1].tolist() for level in self.levels]
+
+    @property
+    def front(self) -> DataField:
+        """The data field in front."""
+        return self.levels[0].split.field
+
+    def is_open(self, path: Path) -> bool | None:
+        """Whether the rows below a row are shown; None on the last level."""
+        keys = self.query.split_by
+        return folds.is_open(self.folds, keys, path) if len(path) < len(keys) else None
+
+    def values(self, path: Path) -> Values:
+        """The values of a row, as filters take them."""
+        return tuple(zip(self.query.split_by, path, strict=False))
+
+    def figure(self, path: Path, name: str) -> float | None:
+        """A data field's figure of a row; that of the total for the empty path."""
+        if not path:
+            return self.levels[0].split.answer.total.values.get(name)
+        level, place = self.rows[path]
+        return float(level.split.answer.values[name].iloc[place])
+
+
+def table(pivot: Pivot, order: Sequence[Order], label: str) -> Table:
+    """The table for the component. `order` is that of the first level's rows."""
+    now = {by.name: by.direction for by in order[:1]}
+    slicer = pivot.levels[0].split.slicer
+    title = STEP.join(filter_words.field(name, slicer) for name in pivot.query.split_by)
+    columns = [
+        Column(
+            id=name,
+            title=column.title,
+            order="desc" if column.order else None,
+            sorted=now.get(column.order) if column.order else None,
+            about=column.about,
+        )
+        for name, column in pivot.heads.items()
+    ]
+    totals = _cells(pivot, 0, split_table.TOTAL, lambda column: column.total)
+    rows = [Row(totals, kind="total"), *_below(pivot, (), split_board.kept(pivot.query))]
+    return Table("split", label, [Column("key", title, is_key=True), *columns], rows, is_tree=True)
+
+
+def _below(pivot: Pivot, above: Path, kept: set[tuple[str, str]]) -> Iterator[Row]:
+    """The rows below a row, each with those below it, and what is left."""
+    for path in pivot.below.get(above, []):
+        yield _row(pivot, path, kept)
+        if pivot.is_open(path):
+            yield from _below(pivot, path, kept)
+    yield from _left(pivot, above)
+
+
+def _row(pivot: Pivot, path: Path, kept: set[tuple[str, str]]) -> Row:
+    _, place = pivot.rows[path]
+    depth = len(path) - 1
+    changes, values = pivot.changes[depth], pivot.values(path)
+    return Row(
+        _cells(
+            pivot,
+            depth,
+            pivot.labels[depth][place],
+            lambda column: column.rows[place],
+            is_vague=bool(changes) and not changes[place].is_certain,
+            bar=pivot.bars[depth][place],
+        ),
+        values,
+        tuple(value in kept for value in values),
+        level=depth + 1,
+        is_open=pivot.is_open(path),
+    )
+
+
+def _cells(
+    pivot: Pivot,
+    depth: int,
+    label: str,
+    value: Callable[[split_table.Column], Any],
+    is_vague: bool = False,
+    bar: split_board.Bar | None = None,
+) -> list[Cell]:
+    """A row's cells; a dash for a column that its level does not have."""
+    cells = [Cell(label)]
+    for name, head in pivot.heads.items():
+        column = pivot.columns[depth].get(name)
+        vague = is_vague and name == split_table.CHANGE
+        shown = None if column is None else value(column)
+        cells.append(split_board.figure(head, shown, vague, bar if name == pivot.front.name else None))
+    return cells
+
+
+def _left(pivot: Pivot, above: Path) -> Iterator[Row]:
+    """Others: a row less those that are shown below it, of the fields that add up."""
+    if len(above) >= len(pivot.levels):
+        return
+    level, shown = pivot.levels[len(above)], pivot.below.get(above, [])
+    count = level.found[above] - len(shown)
+    left = _volumes(pivot, above)
+    is_unknown = bool(above) and level.is_cut
+    if count <= 0 and not (is_unknown and _is_something(pivot, above, left)):
+        return
+    whole = pivot.figure((), pivot.front.name)
+    if level.split.has_share and whole and pivot.front.name in left:
+        left[split_table.SHARE] = 100 * left[pivot.front.name] / whole
+    number = "" if is_unknown else f" ({pivot.figures.number(count)})"
+    cells = [split_board.figure(head, left.get(name)) for name, head in pivot.heads.items()]
+    label = Cell(f"{split_table.OTHERS}{number}")
+    yield Row([label, *cells], pivot.values(above), kind="rest", level=len(above) + 1)
+
+
+def _volumes(pivot: Pivot, above: Path) -> dict[str, float]:
+    """What of each field is in rows that are not shown; none where a record has several values."""
+    level = pivot.levels[len(above)]
+    answer, places = level.split.answer, [pivot.rows[path][1] for path in pivot.below.get(above, [])]
+    if level.split.slicer.key_field(level.split.keys[-1]).is_segmented:
+        return {}
+    names = [name for name in pivot.heads if name in answer.percents]
+    wholes = {name: pivot.figure(above, name) for name in names}
+    return {
+        name: max(0.0, whole - float(answer.values[name].iloc[places].sum()))
+        for name, whole in wholes.items()
+        if whole is not None
+    }
+
+
+def _is_something(pivot: Pivot, above: Path, left: dict[str, float]) -> bool:
+    """Whether there may be more rows, as far as the fields that add up say it."""
+    return not left or any(value > LEAST_LEFT * abs(pivot.figure(above, n) or 0) for n, value in left.items())

@@ -1,0 +1,305 @@
+"""The split as a pivot: every row, subtotal and rest is what pandas has of the rows; rows open and close."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import boards
+import httpx
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import COUNTRIES, LAST_DAY, small_rows
+from opening import of_delivery
+from streamlit.testing.v1 import AppTest
+
+from lib.reporting.client import Reporting
+from lib.reporting.models import AudienceQuery, Filter, InfoQuery, Order
+from lib.ui.audience import split_levels, split_pivot, split_rollup
+from lib.ui.audience.split_levels import Level
+from lib.ui.audience.split_pivot import Pivot
+from lib.ui.charts.numbers import Numbers
+from lib.ui.question import answer_csv, drill, folds
+from lib.ui.question.folds import AS_USUAL, Folds
+from lib.ui.question.split_rows import Split
+
+COUNTRY, CAMPAIGN, CATEGORY = "geo.country", "campaign_id", "categories"
+KEYS = {"split": f"{COUNTRY}~{CAMPAIGN}", "chart": "pivot"}
+TITLES = {"Impressions": "imps", "Clicks": "clicks", "Revenue": "revenue", "Unique users": "users"}
+ENGLISH = Numbers.of("en")
+Visit = Callable[..., AppTest]
+Path_ = tuple[str, ...]
+
+
+@pytest.fixture
+def visit(home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
+    """The Audience page about the slicer delivery with a pivot, for somebody who is signed in."""
+    monkeypatch.setenv("TRANCHE_HOME", str(home))
+
+    def opened(**params: str) -> AppTest:
+        desk = of_delivery(**{**KEYS, "compare": "none", **params})
+        assert not desk.exception
+        return desk
+
+    return opened
+
+
+@pytest.fixture(scope="module")
+def rows() -> pd.DataFrame:
+    """The slicer's rows, the last seven complete days as week 0, the seven before as week 1."""
+    found = small_rows(seed=0).to_pandas().fillna({COUNTRY: ""})
+    ages = (pd.Timestamp(LAST_DAY) - pd.to_datetime(found["time"].dt.date)).dt.days
+    return found.assign(week=ages // 7)
+
+
+@pytest.fixture(scope="module")
+def week(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the last seven complete days."""
+    return rows[rows["week"] == 0]
+
+
+def drawn(desk: AppTest) -> list[tuple[str, Path_, dict[str, Any]]]:
+    """The rows as they are drawn: kind, path, and texts by the titles of their columns."""
+    table = boards.split(desk)
+    titles = [column["title"] for column in table["columns"]]
+    return [
+        (
+            row["kind"],
+            tuple(value for _, value in row["values"]),
+            dict(zip(titles, (cell["text"] for cell in row["cells"]), strict=True)),
+        )
+        for row in table["rows"]
+    ]
+
+
+def of(rows: pd.DataFrame, keys: list[str], path: Path_) -> pd.DataFrame:
+    """The rows below a row of the pivot."""
+    for key, value in zip(keys, path, strict=False):
+        values = rows[key]
+        if key == CATEGORY:
+            rows = rows[[value in cell if value else len(cell) == 0 for cell in values]]
+        else:
+            rows = rows[values == value]
+    return rows
+
+
+def assert_figures(texts: dict[str, str], rows: pd.DataFrame) -> None:
+    """A row's figures are those of these rows, at the precision that they are shown with."""
+    shown = {title: texts[title].replace(",", "") for title in [*TITLES, "CTR"]}
+    figures: dict[str, float] = {
+        title: rows[name].nunique() if name == "users" else rows[name].sum() for title, name in TITLES.items()
+    }
+    figures["CTR"] = 100 * rows["clicks"].sum() / rows["imps"].sum()
+    for title, text in shown.items():
+        assert float(text) == pytest.approx(figures[title], abs=0.5001 * 10 ** -len(text.partition(".")[2]))
+
+
+def test_every_row_is_what_pandas_has(visit: Visit, week: pd.DataFrame) -> None:
+    """Sums, ratios and unique users of total, subtotals and rows on three levels are those of the rows."""
+    keys = [COUNTRY, CAMPAIGN, CATEGORY]
+    opened = [list(map(list, zip(keys, path, strict=False))) for path in (("US", "3"), ("", "5"))]
+    desk = boards.click(visit(split="~".join(keys)), drill.BOARD, *(["expand", path] for path in opened))
+    found = drawn(desk)
+    assert [kind for kind, _, _ in found] == ["total"] + ["row"] * (len(found) - 1)
+    for _, path, texts in found:
+        assert_figures(texts, of(week, keys, path))
+    paths = [path for _, path, _ in found]
+    assert len([path for path in paths if len(path) == 1]) == week[COUNTRY].nunique()
+    assert len([path for path in paths if len(path) == 2]) == len(week.groupby([COUNTRY, CAMPAIGN]))
+    assert {path[:2] for path in paths if len(path) == 3} == {("US", "3"), ("", "5")}
+    assert "Exact" in [caption.value for caption in desk.caption]
+
+
+def test_rows_stand_below_theirs_in_the_order_of_the_service(visit: Visit, week: pd.DataFrame) -> None:
+    """The largest country first, and below each its campaigns, the largest first; the level is said."""
+    table = boards.split(visit())
+    assert table["is_tree"]
+    order = week.groupby(COUNTRY)["imps"].sum().sort_values(ascending=False)
+    expected: list[Path_] = []
+    for country in order.index:
+        within = week[week[COUNTRY] == country].groupby(CAMPAIGN)["imps"].sum()
+        expected += [(country,), *((country, c) for c in within.sort_values(ascending=False).index)]
+    there = [(tuple(v for _, v in row["values"]), row["level"], row["is_open"]) for row in table["rows"][1:]]
+    assert there == [(path, len(path), True if len(path) == 1 else None) for path in expected]
+    assert table["rows"][1]["cells"][0]["text"] == COUNTRIES[order.index[0]]
+    assert [column["title"] for column in table["columns"]][:2] == ["Country › Campaign", "Impressions"]
+
+
+def test_a_header_orders_each_level(visit: Visit, week: pd.DataFrame) -> None:
+    """Ordered by clicks, the least first: the countries, and within each the campaigns."""
+    desk = boards.click(visit(), drill.BOARD, ["order", "split", "clicks", "asc"])
+    paths = [path for _, path, _ in drawn(desk)[1:]]
+    clicks = {path: of(week, [COUNTRY, CAMPAIGN], path)["clicks"].sum() for path in paths}
+    countries = [path for path in paths if len(path) == 1]
+    assert countries == sorted(countries, key=clicks.__getitem__)
+    for country in countries:
+        below = [clicks[path] for path in paths if len(path) == 2 and path[:1] == country]
+        assert below == sorted(below)
+    head = next(column for column in boards.split(desk)["columns"] if column["title"] == "Clicks")
+    assert head["sorted"] == "asc"
+
+
+def test_what_is_cut_is_others(visit: Visit, week: pd.DataFrame) -> None:
+    """Of two countries and two campaigns each, the rest of each subtotal and of the total is Others."""
+    found = drawn(visit(top="2"))
+    rest = {path: texts for kind, path, texts in found if kind == "rest"}
+    shown = [path for kind, path, _ in found if kind == "row"]
+    assert len(rest) == 3
+    for path, texts in rest.items():
+        below = [one for one in shown if one[:-1] == path]
+        for title, name in (("Impressions", "imps"), ("Clicks", "clicks")):
+            parts = sum(of(week, [COUNTRY, CAMPAIGN], one)[name].sum() for one in below)
+            left = of(week, [COUNTRY, CAMPAIGN], path)[name].sum() - parts
+            assert float(texts[title].replace(",", "")) == left
+        assert (texts["CTR"], texts["Unique users"]) == ("–", "–")
+    campaigns = week[week[COUNTRY] == shown[0][0]][CAMPAIGN].nunique()
+    assert rest[shown[0]]["Country › Campaign"] == f"Others ({campaigns - 2})"
+    assert rest[()]["Country › Campaign"] == f"Others ({week[COUNTRY].nunique() - 2})"
+
+
+def test_shares_are_of_the_whole(visit: Visit, week: pd.DataFrame) -> None:
+    """The share of a campaign within a country is that of the whole, and so is its bar."""
+    desk = visit(fields="revenue~imps", field="imps")
+    table = boards.split(desk)
+    whole = week["imps"].sum()
+    for (kind, path, texts), row in zip(drawn(desk)[1:], table["rows"][1:], strict=True):
+        share = of(week, [COUNTRY, CAMPAIGN], path)["imps"].sum() / whole
+        assert kind == "row"
+        assert row["cells"][1]["bar"][0] == pytest.approx(share)
+        if "Share, %" in texts:
+            assert float(texts["Share, %"]) == pytest.approx(100 * share, abs=0.051)
+
+
+def test_changes_of_every_level(visit: Visit, rows: pd.DataFrame) -> None:
+    """A subtotal and a row are each compared with the same of the week before."""
+    desk = visit(compare="previous")
+    for kind, path, texts in drawn(desk):
+        sums = of(rows, [COUNTRY, CAMPAIGN], path).groupby("week")["imps"].sum()
+        if kind == "row":
+            change = float(texts["Change, %"].replace(",", "").replace("−", "-"))
+            assert change == pytest.approx(100 * (sums[0] / sums[1] - 1), abs=0.051)
+
+
+def test_a_segmented_key_field_on_top(visit: Visit, week: pd.DataFrame) -> None:
+    """A record with two categories is below both, subtotals overlap, and what is cut has no figure."""
+    desk = visit(split=f"{CATEGORY}~{COUNTRY}", top="2")
+    found = drawn(desk)
+    for kind, path, texts in found:
+        if kind != "rest":
+            assert_figures(texts, of(week, [CATEGORY, COUNTRY], path))
+    others = next(texts for kind, path, texts in found if kind == "rest" and not path)
+    assert others["Impressions"] == "–"
+    assert any("values per record" in caption.value for caption in desk.caption)
+
+
+def test_a_row_closes_and_opens(visit: Visit) -> None:
+    """A closed row has nothing below it, which the link keeps; open again, the link is as before."""
+    us = [[COUNTRY, "US"]]
+    desk = boards.click(visit(), drill.BOARD, ["collapse", us])
+    assert [path for _, path, _ in drawn(desk) if path[:1] == ("US",)] == [("US",)]
+    kept = "".join(desk.query_params["folds"])
+    again = visit(folds=kept)
+    assert [path for _, path, _ in drawn(again) if path[:1] == ("US",)] == [("US",)]
+    again = boards.click(again, drill.BOARD, ["expand", us])
+    assert ("US", "3") in [path for _, path, _ in drawn(again)]
+    assert "folds" not in again.query_params
+
+
+def test_a_click_on_a_figure_keeps_its_row(visit: Visit, week: pd.DataFrame) -> None:
+    """What the component sends for a figure keeps both values of its row, and the row says so."""
+    desk = boards.click(visit(), drill.BOARD, ["include", [[COUNTRY, "US"], [CAMPAIGN, "3"]]])
+    found = drawn(desk)
+    assert [path for _, path, _ in found] == [(), ("US",), ("US", "3")]
+    assert_figures(found[0][2], of(week, [COUNTRY, CAMPAIGN], ("US", "3")))
+    assert [row["included"] for row in boards.split(desk)["rows"]] == [[], [True], [True, True]]
+
+
+def test_time_runs_within_a_row(visit: Visit) -> None:
+    """Days below a country are in their order; they are not compared with days of other names."""
+    found = drawn(visit(split=f"{COUNTRY}~granularity_day", compare="previous"))
+    days = [path[1] for _, path, _ in found if len(path) == 2 and path[0] == "US"]
+    assert len(days) == 7
+    assert days == sorted(days)
+    assert {texts["Change, %"] for _, path, texts in found if len(path) == 2} == {"–"}
+
+
+def test_with_one_key_field_nothing_opens(visit: Visit) -> None:
+    """A pivot by one key field has rows that lead nowhere; without data nothing is drawn."""
+    table = boards.split(visit(split=COUNTRY))
+    assert {row["is_open"] for row in table["rows"]} == {None}
+    desk = visit(**{f"is.{CAMPAIGN}": "none"})
+    assert not desk.exception
+
+
+@pytest.fixture
+def pivot(http: httpx.Client, token: Callable[[str], str]) -> Pivot:
+    """Two countries and their campaigns of all days, from a question per level."""
+    client = Reporting(http, token("manager"))
+    slicer = client.info(InfoQuery(project_name="demo", slicer_name="delivery"))
+    query = AudienceQuery(
+        project_name="demo", slicer_name="delivery", start_date="-60d", end_date=LAST_DAY.isoformat(),
+        split_by=(COUNTRY, CAMPAIGN), data_fields=("imps",), order_by=(Order(name="imps"),),
+        include_mappings=1, precision=1,
+    )  # fmt: skip
+    top = client.audience(query.model_copy(update={"split_by": (COUNTRY,), "limit": 2}), slicer)
+    within = Filter(name=COUNTRY, value=tuple(top.names[COUNTRY]), match="equals")
+    below = client.audience(query.model_copy(update={"filters": (within,)}), slicer)
+    field = slicer.data_field("imps")
+    found = Counter(path[:1] for path in split_levels.paths(below))
+    levels = [
+        Level(Split(top, None, field, slicer), Counter({(): 5}), is_cut=True),
+        Level(Split(below, None, field, slicer), found, is_cut=False),
+    ]
+    return Pivot(query, levels, AS_USUAL, [], ENGLISH)
+
+
+def test_the_rows_as_a_file(pivot: Pivot) -> None:
+    """The file has the rows from top to bottom, subtotals marked, and the total of all."""
+    slicer = pivot.levels[0].split.slicer
+    answer = split_rollup.split(pivot).answer
+    lines = list(csv.reader(io.StringIO(answer_csv.text(answer, [pivot.front], slicer, []), newline="")))
+    rows = small_rows(seed=0).to_pandas().fillna({COUNTRY: ""})
+    assert lines[0] == ["Country", "Country, description", "Campaign", "Impressions"]
+    assert lines[1][:3] == ["US", "United States", "(all)"]
+    for country, _, campaign, imps in lines[1:-1]:
+        path = (country,) if campaign == "(all)" else (country, campaign)
+        assert float(imps) == of(rows, [COUNTRY, CAMPAIGN], path)["imps"].sum()
+    assert len(lines) == 2 + 2 * 9
+    assert lines[-1] == ["Total", "", "", f"{rows['imps'].sum():.0f}"]
+
+
+def test_others_where_the_service_has_cut(pivot: Pivot) -> None:
+    """Where a level's answer is cut, a row whose campaigns don't add up has Others, without a count."""
+    top, below = pivot.levels
+    places = [place for place, path in enumerate(below.paths) if path[0] != "US" or path[1] != "3"]
+    taken = split_levels.answer_rows.taken(below.split.answer, places)
+    cut = replace(below, split=replace(below.split, answer=taken), is_cut=True, found=Counter())
+    table = split_pivot.table(replace(pivot, levels=[top, cut]), (), "A pivot")
+    rest = [row for row in table.rows if row.kind == "rest"]
+    assert [(row.values, row.cells[0].text) for row in rest] == [
+        (((COUNTRY, "US"),), "Others"),
+        ((), "Others (3)"),
+    ]
+    rows = small_rows(seed=0).to_pandas()
+    expected = of(rows, [COUNTRY, CAMPAIGN], ("US", "3"))["imps"].sum()
+    np.testing.assert_allclose(float(rest[0].cells[1].text.replace(",", "")), expected)
+
+
+def test_folds() -> None:
+    """Rows of the first level are open and others closed; folds of another split count for nothing."""
+    keys = ("a", "b", "c")
+    assert folds.is_open(AS_USUAL, keys, ("x",))
+    assert not folds.is_open(AS_USUAL, keys, ("x", "y"))
+    turned = folds.with_fold(
+        folds.with_fold(AS_USUAL, keys, ("x",), opens=False), keys, ("x", "y"), opens=True
+    )
+    assert turned == Folds(keys, (("x",), ("x", "y")))
+    assert not folds.is_open(turned, keys, ("x",))
+    assert folds.is_open(turned, ("a", "c"), ("x",))
+    assert folds.with_fold(turned, ("a", "c"), ("z",), opens=False) == Folds(("a", "c"), (("z",),))
+    closed = folds.with_fold(turned, keys, ("x", "y"), opens=False)
+    assert folds.with_fold(closed, keys, ("x",), opens=True) == AS_USUAL
