@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import lru_cache, partial
 
@@ -20,7 +20,7 @@ from lib.people import People, Person
 from lib.people.sessions import Sessions
 from lib.remote import DealsElsewhere, Line
 from lib.reporting import routes as service
-from lib.reporting.client import Reporting
+from lib.reporting.client import ONCE, Reporting
 from lib.reporting.service import ReportingService
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
@@ -111,15 +111,17 @@ class Lines:
         return [breaker for line in lines if line for breaker in line.breakers]
 
 
-def connect(person: Person, settings: Settings) -> Clients:
+def connect(person: Person, settings: Settings, asker: str = "") -> Clients:
     """The clients of this person: each over the service in this process, or over the one elsewhere.
+
+    Questions of an `asker` (the id of a session) stop when it has gone.
 
     In this process they have a token of their own; elsewhere the desk comes with its own token, so that what
     the person may see is seen to here.
     """
     here = installation(settings)
     return Clients(
-        _reporting(here, person),
+        _reporting(here, person, asker),
         partial(_deals, here, person),
         tuple(pair for pair in _slicers(here) if person.may_see(*pair)),
         Drafts(here.access.store.engine, settings.curate_url, person),
@@ -197,11 +199,11 @@ def _opened(settings: Settings) -> Installation:
     )
 
 
-def _reporting(here: Installation, person: Person) -> Reporting:
+def _reporting(here: Installation, person: Person, asker: str) -> Reporting:
     line = here.lines.reporting
     if line is None:
-        return Reporting(here.http, here.passes.of(person, "reporting"))
-    return Reporting(line.http, line.credential, line.patience)
+        return Reporting(here.http, here.passes.of(person, "reporting"), replace(ONCE, asker=asker))
+    return Reporting(line.http, line.credential, replace(line.patience, asker=asker))
 
 
 def _deals(here: Installation, person: Person) -> Deals:

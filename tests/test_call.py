@@ -13,9 +13,12 @@ import httpx
 import pytest
 from clocks import Stopwatch
 
+from lib.wire.askers import gone
+from lib.wire.breaker import Breaker
 from lib.wire.call import DOWNLOAD_STEP, Call, Patience, call, stream
 from lib.wire.deadline import Deadline
-from lib.wire.errors import DeadlineExceeded, Unreachable, Unreadable
+from lib.wire.errors import Abandoned, DeadlineExceeded, Unreachable, Unreadable
+from lib.wire.sockets import bounded
 from lib.wire.transport import InProcess
 
 Answer = tuple[int, dict[str, str], bytes]
@@ -143,6 +146,41 @@ def test_service_that_does_not_answer(deaf: str, deadline: float | None, timeout
     """Silence is DeadlineExceeded, by the call's deadline or by the client's own time-out."""
     with httpx.Client(base_url=deaf, timeout=timeout) as http, pytest.raises(DeadlineExceeded):
         call(http, Call("POST", "/", deadline=Deadline(deadline)))
+
+
+@pytest.fixture
+def leaving() -> Iterator[str]:
+    """The address of a listener that takes a connection, upon which the asker "one" goes."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def take() -> None:
+            with listener.accept()[0] as taken:
+                gone("one")
+                while taken.recv(10**6):
+                    pass
+
+        threading.Thread(target=take, daemon=True).start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+@pytest.mark.parametrize("is_embedded", [True, False])
+def test_an_asker_who_goes(leaving: str, is_embedded: bool) -> None:
+    """What they wait for ends; what they change does not, nor what others ask, and no breaker counts it."""
+
+    async def silent(scope, receive, send):
+        gone("one")
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    where = {"transport": InProcess(silent)} if is_embedded else {}
+    breaker = Breaker("the service", failures=1)
+    one, other = (Patience(retries=0, breaker=breaker, asker=who) for who in ("one", "other"))
+    asked = [(one, True), (one, False), (other, True)]
+    requests = [patience.call("POST", "/", repeatable) for patience, repeatable in asked]
+    with bounded(httpx.Client(base_url=leaving, timeout=60, **where)) as http, pytest.raises(Abandoned):
+        call(http, requests[0])
+    assert [request.deadline.is_abandoned for request in requests] == [True, False, False]
+    assert breaker.rest == 0
 
 
 def test_deadline_spans_the_body():

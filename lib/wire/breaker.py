@@ -13,7 +13,7 @@ from math import ceil
 
 import httpx
 
-from lib.wire.errors import Resting, Unanswered, Unreachable
+from lib.wire.errors import Abandoned, Resting, Unanswered, Unreachable
 
 FAILURES, REST_SECONDS = 4, 15.0
 DEAD = frozenset({502, 503})
@@ -37,7 +37,8 @@ class Breaker:
     """Shared by all who ask one service: after failures in a row it refuses for a while, then lets one try.
 
     A failure is no connection, a broken one, silence, or a gateway's 502 or 503; anything else is an answer.
-    A `Retry-After` that is too long for a call to wait for is a rest too, of five minutes at most.
+    A call that nobody waits for any more says nothing. A `Retry-After` that is too long for a call to wait
+    for is a rest too, of five minutes at most.
     """
 
     def __init__(
@@ -66,6 +67,8 @@ class Breaker:
         told: list[httpx.Response] = []
         try:
             yield told.append
+        except Abandoned:
+            raise
         except (Unreachable, Unanswered):
             self._failed()
             raise

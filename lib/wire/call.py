@@ -15,9 +15,10 @@ from typing import Any
 import httpx
 
 from lib.wire import sockets
+from lib.wire.askers import asks
 from lib.wire.breaker import PASSING, WAITED_FOR, Breaker, retry_after
 from lib.wire.deadline import Deadline
-from lib.wire.errors import Garbled, Resting, TooLarge, Unanswered, Unreachable
+from lib.wire.errors import Abandoned, Garbled, Resting, TooLarge, Unanswered, Unreachable
 
 MAX_ANSWER_BYTES = 512 * 1024 * 1024
 DOWNLOAD_STEP = 64 * 1024
@@ -53,19 +54,22 @@ class Call:
 @dataclass(frozen=True)
 class Patience:
     """How a client asks a service: seconds for one call altogether, how often it is repeated where that is
-    safe, bytes of an answer at most, and the breaker of that service."""
+    safe, bytes of an answer at most, and the breaker of that service. What may be repeated ends when the
+    `asker` has gone."""
 
     seconds: float | None = None
     retries: int = 2
     max_bytes: int = MAX_ANSWER_BYTES
     breaker: Breaker | None = None
+    asker: str = ""
 
     def call(self, method: str, path: str, is_repeatable: bool, **parts: Any) -> Call:
         """A call with this patience; its deadline begins now. `is_repeatable`: asking twice does no harm."""
+        deadline = Deadline(self.seconds)
         return Call(
             method,
             path,
-            deadline=Deadline(self.seconds),
+            deadline=asks(self.asker, deadline) if is_repeatable and self.asker else deadline,
             retries=self.retries if is_repeatable else 0,
             max_bytes=self.max_bytes,
             breaker=self.breaker,
@@ -176,7 +180,9 @@ def _family(deadline: Deadline) -> Iterator[None]:
         raise Unreachable("The connection to the service was lost") from error
 
 
-def _unanswered(deadline: Deadline) -> Unanswered:
+def _unanswered(deadline: Deadline) -> Abandoned | Unanswered:
+    if deadline.is_abandoned:
+        return Abandoned("The caller is gone")
     within = "in time" if deadline.seconds is None else f"within {deadline.seconds:g} seconds"
     return Unanswered(f"The service did not answer {within}")
 

@@ -19,9 +19,14 @@ class Deadline:
         self._end = None if seconds is None else time.monotonic() + seconds
         self._abandoned = threading.Event()
 
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether nobody waits for the answer any more."""
+        return self._abandoned.is_set()
+
     def remaining(self) -> float | None:
         """Seconds left, never below zero; None without an end."""
-        if self._abandoned.is_set():
+        if self.is_abandoned:
             return 0.0
         return None if self._end is None else max(0.0, self._end - time.monotonic())
 
@@ -42,7 +47,7 @@ class Deadline:
 
     def check(self) -> None:
         """Raise DeadlineExceeded once the time is over, Abandoned once nobody waits."""
-        if self._abandoned.is_set():
+        if self.is_abandoned:
             raise Abandoned("The caller is gone")
         if self._end is not None and time.monotonic() > self._end:
             self.exceeded()

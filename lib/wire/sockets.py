@@ -16,6 +16,7 @@ import httpx
 from lib.wire.deadline import Deadline
 
 LEAST = 0.001  # 0 would mean: do not wait at all
+STEP_SECONDS = 0.25
 _deadline: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
@@ -27,6 +28,21 @@ def until(deadline: Deadline) -> Iterator[None]:
         yield
     finally:
         _deadline.reset(before)
+
+
+def steps(timeout: float | None) -> Iterator[float]:
+    """The seconds in which to wait for a message, at least once: together
+    its time-out, or what is left of the deadline.
+
+    Between them whoever waits finds out that the deadline was abandoned, and waits no longer.
+    """
+    message = Deadline(timeout)
+    left = _within(timeout)
+    while left is None or left > 0:
+        yield STEP_SECONDS if left is None else min(STEP_SECONDS, left)
+        deadline = _deadline.get() or message
+        rests = (message.remaining(), deadline.remaining())
+        left = min((rest for rest in rests if rest is not None), default=None)
 
 
 def bounded(http: httpx.Client) -> httpx.Client:
@@ -75,7 +91,12 @@ class BoundedStream(httpcore.NetworkStream):
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """What comes next."""
-        return self._stream.read(max_bytes, _within(timeout))
+        for seconds in steps(timeout):
+            try:
+                return self._stream.read(max_bytes, seconds)
+            except httpcore.ReadTimeout as error:
+                late = error
+        raise late
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """All of it."""

@@ -10,11 +10,14 @@ import threading
 from collections.abc import Coroutine, Iterator, MutableMapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as WaitedTooLong
+from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote
 
 import httpx
 from starlette.types import ASGIApp
+
+from lib.wire.sockets import steps
 
 Message = MutableMapping[str, Any]
 _log = logging.getLogger(__name__)
@@ -58,11 +61,13 @@ class _Exchange(httpx.SyncByteStream):
     def next_message(self) -> Message:
         """What the application sends next; raises the exceptions of httpx when nothing comes."""
         waiting = _submit(self._answer.get())
-        try:
-            message: Message | None = waiting.result(self._timeout)
-        except WaitedTooLong:
+        for seconds in steps(self._timeout):
+            with suppress(WaitedTooLong):
+                message: Message | None = waiting.result(seconds)
+                break
+        else:
             waiting.cancel()
-            raise httpx.ReadTimeout(f"No answer within {self._timeout:g} seconds") from None
+            raise httpx.ReadTimeout("No answer in time")
         if message is None:
             raise httpx.RemoteProtocolError("The service ended its response early")
         return message

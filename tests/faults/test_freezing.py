@@ -9,7 +9,7 @@ from conftest import desk_over
 
 from faults import behaviours as do
 from faults.conftest import Desk
-from faults.proxy import Asked, Proxy
+from faults.proxy import Asked, Exchange, Over, Proxy
 from faults.visitor import Visitor
 
 MANY, DOWNLOADS = 30, 12
@@ -77,6 +77,25 @@ def test_the_same_person(come: Come, reports: Proxy, let_go: threading.Event) ->
     assert come("deals").sees("packages", "The report is still loading")
     assert come("access").sees("Your tokens")
     assert come("new_package").sees("Name and dates", "What will be created")
+
+
+def test_a_closed_tab(come: Come, reports: Proxy, let_go: threading.Event) -> None:
+    """The questions of a tab that is closed end, though their deadline is a minute away."""
+    left = threading.Event()
+
+    def behave(exchange: Exchange) -> None:
+        try:
+            do.held(let_go)(exchange)
+        except Over:
+            left.set()
+            raise
+
+    reports.behaviour = do.where(asks_for_campaigns, behave)
+    visitor = come("audience", "project=demo&slicer=delivery&split=campaign_id&is.campaign_id=1")
+    reports.wait_for(2, "/audience")
+    assert not left.is_set()
+    visitor.close()
+    assert left.wait(30)
 
 
 def test_many(come: Come, address: str, reports: Proxy, let_go: threading.Event) -> None:

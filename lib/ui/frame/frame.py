@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lib import connect
 from lib.deals.client import Deals
@@ -138,7 +139,8 @@ def header(person: Person) -> Here:
     """Draw pickers, the sentence on the data and the person's menu."""
     retry.begin()
     settings = Settings.current()
-    clients = connect.connect(person, settings)
+    run = get_script_run_ctx()
+    clients = connect.connect(person, settings, run.session_id if run else "")
     with st.container(horizontal=True, vertical_alignment="center", key="frame"):
         picked = _pick(clients.slicers) if clients.slicers else None
         sentence = st.container(width="stretch")

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from lib.wire.askers import gone
 from lib.wire.memory import give_back
 
 MOST = 128
@@ -35,7 +36,8 @@ class ClosedSessions:
         return found if self._now() < until else None
 
     def save(self, session_info: SessionInfo) -> None:
-        """Keep it from now on; the oldest goes if there are too many."""
+        """Keep it from now on, and stop its questions; the oldest goes if there are too many."""
+        gone(session_info.session.id)
         self._kept.pop(session_info.session.id, None)
         self._kept[session_info.session.id] = (self._now() + self._seconds, session_info)
         if len(self._kept) > MOST:
