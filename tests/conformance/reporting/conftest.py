@@ -50,7 +50,9 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def installation(house: Path, way: Way) -> connect.Installation:
     """What a process opens over that directory."""
-    return connect.installation(Settings(home=house, engine=way.engine, throttle_questions=10**6, deadline_seconds=300))
+    return connect.installation(
+        Settings(home=house, engine=way.engine, throttle_questions=10**6, deadline_seconds=300)
+    )
 
 
 @pytest.fixture(scope="session")
