@@ -37,9 +37,10 @@ function drawTable(shown, table) {
   }
 }
 
-/** The titles of a card's columns go on in a second line, so that names have room. */
-function longestWord(title) {
-  return Math.max(...title.split(" ").map((word) => word.length))
+/** The titles of a card's columns are smaller, and go on in a second line, so that names have room. */
+function cardTitle(column) {
+  const longest = Math.max(...column.title.split(" ").map((word) => word.length))
+  return Math.ceil((longest + 2) * 0.9) + (column.sorted ? 3 : 0)
 }
 
 /** Columns only grow while a table is there: what changes in a cell moves no other. */
@@ -47,7 +48,7 @@ function drawWidths(shown, table) {
   const [spare, least, title] = table.card ? [2, 6, CARD_TITLE] : [4, 8, Infinity]
   const columns = table.columns.map((column, place) => {
     const texts = column.is_key ? [] : table.rows.map((row) => row.cells[place].text.length)
-    const needed = Math.max(Math.min(table.card ? longestWord(column.title) + 3 : column.title.length + 6, title), ...texts.map((length) => length + spare), least)
+    const needed = Math.max(Math.min(table.card ? cardTitle(column) : column.title.length + 6, title), ...texts.map((length) => length + spare), least)
     shown.widths[column.id] = Math.max(shown.widths[column.id] ?? 0, needed)
     return make("col", column.is_key ? {} : { style: `width: ${shown.widths[column.id]}ch` })
   })
