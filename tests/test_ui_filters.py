@@ -4,7 +4,7 @@ import pytest
 
 from lib.reporting.models import AudienceQuery, Filter, KeyField, Slicer
 from lib.ui.question import filter_words
-from lib.ui.question.filter_picker import exclude, include
+from lib.ui.question.filters import exclude, include
 
 SLICER = Slicer(key_fields=(KeyField(name="geo.country", description="Country"), KeyField(name="site")))
 NAMES = {"US": "United States", "CA": "Canada"}

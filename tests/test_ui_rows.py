@@ -143,12 +143,12 @@ def test_a_click_is_not_undone_by_an_older_url(visit: Visit) -> None:
 def test_a_pill_does_not_undo_a_click(visit: Visit) -> None:
     """A filter removed in a pill that was drawn before a click on a row leaves that click's filter alone."""
     desk = visit(**{"split": "geo.country", "is.campaign_id": "1"})
-    desk.session_state["filter_0"] = True
+    desk.session_state["filter_campaign_id"] = True
     desk.run()
     kept = desk.session_state[question.KEPT]
     clicked = replace(kept, params={**kept.params, "not.geo.country": "DE"})
     desk.session_state[question.KEPT] = clicked
-    desk.button(key="filter_0_remove").click().run()
+    desk.button(key="filter_campaign_id_remove").click().run()
     assert not desk.exception
     assert (param(desk, "not.geo.country"), param(desk, "is.campaign_id")) == ("DE", "")
 

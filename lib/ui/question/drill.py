@@ -8,7 +8,7 @@ import streamlit as st
 
 from lib.reporting.models import AudienceQuery, Order, Slicer
 from lib.ui.frame.frame import Here
-from lib.ui.question import cards, filter_picker, folds, lines, question
+from lib.ui.question import cards, filters, folds, lines, question
 from lib.ui.question.cards import Card
 from lib.ui.question.view import View
 from lib.ui.rows import rows
@@ -21,10 +21,10 @@ KEEP, EXCLUDE = "keep", "exclude"
 WORDS = {KEEP: "Click keeps", EXCLUDE: "Click excludes"}
 ICONS = {KEEP: ":material/filter_alt:", EXCLUDE: ":material/block:"}
 CHANGES = {
-    "include": filter_picker.include,
-    "add": filter_picker.add,
-    "exclude": filter_picker.exclude,
-    "release": filter_picker.release,
+    "include": filters.include,
+    "add": filters.add,
+    "exclude": filters.exclude,
+    "release": filters.release,
 }
 FOLDS = {"expand": True, "collapse": False}
 DRAWS = {"draw": lines.with_line, "undraw": lines.without_line}
@@ -138,7 +138,7 @@ def key(name: str) -> str:
 
 def into(here: Here, values: Iterable[tuple[str, str]]) -> None:
     """Ask again, with or without these values of key fields; for a callback of a chart."""
-    change = filter_picker.exclude if st.session_state.get(MODE) == EXCLUDE else filter_picker.include
+    change = filters.exclude if st.session_state.get(MODE) == EXCLUDE else filters.include
     query = question.current(here)
     for name, value in values:
         query = change(query, name, value)

@@ -1,86 +1,103 @@
-"""One filter's form: match, values, case, descriptions. While it is edited, it is the widgets' state."""
+"""What a filter's popover holds: the values of a key field with all that can be done to them, or texts."""
 
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
 from lib.reporting.matches import MATCHES, RULES, Match
 from lib.reporting.models import AudienceQuery, Filter
-from lib.ui.charts.numbers import Numbers
-from lib.ui.frame import problems
 from lib.ui.frame.frame import Here
-from lib.ui.question import filter_words, values
+from lib.ui.question import filter_paste, filter_values, filters, question
 
-WIDTH, TEXTS_HEIGHT = 340, 90
+WIDTH, TEXTS_HEIGHT = 380, 90
+LIST, PASTE = "List", "Paste"
+TEXT_MATCHES = tuple(match for match in MATCHES if not RULES[match].is_whole)
 Changed = Callable[[], None] | None
 
 
-def fill(prefix: str, wanted: Filter) -> None:
-    """Let the form show this filter."""
-    st.session_state[f"{prefix}_match"] = wanted.match
-    st.session_state[f"{prefix}_values"] = list(wanted.value)
-    st.session_state[f"{prefix}_texts"] = "\n".join(wanted.value)
-    st.session_state[f"{prefix}_any_case"] = bool(wanted.case_insensitive)
-    st.session_state[f"{prefix}_descriptions"] = bool(wanted.search_mappings)
+def draw_values(here: Here, prefix: str, name: str, way: str) -> None:
+    """The values of the key field `name`, in a list or to be pasted, and what holds for all chosen."""
+    with st.container(width=WIDTH):
+        (filter_paste.draw if way == PASTE else filter_values.draw)(here, prefix, name)
+        chosen = filters.about(question.current(here), name)
+        if chosen:
+            _options(here, prefix, name, chosen)
+
+
+def _options(here: Here, prefix: str, name: str, chosen: tuple[Filter, ...]) -> None:
+    st.session_state[f"{prefix}_any_case"] = any(found.case_insensitive for found in chosen)
+    st.session_state[f"{prefix}_descriptions"] = any(found.search_mappings for found in chosen)
+    _flags(here, prefix, name, partial(_flag, here, prefix, name))
+    with st.container(horizontal=True, gap="xsmall"):
+        st.button(
+            "Swap",
+            icon=":material/swap_horiz:",
+            type="tertiary",
+            help="Exclude what is included, and include what is excluded",
+            key=f"{prefix}_swap",
+            on_click=_ask,
+            args=(here, name, filters.swap),
+        )
+        st.button(
+            "Remove",
+            icon=":material/close:",
+            type="tertiary",
+            key=f"{prefix}_remove",
+            on_click=_ask,
+            args=(here, name, filters.clear),
+        )
+
+
+def _flag(here: Here, prefix: str, name: str) -> None:
+    flags = _read_flags(prefix)
+    question.ask(filters.change(question.current(here), name, lambda f: f.model_copy(update=flags)))
+    st.rerun()
+
+
+def _ask(here: Here, name: str, work: Callable[[AudienceQuery, str], AudienceQuery]) -> None:
+    question.ask(work(question.current(here), name))
+    st.rerun()
+
+
+def fill(prefix: str, wanted: Filter | None = None) -> None:
+    """Let the form of texts show this filter; without one, an empty one."""
+    st.session_state[f"{prefix}_match"] = wanted.match if wanted else TEXT_MATCHES[0]
+    st.session_state[f"{prefix}_texts"] = "\n".join(wanted.value) if wanted else ""
+    st.session_state[f"{prefix}_any_case"] = bool(wanted and wanted.case_insensitive)
+    st.session_state[f"{prefix}_descriptions"] = bool(wanted and wanted.search_mappings)
 
 
 def read(prefix: str, name: str) -> Filter:
-    """The filter that the form shows; without values it is not to be asked."""
-    state = st.session_state
-    match: Match = state.get(f"{prefix}_match", "equals")
-    texts = [line for line in state.get(f"{prefix}_texts", "").splitlines() if line]
-    return Filter(
-        name=name,
-        value=tuple(state.get(f"{prefix}_values", ()) if RULES[match].is_whole else texts),
-        match=match,
-        case_insensitive=bool(state.get(f"{prefix}_any_case")),
-        search_mappings=bool(state.get(f"{prefix}_descriptions")),
-    )
+    """The filter that the form of texts shows; without texts it is not to be asked."""
+    match: Match = st.session_state.get(f"{prefix}_match", TEXT_MATCHES[0])
+    texts = tuple(line for line in st.session_state.get(f"{prefix}_texts", "").splitlines() if line)
+    return Filter(name=name, value=texts, match=match).model_copy(update=_read_flags(prefix))
 
 
-def draw(here: Here, query: AudienceQuery, prefix: str, name: str, changed: Changed) -> None:
-    """Draw the form of a filter on the key field `name`; `changed` is what its widgets do on a change."""
-    field = here.slicer.key_field(name)
+def draw_texts(here: Here, prefix: str, name: str, changed: Changed) -> None:
+    """The form of a filter by texts on `name`; `changed` is what its widgets do on a change."""
     st.selectbox(
         "Match",
-        MATCHES,
+        TEXT_MATCHES,
         format_func=lambda match: RULES[match].words,
         key=f"{prefix}_match",
         width=WIDTH,
         on_change=changed,
     )
-    if RULES[st.session_state[f"{prefix}_match"]].is_whole:
-        with problems.told("The values"):
-            _whole_values(here, query, prefix, name, changed)
-    else:
-        st.text_area(
-            "Texts, one per line", key=f"{prefix}_texts", width=WIDTH, height=TEXTS_HEIGHT, on_change=changed
-        )
+    st.text_area(
+        "Texts, one per line", key=f"{prefix}_texts", width=WIDTH, height=TEXTS_HEIGHT, on_change=changed
+    )
+    _flags(here, prefix, name, changed)
+
+
+def _flags(here: Here, prefix: str, name: str, changed: Changed) -> None:
     with st.container(horizontal=True):
         st.checkbox("Any case", key=f"{prefix}_any_case", on_change=changed)
-        if field.mapping:
+        if here.slicer.key_field(name).mapping:
             st.checkbox("Descriptions too", key=f"{prefix}_descriptions", on_change=changed)
 
 
-def _whole_values(here: Here, query: AudienceQuery, prefix: str, name: str, changed: Changed) -> None:
-    found, figures = values.offered(here, query, name), Numbers.of(st.context.locale)
-    if found.has_more:
-        text = st.text_input(
-            "Search", type="search", live=True, key=f"{prefix}_search", width=WIDTH,
-            placeholder=found.searched(figures), label_visibility="collapsed",
-        )  # fmt: skip
-        found = values.offered(here, query, name, text or "")
-    chosen = st.session_state.get(f"{prefix}_values", [])
-    described = values.words(here, query, name, chosen) | found.described
-    st.multiselect(
-        "Values",
-        list(dict.fromkeys([*chosen, *found.described])),
-        format_func=lambda code: filter_words.both(code, described.get(code)),
-        key=f"{prefix}_values",
-        filter_mode="contains",
-        accept_new_options=True,
-        select_all=False,
-        placeholder="Most frequent first; type to find",
-        width=WIDTH,
-        on_change=changed,
-    )
+def _read_flags(prefix: str) -> dict[str, int]:
+    names = {"case_insensitive": "any_case", "search_mappings": "descriptions"}
+    return {name: int(bool(st.session_state.get(f"{prefix}_{key}"))) for name, key in names.items()}

@@ -1,25 +1,43 @@
-"""The question's filters as pills, one popover each, and one to add another."""
+"""The question's filters as pills, one popover each, and one to add another.
 
-from collections.abc import Callable, Iterable
+A pill holds all that is chosen of one key field, or one filter by texts. While its popover is open its label
+stays: with another one it would be another popover, and closed.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
 
-from lib.reporting.matches import Match
 from lib.reporting.models import AudienceQuery, Filter
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.question import filter_editor, filter_words, question, values
+from lib.ui.question import filter_editor, filter_words, filters, question, values
+from lib.ui.question.filter_editor import LIST, PASTE
 
-ADD, FIELD, DRAFT = "filter_add", "filter_add_field", "filter_draft"
+ADD, FIELD, WAY, DRAFT = "filter_add", "filter_add_field", "filter_add_way", "filter_draft"
+TEXT = "Text"
+
+
+@dataclass(frozen=True)
+class _Pill:
+    """A key to know it by, and its filters: those on whole values of one key field, or one by texts."""
+
+    key: str
+    filters: tuple[Filter, ...]
+
+    @property
+    def name(self) -> str:
+        return self.filters[0].name
 
 
 def draw(here: Here) -> None:
-    """One pill per filter, then the ones to add another and to clear them all."""
+    """The one to add a filter, which stays where it is; then the pills, and the one to clear them all."""
     query = question.current(here)
-    for place, wanted in enumerate(query.filters):
-        _pill(here, query, place, wanted)
-    _add(here, query)
+    _add(here)
+    for pill in _pills(query):
+        _draw_pill(here, query, pill)
     if query.filters:
         st.button(
             "Clear all",
@@ -31,75 +49,54 @@ def draw(here: Here) -> None:
         )
 
 
-def include(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
-    """The question with this value alone of the key field, which is no longer excluded either."""
-    kept = [f for f in query.filters if not (f.name == name and f.match == "equals")]
-    wanted = Filter(name=name, value=(value,), match="equals")
-    return query.model_copy(update={"filters": (*_without(kept, name, value, "not equals"), wanted)})
+def _pills(query: AudienceQuery) -> Iterator[_Pill]:
+    seen: set[str] = set()
+    for place, wanted in enumerate(query.filters):
+        if not filters.is_whole(wanted):
+            yield _Pill(f"filter_{place}", (wanted,))
+        elif wanted.name not in seen:
+            seen.add(wanted.name)
+            yield _Pill(f"filter_{wanted.name}", filters.about(query, wanted.name))
 
 
-def add(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
-    """The question with this value of the key field beside those kept, no longer excluded either."""
-    kept = _without(query.filters, name, value, "not equals")
-    for place, found in enumerate(kept):
-        if found.name == name and found.match == "equals":
-            more = found.model_copy(update={"value": tuple(dict.fromkeys((*found.value, value)))})
-            return query.model_copy(update={"filters": (*kept[:place], more, *kept[place + 1 :])})
-    wanted = Filter(name=name, value=(value,), match="equals")
-    return query.model_copy(update={"filters": (*kept, wanted)})
-
-
-def exclude(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
-    """The question without this value of the key field; one filter holds all that are excluded."""
-    kept = _without(query.filters, name, value, "equals")
-    for place, found in enumerate(kept):
-        if found.name == name and found.match == "not equals":
-            more = found.model_copy(update={"value": tuple(dict.fromkeys((*found.value, value)))})
-            return query.model_copy(update={"filters": (*kept[:place], more, *kept[place + 1 :])})
-    wanted = Filter(name=name, value=(value,), match="not equals")
-    return query.model_copy(update={"filters": (*kept, wanted)})
-
-
-def release(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
-    """The question that neither keeps nor leaves out this value of the key field."""
-    kept = _without(query.filters, name, value, "equals")
-    return query.model_copy(update={"filters": tuple(_without(kept, name, value, "not equals"))})
-
-
-def _without(filters: Iterable[Filter], name: str, value: str, match: Match) -> list[Filter]:
-    """The filters, those of this match on the key field without the value; what then has none goes."""
-    kept = []
-    for found in filters:
-        if found.name == name and found.match == match and value in found.value:
-            rest = tuple(other for other in found.value if other != value)
-            found = found.model_copy(update={"value": rest})
-        if found.value:
-            kept.append(found)
-    return kept
-
-
-def _pill(here: Here, query: AudienceQuery, place: int, wanted: Filter) -> None:
-    prefix = f"filter_{place}"
-    described = values.words(here, query, wanted.name, wanted.value)
-    label = filter_words.sentence(wanted, here.slicer, described)
-    popover = st.popover(plain(label), icon=":material/filter_alt:", key=prefix, on_change="rerun")
+def _draw_pill(here: Here, query: AudienceQuery, pill: _Pill) -> None:
+    label, shown = _sentence(here, query, pill), f"{pill.key}_label"
+    if not st.session_state.get(pill.key):
+        st.session_state[shown] = label
+    popover = st.popover(
+        plain(st.session_state[shown]), icon=":material/filter_alt:", key=pill.key, on_change="rerun"
+    )
     if not popover.open:
         return
     with popover:
-        st.markdown(f"**{plain(filter_words.field(wanted.name, here.slicer))}**")
-        filter_editor.fill(prefix, wanted)
-        changed = partial(_change, here, wanted, prefix)
-        filter_editor.draw(here, query, prefix, wanted.name, changed)
-        st.button(
-            "Remove",
-            icon=":material/close:",
-            key=f"{prefix}_remove",
-            on_click=_remove,
-            args=(here, wanted, prefix),
-        )
+        st.markdown(f"**{plain(label)}**")
+        if filters.is_whole(pill.filters[0]):
+            way = _way(f"{pill.key}_way", (LIST, PASTE))
+            filter_editor.draw_values(here, pill.key, pill.name, way)
+        else:
+            _texts(here, pill)
 
 
-def _add(here: Here, query: AudienceQuery) -> None:
+def _sentence(here: Here, query: AudienceQuery, pill: _Pill) -> str:
+    described = values.words(here, query, pill.name, filters.values(query, pill.name))
+    return filter_words.together(pill.filters, here.slicer, described)
+
+
+def _texts(here: Here, pill: _Pill) -> None:
+    wanted = pill.filters[0]
+    filter_editor.fill(pill.key, wanted)
+    filter_editor.draw_texts(here, pill.key, pill.name, partial(_change, here, wanted, pill.key))
+    st.button(
+        "Remove",
+        icon=":material/close:",
+        type="tertiary",
+        key=f"{pill.key}_remove",
+        on_click=_remove,
+        args=(here, wanted, pill.key),
+    )
+
+
+def _add(here: Here) -> None:
     popover = st.popover("Filter", icon=":material/add:", key=ADD, on_change="rerun", type="tertiary")
     if not popover.open:
         return
@@ -113,26 +110,28 @@ def _add(here: Here, query: AudienceQuery) -> None:
             key=FIELD,
             width=filter_editor.WIDTH,
             filter_mode="contains",
-            on_change=_start,
+            on_change=filter_editor.fill,
+            args=(DRAFT,),
         )
         if name is None:
             return
-        filter_editor.draw(here, query, DRAFT, name, None)
-        st.button(
-            "Add filter",
-            type="primary",
-            key=f"{DRAFT}_done",
-            on_click=_finish,
-            args=(here, name),
-        )
+        way = _way(WAY, (LIST, TEXT, PASTE))
+        if way == TEXT:
+            filter_editor.draw_texts(here, DRAFT, name, None)
+            st.button("Add filter", type="primary", key=f"{DRAFT}_done", on_click=_finish, args=(here, name))
+        else:
+            filter_editor.draw_values(here, ADD, name, way)
 
 
-def _start() -> None:
-    filter_editor.fill(DRAFT, Filter(name="", value=(), match="equals"))
+def _way(key: str, ways: tuple[str, ...]) -> str:
+    way: str = st.segmented_control(
+        "Values by", ways, default=LIST, key=key, required=True, label_visibility="collapsed"
+    )
+    return way
 
 
 def _finish(here: Here, name: str) -> None:
-    """Add the filter as drafted; without values it is still a draft."""
+    """Add the filter as drafted; without texts it is still a draft."""
     drafted = filter_editor.read(DRAFT, name)
     if drafted.value:
         st.session_state[ADD], st.session_state[FIELD] = False, None
@@ -140,7 +139,7 @@ def _finish(here: Here, name: str) -> None:
 
 
 def _change(here: Here, wanted: Filter, prefix: str) -> None:
-    """The filter as edited; without values it is left as it was until it has some."""
+    """The filter as edited; without texts it is left as it was until it has some."""
     edited = filter_editor.read(prefix, wanted.name)
     if edited.value:
         _ask(here, lambda filters: tuple(edited if found == wanted else found for found in filters))

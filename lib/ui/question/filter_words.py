@@ -1,6 +1,6 @@
 """Filters in words: `Country is United States, Canada`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from lib.reporting.matches import rule
 from lib.reporting.models import Filter, Slicer
@@ -13,9 +13,19 @@ def sentence(
     wanted: Filter, slicer: Slicer, described: Mapping[str, str] | None = None, listed: int = LISTED
 ) -> str:
     """A filter as a short sentence; `described` gives the words of codes, `listed` is how many to name."""
-    names = [named(code, described or {}) for code in wanted.value]
-    rest = f" and {len(names) - listed} more" if len(names) > listed else ""
-    return f"{field(wanted.name, slicer)} {rule(wanted.match).words} {', '.join(names[:listed])}{rest}"
+    return f"{field(wanted.name, slicer)} {_matching(wanted, described or {}, listed)}"
+
+
+def together(
+    filters: Iterable[Filter],
+    slicer: Slicer,
+    described: Mapping[str, str] | None = None,
+    listed: int = LISTED,
+) -> str:
+    """The filters on one key field in the same way: `Country is United States · is not Canada`."""
+    wanted = tuple(filters)
+    parts = " · ".join(_matching(one, described or {}, listed) for one in wanted)
+    return f"{field(wanted[0].name, slicer)} {parts}"
 
 
 def field(name: str, slicer: Slicer) -> str:
@@ -32,3 +42,9 @@ def both(code: str, description: str | None) -> str:
     """A value by description and code, to be found by either."""
     words = description or code or NOT_SET
     return words if words == code or not code else f"{words} · {code}"
+
+
+def _matching(wanted: Filter, described: Mapping[str, str], listed: int) -> str:
+    names = [named(code, described) for code in wanted.value]
+    rest = f" and {len(names) - listed} more" if len(names) > listed else ""
+    return f"{rule(wanted.match).words} {', '.join(names[:listed])}{rest}"

@@ -9,6 +9,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import (
     API_ROWS_LIMIT,
     DESK_ROWS_LIMIT,
+    ROWS_LIMITS,
     TIME_KEY_FIELDS,
     AudienceQuery,
     Filter,
@@ -48,21 +49,30 @@ class Values:
 
 
 def offered(here: Here, query: AudienceQuery, name: str, text: str = "") -> Values:
-    """A key field's values on the question's days, whatever its filters; with `text`, those that have it.
+    """A key field's values on the question's days, whatever its filters; with `text`, those that have it."""
+    answer = ask.audience(here, _question(here, query, name, searching(name, text)))
+    has_words = shortfalls.has_words(here.slicer, here.slicer.key_field(name))
+    found = matching(here, answer, name, text)
+    return Values(found, answer.total.records_found, answer.confidence_range is None, has_words)
+
+
+def searching(name: str, text: str) -> tuple[Filter, ...]:
+    """The filter that finds values by a part of their code or description; none without a text."""
+    found = Filter(name=name, value=(text,), match="contains", case_insensitive=1, search_mappings=1)
+    return (found,) if text else ()
+
+
+def matching(here: Here, answer: Audience, name: str, text: str) -> dict[str, str]:
+    """The codes of an answer with their descriptions, in its order; with `text`, those that have it.
 
     With a description the service finds values whose description is not known here: they are not looked
     through again, though on a segmented key field others come along.
     """
-    searched = Filter(name=name, value=(text,), match="contains", case_insensitive=1, search_mappings=1)
-    answer = ask.audience(here, _question(here, query, name, (searched,) if text else ()))
     found, field = _described(here, answer, name), here.slicer.key_field(name)
-    if text and (answer.descriptions is not None or (field.is_segmented and not field.mapping)):
-        kept = text.lower()
-        found = {
-            code: words for code, words in found.items() if kept in code.lower() or kept in words.lower()
-        }
-    has_words = shortfalls.has_words(here.slicer, field)
-    return Values(found, answer.total.records_found, answer.confidence_range is None, has_words)
+    if not text or (answer.descriptions is None and (field.mapping or not field.is_segmented)):
+        return found
+    kept = text.lower()
+    return {code: words for code, words in found.items() if kept in code.lower() or kept in words.lower()}
 
 
 def words(here: Here, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, str]:
@@ -100,6 +110,42 @@ def known(here: Here, query: AudienceQuery, name: str, codes: Iterable[str]) -> 
     return {code: seen[code] for code in wanted if code in seen}
 
 
+def looked_up(
+    here: Here, query: AudienceQuery, name: str, texts: Iterable[str]
+) -> tuple[dict[str, tuple[str, ...]], bool]:
+    """The values that each of these texts means, on the question's days: by code, else whatever its case by
+    code or description; and whether every record was looked at. A text that means none is left out.
+    """
+    wanted, is_exact = tuple(texts), True
+    described: dict[str, str] = {}
+    for start in range(0, len(wanted), OFFERED):
+        some = wanted[start : start + OFFERED]
+        exact = Filter(name=name, value=some, match="equals", case_insensitive=1, search_mappings=1)
+        asked = _question(here, query, name, (exact,))
+        all_rows = {"limit": None, "audience_rows_limit": ROWS_LIMITS[1]}
+        answer = ask.audience(
+            here, asked.model_copy(update=all_rows if here.slicer.knows("limit") else {"limit": None})
+        )
+        described |= _described(here, answer, name)
+        is_exact = is_exact and answer.confidence_range is None
+    return _meant(wanted, described), is_exact
+
+
+def _meant(texts: Iterable[str], described: dict[str, str]) -> dict[str, tuple[str, ...]]:
+    by_words: dict[str, list[str]] = {}
+    by_code: dict[str, list[str]] = {}
+    for code, words in described.items():
+        by_code.setdefault(code.casefold(), []).append(code)
+        by_words.setdefault(words.casefold(), []).append(code)
+    found: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        folded = text.casefold()
+        codes = [text] if text in described else by_code.get(folded) or by_words.get(folded)
+        if codes:
+            found[text] = tuple(codes)
+    return found
+
+
 def remember(here: Here, audience: Audience) -> None:
     """Keep the descriptions that an answer brings, so that filters on its values need not ask for them."""
     for name in map(str, audience.names):
@@ -111,9 +157,13 @@ def frequent(slicer: Slicer) -> str | None:
     return next((field.name for field in slicer.data_fields if field.formula is None), None)
 
 
+def in_order(name: str, by: str | None) -> Order:
+    """The order in which values are offered: the largest by a data field first, the latest of times."""
+    return Order(name=name, direction="desc") if name in TIME_KEY_FIELDS or by is None else Order(name=by)
+
+
 def _question(here: Here, query: AudienceQuery, name: str, filters: tuple[Filter, ...]) -> AudienceQuery:
     by = frequent(here.slicer)
-    order = Order(name=name, direction="desc") if name in TIME_KEY_FIELDS or by is None else Order(name=by)
     return AudienceQuery(
         project_name=query.project_name,
         slicer_name=query.slicer_name,
@@ -123,7 +173,7 @@ def _question(here: Here, query: AudienceQuery, name: str, filters: tuple[Filter
         filters=filters,
         split_by=(name,),
         data_fields=None if by is None else (by,),
-        order_by=(order,),
+        order_by=(in_order(name, by),),
         limit=OFFERED,
         include_mappings=1,
         audience_rows_limit=API_ROWS_LIMIT if here.slicer.knows("limit") else DESK_ROWS_LIMIT,

@@ -69,6 +69,7 @@ function onClick(board, event) {
   if (!window.getSelection().isCollapsed) return // somebody selects text
   if (event.target.closest(".line")) return line(board, cell)
   if (event.target.closest(".fold")) return fold(board, cell.parentNode)
+  if (event.target.closest(".only")) return act(board, "include", cell.parentNode.row.values)
   choose(board, cell, event.target.closest(".exclude") || event.shiftKey || event.altKey)
 }
 

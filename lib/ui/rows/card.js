@@ -32,6 +32,8 @@ function drawCard(shown, table) {
   set(more, "aria-label", `Open ${table.card.title} in full`)
   set(more, "title", `Open ${table.card.title} in full`)
   message.hidden = !table.card.message
+  more.hidden = table.card.is_picker
+  node.classList.toggle("picker", table.card.is_picker)
   shown.box.hidden = table.rows.length === 0
   const isTyping = find.getRootNode().activeElement === find
   if (!isTyping && find.value !== table.card.find) find.value = table.card.find

@@ -80,12 +80,14 @@ class Card:
     """What surrounds a table of one key field: its title, what is said of its values, and the text found by.
 
     `message` stands there where there are no rows. In a card a click on a row adds its value to those kept.
+    One that `is_picker` scrolls, has no way to all of its values, and a third control keeps a value alone.
     """
 
     title: str
     about: str = ""
     find: str = ""
     message: str = ""
+    is_picker: bool = False
 
 
 @dataclass(frozen=True)

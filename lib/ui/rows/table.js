@@ -81,7 +81,7 @@ function drawRow(node, row, table, id) {
   row.cells.forEach((cell, place) => {
     const column = table.columns[place]
     const old = node.children[place]
-    const fresh = old?.dataset.column === column.id ? old : newCell(row, column, place, table.has_lines)
+    const fresh = old?.dataset.column === column.id ? old : newCell(row, column, place, table)
     if (old !== fresh) old ? old.replaceWith(fresh) : node.append(fresh)
     drawCell(fresh, cell, row, column, place, table)
   })
@@ -89,7 +89,7 @@ function drawRow(node, row, table, id) {
   return node
 }
 
-function newCell(row, column, place, has_lines) {
+function newCell(row, column, place, table) {
   const value = make("span", { class: "value" })
   const kind = column.is_key ? "key" : "figure"
   if (!column.is_key) return make("td", { class: kind, "data-column": column.id, "data-stop": "0", tabindex: "-1" }, value)
@@ -104,7 +104,8 @@ function newCell(row, column, place, has_lines) {
   const button = (name, stop, inside) =>
     make("button", { type: "button", class: name, tabindex: "-1", "data-stop": stop }, inside)
   cell.append(button("include", "0", value))
-  if (has_lines) cell.append(button("line", "2", drawn(LINE_ICON)))
+  if (table.has_lines) cell.append(button("line", "2", drawn(LINE_ICON)))
+  if (table.card?.is_picker) cell.append(button("only", "2", "Only"))
   cell.append(button("exclude", "1", drawn(LEAVE_ICON)))
   return cell
 }
@@ -132,6 +133,7 @@ function drawCell(node, cell, row, column, place, table) {
   set(node.querySelector(".include"), "title", `${table.verb} ${cell.text}`)
   set(node.querySelector(".exclude"), "aria-label", `Leave out ${cell.text}`)
   set(node.querySelector(".exclude"), "title", `Leave out ${cell.text}`)
+  if (table.card?.is_picker) set(node.querySelector(".only"), "aria-label", `Only ${cell.text}`)
   for (const name of table.has_lines ? ["aria-label", "title"] : []) {
     set(node.querySelector(".line"), name, `Draw ${cell.text} as a line`)
   }

@@ -1,0 +1,96 @@
+"""What clicks do to the filters of a question: values of a key field kept, left out, or neither."""
+
+from collections.abc import Callable, Iterable, Set
+
+from lib.reporting.matches import RULES, Match
+from lib.reporting.models import AudienceQuery, Filter
+
+Change = Callable[[Filter], Filter]
+OTHER: dict[Match, Match] = {"equals": "not equals", "not equals": "equals"}
+
+
+def is_whole(wanted: Filter) -> bool:
+    """Whether the filter keeps or leaves out whole values."""
+    return RULES[wanted.match].is_whole
+
+
+def about(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
+    """The filters that keep or leave out whole values of this key field."""
+    return tuple(found for found in query.filters if found.name == name and is_whole(found))
+
+
+def beside(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
+    """The other filters of the question."""
+    return tuple(found for found in query.filters if found.name != name or not is_whole(found))
+
+
+def values(query: AudienceQuery, name: str, match: Match | None = None) -> tuple[str, ...]:
+    """The values of this key field that filters keep or leave out, each once; those of one match if given."""
+    found = (known.value for known in about(query, name) if match in (None, known.match))
+    return tuple(dict.fromkeys(value for some in found for value in some))
+
+
+def include(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
+    """The question with this value alone of the key field, which is no longer excluded either."""
+    kept = [f for f in query.filters if not (f.name == name and f.match == "equals")]
+    wanted = Filter(name=name, value=(value,), match="equals")
+    return _asking(query, (*_without(kept, name, {value}, "not equals"), wanted))
+
+
+def add(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
+    """The question with this value of the key field beside those kept, no longer excluded either."""
+    return gather(query, name, (value,), "equals")
+
+
+def exclude(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
+    """The question without this value of the key field; one filter holds all that are excluded."""
+    return gather(query, name, (value,), "not equals")
+
+
+def gather(query: AudienceQuery, name: str, more: Iterable[str], match: Match) -> AudienceQuery:
+    """The question with these values in its filter of this match, and in none of the other one."""
+    wanted = tuple(dict.fromkeys(more))
+    kept = _without(query.filters, name, set(wanted), OTHER[match])
+    for place, found in enumerate(kept):
+        if found.name == name and found.match == match:
+            both = found.model_copy(update={"value": tuple(dict.fromkeys((*found.value, *wanted)))})
+            return _asking(query, (*kept[:place], both, *kept[place + 1 :]))
+    return _asking(query, (*kept, Filter(name=name, value=wanted, match=match)) if wanted else kept)
+
+
+def release(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
+    """The question that neither keeps nor leaves out this value of the key field."""
+    kept = _without(query.filters, name, {value}, "equals")
+    return _asking(query, _without(kept, name, {value}, "not equals"))
+
+
+def swap(query: AudienceQuery, name: str) -> AudienceQuery:
+    """The question that leaves out the values of the key field that it kept, and the other way round."""
+    return change(query, name, lambda found: found.model_copy(update={"match": OTHER[found.match]}))
+
+
+def change(query: AudienceQuery, name: str, work: Change) -> AudienceQuery:
+    """The question with each filter on whole values of the key field as `work` makes it."""
+    ours = set(about(query, name))
+    return _asking(query, (work(found) if found in ours else found for found in query.filters))
+
+
+def clear(query: AudienceQuery, name: str) -> AudienceQuery:
+    """The question without filters on whole values of the key field."""
+    return _asking(query, beside(query, name))
+
+
+def _without(filters: Iterable[Filter], name: str, gone: Set[str], match: Match) -> list[Filter]:
+    """The filters, those of this match on the key field without these values; what then has none goes."""
+    kept = []
+    for found in filters:
+        if found.name == name and found.match == match and not gone.isdisjoint(found.value):
+            rest = tuple(value for value in found.value if value not in gone)
+            found = found.model_copy(update={"value": rest})
+        if found.value:
+            kept.append(found)
+    return kept
+
+
+def _asking(query: AudienceQuery, filters: Iterable[Filter]) -> AudienceQuery:
+    return query.model_copy(update={"filters": tuple(filters)})
