@@ -15,6 +15,7 @@ from typing import IO
 import httpx
 import hypothesis
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from serving import free_port, serving
@@ -90,6 +91,16 @@ def small_rows(seed: int) -> pa.Table:
         "users": draw.integers(1, 2000, size).astype(str).tolist(),
     }
     return pa.table(columns, schema=DEFINITION.schema())
+
+
+def rows_by_week(key: str) -> pd.DataFrame:
+    """The rows of the small demo, the last seven complete days as week 0, the seven before as week 1.
+
+    Records without a value of `key` have an empty text.
+    """
+    found = small_rows(seed=0).to_pandas().fillna({key: ""})
+    ages = (pd.Timestamp(LAST_DAY) - pd.to_datetime(found["time"].dt.date)).dt.days
+    return found.assign(week=ages // 7)
 
 
 class OneWorkerForBrowsers(LoadFileScheduling):

@@ -189,3 +189,15 @@ def visiting(home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
         return clean(opened(screen, person, **params))
 
     return visited
+
+
+@pytest.fixture
+def visit(own_deals_home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
+    """Opens a screen of a data directory of the test's own, as a demo person sees it."""
+    return visiting(own_deals_home, monkeypatch)
+
+
+@pytest.fixture
+def deals(own_deals_home: Path) -> Deals:
+    """The deals API of the same data directory, in the manager's name."""
+    return clients(Settings(home=own_deals_home, demo=True)).deals

@@ -22,6 +22,8 @@ from lib.tokens.store import TokenStore, tokens
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Misconfigured
 
+TOKEN = {"prefix": "", "digest": "", "owner": "", "name": "", "service": "", "grants": []}
+
 
 @pytest.fixture
 def url(tmp_path: Path) -> str:
@@ -118,17 +120,8 @@ def test_instants(database_url: str) -> None:
     engine = database.engine(database_url)
     database.migrate(engine)
     there = datetime.fromisoformat("2026-03-01T01:30:00.123456+05:30")
-    row = {
-        "prefix": "",
-        "digest": "",
-        "owner": "",
-        "name": "",
-        "service": "",
-        "kind": "permanent",
-        "grants": [],
-    }
     with database.writing(engine).begin() as connection:
-        connection.execute(insert(tokens).values(row | {"created": there}))
+        connection.execute(insert(tokens).values(TOKEN | {"kind": "permanent", "created": there}))
         back = connection.execute(select(tokens.c.created)).scalar_one()
     assert back == there
     assert back.utcoffset() == timedelta(0)
@@ -140,20 +133,11 @@ def test_constraints_hold(database_url: str) -> None:
     """The database itself refuses a kind of token that is none."""
     engine = database.engine(database_url)
     database.migrate(engine)
-    row = {
-        "prefix": "",
-        "digest": "",
-        "owner": "",
-        "name": "",
-        "service": "",
-        "kind": "eternal",
-        "grants": [],
-    }
     with (
         pytest.raises(IntegrityError, match="ck_tokens_kind"),
         database.writing(engine).begin() as connection,
     ):
-        connection.execute(insert(tokens).values(row | {"created": datetime.now(UTC)}))
+        connection.execute(insert(tokens).values(TOKEN | {"kind": "eternal", "created": datetime.now(UTC)}))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from dealing import clients
 from serving import serving
 from standin.book import SETTINGS, Book
 from standin.deals import deals as standin_deals
@@ -34,12 +33,6 @@ DRAFT = Draft(
     fee="12.5",
     contact_email="a@b.example",
 )
-
-
-@pytest.fixture
-def deals(own_deals_home: Path) -> Deals:
-    """The embedded service, in the manager's name."""
-    return clients(Settings(home=own_deals_home, demo=True)).deals
 
 
 def terms(deals: Deals, package: SupplyPackage) -> dict[int | None, tuple[object, ...]]:

@@ -9,30 +9,17 @@ from typing import Any
 import pytest
 from boards import components
 from conftest import LAST_DAY
-from dealing import SOLD, Visit, clean, clients, listed, sold_rows, visiting
+from dealing import SOLD, Visit, clean, listed, sold_rows
 from streamlit.testing.v1 import AppTest
 
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, GeoTarget, Seat, SupplyPackage
 from lib.people import Grant, People
-from lib.settings import Settings
 from lib.ui.deals import bulk, change, clone
 from lib.ui.supply import facts
 from lib.ui.supply.rows import DealRow
 
 LAST_MINUTE = dt.datetime.now(dt.UTC) - dt.timedelta(minutes=1)
-
-
-@pytest.fixture
-def deals(own_deals_home: Path) -> Deals:
-    """The deals API of the same data directory, in the manager's name."""
-    return clients(Settings(home=own_deals_home, demo=True)).deals
-
-
-@pytest.fixture
-def visit(own_deals_home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
-    """A screen as a demo person sees it, with these URL parameters."""
-    return visiting(own_deals_home, monkeypatch)
 
 
 def opened(desk: AppTest, key: str) -> AppTest:

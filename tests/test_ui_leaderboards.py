@@ -9,7 +9,7 @@ import boards
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import COUNTRIES, LAST_DAY, small_rows
+from conftest import COUNTRIES, rows_by_week
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
@@ -38,9 +38,7 @@ def visit(home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
 @pytest.fixture(scope="module")
 def rows() -> pd.DataFrame:
     """The slicer's rows, the last seven complete days as week 0, the seven before as week 1."""
-    found = small_rows(seed=0).to_pandas().fillna({COUNTRY: ""})
-    ages = (pd.Timestamp(LAST_DAY) - pd.to_datetime(found["time"].dt.date)).dt.days
-    return found.assign(week=ages // 7)
+    return rows_by_week(COUNTRY)
 
 
 def sums(rows: pd.DataFrame, key: str, field: str, week: int = 0) -> pd.Series:

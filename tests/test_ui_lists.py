@@ -1,26 +1,11 @@
 """Domain and app lists: what is pasted is read or named by its line; the screen, without a browser."""
 
-from pathlib import Path
-
 import pytest
-from dealing import Visit, clean, clients, listed, visiting
+from dealing import Visit, clean, listed
 
 from lib.deals.client import Deals
 from lib.deals.models import AppList, DomainList
-from lib.settings import Settings
 from lib.ui.lists import entries
-
-
-@pytest.fixture
-def deals(own_deals_home: Path) -> Deals:
-    """The deals API of the same data directory, in the manager's name."""
-    return clients(Settings(home=own_deals_home, demo=True)).deals
-
-
-@pytest.fixture
-def visit(own_deals_home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
-    """A screen as a demo person sees it, with these URL parameters."""
-    return visiting(own_deals_home, monkeypatch)
 
 
 def test_five_thousand_pasted_entries() -> None:

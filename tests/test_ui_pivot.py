@@ -13,7 +13,7 @@ import httpx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import COUNTRIES, LAST_DAY, small_rows
+from conftest import COUNTRIES, LAST_DAY, rows_by_week, small_rows
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
@@ -51,9 +51,7 @@ def visit(home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
 @pytest.fixture(scope="module")
 def rows() -> pd.DataFrame:
     """The slicer's rows, the last seven complete days as week 0, the seven before as week 1."""
-    found = small_rows(seed=0).to_pandas().fillna({COUNTRY: ""})
-    ages = (pd.Timestamp(LAST_DAY) - pd.to_datetime(found["time"].dt.date)).dt.days
-    return found.assign(week=ages // 7)
+    return rows_by_week(COUNTRY)
 
 
 @pytest.fixture(scope="module")
