@@ -25,16 +25,19 @@ ARGUMENTS = [
 SYSTEM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 SCREEN = {"width": 1440, "height": 900}
 WAIT_MILLISECONDS = 30_000
-OF_REPORTING = ("test_slicers", "test_audience", "test_export")
+WITH_STANDIN = ("test_export",)
 Serve = Callable[..., AbstractContextManager[str]]
 Service = Literal["embedded", "standin"]
 Visitor = Callable[[], BrowserContext]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """The tests of these screens run twice: over our own reporting service, and over the stand-in."""
+    """The tests of these screens run twice: over our own reporting service, and over the stand-in.
+
+    The other screens meet the stand-in without a browser (test_ui_standin.py).
+    """
     module = metafunc.module.__name__.rpartition(".")[2]
-    if "address" in metafunc.fixturenames and module in OF_REPORTING:
+    if "address" in metafunc.fixturenames and module in WITH_STANDIN:
         metafunc.parametrize("service", get_args(Service), indirect=True, scope="session")
 
 
