@@ -1,20 +1,23 @@
-"""The split: by which key fields, as table, pivot, bars or heatmap; a click on a value drills."""
+"""The split: by which key fields, as table, pivot, bars, lines or heatmap; a click on a value drills."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import streamlit as st
 
+from lib.reporting.answers import Audience
 from lib.reporting.models import DataField
 from lib.ui.audience import (
     figure_controls,
     nothing,
     split_charts,
     split_levels,
+    split_lines,
     split_notes,
     split_queries,
     split_rollup,
 )
+from lib.ui.audience.split_lines import Courses
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.frame import problems
 from lib.ui.frame.frame import Here
@@ -40,16 +43,23 @@ ICONS: dict[Chart, str] = {
     "table": ":material/table_rows:",
     "pivot": ":material/account_tree:",
     "bars": ":material/bar_chart:",
+    "lines": ":material/ssid_chart:",
     "heatmap": ":material/grid_on:",
 }
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """What is drawn: the rows that are in sight, and the levels of a pivot where they are of one."""
+    """What is drawn: the rows in sight; of a pivot its levels, of lines their courses."""
 
     split: Split
     pivot: Pivot | None = None
+    courses: Courses | None = None
+
+    @property
+    def answer(self) -> Audience:
+        """The answer whose figures are in sight."""
+        return self.split.answer if self.courses is None else self.courses.answer
 
 
 @st.fragment(parallel=True)
@@ -72,7 +82,7 @@ def draw(here: Here) -> None:
         with problems.told("The split"):
             with awaited(HEIGHT, figure_controls.FIELD):
                 drawn = _asked(seen)
-            answer = drawn.split.answer
+            answer = drawn.answer
             if nothing.is_there(answer):
                 said.caption(plain(precision.over(answer, _in_sight(seen), seen.numbers)))
                 with taken:
@@ -93,6 +103,10 @@ def _asked(seen: Focus) -> Drawn:
         for level in pivot.levels:
             values.remember(seen.here, level.split.answer)
         return Drawn(split_rollup.split(pivot), pivot)
+    if _chart(seen) == "lines" and (name := split_lines.key_field(seen)) is not None:
+        courses = split_lines.asked(seen, name)
+        values.remember(seen.here, courses.split.answer)
+        return Drawn(courses.split, courses=courses)
     if _chart(seen) == "heatmap":
         answer = split_queries.grid(seen)
         both = None
@@ -109,7 +123,10 @@ def _shown(seen: Focus, drawn: Drawn) -> None:
         "bars": split_charts.bars,
         "heatmap": split_charts.heatmap,
     }
-    if drawn.pivot is not None:
+    if drawn.courses is not None:
+        split_lines.draw(seen, drawn.courses, split_charts.alternative(seen, drawn.split.keys))
+        _counted(seen, drawn.split.answer.total.records_found, len(drawn.split.answer))
+    elif drawn.pivot is not None:
         split_charts.pivot(seen, drawn.pivot)
         first = len(drawn.pivot.levels[0].paths)
         _more(seen, drawn.split.answer.total.records_found, first, split_levels.MOST_FIRST)
@@ -122,9 +139,10 @@ def _shown(seen: Focus, drawn: Drawn) -> None:
 
 
 def _chart(seen: Focus) -> Chart:
-    """A heatmap takes two key fields; with one, bars stand in."""
+    """A heatmap takes two key fields, lines one that is not time; without them, bars stand in."""
     is_too_few = seen.view.chart == "heatmap" and len(seen.query.split_by) < 2
-    return "bars" if is_too_few else seen.view.chart
+    is_no_line = seen.view.chart == "lines" and split_lines.key_field(seen) is None
+    return "bars" if is_too_few or is_no_line else seen.view.chart
 
 
 def _chart_picker(seen: Focus) -> None:
@@ -143,14 +161,16 @@ def _chart_picker(seen: Focus) -> None:
 
 def _more(seen: Focus, found: int, shown: int, most: int) -> None:
     """How many rows there are, and the way to more; those of a pivot's first level."""
-    number = seen.numbers.number
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(
-            f"{number(shown)} of {number(found)} rows" if found > shown else f"{number(found)} rows",
-            width="content",
-        )
+        _counted(seen, found, shown)
         if found > shown and seen.view.rows < most:
             st.button("Show more", type="tertiary", on_click=_look_more, args=(seen,))
+
+
+def _counted(seen: Focus, found: int, shown: int) -> None:
+    number = seen.numbers.number
+    rows = f"{number(shown)} of {number(found)} rows" if found > shown else f"{number(found)} rows"
+    st.caption(rows, width="content")
 
 
 def _look_chart(here: Here) -> None:

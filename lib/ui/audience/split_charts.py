@@ -25,7 +25,7 @@ def table(seen: Focus, split: Split) -> None:
     """The table. A click on a value of a key field keeps it alone, one on a figure its whole row."""
     more = [seen.slicer.data_field(name) for name in seen.metrics if name != seen.field.name]
     found = split_table.table(split, more, seen.numbers, _is_ranked(seen))
-    shown = split_board.board(found, split, seen.query, seen.order, _alt(seen, split.keys))
+    shown = split_board.board(found, split, seen.query, seen.order, alternative(seen, split.keys))
     rows.draw(drill.BOARD, [shown], seen.taken, partial(drill.follow, seen.here))
 
 
@@ -38,7 +38,7 @@ def asked_pivot(seen: Focus) -> Pivot:
 def pivot(seen: Focus, shown: Pivot) -> None:
     """The pivot. A click on a value keeps it alone, one on a figure its whole row; an arrow opens."""
     order = split_levels.order(seen, seen.query.split_by[:1])
-    board = split_pivot.table(shown, order, _alt(seen, seen.query.split_by))
+    board = split_pivot.table(shown, order, alternative(seen, seen.query.split_by))
     rows.draw(drill.BOARD, [board], seen.taken, partial(drill.follow, seen.here))
 
 
@@ -65,7 +65,7 @@ def bars(seen: Focus, split: Split) -> None:
         on_select=lambda: _bar(seen, split, key),
         selection_mode="points",
         config=theme.CONFIG,
-        alt=_alt(seen, split.keys),
+        alt=alternative(seen, split.keys),
     )
 
 
@@ -91,7 +91,7 @@ def heatmap(seen: Focus, split: Split) -> None:
         on_select=lambda: _square(seen, split, grid, key),
         selection_mode="points",
         config=theme.CONFIG,
-        alt=_alt(seen, split.keys),
+        alt=alternative(seen, split.keys),
     )
 
 
@@ -123,7 +123,8 @@ def _order(split: Split, key: str) -> list[str]:
     return [str(code) for code in volume.groupby(codes).sum().sort_values(ascending=False).index]
 
 
-def _alt(seen: Focus, keys: Sequence[str]) -> str:
+def alternative(seen: Focus, keys: Sequence[str]) -> str:
+    """What a chart of the split shows, for who can't see it."""
     fields = ", ".join(filter_words.field(key, seen.slicer) for key in keys)
     return f"{numbers.title(seen.field)} by {fields}, {numbers.days(*seen.period)}"
 

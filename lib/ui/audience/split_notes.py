@@ -1,5 +1,6 @@
 """What a reader has to know about the rows of a split."""
 
+from lib.reporting.models import TIME_KEY_FIELDS
 from lib.ui.audience import split_queries
 from lib.ui.frame.markdown import plain
 from lib.ui.question import shortfalls, split_rows
@@ -26,4 +27,8 @@ def notes(seen: Focus, split: Split, chart: Chart) -> list[str]:
         found.append("A heatmap takes two key fields: add one to the split.")
     if chart == "heatmap" and len(seen.query.split_by) > 2:
         found.append("The heatmap shows the first two key fields.")
+    if seen.view.chart == "lines" and chart != "lines":
+        found.append("Lines take a key field other than time, in a slicer that has time.")
+    if chart == "lines" and len(set(seen.query.split_by) - TIME_KEY_FIELDS.keys()) > 1:
+        found.append("The lines show the first key field.")
     return found

@@ -1,5 +1,7 @@
 """The chosen values over time: the questions behind their lines."""
 
+from collections.abc import Mapping
+
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, Filter, time_key_field
@@ -16,21 +18,37 @@ def asked(seen: Focus) -> list[ValueLine]:
     """A line per chosen value, beside the line of the days compared; none where no value is chosen."""
     if not seen.lines or seen.grain is None:
         return []
+    name, *values = seen.lines
     query, colors = _question(seen), lines.colors(seen.lines)
-    other = seen.comparison.before if seen.comparison else None
-    earlier = seen.in_days(query, other) if other else None
-    ask.ahead(seen.here, [query, *([earlier] if earlier else [])])
+    _begin(seen, query)
     now = ask.quickly(seen.here, query)
-    before = ask.quickly(seen.here, earlier) if earlier else None
+    labels = {value: _label(now, name, value) for value in values}
+    return courses(seen, query, labels, {value: colors[name, value] for value in values})
+
+
+def courses(
+    seen: Focus, query: AudienceQuery, labels: Mapping[str, str], colors: Mapping[str, str]
+) -> list[ValueLine]:
+    """The courses of these values, in their order; the query is split by time and then their key field."""
+    _begin(seen, query)
+    now = ask.quickly(seen.here, query)
+    other = seen.comparison.before if seen.comparison else None
+    before = ask.quickly(seen.here, seen.in_days(query, other)) if other else None
     return [
         ValueLine(
-            label=_label(seen, now, value),
-            color=colors[seen.lines[0], value],
+            label=label,
+            color=colors[value],
             now=_course(seen, now, value, seen.period, None),
             before=_earlier(seen, before, value, other),
         )
-        for value in seen.lines[1:]
+        for value, label in labels.items()
     ]
+
+
+def _begin(seen: Focus, query: AudienceQuery) -> None:
+    """Both sides of the question, side by side."""
+    earlier = [seen.in_days(query, seen.comparison.before)] if seen.comparison else []
+    ask.ahead(seen.here, [query, *earlier])
 
 
 def _question(seen: Focus) -> AudienceQuery:
@@ -50,15 +68,15 @@ def _earlier(seen: Focus, answer: Audience | None, value: str, there: Days | Non
 
 
 def _course(seen: Focus, answer: Audience, value: str, period: Days, there: Days | None) -> Series:
-    places = [place for place, code in enumerate(answer.names[seen.lines[0]]) if code == value]
+    places = [place for place, code in enumerate(answer.names.iloc[:, 1]) if code == value]
     rows = answer_rows.taken(answer, places)
     today = ask.today(seen.here, seen.query)
     return series.over(rows, seen.field.name, seen.grain or "day", period, today, there)
 
 
-def _label(seen: Focus, answer: Audience, value: str) -> str:
+def _label(answer: Audience, name: str, value: str) -> str:
     described = answer.descriptions
-    found = answer.names[seen.lines[0]] == value
+    found = answer.names[name] == value
     if described is None or not found.any():
         return value or NOT_SET
-    return str(described.loc[found, seen.lines[0]].iloc[0]) or NOT_SET
+    return str(described.loc[found, name].iloc[0]) or NOT_SET

@@ -30,7 +30,7 @@ def over_time(
     """The field over time: a line, a dotted one that it is compared with, a band for the 95 % range."""
     now, before = lines[0], lines[1] if len(lines) > 1 else None
     figure = empty(now.series, field, numbers, has_brush)
-    _band(figure, now.series)
+    figure.add_traces(band(now.series))
     if before is not None:
         figure.add_trace(line(before, now.series, field, numbers, theme.GREY, dotted=True))
     if not now.series.is_whole.all():
@@ -54,8 +54,13 @@ def empty(
         newselection={"line": {"color": theme.ACCENT, "width": 1, "dash": "solid"}},
     )
     figure.update_yaxes(rangemode="tozero" if field.formula is None else "normal")
-    figure.update_xaxes(range=_edges(times), **_ticks(times))
+    figure.update_xaxes(**time_axis(times))
     return figure
+
+
+def time_axis(times: Series, most: int = MOST_TICKS) -> dict[str, object]:
+    """The range of an axis with these times, and its ticks: at most so many."""
+    return {"range": _edges(times), **_ticks(times, most)}
 
 
 def line(
@@ -128,11 +133,11 @@ def _texts(line: Series, field: DataField, numbers: Numbers) -> list[str]:
     ]
 
 
-def _ticks(times: Series) -> dict[str, object]:
+def _ticks(times: Series, most: int) -> dict[str, object]:
     """Ticks at the starts of weeks and longer buckets; those of hours and days are the chart's own."""
     if not re.search("[WQ]", times.names[0]) and len(times.names[0]) > len("2026-11"):
         return {}
-    shown = range(0, len(times), -(-len(times) // MOST_TICKS))
+    shown = range(0, len(times), -(-len(times) // most))
     texts = [_tick(times.names[place], times.starts[place]) for place in shown]
     return {"tickmode": "array", "tickvals": [times.starts[place] for place in shown], "ticktext": texts}
 
@@ -143,13 +148,13 @@ def _tick(name: str, start: datetime) -> str:
     return f"{start:%b %Y}" if len(name) == len("2026-11") else name
 
 
-def _band(figure: go.Figure, shown: Series) -> None:
-    """The 95 % range, where there is one."""
+def band(shown: Series) -> list[go.Scatter]:
+    """The 95 % range, where there is one: its lower edge, and the upper one filled down to it."""
     if shown.low is None or shown.high is None or not np.any(shown.high > shown.low):
-        return
+        return []
     edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "x": shown.starts}
-    figure.add_trace(go.Scatter(y=shown.low, **edge))
-    figure.add_trace(go.Scatter(y=shown.high, fill="tonexty", fillcolor=theme.BAND, **edge))
+    filled = {"fill": "tonexty", "fillcolor": theme.BAND}
+    return [go.Scatter(y=shown.low, **edge), go.Scatter(y=shown.high, **filled, **edge)]
 
 
 def _edges(times: Series) -> list[datetime]:

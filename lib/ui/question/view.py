@@ -11,7 +11,7 @@ from lib.ui.question.folds import Folds
 from lib.ui.question.lines import Lines
 from lib.ui.question.periods import PREVIOUS, WEEKDAYS
 
-Chart = Literal["table", "pivot", "bars", "heatmap"]
+Chart = Literal["table", "pivot", "bars", "lines", "heatmap"]
 Changes = Literal["percent", "amount"]
 CHARTS: tuple[Chart, ...] = get_args(Chart)
 NONE = "none"

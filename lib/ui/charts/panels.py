@@ -1,0 +1,141 @@
+"""Small charts over time side by side, one per value, all of one scale."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from lib.reporting.models import DataField
+from lib.ui.charts import theme, time_chart
+from lib.ui.charts.numbers import Numbers
+from lib.ui.charts.time_chart import Named
+from lib.ui.charts.value_lines import ValueLine
+
+ACROSS, INSIDE, HEAD, FOOT, APART = 3, 88, 42, 36, 0.03
+LABEL_LENGTH, SPARE = 24, 0.06
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A value's course, and its figure over all days as it is written."""
+
+    line: ValueLine
+    figure: str
+
+
+def figure(panels: Sequence[Panel], field: DataField, numbers: Numbers) -> go.Figure:
+    """A chart per value, three in a row, its name and figure above it; what is compared is dotted."""
+    down = -(-len(panels) // ACROSS)
+    height = down * (HEAD + INSIDE) + FOOT
+    chart = theme.figure(height, numbers.separators, hovermode="closest", dragmode=False)
+    chart.update_layout(margin={"l": 0, "r": 8, "t": 0, "b": FOOT})
+    scale = _scale(panels, field)
+    for place, panel in enumerate(panels):
+        _axes(chart, place, len(panels), panel, scale)
+        for trace in _traces(panel.line, field, numbers):
+            chart.add_trace(trace.update(xaxis=f"x{_number(place)}", yaxis=f"y{_number(place)}"))
+        _title(chart, place, panel)
+    return chart
+
+
+def _traces(line: ValueLine, field: DataField, numbers: Numbers) -> list[go.Scatter]:
+    named = Named(line.label, line.now)
+    traces = time_chart.band(line.now)
+    if line.before is not None:
+        earlier = Named(f"{line.label}, before", line.before)
+        traces.append(time_chart.line(earlier, line.now, field, numbers, theme.GREY, dotted=True))
+    if not line.now.is_whole.all():
+        traces += time_chart.partial(named, field, numbers, line.color)
+    traces.append(time_chart.line(named, line.now, field, numbers, line.color))
+    return [trace.update(marker={"size": 3}, hoverlabel={"namelength": -1}) for trace in traces]
+
+
+def _scale(panels: Sequence[Panel], field: DataField) -> list[float]:
+    """From the least to the greatest value of all panels, and a little more; but for formulas from zero."""
+    drawn = [
+        side
+        for panel in panels
+        for line in (panel.line.now, panel.line.before)
+        if line is not None
+        for side in (line.values, line.low, line.high)
+        if side is not None
+    ]
+    known = np.concatenate([side[np.isfinite(side)] for side in drawn] or [np.zeros(0)])
+    if field.formula is None:
+        known = np.append(known, 0.0)
+    least, most = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    spare = (most - least) * SPARE or 1.0
+    return [least - (spare if least else 0.0), most + (spare if most else 0.0)]
+
+
+def _axes(chart: go.Figure, place: int, count: int, panel: Panel, scale: list[float]) -> None:
+    """The panel's place and the scale of all; labels at the left and at the foot of the figure."""
+    row, column = divmod(place, ACROSS)
+    down = -(-count // ACROSS)
+    width = (1 - APART * (ACROSS - 1)) / ACROSS
+    left, head = column * (width + APART), HEAD / (HEAD + INSIDE)
+    top = 1 - (row + head) / down
+    name = _number(place)
+    is_lowest = place + ACROSS >= count
+    chart.update_layout(
+        {
+            f"xaxis{name}": {
+                **time_chart.time_axis(panel.line.now, most=3),
+                "domain": [left, left + width],
+                "anchor": f"y{name}",
+                "showgrid": False,
+                "zeroline": False,
+                "nticks": 3,
+                "tickfont": {"size": 12},
+                "tickangle": 0,
+                "showticklabels": is_lowest,
+            },
+            f"yaxis{name}": {
+                "domain": [1 - (row + 1) / down, top],
+                "anchor": f"x{name}",
+                "range": scale,
+                "gridcolor": theme.FAINT,
+                "zeroline": False,
+                "nticks": 3,
+                "tickfont": {"size": 12},
+                "automargin": True,
+                "showticklabels": column == 0,
+            },
+        }
+    )
+
+
+def _title(chart: go.Figure, place: int, panel: Panel) -> None:
+    """The value's name and, below it, its figure."""
+    name = _number(place)
+    label = theme.shortened(panel.line.label, LABEL_LENGTH)
+    chart.add_annotation(
+        text=f"<b>{label}</b><br>{theme.drawn(panel.figure)}",
+        xref=f"x{name} domain",
+        yref=f"y{name} domain",
+        x=0,
+        y=1,
+        yshift=4,
+        xanchor="left",
+        yanchor="bottom",
+        align="left",
+        showarrow=False,
+        font={"size": 12},
+    )
+
+
+def _number(place: int) -> str:
+    """Plotly's axes are `x`, `x2`, `x3`…"""
+    return "" if place == 0 else str(place + 1)
+
+
+def alternative(panels: Sequence[Panel], title: str) -> str:
+    """What the charts show, for who can't see them: each value's figure, and where its course is highest."""
+    told = []
+    for panel in panels:
+        values = panel.line.now.values
+        known = np.flatnonzero(~np.isnan(values))
+        most = f", highest on {panel.line.now.names[known[np.argmax(values[known])]]}" if len(known) else ""
+        told.append(f"{panel.line.label} {panel.figure}{most}")
+    return f"{title}: {'; '.join(told)}"
