@@ -12,7 +12,7 @@ from lib.ui.charts import numbers
 from lib.ui.charts.time_chart import Named
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.question import compared, export_menu, followed, periods, precision, question, shortfalls
+from lib.ui.question import compared, exactly, export_menu, followed, periods, precision, question, shortfalls
 from lib.ui.question.compared import Compared
 from lib.ui.question.focus import Focus
 from lib.ui.question.view import granularities
@@ -35,6 +35,7 @@ def draw(focus: Focus, now: Audience, lines: Sequence[Named], noted: Noted) -> N
         over_time.draw_zoom_out(focus)
         st.space("stretch")
         st.caption(plain(precision.over(now, _in_sight(focus), focus.numbers)), width="content")
+        exactly.draw(focus, now)
 
 
 def draw_notes(focus: Focus, now: Audience, found: Compared | None) -> None:

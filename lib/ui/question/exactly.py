@@ -1,0 +1,39 @@
+"""The way from an estimate to exact figures, where the page does not go it by itself, and back."""
+
+import streamlit as st
+
+from lib.reporting.answers import Audience
+from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS
+from lib.ui.frame.frame import Here
+from lib.ui.question import question
+from lib.ui.question.focus import Focus
+
+EXACTLY, AGAIN = "ask_exactly", "ask_as_usual"
+
+
+def draw(focus: Focus, answer: Audience) -> None:
+    """A button that asks the page's question of every record, or as usual again; none where neither helps.
+
+    More records than a question may read (specification, Limits) are not offered.
+    """
+    limit, read = focus.query.audience_rows_limit, answer.precision
+    if limit == ROWS_LIMITS[1]:
+        _button(focus.here, AGAIN, "Estimate again", "Faster: reads a part of the records", API_ROWS_LIMIT)
+    elif read is not None and limit < read.records_in_range <= ROWS_LIMITS[1]:
+        records = focus.numbers.number(read.records_in_range)
+        help_ = f"Reads all {records} records{_takes(read.exact_milliseconds)}"
+        _button(focus.here, EXACTLY, "Make exact", help_, ROWS_LIMITS[1])
+
+
+def _button(here: Here, key: str, label: str, help_: str, limit: int) -> None:
+    st.button(label, key=key, type="tertiary", help=help_, on_click=_ask, args=(here, limit))
+
+
+def _takes(milliseconds: int | None) -> str:
+    """How long that is expected to take, where the service says so."""
+    return "" if milliseconds is None else f"; about {max(1, round(milliseconds / 1000))} s"
+
+
+def _ask(here: Here, limit: int) -> None:
+    question.ask(question.current(here).model_copy(update={"audience_rows_limit": limit}))
+    st.rerun()
