@@ -12,7 +12,7 @@ from lib.settings import Settings
 from lib.views import Kept
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
-AUDIENCE = "../pages/audience.py"
+AUDIENCE, SLICERS = "../pages/audience.py", "../pages/slicers.py"
 Desk = Callable[..., AppTest]
 
 
@@ -21,13 +21,13 @@ def signed_in(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     """The desk over a data directory of its own, for this person, on the Audience page."""
     monkeypatch.setenv("TRANCHE_HOME", str(own_home))
 
-    def opened(person: str = "manager", **params: str) -> AppTest:
+    def opened(person: str = "manager", page: str = AUDIENCE, **params: str) -> AppTest:
         desk = AppTest.from_file(DESK, default_timeout=60).run()
         desk.button(key=f"demo_{person}").click().run()
-        desk.switch_page(AUDIENCE)
+        desk.switch_page(page)
         for name, value in {"project": "demo", "slicer": "delivery", **params}.items():
             desk.query_params[name] = value
-        return opening(desk)
+        return opening(desk.run())
 
     return opened
 
@@ -172,3 +172,26 @@ def test_the_start_page(signed_in: Desk, kept: Callable[[str], Kept]) -> None:
     linked.run().button(key="demo_manager").click().run()
     assert linked.selectbox(key="slicer").value == "delivery"
     assert "split_fields" not in {one.key for one in linked.multiselect}
+
+
+def test_views_on_the_slicers_screen(signed_in: Desk, kept: Callable[[str], Kept]) -> None:
+    """Slicers has the same views: saved, marked as changed, renamed, deleted there, and opened on Audience."""
+    desk = signed_in(page=SLICERS, **{"is.geo.country": "US"})
+    desk.text_input(key="view_name").set_value("Here")
+    submit(desk, "Save view")
+    assert views(desk) == ["Here"]
+    (made,) = kept("manager").views.of("demo", "delivery")
+    assert made.params["is.geo.country"] == "US"
+    kept("manager").views.change(made.id, params={"is.geo.country": "FR", "start": "-14d"})
+    assert "**Here** · changed since saved" in [one.value for one in opening(desk.run()).markdown]
+    press(desk, f"view_manage_{made.id}")
+    assert any("/audience?project=demo&slicer=delivery&is.geo.country=FR" in one.value for one in desk.code)
+    desk.text_input(key=f"view_rename_{made.id}").set_value("There")
+    submit(desk, "Save changes")
+    press(desk, "view_all").button(key=f"view_open_{made.id}").click().run()
+    assert not desk.exception
+    assert (asked(desk, "is.geo.country"), asked(desk, "start")) == ("FR", "-14d")
+    assert "split_fields" in {one.key for one in desk.multiselect}
+    other = press(signed_in(page=SLICERS), f"view_manage_{made.id}")
+    press(press(other, "view_delete"), "view_delete_sure")
+    assert views(other) == []

@@ -1,8 +1,11 @@
 """Saved views: the named questions of a slicer, in a popover of the question bar."""
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
-from lib.ui.frame import problems
+from lib.ui.frame import problems, screens
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.question import question, saved_details
@@ -10,12 +13,18 @@ from lib.ui.question.saved_details import CHOSEN, OPEN, PROBLEM, about, told
 from lib.views import LONGEST_NAME, SavedView
 from lib.wire.errors import TrancheError
 
-POPOVER, NAME, SHARE = "saved_views", "view_name", "view_share"
+POPOVER, NAME, SHARE, LEAVING = "saved_views", "view_name", "view_share", "view_leaving"
 WIDTH, LONGEST_LABEL = 420, 28
+Opens = Callable[[SavedView], None]
 
 
-def draw(here: Here, page: str) -> None:
-    """The popover, named like the view that is open, with a mark where the question is not its any more."""
+def draw(here: Here, page: str, is_elsewhere: bool = False) -> None:
+    """The popover, named like the view that is open, with a mark where the question is not its any more.
+
+    `page` is the screen that links lead to; a view opens there too, where the question `is_elsewhere`.
+    """
+    if is_elsewhere and st.session_state.pop(LEAVING, False):  # a callback knows no pages yet
+        st.switch_page(screens.AUDIENCE, query_params=question.params())
     try:
         views = here.clients.kept.views.of(here.project, here.slicer_name)
     except TrancheError as error:
@@ -29,11 +38,16 @@ def draw(here: Here, page: str) -> None:
     )
     if popover.open:
         with popover, st.container(width=WIDTH), problems.told("The saved views"):
-            _content(here, page, views, current, whole)
+            _content(here, page, views, current, whole, partial(_open, is_elsewhere))
 
 
 def _content(
-    here: Here, page: str, views: list[SavedView], current: SavedView | None, whole: dict[str, str]
+    here: Here,
+    page: str,
+    views: list[SavedView],
+    current: SavedView | None,
+    whole: dict[str, str],
+    opens: Opens,
 ) -> None:
     if problem := st.session_state.get(PROBLEM):
         st.error(plain(problem), icon=":material/error:")
@@ -42,10 +56,10 @@ def _content(
         saved_details.draw(here, page, chosen, whole)
         return
     if current is not None and dict(current.params) != whole:
-        _changed(here, current, whole)
+        _changed(here, current, whole, opens)
     _new(here)
     for view in views:
-        _row(view, view == current)
+        _row(view, view == current, opens)
     if not views:
         st.caption("Nobody has saved a view of this slicer for you yet.")
 
@@ -64,7 +78,7 @@ def _label(current: SavedView | None, whole: dict[str, str]) -> str:
     return f"{plain(shown)} · changed" if dict(current.params) != whole else plain(shown)
 
 
-def _changed(here: Here, view: SavedView, whole: dict[str, str]) -> None:
+def _changed(here: Here, view: SavedView, whole: dict[str, str], opens: Opens) -> None:
     """What to do with a view whose question is not the one on the screen."""
     st.markdown(f"**{plain(view.name)}** · changed since saved")
     with st.container(horizontal=True):
@@ -72,7 +86,7 @@ def _changed(here: Here, view: SavedView, whole: dict[str, str]) -> None:
             st.button(
                 "Update view", key="view_update", on_click=saved_details.update, args=(here, view, whole)
             )
-        st.button("Open as saved", key="view_restore", on_click=_open, args=(view,))
+        st.button("Open as saved", key="view_restore", on_click=opens, args=(view,))
 
 
 def _new(here: Here) -> None:
@@ -82,7 +96,7 @@ def _new(here: Here) -> None:
         st.form_submit_button("Save view", type="primary", on_click=_save, args=(here,))
 
 
-def _row(view: SavedView, is_current: bool) -> None:
+def _row(view: SavedView, is_current: bool, opens: Opens) -> None:
     icon = "check" if is_current else "group" if view.is_shared else "bookmark"
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         with st.container(gap=None, width="stretch"):
@@ -91,7 +105,7 @@ def _row(view: SavedView, is_current: bool) -> None:
                 icon=f":material/{icon}:",
                 type="tertiary",
                 key=f"view_open_{view.id}",
-                on_click=_open,
+                on_click=opens,
                 args=(view,),
             )
             st.caption(about(view))
@@ -105,9 +119,10 @@ def _row(view: SavedView, is_current: bool) -> None:
         )
 
 
-def _open(view: SavedView) -> None:
+def _open(is_elsewhere: bool, view: SavedView) -> None:
     st.session_state[OPEN], st.session_state[POPOVER] = view.id, False
     question.go(view.params)
+    st.session_state[LEAVING] = is_elsewhere
     st.rerun()
 
 

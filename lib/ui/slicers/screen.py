@@ -10,7 +10,7 @@ from lib.ui.charts import series, sparkline
 from lib.ui.charts.numbers import Numbers, days, title
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.question import ask, focus, periods, precision
+from lib.ui.question import ask, focus, periods, precision, saved
 from lib.ui.slicers import fields
 
 NARROWEST = 132
@@ -25,7 +25,15 @@ def last_days(here: Here) -> AudienceQuery:
 def facts(here: Here) -> None:
     """What the slicer is, its days, its zone and its audience sources."""
     about = here.slicer.annotation or here.slicer_name
-    st.markdown(f"**{plain(about)}** · :small[{' · '.join(_facts(here.slicer))}]")
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
+        st.markdown(f"**{plain(about)}** · :small[{' · '.join(_facts(here.slicer))}]", width="stretch")
+        views(here)
+
+
+@st.fragment
+def views(here: Here) -> None:
+    """The saved views of the slicer; one opens on Audience, where its question is answered."""
+    saved.draw(here, "audience", is_elsewhere=True)
 
 
 def headline(here: Here) -> None:
