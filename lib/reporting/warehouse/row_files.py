@@ -19,15 +19,17 @@ from lib.reporting.warehouse.manifest import StoredPart, day_folder, digest_of, 
 BATCH_ROWS = 1 << 16
 BUFFER_BYTES = 64 << 20
 OPEN_FILES = 200
+THREADS = 2
 SECONDS_A_DAY = 86_400
+EPOCH = dt.date(1970, 1, 1)
 
 
 class RowFiles:
     """Writes the rows of one import into `rows/day=…/<import id>[-n].parquet` below a slicer's folder.
 
     Memory is bounded: rows are collected up to BUFFER_BYTES, then appended to their days' files, one row
-    group each, by a thread of its own: one buffer fills while one is written. At most OPEN_FILES files are
-    open; a day whose file was closed gets a further one.
+    group each, by threads of their own: one buffer fills while one is written, THREADS days at a time. At
+    most OPEN_FILES files are open; a day whose file was closed gets a further one.
     """
 
     def __init__(self, folder: Path, definition: Definition, import_id: str) -> None:
@@ -37,7 +39,7 @@ class RowFiles:
         self._buffer: list[pa.RecordBatch] = []
         self._buffered = 0
         self._open: OrderedDict[dt.date, _DayFile] = OrderedDict()
-        self._thread = ThreadPoolExecutor(1, "row-files")
+        self._thread, self._writers = ThreadPoolExecutor(1, "row-files"), ThreadPoolExecutor(THREADS, "days")
         self._writing: Future[None] | None = None
 
     def __enter__(self) -> "RowFiles":
@@ -47,6 +49,7 @@ class RowFiles:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._thread.shutdown()
+        self._writers.shutdown()
         for file in self._open.values():
             file.abandon()
 
@@ -63,8 +66,10 @@ class RowFiles:
         """Write what is left, and see that all of it is on disk."""
         self._spill()
         self._wait()
-        while self._open:
-            self._close_oldest()
+        closed = self._writers.map(self._closed, list(self._open.values()))
+        for day, part in zip(list(self._open), closed, strict=True):
+            del self._open[day]
+            self.parts.setdefault(day, []).append(part)
         for day in self.parts:
             sync_folder(self._folder / day_folder(day))
 
@@ -86,10 +91,12 @@ class RowFiles:
         if (days[1:] < days[:-1]).any():
             order = np.argsort(days, kind="stable")
             table, days = table.take(order), days[order]
-        starts = np.flatnonzero(np.diff(days, prepend=days[0] - 1))
-        for start, end in zip(starts, [*starts[1:], len(days)], strict=True):
-            day = dt.date(1970, 1, 1) + dt.timedelta(days=int(days[start]))
-            self._file(day).write(table.slice(start, end - start))
+        starts = np.flatnonzero(np.diff(days, prepend=days[0] - 1)).tolist()
+        spans = list(zip(starts, [*starts[1:], len(days)], strict=True))
+        for some in (spans[at : at + OPEN_FILES] for at in range(0, len(spans), OPEN_FILES)):
+            files = [self._file(EPOCH + dt.timedelta(days=int(days[start]))) for start, _ in some]
+            tables = [table.slice(start, end - start) for start, end in some]
+            list(self._writers.map(_DayFile.write, files, tables))
 
     def _file(self, day: dt.date) -> "_DayFile":
         if day not in self._open:
@@ -107,10 +114,11 @@ class RowFiles:
 
     def _close_oldest(self) -> None:
         day, file = self._open.popitem(last=False)
+        self.parts.setdefault(day, []).append(self._closed(file))
+
+    def _closed(self, file: "_DayFile") -> StoredPart:
         file.close()
-        self.parts.setdefault(day, []).append(
-            StoredPart(file.path.name, self._import_id, file.rows, digest_of(file.path))
-        )
+        return StoredPart(file.path.name, self._import_id, file.rows, digest_of(file.path))
 
 
 class _DayFile:
