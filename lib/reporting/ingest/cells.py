@@ -7,11 +7,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lib.reporting.ingest.numbers import PLAIN, Marks, is_dash, plain_numbers
+from lib.reporting.ingest.numbers import PERCENT, PLAIN, Marks, is_dash, notation, plain_numbers
 
 Flags = npt.NDArray[np.bool_]
 Missing: TypeAlias = pa.Array | None
 _WHOLE = r"^[+-]?[0-9]+(\.0*)?$"
+_SHORTEST = r"^(?:0|-?[1-9][0-9]*)$"
 
 
 class Cells(NamedTuple):
@@ -64,21 +65,45 @@ def number(column: pa.Array, marks: Marks = PLAIN, missing: Missing = None) -> C
     if pa.types.is_boolean(kind):
         return Cells(column.cast(pa.uint8()).cast(pa.float64()))
     plain = text(column)
-    quick = _quick_numbers(plain, marks)
+    quick = _quick_numbers(plain, marks) if reads_quickly(missing) else None
     return Cells(quick) if quick is not None else _parsed(_given(plain, marks, missing), marks)
 
 
 def whole(column: pa.Array, marks: Marks = PLAIN, missing: Missing = None) -> Cells:
-    """Whole numbers of any size, as their shortest text: `007`, `+7` and `7.0` are `7`."""
+    """Whole numbers of any size, as their shortest text: `007`, `+7` and `7.0` are `7`.
+
+    Each different text is read once.
+    """
     if pa.types.is_integer(column.type):
         return Cells(column.cast(pa.string()))
-    given = _given(text(column), marks, missing)
+    plain = text(column)
+    encoded = plain.dictionary_encode()
+    found = _whole(encoded.dictionary, marks, missing)
+    if found.values is encoded.dictionary:
+        return Cells(plain)
+    values = found.values.take(encoded.indices)
+    if found.bad is None:
+        return Cells(values)
+    return Cells(values, np.append(found.bad, False)[encoded.indices.fill_null(len(found.bad)).to_numpy()])
+
+
+def _whole(texts: pa.Array, marks: Marks, missing: Missing) -> Cells:
+    """The same of different texts; the texts themselves where each is its number's shortest."""
+    are_digits = reads_quickly(missing) and marks.unit != PERCENT
+    if are_digits and pc.all(pc.match_substring_regex(texts, _SHORTEST)).as_py() is not False:
+        return Cells(texts)
+    given = _given(texts, marks, missing)
     plain = plain_numbers(given, marks) if not marks.are_plain or marks.decimal == "unknown" else given
     kept = pc.if_else(pc.match_substring_regex(plain, _WHOLE), plain, pa.scalar(None, pa.string()))
     bad = _false(pc.or_(kept.is_valid(), given.is_null()))
     for pattern, replacement in ((r"^\+|\.0*$", ""), (r"^(-?)0+([0-9])", r"\1\2"), (r"^-0$", "0")):
         kept = pc.replace_substring_regex(kept, pattern, replacement)
     return Cells(kept, bad)
+
+
+def reads_quickly(missing: Missing) -> bool:
+    """Whether no number is a word for a missing value, so that a column of numbers alone has none."""
+    return missing is None or not pc.any(pc.match_substring_regex(missing, notation(".", ()))).as_py()
 
 
 def without_missing(texts: pa.Array, missing: Missing) -> pa.Array:
@@ -91,7 +116,8 @@ def without_missing(texts: pa.Array, missing: Missing) -> pa.Array:
 def elements(column: pa.Array, separator: str | None, missing: Missing = None) -> pa.Array:
     """Lists of text: of a list column as it is, of text by its separator. No elements is missing.
 
-    Blanks around elements and empty elements are left out. NotPlain for text without a separator.
+    Blanks around elements and empty elements are left out; each different text is taken apart once. NotPlain
+    for text without a separator.
     """
     kind = column.type
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
@@ -99,8 +125,9 @@ def elements(column: pa.Array, separator: str | None, missing: Missing = None) -
         return _lists(text(lists.flatten()), pc.list_value_length(lists))
     if separator is None and not pa.types.is_null(kind):
         raise NotPlain
-    parts = pc.split_pattern(without_missing(text(column), missing), separator or "|")
-    return _lists(parts.flatten(), pc.list_value_length(parts))
+    encoded = text(column).dictionary_encode()
+    parts = pc.split_pattern(without_missing(encoded.dictionary, missing), separator or "|")
+    return _lists(parts.flatten(), pc.list_value_length(parts)).take(encoded.indices)
 
 
 def present(column: pa.Array, missing: Missing = None) -> pa.Array:

@@ -1,10 +1,9 @@
-"""CSV, TSV and their kin → raw rows, all cells as text."""
+"""CSV, TSV and their kin → raw rows, cells as text or as numbers."""
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv
 
 from lib.reporting.ingest.encodings import (
     UTF_8,
@@ -15,6 +14,7 @@ from lib.reporting.ingest.encodings import (
 )
 from lib.reporting.ingest.files import DataFile, Progress
 from lib.reporting.ingest.layout import DELIMITERS, TextLayout, is_value, layout
+from lib.reporting.ingest.parsed import CellParser
 from lib.reporting.ingest.records import Records, records
 from lib.reporting.ingest.rejects import BELOW, WRONG_WIDTH, Ending, Reject
 from lib.reporting.ingest.rows import RawRows, Refuse
@@ -40,11 +40,16 @@ class Delimited:
         return ", ".join(parts)
 
     def rows(
-        self, wanted: Collection[str] | None, refuse: Refuse, progress: Progress | None = None
+        self,
+        wanted: Collection[str] | None,
+        refuse: Refuse,
+        progress: Progress | None = None,
+        numbers: Collection[str] = (),
     ) -> Iterator[RawRows]:
         """All rows, in batches; rows with another number of cells or undecodable bytes go to `refuse`."""
         chosen = self.columns if wanted is None else wanted
         positions = {name: place for place, name in enumerate(self._names) if name and name in (chosen or ())}
+        parser = CellParser(self._delimiter, self._names, positions, numbers)
         chunks = utf_8_chunks(self.file.chunks(progress), self._encoding)
         ending = Ending(refuse)
         for found in records(chunks, self._delimiter, len(self._names)):
@@ -56,7 +61,7 @@ class Delimited:
                 found = found.keep(found.lines >= self._layout.first_line)
             found = self._decodable(found, ending.refuse)
             if len(found):
-                raw = self._parsed(found, positions, ending)
+                raw = self._parsed(found, parser, ending)
                 if len(raw.lines):
                     yield raw
         ending.close()
@@ -77,41 +82,24 @@ class Delimited:
             refuse(Reject(int(found.lines[position]), reason, "", text))
         return found.keep(good)
 
-    def _parsed(self, found: Records, positions: dict[str, int], ending: Ending) -> RawRows:
-        good = np.ones(len(found), bool)
-        odd: list[Reject] = []
-
-        def skip(row: pa.csv.InvalidRow) -> str:
-            good[row.number - 1] = False
-            value = f"{row.actual_columns} instead of {row.expected_columns}"
-            below = BELOW if self._is_text(row.text) else None
-            odd.append(Reject(int(found.lines[row.number - 1]), WRONG_WIDTH, value, row.text, below))
-            return "skip"
-
-        text = found.text()
-        table = pa.csv.read_csv(
-            pa.BufferReader(text),
-            pa.csv.ReadOptions(
-                column_names=[str(position) for position in range(len(self._names))],
-                use_threads=False,
-                block_size=len(text) + 1,
-            ),
-            pa.csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True, invalid_row_handler=skip),
-            pa.csv.ConvertOptions(
-                check_utf8=False,
-                column_types={str(position): pa.string() for position in range(len(self._names))},
-                include_columns=[str(position) for position in positions.values()],
-                null_values=[""],
-                strings_can_be_null=True,
-            ),
-        )
-        kept = found.keep(good)
-        for reject in odd:
-            ending.refuse(reject)
+    def _parsed(self, found: Records, parser: CellParser, ending: Ending) -> RawRows:
+        text, good = found.text(), np.ones(len(found), bool)
+        table, misfits = parser.parsed(text)
+        good[[misfit.place for misfit in misfits]] = False
+        kept = found.keep(good) if misfits else found
+        for misfit in misfits:
+            value = f"{misfit.cells} instead of {len(self._names)}"
+            below = BELOW if self._is_text(misfit.text) else None
+            line = int(found.lines[misfit.place])
+            ending.refuse(Reject(line, WRONG_WIDTH, value, misfit.text, below))
         if len(kept):
             ending.passed(int(kept.lines[-1]))
-        table = table.rename_columns(list(positions))
-        return RawRows(table, kept.lines, lambda position: kept.raw(position).decode(UTF_8))
+        return RawRows(
+            table,
+            kept.lines,
+            lambda position: kept.raw(position).decode(UTF_8),
+            cache(lambda: parser.as_text(text)),
+        )
 
 
 def delimited(
@@ -132,6 +120,8 @@ def delimited(
 
 
 def _is_text(data: bytes) -> bool:
+    if data.isascii():
+        return True
     try:
         data.decode(UTF_8)
     except UnicodeDecodeError:

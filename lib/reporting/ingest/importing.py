@@ -1,14 +1,18 @@
 """Files + definition → warehouse: all of them as one import, or nothing."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 
+import pyarrow as pa
+
 from lib.reporting.definition import Definition
+from lib.reporting.ingest.ahead import read_ahead
 from lib.reporting.ingest.files import Progress
-from lib.reporting.ingest.normalise import Normaliser, source_columns
+from lib.reporting.ingest.normalise import Normaliser, number_columns, source_columns
 from lib.reporting.ingest.rejects import Ending, Reject, Rejects
-from lib.reporting.ingest.rows import Reader
-from lib.reporting.warehouse import Mode, StoredSlicer, Warehouse, Writer
+from lib.reporting.ingest.rows import RawRows, Reader, Refuse
+from lib.reporting.warehouse import Mode, StoredSlicer, Warehouse
 from lib.reporting.warehouse.manifest import Import, Source
 from lib.wire.errors import ImportRefused, UnknownName
 
@@ -43,19 +47,27 @@ def import_files(
     warehouse: Warehouse,
     rejects: Rejects,
     progress: Progress | None = None,
+    taken: Progress | None = None,
 ) -> StoredSlicer:
     """Import the files of a job, whose digests are `marks`; the slicer as it is then.
 
-    Rows that can't be read go to `rejects`; `progress` is told the bytes read. ImportRefused, and nothing
-    changed, when there are too many of those, no rows at all, a missing column, or a file that is in already.
+    Rows that can't be read go to `rejects`; `progress` is told the bytes read (from a thread of its own),
+    `taken` the rows that can be stored. ImportRefused, and nothing changed, when too many rows can't be read,
+    there are no rows at all, a column is missing, or a file is in already.
     """
     for reader in job.readers:
         refuse_missing(reader.file.name, reader.columns, job.definition)
     with warehouse.writer(job.project, job.slicer, job.definition, job.mappings, job.mode) as writer:
         if job.mode == "append":
             _refuse_known(writer.imports, marks)
+
+        def write(table: pa.Table) -> None:
+            writer.write(table)
+            if taken:
+                taken(table.num_rows)
+
         sources = [
-            Source(reader.file.name, mark, _rows(reader, job.definition, writer, rejects, progress))
+            Source(reader.file.name, mark, _rows(reader, job.definition, write, rejects, progress))
             for reader, mark in zip(job.readers, marks, strict=True)
         ]
         _refuse_unseen(job)
@@ -71,20 +83,28 @@ def missing_columns(columns: Collection[str], definition: Definition) -> list[st
 
 
 def _rows(
-    reader: Reader, definition: Definition, writer: Writer, rejects: Rejects, progress: Progress | None
+    reader: Reader,
+    definition: Definition,
+    write: Callable[[pa.Table], None],
+    rejects: Rejects,
+    progress: Progress | None,
 ) -> int:
     normaliser, written = Normaliser(definition), 0
 
     def refuse(reject: Reject) -> None:
         rejects.add(reader.file.name, reject)
 
+    def read(refuse: Refuse) -> Iterator[RawRows]:
+        return reader.rows(source_columns(definition), refuse, progress, number_columns(definition))
+
     ending = Ending(refuse)
-    for raw in reader.rows(source_columns(definition), refuse, progress):
-        table, last = normaliser.rows(raw, ending.refuse)
-        if last is not None:
-            ending.passed(last)
-        writer.write(table)
-        written += table.num_rows
+    with closing(read_ahead(read, refuse)) as batches:
+        for raw in batches:
+            table, last = normaliser.rows(raw, ending.refuse)
+            if last is not None:
+                ending.passed(last)
+            write(table)
+            written += table.num_rows
     ending.close()
     return written
 

@@ -37,7 +37,11 @@ class Ndjson:
         self.seen: dict[str, None] = {}
 
     def rows(
-        self, wanted: Collection[str] | None, refuse: Refuse, progress: Progress | None = None
+        self,
+        wanted: Collection[str] | None,
+        refuse: Refuse,
+        progress: Progress | None = None,
+        numbers: Collection[str] = (),
     ) -> Iterator[RawRows]:
         """All rows, in batches; lines that are no JSON object go to `refuse`."""
         lines: list[tuple[int, bytes]] = []

@@ -29,6 +29,20 @@ def source_columns(definition: Definition) -> list[str]:
     return list(dict.fromkeys([*sources, *(source.source for source in definition.audience_sources)]))
 
 
+def number_columns(definition: Definition) -> list[str]:
+    """The columns of which only numbers are made, and whose numbers are written as computers write them."""
+    missing = pa.array(definition.missing, pa.string())
+    others = [*definition.time.sources, *(field.source for field in definition.key_fields)]
+    others += [source.source for source in definition.audience_sources]
+    numbers: list[str] = []
+    for field in definition.data_fields:
+        if field.source is not None:
+            is_number = field.aggregate not in ("distinct", "count")
+            is_quick = cells.reads_quickly(missing) and marks_of(definition, field).are_certain
+            (numbers if is_number and is_quick else others).append(field.source)
+    return [name for name in dict.fromkeys(numbers) if name not in others]
+
+
 class Normaliser:
     """Makes stored rows of raw ones."""
 
@@ -142,7 +156,10 @@ class _Reasons:
         return cells, [cell for cell in cells if cell]
 
     def _shown(self, position: int, column: str) -> str:
-        value = self._columns.get(column, self._nothing)[position].as_py()
+        cells = self._columns.get(column, self._nothing)
+        if self._raw.as_text and pa.types.is_floating(cells.type):
+            cells = self._raw.as_text()[column]
+        value = cells[position].as_py()
         return "" if value is None else str(value)
 
 

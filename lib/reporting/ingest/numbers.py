@@ -31,6 +31,11 @@ class Marks(NamedTuple):
         return self.decimal != "," and self.unit != PERCENT
 
     @property
+    def are_certain(self) -> bool:
+        """Whether each text that is a number to a computer is that number here."""
+        return self.reads_plain and self.decimal != "unknown"
+
+    @property
     def are_plain(self) -> bool:
         """Whether 1285.50 is written 1285.50."""
         return self.decimal != "," and self.thousands is None and self.unit is None

@@ -35,7 +35,11 @@ class Parquet:
             self.description = f"Parquet, {content.metadata.num_rows:,} rows, {len(self.columns)} columns"
 
     def rows(
-        self, wanted: Collection[str] | None, refuse: Refuse, progress: Progress | None = None
+        self,
+        wanted: Collection[str] | None,
+        refuse: Refuse,
+        progress: Progress | None = None,
+        numbers: Collection[str] = (),
     ) -> Iterator[RawRows]:
         """All rows, in batches. There is nothing that could not be read."""
         names = [name for name in self.columns or () if wanted is None or name in wanted]

@@ -45,6 +45,11 @@ class Records:
         """Only the wanted ones."""
         return replace(self, starts=self.starts[wanted], ends=self.ends[wanted], lines=self.lines[wanted])
 
+    def without_empty(self) -> "Records":
+        """Without those of a newline alone."""
+        filled = self.ends - self.starts > 1
+        return self if filled.all() else self.keep(filled)
+
     def text(self) -> bytes:
         """The records one after the other, with nothing between them."""
         if len(self) and int((self.ends - self.starts).sum()) == len(self.data):
@@ -97,6 +102,10 @@ class _Splitter:
         return self._records(data, spans)
 
     def _records(self, data: bytes, spans: "_Spans") -> Records:
+        if spans.are_lines:
+            lines = self._line + np.arange(len(spans.ends))
+            self._line += len(spans.ends)
+            return Records(data[: spans.end], spans.starts, spans.ends, lines).without_empty()
         newlines = np.flatnonzero(np.frombuffer(data, np.uint8, spans.end) == _NEWLINE)
         lines = self._line + np.searchsorted(newlines, spans.starts)
         broken = [
@@ -104,19 +113,19 @@ class _Splitter:
             for start, end in spans.broken
         ]
         self._line += len(newlines)
-        found = Records(data[: spans.end], spans.starts, spans.ends, lines, tuple(broken))
-        return found.keep(spans.ends - spans.starts > 1)
+        return Records(data[: spans.end], spans.starts, spans.ends, lines, tuple(broken)).without_empty()
 
     def _counted(self, data: bytes) -> "_Spans | None":
         """Where records lie in well-formed text; None if it is not."""
         characters = np.frombuffer(data, np.uint8)
-        ends = np.flatnonzero(characters == _NEWLINE) + 1
-        if b'"' in data:
+        ends, has_quotes = np.flatnonzero(characters == _NEWLINE) + 1, b'"' in data
+        if has_quotes:
             quotes = np.flatnonzero(characters == _QUOTE)
             if not self._are_well_formed(characters, quotes):
                 return None
             ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
-        return _Spans(np.concatenate([[0], ends[:-1]]).astype(np.int64)[: len(ends)], ends)
+        starts = np.concatenate([[0], ends[:-1]]).astype(np.int64)[: len(ends)]
+        return _Spans(starts, ends, are_lines=not has_quotes)
 
     def _are_well_formed(self, characters: npt.NDArray[np.uint8], quotes: Ints) -> bool:
         """Whether quotes open only at the beginning of a cell, and close only at its end."""
@@ -160,10 +169,18 @@ class _Splitter:
 
 
 class _Spans:
-    """Where records and broken lines lie in a piece of text, and where the whole records end."""
+    """Where records and broken lines lie in a piece of text, and where the whole records end.
+
+    `are_lines`: each is a line, and each line one of them.
+    """
 
     def __init__(
-        self, starts: Ints, ends: Ints, broken: list[tuple[int, int]] | None = None, end: int | None = None
+        self,
+        starts: Ints,
+        ends: Ints,
+        broken: list[tuple[int, int]] | None = None,
+        end: int | None = None,
+        are_lines: bool = False,
     ) -> None:
-        self.starts, self.ends, self.broken = starts, ends, broken or []
+        self.starts, self.ends, self.broken, self.are_lines = starts, ends, broken or [], are_lines
         self.end = end if end is not None else int(ends[-1]) if len(ends) else 0

@@ -19,12 +19,14 @@ Refuse = Callable[[Reject], None]
 class RawRows:
     """Some rows of a file: columns as they were found (of any Arrow type), and each row's line.
 
-    `text` gives the row at a position as it stands in the file.
+    `text` gives the row at a position as it stands in the file; `as_text` the table with the text of cells
+    that were read as numbers (None: none were).
     """
 
     table: pa.Table
     lines: Ints
     text: Callable[[int], str]
+    as_text: Callable[[], pa.Table] | None = None
 
 
 class Reader(Protocol):
@@ -45,7 +47,15 @@ class Reader(Protocol):
         ...
 
     def rows(
-        self, wanted: Collection[str] | None, refuse: Refuse, progress: Progress | None = None
+        self,
+        wanted: Collection[str] | None,
+        refuse: Refuse,
+        progress: Progress | None = None,
+        numbers: Collection[str] = (),
     ) -> Iterator[RawRows]:
-        """All rows, in batches, with the wanted columns (None: all); what can't be read goes to `refuse`."""
+        """All rows, in batches, with the wanted columns (None: all); what can't be read goes to `refuse`.
+
+        Columns of `numbers` may come as float64 where each of their cells in a batch is a number as computers
+        write it.
+        """
         ...

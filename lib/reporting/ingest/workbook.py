@@ -50,7 +50,11 @@ class Workbook:
         self.description = ", ".join(parts)
 
     def rows(
-        self, wanted: Collection[str] | None, refuse: Refuse, progress: Progress | None = None
+        self,
+        wanted: Collection[str] | None,
+        refuse: Refuse,
+        progress: Progress | None = None,
+        numbers: Collection[str] = (),
     ) -> Iterator[RawRows]:
         """All rows, in batches; empty ones are no rows."""
         chosen = [
