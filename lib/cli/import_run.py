@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from lib import private
+from lib.cli.import_progress import reading
 from lib.cli.import_request import ImportRequest
 from lib.cli.table import table
 from lib.reporting.definition import Definition
@@ -149,8 +150,8 @@ def _import(job: ImportJob, warehouse: Warehouse, rejects_path: Path) -> StoredS
         marks = digests(job.readers, checked)
     with Rejects(rejects_path) as rejects:
         try:
-            with _bar("Reading", size) as read:
-                return import_files(job, marks, warehouse, rejects, read)
+            with reading(size) as progress:
+                return import_files(job, marks, warehouse, rejects, progress.read, progress.take)
         finally:
             tell_rejects(rejects)
 
