@@ -1,12 +1,16 @@
-"""Rows a second of an import: a CSV of 24 columns, beside DuckDB's read_csv into a table of its own.
+"""Rows a second of an import: a CSV and a Parquet file of 24 columns, beside DuckDB's and Arrow's read_csv.
 
-    python bench/imports.py [rows]
+    python bench/imports.py [rows] [--before CHECKOUT]
 
-The import checks every cell, writes rejects, and stores rows by day, on disk; DuckDB reads the same file into
-memory. Medians of three runs, interleaved.
+The import checks every cell, writes rejects, and stores rows by day, on disk; DuckDB and Arrow read the same
+file into memory. Medians of three runs, interleaved, each in a process of its own; CPU seconds are of all its
+threads. With `--before`, the same imports by the code of another checkout are among them.
 """
 
+import argparse
+import json
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -17,6 +21,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.parquet as pq
 
 from lib.reporting.definition.file import parse_definition
 from lib.reporting.ingest.importing import ImportJob, digests, import_files
@@ -24,6 +29,7 @@ from lib.reporting.ingest.readers import reader
 from lib.reporting.ingest.rejects import Rejects
 from lib.reporting.warehouse import Warehouse
 
+ROOT = Path(__file__).resolve().parent.parent
 RUNS, DAYS = 3, 30
 DEFINITION = """
 time: {column: time, granularity: hour}
@@ -39,22 +45,53 @@ data_fields:
 
 
 def main() -> None:
-    """Write the file, import it, and print rows a second and the ratio."""
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    """Write the files, import them, and print seconds, rows a second and the ratio to DuckDB."""
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("rows", type=int, nargs="?", default=1_000_000)
+    arguments.add_argument("--before", type=Path)
+    given = arguments.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        path = folder / "rows.csv"
-        write_rows(path, rows)
-        ours, theirs = [], []
-        for run in range(RUNS):
-            ours.append(timed(lambda run=run: bring(path, folder / f"warehouse-{run}")))
-            theirs.append(
-                timed(lambda: duckdb.connect().execute(f"create table t as from read_csv('{path}')"))
-            )
-        mine, other = statistics.median(ours), statistics.median(theirs)
-        print(f"{rows:,} rows, {path.stat().st_size >> 20:,} MiB")
-        print(f"import   {mine:6.2f} s  {rows / mine:10,.0f} rows/s")
-        print(f"read_csv {other:6.2f} s  {rows / other:10,.0f} rows/s   ratio {mine / other:.1f}")
+        path = Path(name) / "rows.csv"
+        write_rows(path, given.rows)
+        works = [("import CSV", "bring", path, ROOT), ("import Parquet", "bring", in_parquet(path), ROOT)]
+        if given.before:
+            works += [(f"{label}, before", work, file, given.before) for label, work, file, _ in works]
+        works += [("DuckDB read_csv", "duck", path, ROOT), ("Arrow read_csv", "arrow", path, ROOT)]
+        took: dict[str, list[tuple[float, float]]] = {label: [] for label, *_ in works}
+        for _ in range(RUNS):
+            for label, work, file, checkout in works:
+                took[label].append(in_process(work, file, checkout))
+        print(f"{given.rows:,} rows, {path.stat().st_size >> 20:,} MiB of CSV")
+        report(took, given.rows)
+
+
+def report(took: dict[str, list[tuple[float, float]]], rows: int) -> None:
+    """A line for each: medians of (seconds, CPU seconds), rows a second, and how often DuckDB's seconds."""
+    medians = {
+        label: [statistics.median(part) for part in zip(*runs, strict=True)] for label, runs in took.items()
+    }
+    other = medians["DuckDB read_csv"][0]
+    print(f"{'':24} seconds      CPU       rows/s   of DuckDB")
+    for label, (seconds, cpu) in medians.items():
+        print(f"{label:24} {seconds:7.2f}  {cpu:7.2f}  {rows / seconds:11,.0f}   {seconds / other:9.1f}")
+
+
+def in_process(work: str, path: Path, checkout: Path) -> tuple[float, float]:
+    """Seconds and CPU seconds of one of WORKS, with the code of a checkout."""
+    folders = [str(checkout.resolve()), str(ROOT / "bench")]
+    code = f"import sys; sys.path[:0] = {folders!r}; import imports; imports.show(*sys.argv[1:])"
+    command = [sys.executable, "-c", code, work, str(path)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=checkout)
+    seconds, cpu = json.loads(done.stdout.splitlines()[-1])
+    return seconds, cpu
+
+
+def show(work: str, path: str) -> None:
+    """Do one of WORKS in this process, and print its seconds and CPU seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        began, cpu = time.perf_counter(), time.process_time()
+        WORKS[work](Path(path), Path(folder))
+        print(json.dumps([time.perf_counter() - began, time.process_time() - cpu]))
 
 
 def write_rows(path: Path, rows: int) -> None:
@@ -88,12 +125,24 @@ def bring(path: Path, folder: Path) -> None:
         import_files(ImportJob("p", "s", readers, definition), digests(readers), Warehouse(folder), rejects)
 
 
-def timed(work: Callable[[], object]) -> float:
-    """Seconds that some work takes."""
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+def in_parquet(path: Path) -> Path:
+    """The rows of the CSV file as Parquet, numbers as numbers."""
+    target = path.with_suffix(".parquet")
+    pq.write_table(pa.csv.read_csv(path), target)
+    return target
 
+
+def duck(path: Path, _: Path) -> None:
+    """Read the file into a table in memory, with DuckDB."""
+    duckdb.connect().execute(f"create table t as from read_csv('{path}')")
+
+
+def arrow(path: Path, _: Path) -> None:
+    """Read the file into a table in memory, with Arrow."""
+    pa.csv.read_csv(path)
+
+
+WORKS: dict[str, Callable[[Path, Path], None]] = {"bring": bring, "duck": duck, "arrow": arrow}
 
 if __name__ == "__main__":
     main()
