@@ -1,12 +1,14 @@
 """From a slicer's Parquet rows to its resident layout, a day at a time.
 
-Memory: the rows of the largest day, the dictionaries, and four bytes a record.
+Memory: the rows of the two largest days, the dictionaries, and four bytes a record.
 """
 
 import logging
 import shutil
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -29,6 +31,7 @@ Progress = Callable[[float], None]
 CHUNK = 1 << 17
 EPOCH = date(1970, 1, 1)
 SEED = 20_151
+READERS = 2
 
 
 def build(stored: StoredSlicer, progress: Progress | None = None, seed: int = SEED) -> Path:
@@ -129,9 +132,10 @@ class _Builder:
         for path in (path for _, files in days for path in files):
             self.stored.check(path)
         scale = self._scale()
-        for place, (day, files) in enumerate(days):
-            self._add_day((day - EPOCH).days, self._read(files), scale)
-            progress(0.8 * (place + 1) / len(days))
+        with closing(self._tables()) as tables:
+            for place, ((day, _), table) in enumerate(zip(days, tables, strict=True)):
+                self._add_day((day - EPOCH).days, table, scale)
+                progress(0.8 * (place + 1) / len(days))
         hours = np.array(sorted(self.hour_sums), dtype=np.int64)
         with (self.folder / "time.codes").open("wb") as file:
             for part in self.hours:
@@ -143,12 +147,27 @@ class _Builder:
     def _scale(self) -> dict[str, float]:
         """Mean |y| of the additive fields over all records (one pass over those columns alone)."""
         sums = dict.fromkeys(self.additive, 0.0)
-        for files in self.stored.files.values():
-            for path in files:
-                table = self.stored.table(path, self.additive)
+        paths = [path for files in self.stored.files.values() for path in files]
+        with ThreadPoolExecutor(READERS, "sums") as pool:
+            for found in pool.map(self._sums, paths):
                 for name in self.additive:
-                    sums[name] += float(np.nansum(np.abs(_floats(table[name]))))
+                    sums[name] += found[name]
         return sampling.scales(sums, sum(self.stored.rows.values()))
+
+    def _sums(self, path: Path) -> dict[str, float]:
+        """Σ|y| of the additive fields in a file of rows."""
+        table = self.stored.table(path, self.additive)
+        return {name: float(np.nansum(np.abs(_floats(table[name])))) for name in self.additive}
+
+    def _tables(self) -> Generator[pa.Table, None, None]:
+        """The rows of each day; those of the next are read while one is worked on."""
+        with ThreadPoolExecutor(1, "rows") as pool:
+            ahead: Future[pa.Table] | None = None
+            for files in [*self.stored.files.values(), None]:
+                table = ahead.result() if ahead is not None else None
+                ahead = pool.submit(self._read, files) if files is not None else None
+                if table is not None:
+                    yield table
 
     def _read(self, files: tuple[Path, ...]) -> pa.Table:
         schema = self.stored.definition.schema()
