@@ -21,7 +21,7 @@ FIELD, GRAIN, METRICS, NOTES = "shown_field", "shown_grain", "shown_metrics", "f
 
 
 def draw(focus: Focus, now: Audience, lines: Sequence[Named], noted: Noted) -> None:
-    """The controls in a row, and at its end how precise it all is."""
+    """The controls in a row."""
     with st.container(horizontal=True, vertical_alignment="center"):
         _field(focus)
         if focus.grain is not None:
@@ -33,15 +33,13 @@ def draw(focus: Focus, now: Audience, lines: Sequence[Named], noted: Noted) -> N
             export_menu.draw(focus, "chart", now, _in_sight(focus))
             date_notes.draw(focus, noted)
         over_time.draw_zoom_out(focus)
-        st.space("stretch")
-        st.caption(plain(precision.over(now, _in_sight(focus), focus.numbers)), width="content")
-        exactly.draw(focus, now)
 
 
 def draw_notes(focus: Focus, now: Audience, found: Compared | None) -> None:
-    """What a reader has to know about the figures. Its line is there without any: nothing below moves."""
-    with st.container(key=NOTES):
-        st.caption(" ".join(_notes(focus, now, found)) or "\N{NO-BREAK SPACE}")
+    """What a reader has to know about the figures, and how precise they are. Its line is always there."""
+    with st.container(horizontal=True, vertical_alignment="center", key=NOTES):
+        st.caption(" ".join(_notes(focus, now, found)) or "\N{NO-BREAK SPACE}", width="stretch")
+        exactly.draw(focus, now, precision.over(now, _in_sight(focus), focus.numbers))
 
 
 def _notes(focus: Focus, now: Audience, found: Compared | None) -> Iterator[str]:

@@ -28,6 +28,7 @@ STYLE = """<style>
 [class*="st-key-figure_"]:has(.st-key-chosen_figure) {
   background: rgba(42,127,158,0.1); box-shadow: inset 0 -2px #2a7f9e;
 }
+.st-key-figure_notes { min-height: 2.5rem; }
 .st-key-chosen_figure [data-testid=stMetricLabel] p { font-weight: 700; }
 :has(.st-key-chosen_figure) > [class*="st-key-show_figure_"] button::after { content: "" / ", shown now"; }
 [class*="st-key-show_figure_"] { position: absolute; inset: 0; z-index: 1; }

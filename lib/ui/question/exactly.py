@@ -5,28 +5,32 @@ import streamlit as st
 from lib.reporting.answers import Audience
 from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS
 from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
 from lib.ui.question import question
 from lib.ui.question.focus import Focus
 
 EXACTLY, AGAIN = "ask_exactly", "ask_as_usual"
 
 
-def draw(focus: Focus, answer: Audience) -> None:
-    """A button that asks the page's question of every record, or as usual again; none where neither helps.
+def draw(focus: Focus, answer: Audience, said: str) -> None:
+    """What is said of precision; a button where a click has all records read, or as few as usual again.
 
     More records than a question may read (specification, Limits) are not offered.
     """
     limit, read = focus.query.audience_rows_limit, answer.precision
     if limit == ROWS_LIMITS[1]:
-        _button(focus.here, AGAIN, "Estimate again", "Faster: reads a part of the records", API_ROWS_LIMIT)
+        _button(focus.here, AGAIN, said, "Go back to quick estimates", API_ROWS_LIMIT)
     elif read is not None and limit < read.records_in_range <= ROWS_LIMITS[1]:
         records = focus.numbers.number(read.records_in_range)
-        help_ = f"Reads all {records} records{_takes(read.exact_milliseconds)}"
-        _button(focus.here, EXACTLY, "Make exact", help_, ROWS_LIMITS[1])
+        help_ = f"Make it exact: reads all {records} records{_takes(read.exact_milliseconds)}"
+        _button(focus.here, EXACTLY, said, help_, ROWS_LIMITS[1])
+    else:
+        st.caption(plain(said), width="content")
 
 
-def _button(here: Here, key: str, label: str, help_: str, limit: int) -> None:
-    st.button(label, key=key, type="tertiary", help=help_, on_click=_ask, args=(here, limit))
+def _button(here: Here, key: str, said: str, help_: str, limit: int) -> None:
+    icon = ":material/target:" if key == EXACTLY else ":material/speed:"
+    st.button(plain(said), key=key, icon=icon, type="tertiary", help=help_, on_click=_ask, args=(here, limit))
 
 
 def _takes(milliseconds: int | None) -> str:

@@ -26,6 +26,7 @@ function drawCard(shown, table) {
   const { node, title, about, find, more, message } = shown.card
   text(title, table.card.title)
   text(about, table.card.about)
+  set(about, "title", table.card.about)
   text(message, table.card.message)
   set(node, "aria-label", table.label)
   set(find, "aria-label", `Find in ${table.card.title}`)
