@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import boards
 import pytest
 from conftest import PEOPLE
 from streamlit.testing.v1 import AppTest
@@ -175,7 +176,7 @@ def test_the_start_page(signed_in: Desk, kept: Callable[[str], Kept]) -> None:
 
 
 def test_views_on_the_slicers_screen(signed_in: Desk, kept: Callable[[str], Kept]) -> None:
-    """Slicers has the same views: saved, marked as changed, renamed, deleted there, and opened on Audience."""
+    """Slicers has the same views: saved, marked as changed, renamed, deleted; one opens on Audience."""
     desk = signed_in(page=SLICERS, **{"is.geo.country": "US"})
     desk.text_input(key="view_name").set_value("Here")
     submit(desk, "Save view")
@@ -195,3 +196,23 @@ def test_views_on_the_slicers_screen(signed_in: Desk, kept: Callable[[str], Kept
     other = press(signed_in(page=SLICERS), f"view_manage_{made.id}")
     press(press(other, "view_delete"), "view_delete_sure")
     assert views(other) == []
+
+
+def leaderboards(desk: AppTest) -> list[str]:
+    """The key fields that have a card."""
+    return [table["id"] for table in boards.drawn(desk) if table["card"]]
+
+
+def test_chosen_leaderboards_are_remembered(signed_in: Desk) -> None:
+    """The next visit shows the leaderboards that a person chose, unless the link asks for others."""
+    desk = signed_in()
+    desk.multiselect(key="card_fields").set_value(["categories", "geo.country"]).run()
+    assert leaderboards(desk) == ["categories", "geo.country"]
+    fresh = signed_in()
+    assert leaderboards(fresh) == ["categories", "geo.country"]
+    assert asked(fresh, "cards") == ""
+    assert leaderboards(signed_in(cards="campaign_id")) == ["campaign_id"]
+    usual = leaderboards(signed_in("admin"))
+    assert usual == ["geo.country", "campaign_id"]
+    fresh.multiselect(key="card_fields").set_value(usual).run()
+    assert leaderboards(signed_in()) == usual

@@ -249,3 +249,28 @@ def test_texts_that_do_not_do(kept: As, text: str, words: str) -> None:
     """An empty text and a long one are refused in words."""
     with pytest.raises(BadRequest, match=words):
         kept("ada").notes.add(*DELIVERY, date(2026, 11, 1), text)
+
+
+def test_chosen_leaderboards(kept: As) -> None:
+    """A person's leaderboards are kept per slicer and service, until others, or none, are chosen."""
+    ada = kept("ada")
+    assert ada.cards.get(*DELIVERY) == ""
+    for text in ("site~device", "site"):
+        ada.cards.set(*DELIVERY, text)
+        assert ada.cards.get(*DELIVERY) == text
+    assert ada.cards.get("demo", "curation") == ""
+    assert kept("bo").cards.get(*DELIVERY) == ""
+    assert kept("ada", service="https://reports.example.com").cards.get(*DELIVERY) == ""
+    assert kept("ada", added=datetime.now(UTC) + timedelta(seconds=1)).cards.get(*DELIVERY) == ""
+    ada.cards.set(*DELIVERY, "")
+    assert ada.cards.get(*DELIVERY) == ""
+
+
+def test_leaderboards_that_do_not_do(kept: As) -> None:
+    """Without access to the slicer none are read or kept, and a text that is too long is refused."""
+    stranger = kept("bo", sees="demo/curation")
+    for attempt in (lambda: stranger.cards.get(*DELIVERY), lambda: stranger.cards.set(*DELIVERY, "site")):
+        with pytest.raises(AccessError):
+            attempt()
+    with pytest.raises(BadRequest, match="too long"):
+        kept("ada").cards.set(*DELIVERY, "x" * 20_001)

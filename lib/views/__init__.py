@@ -1,4 +1,4 @@
-"""What people keep about a slicer: saved views (named questions), and notes on dates."""
+"""What people keep about a slicer: saved views (named questions), chosen leaderboards, notes on dates."""
 
 from lib.views.kept import Kept
 from lib.views.models import LONGEST_NAME, LONGEST_NOTE, Note, SavedView

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from lib.views.cards import ChosenCards
 from lib.views.notes import Notes
 from lib.views.saved import SavedViews
 from lib.views.scope import Scope
@@ -23,6 +24,11 @@ class Kept:
     def start(self) -> StartView:
         """The view that the desk opens on."""
         return StartView(self.scope)
+
+    @property
+    def cards(self) -> ChosenCards:
+        """The leaderboards chosen for slicers."""
+        return ChosenCards(self.scope)
 
     @property
     def notes(self) -> Notes:

@@ -1,4 +1,7 @@
-"""The tables of saved views, start pages and notes. `service` is the remote reporting service, or empty."""
+"""The tables of saved views, start pages, notes and chosen leaderboards.
+
+`service` is the remote reporting service, or empty.
+"""
 
 from sqlalchemy import Boolean, Column, Date, ForeignKey, Index, String, Table, Text
 
@@ -27,6 +30,17 @@ start_views = Table(
     Column("username", String(64), primary_key=True),
     Column("service", String(500), primary_key=True),
     Column("view_id", Key, ForeignKey("saved_views.id", ondelete="CASCADE"), nullable=False),
+    Column("at", Instant, nullable=False),
+)
+
+chosen_cards = Table(
+    "chosen_cards",
+    metadata,
+    Column("username", String(64), primary_key=True),
+    Column("service", String(500), primary_key=True),
+    Column("project", String(200), primary_key=True),
+    Column("slicer", String(200), primary_key=True),
+    Column("cards", Text, nullable=False),
     Column("at", Instant, nullable=False),
 )
 

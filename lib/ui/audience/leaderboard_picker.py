@@ -1,9 +1,11 @@
 """Which key fields have a leaderboard, and how their changes are shown."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from lib.ui.frame.frame import Here
-from lib.ui.question import cards, filter_words, followed, question
+from lib.ui.question import cards, filter_words, followed, question, remembered
 from lib.ui.question.cards import Card
 from lib.ui.question.focus import Focus
 from lib.ui.question.view import CHANGES
@@ -41,10 +43,15 @@ def draw(seen: Focus) -> None:
 
 
 def _ask_fields(here: Here, key: str) -> None:
-    """The key fields chosen, each card with the order that it had; without any, the usual ones."""
+    """The key fields chosen, each card with the order that it had; without any, the usual ones.
+
+    They are remembered, but for the texts to find.
+    """
     shown = {card.name: card for card in question.view(here).cards or cards.usual(here.slicer)}
     chosen = tuple(shown.get(name, Card(name)) for name in st.session_state[key])
-    question.look(here, cards=None if chosen == cards.usual(here.slicer) else chosen or None)
+    wanted = None if chosen == cards.usual(here.slicer) else chosen or None
+    remembered.keep(here, wanted and tuple(replace(card, find="") for card in wanted))
+    question.look(here, cards=wanted)
     st.rerun()
 
 

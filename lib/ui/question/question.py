@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Slicer
 from lib.ui.frame.frame import Here
-from lib.ui.question import link
+from lib.ui.question import link, remembered
 from lib.ui.question import view as views
 from lib.ui.question.steps import Params, Steps
 from lib.ui.question.view import View
@@ -76,7 +76,13 @@ def current(here: Here) -> AudienceQuery:
 
 
 def view(here: Here) -> View:
-    """How the question is looked at."""
+    """How the question is looked at: with the leaderboards of the link, else those that the person chose."""
+    asked = _view(here)
+    return asked if asked.cards else replace(asked, cards=remembered.chosen(here))
+
+
+def _view(here: Here) -> View:
+    """The view that the parameters alone ask for."""
     return views.from_params(_asked(), here.slicer)
 
 
@@ -97,7 +103,7 @@ def look(
     **changes: object,
 ) -> None:
     """Change how the question is looked at: the fields of View that are named; in one step with `query`."""
-    looked = replace(view(here), **changes)  # type: ignore[arg-type]
+    looked = replace(_view(here), **changes)  # type: ignore[arg-type]
     _write(_params(query or current(here)) | views.to_params(looked), taken)
 
 
@@ -132,7 +138,7 @@ def is_usual(here: Here) -> bool:
 
 def whole(here: Here) -> dict[str, str]:
     """The question and its view as URL parameters, in one way of writing; without project and slicer."""
-    return _params(current(here)) | views.to_params(view(here))
+    return _params(current(here)) | views.to_params(_view(here))
 
 
 def go(params: Params) -> None:

@@ -1,0 +1,43 @@
+"""The leaderboards that a person chose last for a slicer: asked of the database once a session."""
+
+import logging
+
+import streamlit as st
+
+from lib.ui.frame.frame import Here
+from lib.ui.question import cards
+from lib.ui.question.cards import Card
+from lib.wire.errors import TrancheError
+
+REMEMBERED = "remembered_cards"
+log = logging.getLogger(__name__)
+Slicers = dict[tuple[str, str], str]
+
+
+def chosen(here: Here) -> tuple[Card, ...] | None:
+    """Those of this slicer; None where none were chosen, or where the database fails: the log says why."""
+    known: Slicers = st.session_state.get(REMEMBERED, {})
+    about = (here.project, here.slicer_name)
+    if about not in known:
+        known = known | {about: _read(here)}
+        st.session_state[REMEMBERED] = known
+    return cards.from_text(known[about], here.slicer)
+
+
+def keep(here: Here, wanted: tuple[Card, ...] | None) -> None:
+    """Remember this choice; None: no choice. Where the database fails it holds for this session."""
+    text = cards.to_text(wanted or ())
+    known: Slicers = st.session_state.get(REMEMBERED, {})
+    st.session_state[REMEMBERED] = known | {(here.project, here.slicer_name): text}
+    try:
+        here.clients.kept.cards.set(here.project, here.slicer_name, text)
+    except TrancheError as error:
+        log.warning("The choice of leaderboards could not be kept: %s", error.reason)
+
+
+def _read(here: Here) -> str:
+    try:
+        return here.clients.kept.cards.get(here.project, here.slicer_name)
+    except TrancheError as error:
+        log.warning("The choice of leaderboards could not be read: %s", error.reason)
+        return ""
