@@ -85,7 +85,8 @@ def test_a_figure_is_a_button(page: Page, country: Locator) -> None:
     page.get_by_role("button", name="Show Clicks").click()
     page.wait_for_url(lambda url: "field=clicks" in url)
     expect(country.get_by_role("columnheader", name="Clicks")).to_be_visible()
-    chosen = page.get_by_role("button", name="Show Clicks , shown now")
+    chosen = page.get_by_role("button", name="Show Clicks", pressed=True)
+    expect(page.get_by_role("button", name="Show Impressions", pressed=False)).to_be_visible()
     expect(chosen).to_be_focused()
     found = small_rows(seed=0).to_pandas()
     week = found[found["time"].dt.date > LAST_DAY - pd.Timedelta(days=7).to_pytimedelta()]

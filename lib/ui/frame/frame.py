@@ -30,7 +30,6 @@ STYLE = """<style>
 }
 .st-key-figure_notes { min-height: 2.5rem; }
 .st-key-chosen_figure [data-testid=stMetricLabel] p { font-weight: 700; }
-:has(.st-key-chosen_figure) > [class*="st-key-show_figure_"] button::after { content: "" / ", shown now"; }
 [class*="st-key-show_figure_"] { position: absolute; inset: 0; z-index: 1; }
 [class*="st-key-show_figure_"] :is(div, button) { width: 100%; height: 100%; }
 [class*="st-key-show_figure_"] button > * { opacity: 0; }
@@ -46,6 +45,13 @@ STYLE = """<style>
   opacity: 1; --figures: 0.4;
 }
 .st-key-headline { min-height: 8.25rem; }
+@media (max-width: 640px) {
+  .st-key-question_bar {
+    display: grid; grid: auto auto / auto-flow max-content; gap: 0.25rem 0.5rem; overflow-x: auto;
+  }
+  .st-key-question_bar > * { width: auto; }
+  .st-key-question_bar > :has(> [data-testid=stSpace]) { display: none; }
+}
 </style>"""
 
 

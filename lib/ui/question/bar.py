@@ -5,11 +5,16 @@ import streamlit as st
 from lib.ui.frame.frame import Here
 from lib.ui.question import dates_picker, filter_picker, history, moved_button, saved, share
 
+BAR = "question_bar"
+
 
 @st.fragment
 def draw(here: Here, with_comparison: bool = True, page: str = "audience") -> None:
-    """The row of pickers. What is only opened or typed in redraws this row alone, a choice all."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    """The row of pickers; on a phone two that scroll sideways.
+
+    What is only opened or typed in redraws this row alone, a choice all.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=BAR):
         dates_picker.draw(here)
         if with_comparison:
             dates_picker.draw_comparison(here)

@@ -19,4 +19,19 @@ function nameButtons() {
   }
 }
 
-new MutationObserver(nameButtons).observe(document, { childList: true, subtree: true })
+// A button over each figure of the headline chooses it: the chosen one is pressed.
+function pressFigures() {
+  for (const button of document.querySelectorAll('[class*="st-key-show_figure_"] button')) {
+    const isChosen = button.closest('[class*="st-key-figure_"]')?.querySelector(".st-key-chosen_figure")
+    const pressed = String(Boolean(isChosen))
+    if (button.getAttribute("aria-pressed") !== pressed) button.setAttribute("aria-pressed", pressed)
+  }
+}
+
+function describe() {
+  nameButtons()
+  pressFigures()
+}
+
+const CHANGES = { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] }
+new MutationObserver(describe).observe(document, CHANGES)
