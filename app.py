@@ -21,7 +21,9 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import StopException
 
 from lib import connect, private
+from lib.alerts import watching
 from lib.settings import Settings
+from lib.ui.question import link
 from lib.wire import server
 from lib.wire.apis import Apis
 from lib.wire.errors import TrancheError
@@ -78,7 +80,7 @@ def main() -> None:
         private.closed_to_others()
         settings = Settings.current()
         server.log(settings.log_level)
-        with connect.one_desk(settings):
+        with connect.one_desk(settings), watching(settings, link.from_params):
             app = application(settings)
             server.run(app, settings.network, partial(_ready, settings), ws="websockets-sansio")
     except TrancheError as error:

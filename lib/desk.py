@@ -6,6 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from lib.people import ROLES, DealsGrant, Person, Role
+from lib.ui.alerts import firing
 from lib.ui.frame import frame, menu, sign_in
 from lib.ui.question import question, start_page
 
@@ -79,5 +80,5 @@ else:
     if screen is start:
         own_first_screen(person)
     frame.heading(screen.title)
-    frame.header(person)
+    frame.header(person, firing.mark)
     screen.run()

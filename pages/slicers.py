@@ -1,9 +1,11 @@
 """What can be asked of the chosen slicer: its latest figures, its fields, the top values of each."""
 
+from lib.ui.alerts import firing
 from lib.ui.frame import frame, problems
 from lib.ui.slicers import explorer, screen
 
 here = frame.with_slicer(frame.signed_in())
+firing.block(here.clients)
 screen.facts(here)
 with problems.told("The latest figures"):
     screen.headline(here)

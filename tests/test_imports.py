@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 FILES = sorted([ROOT / "app.py", *(ROOT / "lib").rglob("*.py"), *(ROOT / "pages").glob("*.py")])
 SCREENS = ("app", "desk", "pages", "ui")
 ARROWS = {
-    "app": {"connect", "settings", "private", "wire"},
+    "app": {"alerts", "connect", "settings", "private", "ui", "wire"},
     "desk": {"ui", "people"},
     "pages": {"ui", "reporting", "deals", "people", "wire"},
     "ui": {"check", "connect", "reporting", "deals", "tokens", "views", "people", "settings", "wire"},
@@ -28,6 +28,7 @@ ARROWS = {
         "private",
         "wire",
     },
+    "alerts": {"connect", "reporting", "views", "people", "database", "settings", "private", "wire"},
     "connect": {"remote", "reporting", "deals", "tokens", "views", "people", "settings", "private", "wire"},
     "check": {"connect", "remote", "reporting", "deals", "tokens", "settings", "wire"},
     "remote": {"deals", "tokens", "people", "settings", "wire"},
@@ -49,6 +50,7 @@ UI = {
     "rows": set(),
     "listing": {"rows"},
     "question": {"frame", "charts", "rows"},
+    "alerts": {"frame", "charts", "question"},
     "targeting": {"frame", "typed", "charts", "question"},
     "supply": {"frame", "typed", "charts", "question", "targeting"},
     "slicers": {"frame", "charts", "rows", "question"},

@@ -1,6 +1,25 @@
-"""What people keep about a slicer: saved views (named questions), chosen leaderboards, notes on dates."""
+"""What people keep about a slicer: saved views, chosen leaderboards, notes on dates, alerts."""
 
 from lib.views.kept import Kept
-from lib.views.models import LONGEST_NAME, LONGEST_NOTE, Note, SavedView
+from lib.views.models import (
+    ALERT_RULES,
+    LONGEST_NAME,
+    LONGEST_NOTE,
+    Alert,
+    AlertRule,
+    AlertState,
+    Note,
+    SavedView,
+)
 
-__all__ = ["LONGEST_NAME", "LONGEST_NOTE", "Kept", "Note", "SavedView"]
+__all__ = [
+    "ALERT_RULES",
+    "LONGEST_NAME",
+    "LONGEST_NOTE",
+    "Alert",
+    "AlertRule",
+    "AlertState",
+    "Kept",
+    "Note",
+    "SavedView",
+]

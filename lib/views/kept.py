@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from lib.views.alerts import Alerts
 from lib.views.cards import ChosenCards
 from lib.views.notes import Notes
 from lib.views.saved import SavedViews
@@ -34,3 +35,8 @@ class Kept:
     def notes(self) -> Notes:
         """Notes on dates."""
         return Notes(self.scope)
+
+    @property
+    def alerts(self) -> Alerts:
+        """The figures that the person watches."""
+        return Alerts(self.scope)

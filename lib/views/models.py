@@ -3,9 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any, Literal, get_args
 
 from lib.wire.errors import BadRequest
 
+AlertRule = Literal["above", "below", "changed"]
+AlertState = Literal["new", "ok", "firing", "lost"]
+ALERT_RULES: tuple[AlertRule, ...] = get_args(AlertRule)
 LONGEST_NAME, LONGEST_NOTE, LONGEST_PARAMS = 100, 300, 20_000
 
 
@@ -41,6 +45,36 @@ class Note:
     owner: str
     created: datetime
     is_mine: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """A figure of a saved view that a person watches: its data field, and when it is to fire.
+
+    `figure` are the facts of the data field that a number of it is written by. `bound` is None for `changed`,
+    whose bounds `low` and `high` the last check found. `since` is when the state began, `value` the figure of
+    the last check, `problem` why that found none. A view that its owner can't see any more has no name here.
+    """
+
+    id: int
+    view_id: int
+    view_name: str
+    project: str
+    slicer: str
+    params: Mapping[str, str]
+    owner: str
+    created: datetime
+    field: str
+    figure: Mapping[str, Any]
+    rule: AlertRule
+    bound: float | None
+    state: AlertState
+    since: datetime | None
+    value: float | None
+    low: float | None
+    high: float | None
+    problem: str
+    checked: datetime | None
 
 
 def named(text: str, longest: int, what: str) -> str:

@@ -1,9 +1,21 @@
-"""The tables of saved views, start pages, notes and chosen leaderboards.
+"""The tables of saved views, start pages, notes, chosen leaderboards and alerts.
 
 `service` is the remote reporting service, or empty.
 """
 
-from sqlalchemy import Boolean, Column, Date, ForeignKey, Index, String, Table, Text
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Date,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
 
 from lib.database import Document, Instant, Key, metadata
 
@@ -56,5 +68,38 @@ notes = Table(
     Column("owner", String(64), nullable=False),
     Column("created", Instant, nullable=False),
     Index(None, "service", "project", "slicer", "day"),
+    sqlite_autoincrement=True,
+)
+
+alerts = Table(
+    "alerts",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("view_id", Key, ForeignKey("saved_views.id", ondelete="CASCADE"), nullable=False),
+    Column("owner", String(64), nullable=False),
+    Column("created", Instant, nullable=False),
+    Column("field", String(500), nullable=False),
+    Column("figure", Document, nullable=False),
+    Column("rule", String(20), nullable=False),
+    Column("bound", Double),
+    Column("state", String(20), nullable=False),
+    Column("since", Instant),
+    Column("value", Double),
+    Column("low", Double),
+    Column("high", Double),
+    Column("problem", Text, nullable=False),
+    Column("checked", Instant),
+    UniqueConstraint("view_id", "owner"),
+    Index(None, "owner"),
+    sqlite_autoincrement=True,
+)
+
+alert_messages = Table(
+    "alert_messages",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("body", Text, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("due", Instant, nullable=False),
     sqlite_autoincrement=True,
 )

@@ -1,5 +1,6 @@
 """What surrounds every screen: who is here, and which slicer of which project is looked at."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -16,7 +17,7 @@ from lib.ui.frame import problems, retry, sign_in, slicer_info
 from lib.ui.frame.markdown import plain
 from lib.wire.errors import TrancheError
 
-HERE, MISSING, INSTEAD = "here", "missing_from_link", "shown_instead"
+HERE, MISSING, INSTEAD, NEXT = "here", "missing_from_link", "shown_instead", "picked_next"
 STYLE = """<style>
 .stApp { font-variant-numeric: tabular-nums; }
 [data-testid=stLayoutWrapper]:has(> .st-key-cookies) { display: none; }
@@ -142,8 +143,8 @@ def _without_slicer(here: Here) -> NoReturn:
     st.stop()
 
 
-def header(person: Person) -> Here:
-    """Draw pickers, the sentence on the data and the person's menu."""
+def header(person: Person, mark: Callable[[connect.Clients], None] | None = None) -> Here:
+    """Draw pickers, the sentence on the data, what `mark` draws beside it, and the person's menu."""
     retry.begin()
     settings = Settings.current()
     run = get_script_run_ctx()
@@ -151,6 +152,8 @@ def header(person: Person) -> Here:
     with st.container(horizontal=True, vertical_alignment="center", key="frame"):
         picked = _pick(clients.slicers) if clients.slicers else None
         sentence = st.container(width="stretch")
+        if mark is not None:
+            mark(clients)
         if settings.demo:
             st.badge("Demo", icon=":material/science:", color="orange")
         st.menu_button(
@@ -172,6 +175,11 @@ def header(person: Person) -> Here:
             slicer_info.look_out(person.username, *picked)
     st.session_state[HERE] = here
     return here
+
+
+def pick(project: str, slicer: str) -> None:
+    """Let the pickers of the next run show these, whatever the URL says. From a callback."""
+    st.session_state[NEXT] = {"project": project, "slicer": slicer}
 
 
 def style() -> None:
@@ -212,7 +220,10 @@ def _choice(key: str, label: str, options: list[str], width: int) -> str:
 def _follow_url(key: str, label: str, options: list[str]) -> None:
     """What the picker will show: what the URL asks for, else what was picked, else the first."""
     asked, picked = st.query_params.get(key), st.session_state.get(key)
-    if key not in st.session_state:
+    wanted = st.session_state.get(NEXT, {}).pop(key, None)
+    if wanted in options and key in st.session_state:
+        st.session_state[key] = wanted
+    elif key not in st.session_state:
         if asked not in options:
             st.query_params[key] = st.session_state[key] = options[0]
         if asked not in (None, *options):

@@ -141,11 +141,13 @@ def whole(here: Here) -> dict[str, str]:
     return _params(current(here)) | views.to_params(_view(here))
 
 
-def go(params: Params) -> None:
+def go(params: Params, about: tuple[str, str] | None = None) -> None:
     """Ask what was kept as URL parameters, as a link does: what no longer fits is named, the rest asked.
 
-    From a callback, followed by `st.rerun`.
+    From a callback, followed by `st.rerun`. `about` are project and slicer, where the pickers change too.
     """
+    if about is not None:
+        st.session_state[ABOUT] = about
     st.session_state.pop(LEFT_OUT, None)
     _write({name: text for name, text in params.items() if _is_ours(name)})
 

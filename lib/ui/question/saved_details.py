@@ -8,7 +8,7 @@ import streamlit as st
 from lib.ui.charts import numbers
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.question import share
+from lib.ui.question import share, view_alert
 from lib.views import LONGEST_NAME, SavedView
 from lib.wire.errors import TrancheError
 
@@ -31,6 +31,7 @@ def draw(here: Here, page: str, view: SavedView, whole: dict[str, str]) -> None:
                 args=(here, view, whole),
             )
     _start(here, view)
+    view_alert.draw(here, view)
     st.caption("Link to this view")
     params = {"project": view.project, "slicer": view.slicer, **view.params}
     st.code(share.address(page, params), language=None, wrap_lines=True)

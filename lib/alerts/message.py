@@ -1,0 +1,47 @@
+"""What is sent of an alert that fires or clears: JSON, and the signature over it."""
+
+import hashlib
+import hmac
+import json
+from datetime import datetime
+from urllib.parse import urlencode
+
+from lib.alerts.verdict import Verdict
+from lib.views import Alert
+
+
+def body(alert: Alert, found: Verdict, number: str, now: datetime, origin: str) -> str:
+    """The message as JSON. `number` is its own; where a message arrives twice, it is the same.
+
+    An owner who lost access is told of no figure.
+    """
+    link = urlencode({"project": alert.project, "slicer": alert.slicer, **alert.params})
+    message = {
+        "id": number,
+        "event": "fired" if found.state == "firing" else "cleared",
+        "at": now.isoformat(timespec="seconds"),
+        "reason": found.problem or None,
+        "alert": {
+            "id": alert.id,
+            "owner": alert.owner,
+            "project": alert.project,
+            "slicer": alert.slicer,
+            "view": alert.view_name,
+            "field": alert.field,
+            "rule": alert.rule,
+            "bound": alert.bound,
+            "value": found.value,
+            "usual_low": found.low,
+            "usual_high": found.high,
+            "link": f"{origin}/audience?{link}" if origin else None,
+        },
+    }
+    if found.state == "lost":
+        message["alert"] = {name: message["alert"][name] for name in ("id", "owner", "project", "slicer")}  # type: ignore[index]
+    return json.dumps(message, ensure_ascii=False)
+
+
+def signature(secret: str, timestamp: int, sent: bytes) -> str:
+    """`v1=` and the hexadecimal HMAC-SHA256 (RFC 2104) over the timestamp, a full stop and the body."""
+    signed = f"{timestamp}.".encode() + sent
+    return f"v1={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"

@@ -1,0 +1,1 @@
+"""Alerts that fire, on every screen and on the first one."""

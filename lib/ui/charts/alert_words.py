@@ -1,0 +1,42 @@
+"""Alerts in words: the figure and its bound, and how it is now. Not yet fit for Markdown."""
+
+from lib.reporting.models import DataField
+from lib.ui.charts.numbers import Numbers, days, title
+from lib.views import Alert, AlertRule
+
+RULES: dict[AlertRule, str] = {
+    "above": "is above",
+    "below": "is below",
+    "changed": "changed by more than its noise",
+}
+
+
+def watched(alert: Alert, numbers: Numbers) -> str:
+    """What is watched: `Impressions above 100,000`."""
+    field = DataField.model_validate(alert.figure)
+    if alert.rule == "changed":
+        return f"{title(field)} {RULES['changed']}"
+    return f"{title(field)} {alert.rule} {numbers.full(alert.bound, field)}"
+
+
+def now(alert: Alert, numbers: Numbers) -> str:
+    """How it is: the figure, what is usual for it, since when it fires; or why it could not be checked."""
+    parts = []
+    if alert.state == "new":
+        parts.append("not checked yet")
+    if alert.state in ("ok", "firing") and alert.value is not None:
+        field = DataField.model_validate(alert.figure)
+        parts.append(f"now {numbers.full(alert.value, field)}")
+        if alert.low is not None and alert.high is not None:
+            parts.append(f"usual {numbers.full(alert.low, field)} to {numbers.full(alert.high, field)}")
+    if alert.state == "firing" and alert.since is not None:
+        parts.append(f"since {days(alert.since.date(), alert.since.date())}, {alert.since:%H:%M} UTC")
+    if alert.problem:
+        parts.append(_trouble(alert))
+    return " · ".join(parts)
+
+
+def _trouble(alert: Alert) -> str:
+    if alert.state == "lost":
+        return "you can't see this view any more"
+    return f"last check: {alert.problem.rstrip('.')}"

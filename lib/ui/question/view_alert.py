@@ -1,0 +1,87 @@
+"""The alert on a saved view: which figure is watched, when it fires, and how it is."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from lib.reporting.models import DataField
+from lib.ui.charts import alert_words, numbers
+from lib.ui.charts.numbers import Numbers
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.views import ALERT_RULES, Alert, SavedView
+from lib.wire.errors import TrancheError
+
+PROBLEM = "view_alert_problem"
+FACTS = {"name", "description", "display_precision", "display_pattern"}
+HELP = (
+    "Checked after each import and every 15 minutes, on the view's complete days. Noise is how much the same "
+    "weekdays of earlier weeks vary: at least four are needed."
+)
+
+
+def draw(here: Here, view: SavedView) -> None:
+    """What is watched, with the way to end it, and the form for something else."""
+    alert = here.clients.kept.alerts.of_view(view.id)
+    st.caption("Alert", help=HELP)
+    number, problem = st.session_state.get(PROBLEM, (0, ""))
+    if problem and number == view.id:
+        st.error(plain(problem), icon=":material/error:")
+    if alert is not None:
+        _watched(here, view, alert)
+    if here.slicer.data_fields:
+        _form(here, view, alert)
+
+
+def _watched(here: Here, view: SavedView, alert: Alert) -> None:
+    reader = Numbers.of(st.context.locale)
+    icon = "notifications_active" if alert.state == "firing" else "notifications"
+    st.markdown(f":material/{icon}: {plain(alert_words.watched(alert, reader))}")
+    st.caption(plain(alert_words.now(alert, reader)))
+    st.button("Remove alert", key="view_alert_remove", on_click=_remove, args=(here, view))
+
+
+def _form(here: Here, view: SavedView, alert: Alert | None) -> None:
+    names = [field.name for field in here.slicer.data_fields]
+    field, rule, bound = (f"view_alert_{part}_{view.id}" for part in ("field", "rule", "bound"))
+    shown = names.index(alert.field) if alert is not None and alert.field in names else 0
+    with st.form("view_alert", border=False):
+        st.selectbox("Figure", names, shown, key=field, format_func=lambda name: _title(here, name))
+        st.selectbox(
+            "Fires when it",
+            ALERT_RULES,
+            0 if alert is None else ALERT_RULES.index(alert.rule),
+            key=rule,
+            format_func=alert_words.RULES.__getitem__,
+        )
+        st.number_input(
+            "Bound, for above and below", value=None if alert is None else alert.bound, key=bound, format="%f"
+        )
+        st.form_submit_button("Set alert", on_click=_watch, args=(here, view, field, rule, bound))
+
+
+def _title(here: Here, name: str) -> str:
+    return numbers.title(here.slicer.data_field(name), with_unit=True)
+
+
+def _watch(here: Here, view: SavedView, field: str, rule: str, bound: str) -> None:
+    state = st.session_state
+    chosen: DataField = here.slicer.data_field(state[field])
+    facts = chosen.model_dump(include=FACTS)
+    _told(
+        view, lambda: here.clients.kept.alerts.watch(view.id, chosen.name, facts, state[rule], state[bound])
+    )
+
+
+def _remove(here: Here, view: SavedView) -> None:
+    _told(view, lambda: here.clients.kept.alerts.remove(view.id))
+
+
+def _told(view: SavedView, work: Callable[[], None]) -> None:
+    """Do it; a failure is shown until something else is done."""
+    problem = ""
+    try:
+        work()
+    except TrancheError as error:
+        problem = f"{error.reason.rstrip('.')}."
+    st.session_state[PROBLEM] = (view.id, problem)

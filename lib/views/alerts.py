@@ -1,0 +1,107 @@
+"""The store of alerts: a person watches one figure of each saved view that they see, for themselves."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
+
+from lib.database import reading, transact
+from lib.views.models import ALERT_RULES, Alert, AlertRule
+from lib.views.saved import SavedViews
+from lib.views.scope import SECONDS, Scope
+from lib.views.tables import alerts, saved_views
+from lib.wire.deadline import Deadline
+from lib.wire.errors import BadRequest, UnknownName
+
+MOST_ALERTS = 100
+OF_THE_VIEW = ("service", "project", "slicer", "params", "is_shared")
+WITH_VIEWS = (
+    select(alerts, saved_views.c.name.label("view_name"), *(saved_views.c[name] for name in OF_THE_VIEW))
+    .add_columns(saved_views.c.owner.label("view_owner"), saved_views.c.created.label("view_created"))
+    .join(saved_views, saved_views.c.id == alerts.c.view_id)
+    .order_by(alerts.c.id)
+)
+FRESH: Mapping[str, Any] = {
+    "state": "new", "since": None, "value": None, "low": None, "high": None, "problem": "", "checked": None,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Alerts:
+    """The alerts of one person. Nobody else sees them."""
+
+    scope: Scope
+
+    def mine(self) -> list[Alert]:
+        """All of them, of all slicers."""
+        owned = WITH_VIEWS.where(
+            alerts.c.owner == self.scope.person.username, saved_views.c.service == self.scope.service
+        )
+
+        def within(connection: Connection) -> list[Alert]:
+            rows = [row for row in connection.execute(owned) if self.scope.owns(row.owner, row.created)]
+            return [alert_of(row, self._sees(row)) for row in rows]
+
+        return reading(self.scope.engine, within, Deadline(SECONDS))
+
+    def of_view(self, number: int) -> Alert | None:
+        """The one on this view; None without."""
+        return next((alert for alert in self.mine() if alert.view_id == number), None)
+
+    def watch(
+        self, number: int, field: str, figure: Mapping[str, Any], rule: AlertRule, bound: float | None
+    ) -> None:
+        """Watch this data field of a view, in place of what was watched of it before.
+
+        It is checked soon. BadRequest where the view can't be seen, for a bound that is no number, and beyond
+        100 alerts.
+        """
+        if rule not in ALERT_RULES:
+            raise UnknownName("rule", rule, ALERT_RULES)
+        if rule != "changed" and (bound is None or not math.isfinite(bound)):
+            raise BadRequest("The bound is missing")
+        if SavedViews(self.scope).get(number) is None:
+            raise BadRequest("This view is not there any more")
+        values: dict[str, Any] = {
+            **FRESH, "view_id": number, "owner": self.scope.person.username, "created": datetime.now(UTC),
+            "field": field, "figure": dict(figure), "rule": rule,
+            "bound": None if rule == "changed" else bound,
+        }  # fmt: skip
+
+        def within(connection: Connection) -> None:
+            mine = alerts.c.owner == values["owner"]
+            changed = connection.execute(
+                update(alerts).where(mine, alerts.c.view_id == number).values(values)
+            )
+            if changed.rowcount:
+                return
+            count = connection.execute(select(func.count()).select_from(alerts).where(mine)).scalar_one()
+            if count >= MOST_ALERTS:
+                raise BadRequest(f"You have {MOST_ALERTS} alerts: remove one first")
+            connection.execute(insert(alerts).values(values))
+
+        transact(self.scope.engine, within, Deadline(SECONDS))
+
+    def remove(self, number: int) -> None:
+        """Watch nothing of this view any more."""
+        where = (alerts.c.view_id == number, alerts.c.owner == self.scope.person.username)
+
+        def within(connection: Connection) -> None:
+            connection.execute(delete(alerts).where(*where))
+
+        transact(self.scope.engine, within, Deadline(SECONDS))
+
+    def _sees(self, row: Row[Any]) -> bool:
+        if not self.scope.person.may_see(row.project, row.slicer):
+            return False
+        return bool(row.is_shared) or self.scope.owns(row.view_owner, row.view_created)
+
+
+def alert_of(row: Row[Any], is_seen: bool = True) -> Alert:
+    """The alert of a row of `WITH_VIEWS`; without the view's name and question where that is not seen."""
+    left_out = {"service", "is_shared", "view_owner", "view_created"}
+    values = {name: value for name, value in row._mapping.items() if name not in left_out}
+    return Alert(**values) if is_seen else Alert(**{**values, "view_name": "", "params": {}})

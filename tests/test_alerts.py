@@ -1,0 +1,351 @@
+"""Alerts: when they fire and clear, what their owner may see, and what a real receiver is sent."""
+
+import logging
+import statistics
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from conftest import LAST_DAY, PEOPLE, small_rows
+from scipy import stats
+from serving import free_port, serving
+from watched import IMPS, SECRET, SLICER, YESTERDAY, Receiver, imported
+
+from lib import connect, private
+from lib.alerts import noise, watching
+from lib.alerts.check import earlier
+from lib.alerts.verdict import Verdict
+from lib.alerts.watch import Watch
+from lib.people import Grant
+from lib.reporting.models import Slicer
+from lib.settings import Settings
+from lib.ui.question import link
+from lib.views import Alert, Kept
+from lib.wire.errors import BadRequest, Misconfigured
+
+NOW = datetime.now(UTC)
+Keeper = Callable[[str], Kept]
+
+
+@pytest.fixture
+def settings(own_home: Path) -> Settings:
+    """Settings of a data directory of the test's own, without a webhook."""
+    return Settings(home=own_home, demo=True)
+
+
+@pytest.fixture
+def kept(settings: Settings) -> Keeper:
+    """What the person of this name keeps there."""
+    people = {person.username: person for person in PEOPLE}
+    return lambda name: connect.connect(people[name], settings).kept
+
+
+@pytest.fixture
+def watch(settings: Settings) -> Watch:
+    """Looks at the alerts of that data directory when told to."""
+    return Watch(settings, link.from_params)
+
+
+@pytest.fixture
+def receiver() -> Receiver:
+    """Takes all messages."""
+    return Receiver()
+
+
+@pytest.fixture
+def sending(own_home: Path, receiver: Receiver) -> Iterator[Watch]:
+    """The same as `watch`, with a receiver of messages on this machine."""
+    with serving(receiver.app) as address:
+        webhook = {"alerts_webhook": f"{address}/hook/token-in-path", "alerts_secret": SECRET}
+        yield Watch(Settings(home=own_home, demo=True, **webhook), link.from_params)
+
+
+def set_up(kept: Kept, rule: str = "above", bound: float | None = 100.0, **params: str) -> int:
+    """A view of yesterday with an alert on its impressions; returns the view's number."""
+    made = kept.views.save(*SLICER, f"View {rule} {bound} {params}", {**YESTERDAY, **params})
+    kept.alerts.watch(made.id, "imps", IMPS, rule, bound)
+    return made.id
+
+
+def alert(kept: Kept) -> Alert:
+    """The person's only alert."""
+    (found,) = kept.alerts.mine()
+    return found
+
+
+def later(minutes: float) -> datetime:
+    """So many minutes after now."""
+    return NOW + timedelta(minutes=minutes)
+
+
+def test_above_and_below(own_home: Path, kept: Keeper, watch: Watch) -> None:
+    """Past its bound a figure fires, at it or before it does not; filters of the view count."""
+    imported(own_home, [50, 120])
+    views = [
+        set_up(kept("manager"), *rule)
+        for rule in (("above", 119.5), ("above", 120.0), ("below", 120.5), ("below", 120.0))
+    ]
+    views.append(set_up(kept("manager"), "above", 59.5, **{"is.geo.country": "US"}))
+    views.append(set_up(kept("manager"), "above", 60.5, **{"is.geo.country": "US"}))
+    watch.look(NOW)
+    found = {one.view_id: one for one in kept("manager").alerts.mine()}
+    assert [found[view].state for view in views] == ["firing", "ok", "firing", "ok", "firing", "ok"]
+    assert [found[view].value for view in views] == [120, 120, 120, 120, 60, 60]
+    assert found[views[0]].since == NOW
+    assert found[views[1]].problem == ""
+
+
+def test_figures_are_those_of_the_rows(kept: Keeper, watch: Watch) -> None:
+    """A ratio under a filter over a week is what pandas makes of the same rows."""
+    rows = small_rows(0).to_pandas()
+    week = rows[(rows["time"].dt.date > LAST_DAY - timedelta(days=7)) & (rows["geo.country"] == "US")]
+    params = {
+        "start": "-7d",
+        "end": "yesterday",
+        "is.geo.country": "US",
+        "split": "campaign_id",
+        "rows": "10000",
+    }
+    made = kept("viewer").views.save("demo", "delivery", "CTR of the US", params)
+    kept("viewer").alerts.watch(made.id, "ctr", IMPS | {"name": "ctr"}, "above", 0.0)
+    watch.look(NOW)
+    assert alert(kept("viewer")).value == pytest.approx(100 * week["clicks"].sum() / week["imps"].sum())
+    assert alert(kept("viewer")).state == "firing"
+
+
+def test_changed_by_more_than_its_noise(own_home: Path, kept: Keeper, watch: Watch) -> None:
+    """Bounds are those of the same weekdays of eight earlier weeks; within them nothing fires."""
+    past = [100.0, 104, 96, 101, 99, 103, 97, 100]
+    daily = [value for weekday in past for value in (weekday, *[900.0] * 6)]
+    imported(own_home, [*daily, 106])
+    set_up(kept("manager"), "changed", None)
+    watch.look(NOW)
+    found = alert(kept("manager"))
+    side = stats.t.ppf(0.995, 7) * statistics.stdev(past) * (1 + 1 / 8) ** 0.5
+    assert (found.low, found.high) == pytest.approx((100 - side, 100 + side))
+    assert (found.state, found.value) == ("ok", 106)
+    imported(own_home, [*daily, 120])
+    watch.look(later(1))
+    assert alert(kept("manager")).state == "firing"
+    imported(own_home, [*daily, 80])
+    watch.look(later(2))
+    assert (alert(kept("manager")).state, alert(kept("manager")).since) == ("firing", later(1))
+
+
+@pytest.mark.parametrize("daily", [[100.0] * 22 + [9000], [100.0] * 70 + [9000]])
+def test_too_little_to_compare_with(own_home: Path, kept: Keeper, watch: Watch, daily: list[float]) -> None:
+    """With fewer than four earlier periods, or figures that never varied, nothing fires."""
+    imported(own_home, daily)
+    set_up(kept("manager"), "changed", None)
+    watch.look(NOW)
+    assert alert(kept("manager")).state == "new"
+    assert "Too little to compare with" in alert(kept("manager")).problem
+
+
+def test_false_alarms_are_rare() -> None:
+    """Of figures in which nothing has changed, about one in a hundred is outside of its bounds."""
+    draws = stats.norm.rvs(100, 10, size=(4000, 6), random_state=7)
+    outside = [
+        not low <= draw[-1] <= high for draw in draws for low, high in [noise.usual(draw[:-1].tolist())]
+    ]
+    assert 0.006 < statistics.mean(outside) < 0.014
+
+
+def test_earlier_periods_have_the_same_weekdays() -> None:
+    """A period goes back by whole weeks, never into itself, and only as far as there are data."""
+    days = (LAST_DAY - timedelta(days=9), LAST_DAY)
+    slicer = Slicer(first_date=(LAST_DAY - timedelta(days=60)).isoformat(), last_date=LAST_DAY.isoformat())
+    found = earlier(days, slicer)
+    assert [(days[0] - start).days for start, _ in found] == [14, 28, 42]
+    assert {(days[1] - end).days % 7 for _, end in found} == {0}
+
+
+def test_data_that_are_late(own_home: Path, kept: Keeper, watch: Watch) -> None:
+    """Days that have not been imported yet are waited for; an import is looked at soon."""
+    imported(own_home, [500, 500], LAST_DAY - timedelta(days=1))
+    set_up(kept("manager"), "below", 1000.0, start="-3d")
+    watch.look(NOW)
+    assert "not there yet" in alert(kept("manager")).problem
+    assert watch.look(later(1)) == []
+    imported(own_home, [100, 100, 100])
+    assert len(watch.look(later(2))) == 1
+    assert (alert(kept("manager")).state, alert(kept("manager")).problem) == ("firing", "")
+
+
+def test_when_it_is_checked(own_home: Path, kept: Keeper, watch: Watch) -> None:
+    """Soon after it is set, then every quarter of an hour."""
+    imported(own_home, [100])
+    number = set_up(kept("manager"))
+    assert [len(watch.look(later(minutes))) for minutes in (0, 1, 14.9, 15, 16)] == [1, 0, 0, 1, 0]
+    kept("manager").alerts.watch(number, "imps", IMPS, "above", 99.0)
+    assert len(watch.look(later(17))) == 1
+    assert alert(kept("manager")).state == "firing"
+
+
+def test_changes_are_sent_once(own_home: Path, kept: Keeper, sending: Watch, receiver: Receiver) -> None:
+    """A receiver is told, signed, when the alert fires and when it clears, and nothing in between."""
+    imported(own_home, [120])
+    set_up(kept("manager"))
+    for minutes, figure in ((0, 120), (1, 130), (2, 90), (3, 80), (4, 150)):
+        imported(own_home, [figure])
+        sending.look(later(minutes))
+        sending.look(later(minutes + 0.5))
+    assert receiver.events == [("fired", 120), ("cleared", 90), ("fired", 150)]
+    assert not receiver.wrong
+    first = receiver.taken[0]
+    assert len({message["id"] for message in receiver.taken}) == 3
+    assert (first["alert"]["slicer"], first["alert"]["field"], first["alert"]["bound"]) == (
+        "weeks",
+        "imps",
+        100,
+    )
+
+
+def test_an_owner_who_lost_access(own_home: Path, kept: Keeper, sending: Watch, receiver: Receiver) -> None:
+    """It says so, shows and sends no figure any more, and goes on when access is back."""
+    imported(own_home, [120])
+    set_up(kept("manager"))
+    sending.look(NOW)
+    people = connect.installation(Settings(home=own_home, demo=True)).people
+    people.change("manager", grants=(Grant("demo", "delivery"),))
+    imported(own_home, [777])
+    sending.look(later(1))
+    found = alert(kept("manager"))
+    assert (found.state, found.value) == ("lost", None)
+    assert "can't see" in found.problem
+    assert [message["event"] for message in receiver.taken] == ["fired", "cleared"]
+    assert set(receiver.taken[1]["alert"]) == {"id", "owner", "project", "slicer"}
+    people.change("manager", grants=(Grant("demo"),))
+    sending.look(later(30))
+    assert receiver.events[-1] == ("fired", 777)
+
+
+def test_a_view_that_is_not_shared_any_more(own_home: Path, kept: Keeper, watch: Watch) -> None:
+    """Who watches another's view loses it, its name and its question when it is made private."""
+    imported(own_home, [120])
+    made = kept("admin").views.save(*SLICER, "Secret plans", YESTERDAY, is_shared=True)
+    kept("manager").alerts.watch(made.id, "imps", IMPS, "above", 1.0)
+    watch.look(NOW)
+    assert alert(kept("manager")).view_name == "Secret plans"
+    kept("admin").views.change(made.id, is_shared=False)
+    watch.look(later(20))
+    found = alert(kept("manager"))
+    assert (found.state, found.view_name, dict(found.params)) == ("lost", "", {})
+    kept("admin").views.delete(made.id)
+    assert kept("manager").alerts.mine() == []
+
+
+def test_somebody_who_is_gone(own_home: Path, kept: Keeper, watch: Watch) -> None:
+    """The alert of a person who was removed asks nothing."""
+    imported(own_home, [120])
+    set_up(kept("manager"))
+    connect.installation(Settings(home=own_home, demo=True)).people.remove("manager")
+    watch.look(NOW)
+    assert (alert(kept("manager")).state, alert(kept("manager")).value) == ("lost", None)
+
+
+def test_a_receiver_that_fails(
+    own_home: Path, kept: Keeper, sending: Watch, receiver: Receiver, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A refused message is sent again after a minute and after more, then given up; the log has no secret."""
+    imported(own_home, [120])
+    set_up(kept("manager"))
+    receiver.answers = [500, 302, 503]
+    with caplog.at_level(logging.DEBUG, "lib"):
+        for minutes in (0, 0.5, 1, 1.5, 6.1, 21.2, 40, 60):
+            sending.look(later(minutes))
+        assert receiver.events == [("fired", 120)]
+        imported(own_home, [20])
+        receiver.answers = [410] * 20
+        for minutes in range(100, 400, 10):
+            sending.look(later(minutes))
+    assert len(receiver.answers) == 20 - 6
+    assert "given up" in caplog.text
+    assert SECRET not in caplog.text
+    assert "token-in-path" not in caplog.text
+
+
+def test_a_receiver_that_is_not_there(own_home: Path, kept: Keeper, receiver: Receiver) -> None:
+    """While nobody listens, messages wait in their order, and checks go on."""
+    port = free_port()
+    address = f"http://127.0.0.1:{port}/hook/token-in-path"
+    webhook = {"alerts_webhook": address, "alerts_secret": SECRET}
+    sending = Watch(Settings(home=own_home, demo=True, **webhook), link.from_params)
+    imported(own_home, [120])
+    set_up(kept("manager"))
+    sending.look(NOW)
+    imported(own_home, [20])
+    sending.look(later(2))
+    assert alert(kept("manager")).state == "ok"
+    assert [waiting.attempts for waiting in sending.store.waiting(later(60))] == [2, 0]
+
+
+def test_two_checkers_send_once(own_home: Path, kept: Keeper, sending: Watch, receiver: Receiver) -> None:
+    """Even where two check the same alert, the change is written and sent by one."""
+    imported(own_home, [120])
+    set_up(kept("manager"))
+    (seen,) = sending.store.everything()
+    sending.look(NOW)
+    assert not sending.store.settle(seen, Verdict("firing", 120.0), later(1), is_sent=True)
+    sending.look(later(2))
+    assert receiver.events == [("fired", 120)]
+
+
+def test_one_process_checks(settings: Settings) -> None:
+    """Where another holds the lock nothing is checked, and where the settings say no, nothing is begun."""
+    lock = settings.home / "alerts.lock"
+    with watching(settings.model_copy(update={"alerts": False}), link.from_params):
+        assert not lock.exists()
+    with private.alone(lock) as other, watching(settings, link.from_params):
+        assert other == 0
+        with private.alone(lock) as holder:
+            assert holder > 0
+
+
+def test_what_the_store_refuses(own_home: Path, kept: Keeper) -> None:
+    """A missing bound and a view that can't be seen are refused; a person has one alert per view."""
+    imported(own_home, [120])
+    made = kept("manager").views.save(*SLICER, "Mine", YESTERDAY)
+    for bound in (None, float("nan"), float("inf")):
+        with pytest.raises(BadRequest, match="bound is missing"):
+            kept("manager").alerts.watch(made.id, "imps", IMPS, "above", bound)
+    with pytest.raises(BadRequest, match="not there any more"):
+        kept("viewer").alerts.watch(made.id, "imps", IMPS, "above", 1.0)
+    for bound in (1.0, 2.0):
+        kept("manager").alerts.watch(made.id, "imps", IMPS, "below", bound)
+    assert (alert(kept("manager")).bound, kept("admin").alerts.mine()) == (2.0, [])
+    kept("manager").alerts.remove(made.id)
+    assert kept("manager").alerts.mine() == []
+
+
+@pytest.mark.parametrize(
+    ("address", "secret", "words"),
+    [
+        ("http://hooks.example/x", SECRET, "must be an https address"),
+        ("ftp://127.0.0.1/x", SECRET, "must be an https address"),
+        ("https://me:hidden@hooks.example", SECRET, "no password"),
+        ("https://hooks.example/x", "short", "needs alerts_secret"),
+        ("https://hooks.example/x", None, "needs alerts_secret"),
+    ],
+)
+def test_webhooks_that_are_refused(tmp_path: Path, address: str, secret: str | None, words: str) -> None:
+    """Messages leave this machine encrypted and signed or not at all; no refusal has a secret in it."""
+    with pytest.raises(Misconfigured, match=words) as caught:
+        Settings.load(home=tmp_path, alerts_webhook=address, alerts_secret=secret)
+    assert "hidden" not in caught.value.reason
+    fine = Settings.load(home=tmp_path, alerts_webhook="https://hooks.example/hidden", alerts_secret=SECRET)
+    assert "hidden" not in repr(fine)
+    assert SECRET not in repr(fine)
+
+
+def test_secrets_are_kept_from_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A settings file with the webhook's secret that others can read is refused."""
+    monkeypatch.setenv("TRANCHE_HOME", str(tmp_path))
+    path = tmp_path / "tranche.toml"
+    path.write_text(f'alerts_webhook = "https://hooks.example/x"\nalerts_secret = "{SECRET}"\n')
+    path.chmod(0o644)
+    with pytest.raises(Misconfigured, match="chmod 600"):
+        Settings.load()
+    path.chmod(0o600)
+    assert Settings.load().alerts

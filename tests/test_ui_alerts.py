@@ -1,0 +1,139 @@
+"""Alerts on the screen: set on a saved view, marked on every screen, listed on the first one."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import PEOPLE
+from opening import opened
+from streamlit.testing.v1 import AppTest
+from watched import IMPS, SLICER, YESTERDAY, imported
+
+from lib import connect
+from lib.alerts.watch import Watch
+from lib.people import Grant
+from lib.settings import Settings
+from lib.ui.question import link
+from lib.views import Kept
+
+NOW = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
+Keeper = Callable[[str], Kept]
+Look = Callable[[], Any]
+
+
+@pytest.fixture
+def settings(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Settings of the data directory that the desk is over; yesterday has 120 impressions in its slicer."""
+    monkeypatch.setenv("TRANCHE_HOME", str(own_home))
+    imported(own_home, [120])
+    return Settings(home=own_home, demo=True)
+
+
+@pytest.fixture
+def kept(settings: Settings) -> Keeper:
+    """What the person of this name keeps."""
+    people = {person.username: person for person in PEOPLE}
+    return lambda name: connect.connect(people[name], settings).kept
+
+
+@pytest.fixture
+def look(settings: Settings) -> Look:
+    """Check the alerts, at NOW."""
+    watch = Watch(settings, link.from_params)
+    return lambda: watch.look(NOW)
+
+
+def about_weeks(screen: str = "audience", **params: Any) -> AppTest:
+    """A screen of manager's about the slicer with alerts."""
+    return opened(screen, project="demo", slicer=SLICER[1], **params)
+
+
+def managing(desk: AppTest, number: int) -> AppTest:
+    """The next run with the popover of views open at this view."""
+    desk.session_state["saved_views"], desk.session_state["view_chosen"] = True, number
+    desk.run()
+    assert not desk.exception
+    return desk
+
+
+def texts(desk: AppTest) -> str:
+    """All that is written in Markdown and captions."""
+    return "\n".join(one.value for one in [*desk.markdown, *desk.caption])
+
+
+def test_an_alert_is_set_on_a_view(kept: Keeper, look: Look) -> None:
+    """Figure, rule and bound of the form are watched; the popover says how it is, and removes it."""
+    made = kept("manager").views.save(*SLICER, "Yesterday", YESTERDAY)
+    desk = managing(about_weeks(), made.id)
+    desk.selectbox(key=f"view_alert_field_{made.id}").set_value("imps")
+    desk.selectbox(key=f"view_alert_rule_{made.id}").set_value("below")
+    desk.number_input(key=f"view_alert_bound_{made.id}").set_value(1500.5)
+    next(button for button in desk.button if button.label == "Set alert").click().run()
+    (alert,) = kept("manager").alerts.mine()
+    assert (alert.field, alert.rule, alert.bound, alert.state) == ("imps", "below", 1500.5, "new")
+    assert "not checked yet" in texts(managing(desk, made.id))
+    look()
+    shown = texts(managing(desk, made.id))
+    assert "Impressions below 1,500" in shown
+    assert r"now 120 · since 21 Nov 2026, 14:05 UTC" in shown.replace("\\", "").replace("\u2060", "")
+    desk.button(key="view_alert_remove").click().run()
+    assert kept("manager").alerts.mine() == []
+
+
+def test_a_missing_bound_is_said(kept: Keeper) -> None:
+    """Without a bound nothing is set, and the form says why."""
+    made = kept("manager").views.save(*SLICER, "Yesterday", YESTERDAY)
+    desk = managing(about_weeks(), made.id)
+    next(button for button in desk.button if button.label == "Set alert").click().run()
+    assert "The bound is missing." in str([one.value for one in managing(desk, made.id).error])
+    assert kept("manager").alerts.mine() == []
+
+
+def test_what_fires_is_on_the_first_screen_and_marked_on_others(kept: Keeper, look: Look) -> None:
+    """View, figure, bound, and since when; the name as its characters; others see nothing of it."""
+    made = kept("manager").views.save(*SLICER, "*Bad* <b>day</b>", YESTERDAY)
+    kept("manager").alerts.watch(made.id, "imps", IMPS, "above", 100.0)
+    assert "alert" not in texts(opened("slicers")).lower()
+    look()
+    shown = texts(opened("slicers"))
+    assert "**1 alert**" in shown
+    assert r"**\*Bad\* \<b\>day\</b\>**: Impressions above 100" in shown
+    assert "since 21 Nov 2026" in shown
+    desk = opened("deals")
+    desk.session_state["alerts_mark"] = True
+    assert "Impressions above 100" in texts(desk.run())
+    assert "Impressions above" not in texts(opened("slicers", "admin"))
+
+
+def test_the_way_to_the_view(kept: Keeper, look: Look) -> None:
+    """From another slicer and screen a click asks the view's question on Audience."""
+    made = kept("manager").views.save(*SLICER, "US", {**YESTERDAY, "is.geo.country": "US"})
+    kept("manager").alerts.watch(made.id, "imps", IMPS, "above", 10.0)
+    look()
+    desk = opened("slicers", project="demo", slicer="delivery")
+    (alert,) = kept("manager").alerts.mine()
+    desk.button(key=f"alert_block_{alert.id}").click().run()
+    assert not desk.exception
+    asked = {name: "".join(values) for name, values in desk.query_params.items()}
+    assert asked["slicer"] == "weeks"
+    assert (asked["is.geo.country"], asked["start"], asked["end"]) == ("US", "yesterday", "yesterday")
+    assert "split" not in asked, "a view without a split stays so"
+    assert desk.multiselect(key="split_fields").value == []
+
+
+def test_one_whose_view_is_lost_says_so(kept: Keeper, look: Look, settings: Settings) -> None:
+    """It names neither view nor figure, and can be removed."""
+    made = kept("manager").views.save(*SLICER, "Plans", YESTERDAY)
+    kept("manager").alerts.watch(made.id, "imps", IMPS, "above", 100.0)
+    connect.installation(settings).people.change("manager", grants=(Grant("demo", "delivery"),))
+    look()
+    desk = opened("slicers")
+    shown = texts(desk)
+    assert "you can't see this view any more" in shown
+    assert "Plans" not in shown
+    assert "120" not in shown.partition("can't see")[0]
+    (alert,) = kept("manager").alerts.mine()
+    desk.button(key=f"alert_block_{alert.id}").click().run()
+    assert kept("manager").alerts.mine() == []
