@@ -2,10 +2,12 @@
 
 import csv
 import io
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import downloads
 import httpx
 import pandas as pd
 import pytest
@@ -70,13 +72,33 @@ def test_no_spreadsheet_runs_a_label(label: str) -> None:
     assert found[2][1] == "-6"
 
 
-def test_split_and_chart_offer_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both blocks have a menu, which once open offers the file."""
+def test_each_block_offers_its_file(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chart, leaderboard and split have a file, and their charts a name for a picture of them.
+
+    The leaderboard's has what its card shows: the first values whatever the filters on them, and the total.
+    """
     monkeypatch.setenv("TRANCHE_HOME", str(home))
-    desk = of_delivery(seconds=120)
+    files = downloads.kept(monkeypatch)
+    filters = {"is.campaign_id": "3", "is.geo.country": "DE"}
+    desk = of_delivery(seconds=120, chart="bars", split="geo.country", **filters)
+    desk.session_state["exported_card"] = "geo.country"
     for name in ("split", "chart"):
         desk.session_state[f"{name}_export"] = True
     desk.run()
     assert not desk.exception
     labels = [button.proto.label for button in desk.get("download_button")]
-    assert labels == ["Download these rows as CSV"] * 2
+    assert labels == ["Download these rows as CSV", "Download its rows as CSV", "Download these rows as CSV"]
+    assert set(files) == {"chart", "leaderboard", "split"}
+    rows = small_rows(seed=0).to_pandas().fillna({"geo.country": ""})
+    week = rows[(rows["time"].dt.date > LAST_DAY - pd.Timedelta(days=7).to_pytimedelta())]
+    kept = week[week["campaign_id"] == "3"]
+    expected = kept.groupby("geo.country")["imps"].sum().sort_values(ascending=False)
+    found = lines(files["leaderboard"]())
+    assert found[0][0].endswith("by Country; Campaign is 3")
+    assert [(line[0], float(line[2])) for line in found[3:-1]] == list(expected.items())
+    assert found[-1] == ["Total", "", f"{expected.sum():.0f}"]
+    named = [json.loads(chart.proto.config)["toImageButtonOptions"] for chart in desk.get("plotly_chart")]
+    days = f"{LAST_DAY - pd.Timedelta(days=6).to_pytimedelta()}_{LAST_DAY}"
+    assert [one["filename"] for one in named] == [
+        f"delivery_time_chart_{days}", f"delivery_split_bars_{days}"
+    ]  # fmt: skip

@@ -1,11 +1,14 @@
 """The block of what moved, in the desk: on the demo's story, a quiet slicer, and without a comparison."""
 
+import csv
 import datetime as dt
+import io
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import boards
+import downloads
 import duckdb
 import pytest
 from opening import of_delivery
@@ -77,8 +80,14 @@ def test_the_story_is_told_by_one_click(demo: Path, visit: Callable[[Path], Visi
     assert "moved" not in {name for name, text in desk.query_params.items() if "".join(text)}
 
 
-def test_its_figures_are_those_of_the_rows(demo: Path, visit: Callable[[Path], Visit]) -> None:
-    """What the publisher contributes to the win rate, before and now, is what DuckDB has of the files."""
+def test_its_figures_are_those_of_the_rows(
+    demo: Path, visit: Callable[[Path], Visit], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the publisher contributes to the win rate, before and now, is what DuckDB has of the files.
+
+    The file has the same figures whole, and the difference of all last.
+    """
+    offered = downloads.kept(monkeypatch)
     desk = visit(demo)(**story(field="win_rate", moved="1"))
     titles = [column["title"] for column in tables(desk)[0]["columns"]]
     assert titles == ["Publisher", "Contribution", "Rate", "Mix", "Before", "Now"]
@@ -101,6 +110,18 @@ def test_its_figures_are_those_of_the_rows(demo: Path, visit: Callable[[Path], V
     expected = [rate + mix, rate, mix, 100 * y0 / x0, 100 * y1 / x1]
     shown = [float(cell.replace("−", "-").rstrip("% points")) for cell in cells[1:]]
     assert shown == pytest.approx(expected, abs=0.0051)
+    desk.session_state["moved_export"] = True
+    desk.run()
+    assert not desk.exception
+    written = list(csv.reader(io.StringIO(offered["moved"](), newline="")))
+    assert [cell.rpartition(": ")[2] for cell in written[3]] == [
+        "Key field", "Value", "Description", "Contribution", "Rate", "Mix", "Before", "Now"
+    ]  # fmt: skip
+    assert written[4][:2] == ["Publisher", stories.PUBLISHER]
+    assert [float(cell) for cell in written[4][3:]] == pytest.approx(expected)
+    whole = [100 * all_y0 / all_x0, 100 * all_y1 / all_x1]
+    assert written[-1][:3] == ["Total", "", ""]
+    assert [float(written[-1][place]) for place in (3, 6, 7)] == pytest.approx([whole[1] - whole[0], *whole])
 
 
 def test_a_click_on_a_row_asks_for_it(demo: Path, visit: Callable[[Path], Visit]) -> None:

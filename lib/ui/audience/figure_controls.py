@@ -1,12 +1,13 @@
 """What the figures show: data field, granularity, the headline's metrics; and what is said of them."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import streamlit as st
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import DataField
-from lib.ui.audience import date_notes, leaderboard_picker, over_time
+from lib.ui.audience import date_notes, leaderboard_csv, leaderboard_picker, over_time
 from lib.ui.audience.date_notes import Noted
 from lib.ui.charts import numbers
 from lib.ui.charts.time_chart import Named
@@ -30,7 +31,9 @@ def draw(focus: Focus, now: Audience, lines: Sequence[Named], noted: Noted) -> N
         leaderboard_picker.draw(focus)
         if lines:
             over_time.draw_table(focus, lines)
-            export_menu.draw(focus, "chart", now, _in_sight(focus))
+            export_menu.draw(
+                focus, "chart", now, _in_sight(focus), over_time.CHART, partial(leaderboard_csv.draw, focus)
+            )
             date_notes.draw(focus, noted)
         over_time.draw_zoom_out(focus)
 

@@ -1,14 +1,18 @@
 """What moved: which values of which key fields explain the difference between the two periods."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from lib.ui.audience import moved_found, moved_rows, moved_words
+from lib.reporting.moved.explain import Moved
+from lib.reporting.moved.movers import Moves
+from lib.ui.audience import moved_csv, moved_found, moved_rows, moved_words
 from lib.ui.frame import problems
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.question import drill, focus, question
+from lib.ui.question import drill, export_menu, focus, question
 from lib.ui.question.focus import Focus
 from lib.ui.rows import rows
 
@@ -23,15 +27,18 @@ def draw(here: Here) -> None:
         return
     seen = focus.of(here)
     with st.container(key=BLOCK, gap="xsmall"):
-        st.subheader("What moved", anchor=False)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.subheader("What moved", anchor=False)
+            st.space("stretch")
+            taken = st.container(width="content")
         if seen.comparison is None:
             st.caption("No days are compared: choose some beside the dates.")
             return
         with problems.told("What moved"):
-            _draw(seen)
+            _draw(seen, taken)
 
 
-def _draw(seen: Focus) -> None:
+def _draw(seen: Focus, taken: DeltaGenerator) -> None:
     """A sentence on the whole, one per key field, and their values in tables."""
     with st.skeleton(height=HEIGHT):
         found = moved_found.found(seen)
@@ -41,6 +48,18 @@ def _draw(seen: Focus) -> None:
     if shown:
         lines = [f"- {plain(moved_words.sentence(seen, found, moves))}" for moves in shown]
         st.markdown("\n".join(lines))
+        with taken:
+            _export(seen, found, shown)
         tables = [moved_rows.table(seen, found, moves) for moves in shown]
         rows.draw(drill.MOVED, tables, question.taken(drill.MOVED), partial(drill.follow, seen.here))
     st.caption(plain(moved_words.notes(seen, found)))
+
+
+def _export(seen: Focus, found: Moved, shown: Sequence[Moves]) -> None:
+    """The values as a file, and the way to the question's rows."""
+    menu = export_menu.opened(BLOCK)
+    if menu is not None:
+        with menu:
+            text = partial(moved_csv.text, seen, found, shown)
+            export_menu.download(seen, BLOCK, text, "Download these values as CSV")
+            export_menu.way_on()

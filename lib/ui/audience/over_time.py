@@ -8,12 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.ui.charts import note_marks, numbers, series, theme, time_chart, value_lines
+from lib.ui.charts import note_marks, numbers, series, time_chart, value_lines
 from lib.ui.charts.series import Series
 from lib.ui.charts.time_chart import Named
 from lib.ui.charts.value_lines import ValueLine
 from lib.ui.frame.frame import Here
-from lib.ui.question import ask, question
+from lib.ui.question import ask, picture, question
 from lib.ui.question.compared import Compared
 from lib.ui.question.focus import Focus
 from lib.views import Note
@@ -59,7 +59,7 @@ def draw(
         key=CHART,
         on_select=lambda: _zoom(focus, shown[0].series),
         selection_mode="box",
-        config=theme.CONFIG,
+        config=picture.config(focus, CHART),
         alt=f"{_title(focus)}{_of(values)}, {numbers.days(*focus.period)}; the table is above the chart"
         + note_marks.spoken(noted),
     )

@@ -39,6 +39,7 @@ from lib.ui.question.view import CHARTS, MOST, Chart
 
 CHART, HEIGHT, MORE = "split_chart", 380, 5
 TABLES, DRILLED = ("table", "pivot"), ("bars", "heatmap")
+PICTURES: dict[Chart, str] = {"bars": "split_bars", "lines": split_lines.KEY, "heatmap": "split_heatmap"}
 ICONS: dict[Chart, str] = {
     "table": ":material/table_rows:",
     "pivot": ":material/account_tree:",
@@ -86,7 +87,7 @@ def draw(here: Here) -> None:
             if nothing.is_there(answer):
                 said.caption(plain(precision.over(answer, _in_sight(seen), seen.numbers)))
                 with taken:
-                    export_menu.draw(seen, "split", answer, _in_sight(seen))
+                    export_menu.draw(seen, "split", answer, _in_sight(seen), PICTURES.get(_chart(seen)))
                 _shown(seen, drawn)
             ask.refined()
 

@@ -15,7 +15,7 @@ from lib.ui.charts import heatmap as heat_chart
 from lib.ui.charts import numbers, theme
 from lib.ui.charts.bars import Bars
 from lib.ui.charts.heatmap import Grid
-from lib.ui.question import drill, filter_words, focus, split_rows
+from lib.ui.question import drill, filter_words, focus, picture, split_rows
 from lib.ui.question.focus import Focus
 from lib.ui.question.split_rows import Split
 from lib.ui.rows import rows
@@ -64,7 +64,7 @@ def bars(seen: Focus, split: Split) -> None:
         key=key,
         on_select=lambda: _bar(seen, split, key),
         selection_mode="points",
-        config=theme.CONFIG,
+        config=picture.config(seen, "split_bars"),
         alt=alternative(seen, split.keys),
     )
 
@@ -90,7 +90,7 @@ def heatmap(seen: Focus, split: Split) -> None:
         key=key,
         on_select=lambda: _square(seen, split, grid, key),
         selection_mode="points",
-        config=theme.CONFIG,
+        config=picture.config(seen, "split_heatmap"),
         alt=alternative(seen, split.keys),
     )
 

@@ -9,11 +9,11 @@ from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, time_ke
 from lib.ui.audience import split_levels, value_lines
 from lib.ui.charts import panels, theme
 from lib.ui.charts.panels import Panel
-from lib.ui.question import ask, lines, split_rows
+from lib.ui.question import ask, lines, picture, split_rows
 from lib.ui.question.focus import Focus
 from lib.ui.question.split_rows import Split
 
-SHOWN = 12
+KEY, SHOWN = "split_lines", 12
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ def draw(seen: Focus, courses: Courses, title: str) -> None:
     """The charts."""
     st.plotly_chart(
         panels.figure(courses.panels, seen.field, seen.numbers),
-        key="split_lines",
-        config=theme.CONFIG,
+        key=KEY,
+        config=picture.config(seen, KEY),
         alt=panels.alternative(courses.panels, title),
     )
 

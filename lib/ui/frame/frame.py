@@ -36,6 +36,7 @@ STYLE = """<style>
 [class*="st-key-show_figure_"] button > * { opacity: 0; }
 [class*="st-key-figure_"] [data-testid=stTooltipHoverTarget] { position: relative; z-index: 2; }
 .stPlotlyChart :is(.infolayer, .xaxislayer-above, .yaxislayer-above) text { fill: currentColor !important; }
+.stPlotlyChart .modebar { display: none; }
 [class*="st-key-sparkline"] img { height: 2.25rem; border-radius: 0; }
 [class*="st-key-sparkline"] [data-testid=stElementToolbar] { display: none; }
 [data-testid=stElementContainer][data-stale=true]:is(

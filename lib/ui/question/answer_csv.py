@@ -24,11 +24,11 @@ def text(answer: Audience, fields: Sequence[DataField], slicer: Slicer, labels: 
     writer = csv.writer(lines, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
     columns = [*_keys(answer, slicer), *_figures(answer, fields)]
     for label in labels:
-        writer.writerow([_harmless(label)])
-    writer.writerow([_harmless(column[0]) for column in columns])
+        writer.writerow([harmless(label)])
+    writer.writerow([harmless(column[0]) for column in columns])
     writer.writerows(zip(*(column[1] for column in columns), strict=True))
     whole = [answer.total.values.get(field.name) for field in fields]
-    total = _cells([math.nan if value is None else value for value in whole])
+    total = cells([math.nan if value is None else value for value in whole])
     width = sum(len(_sides(answer, field.name)) + 1 for field in fields)
     if len(answer.names.columns) and width == len(fields):
         writer.writerow(["Total", *[""] * (len(columns) - width - 1), *total])
@@ -48,18 +48,18 @@ def _keys(answer: Audience, slicer: Slicer) -> Iterator[tuple[str, list[str]]]:
         field = slicer.key_field(name)
         title = field.description or name
         codes = answer.names[name].astype(str).tolist()
-        yield title, list(map(_harmless, codes))
+        yield title, list(map(harmless, codes))
         if field.mapping and answer.descriptions is not None:
             words = answer.descriptions[name].astype(str).tolist()
-            yield f"{title}, description", list(map(_harmless, words))
+            yield f"{title}, description", list(map(harmless, words))
 
 
 def _figures(answer: Audience, fields: Sequence[DataField]) -> Iterator[tuple[str, list[float | str]]]:
     for field in fields:
         title = numbers.title(field, with_unit=True)
-        yield title, _cells(answer.values[field.name].tolist())
+        yield title, cells(answer.values[field.name].tolist())
         for side, values in _sides(answer, field.name):
-            yield f"{title}, {side} end (95 %)", _cells(values)
+            yield f"{title}, {side} end (95 %)", cells(values)
 
 
 def _sides(answer: Audience, name: str) -> list[tuple[str, list[float]]]:
@@ -71,10 +71,11 @@ def _sides(answer: Audience, name: str) -> list[tuple[str, list[float]]]:
     return [("lower", answer.low[name].tolist()), ("upper", answer.high[name].tolist())]
 
 
-def _cells(values: Sequence[float]) -> list[float | str]:
+def cells(values: Sequence[float]) -> list[float | str]:
     """Numbers; whole ones without decimals, missing ones empty."""
     return ["" if math.isnan(v) else int(v) if float(v).is_integer() else v for v in values]
 
 
-def _harmless(cell: str) -> str:
+def harmless(cell: str) -> str:
+    """A text that no spreadsheet runs."""
     return f"'{cell}" if cell.startswith(RUN) else cell

@@ -1,41 +1,75 @@
 """From what is shown to a file: the shown rows as CSV at once, or the whole question on the screen Export."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import DataField
+from lib.reporting.models import AudienceQuery, DataField
 from lib.ui.frame import screens
-from lib.ui.question import answer_csv, precision
+from lib.ui.question import answer_csv, link, picture, precision
 from lib.ui.question.focus import Focus
 
 MEDIA_TYPE = "text/csv"
 
 
-def draw(seen: Focus, name: str, answer: Audience, fields: Sequence[DataField]) -> None:
+def draw(
+    seen: Focus,
+    name: str,
+    answer: Audience,
+    fields: Sequence[DataField],
+    chart: str | None = None,
+    more: Callable[[], None] | None = None,
+) -> None:
     """A popover for one block of a screen, `name` (letters): its rows with these data fields, and the way on.
 
-    The file says on top what was asked and how precise it is.
+    The file says on top what was asked and how precise it is. `chart` is how the key of the block's chart
+    begins, where it has one; `more` draws what else the block has.
     """
+    if (menu := opened(name)) is None:
+        return
+    with menu:
+        rows(seen, name, answer, fields, "Download these rows as CSV")
+        if chart is not None:
+            picture.button(name, chart)
+        way_on()
+        if more is not None:
+            more()
+
+
+def opened(name: str) -> DeltaGenerator | None:
+    """The popover of a block where it is open: what is in it is made only then."""
+    popover = st.popover(
+        "Export", icon=":material/download:", type="tertiary", key=f"{name}_export", on_change="rerun"
+    )
+    return popover if popover.open else None
+
+
+def way_on(label: str = "Open all rows in Export", query: AudienceQuery | None = None) -> None:
+    """The way to the screen with all rows and the request for a script: of the question, or of another."""
+    params = None if query is None else link.to_params(query)
+    st.page_link(screens.EXPORT, label=label, icon=":material/arrow_forward:", query_params=params)
+
+
+def rows(seen: Focus, name: str, answer: Audience, fields: Sequence[DataField], label: str) -> None:
+    """The button for a file with the rows of an answer to the question of `seen`."""
     labels = [
         f"Question: {answer_csv.question(seen, [str(key) for key in answer.names])}",
         f"Precision: {precision.over(answer, fields, seen.numbers)}",
     ]
-    popover = st.popover(
-        "Export", icon=":material/download:", type="tertiary", key=f"{name}_export", on_change="rerun"
+    download(seen, name, partial(answer_csv.text, answer, fields, seen.slicer, labels), label)
+
+
+def download(seen: Focus, name: str, text: Callable[[], str], label: str) -> None:
+    """The button for a file, whose text is made on click."""
+    st.download_button(
+        label,
+        data=text,
+        file_name=f"{seen.query.slicer_name}_{name}_{seen.period[0]}_{seen.period[1]}.csv",
+        mime=MEDIA_TYPE,
+        on_click="ignore",
+        icon=":material/table_rows:",
+        key=f"{name}_csv",
     )
-    if not popover.open:
-        return
-    with popover:
-        st.download_button(
-            "Download these rows as CSV",
-            data=partial(answer_csv.text, answer, fields, seen.slicer, labels),
-            file_name=f"{seen.query.slicer_name}_{name}_{seen.period[0]}_{seen.period[1]}.csv",
-            mime=MEDIA_TYPE,
-            on_click="ignore",
-            icon=":material/table_rows:",
-            key=f"{name}_csv",
-        )
-        st.page_link(screens.EXPORT, label="Open all rows in Export", icon=":material/arrow_forward:")
