@@ -85,11 +85,18 @@ def draw(here: Here) -> None:
                 drawn = _asked(seen)
             answer = drawn.answer
             if nothing.is_there(answer):
-                said.caption(plain(precision.over(answer, _in_sight(seen), seen.numbers)))
+                said.caption(plain(_precision(seen, drawn)))
                 with taken:
                     export_menu.draw(seen, "split", answer, _in_sight(seen), PICTURES.get(_chart(seen)))
                 _shown(seen, drawn)
             ask.refined()
+
+
+def _precision(seen: Focus, drawn: Drawn) -> str:
+    """How exact the figures are; of lines, both the values' figures and their courses."""
+    answers = (drawn.split.answer, drawn.answer)
+    said = [precision.over(answer, _in_sight(seen), seen.numbers) for answer in answers]
+    return next((words for words in said if words != precision.EXACT), precision.EXACT)
 
 
 def _in_sight(seen: Focus) -> list[DataField]:
