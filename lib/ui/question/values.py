@@ -163,7 +163,7 @@ def in_order(name: str, by: str | None) -> Order:
 
 
 def _question(here: Here, query: AudienceQuery, name: str, filters: tuple[Filter, ...]) -> AudienceQuery:
-    by = frequent(here.slicer)
+    by, others_come_along = frequent(here.slicer), here.slicer.key_field(name).is_segmented
     return AudienceQuery(
         project_name=query.project_name,
         slicer_name=query.slicer_name,
@@ -174,7 +174,7 @@ def _question(here: Here, query: AudienceQuery, name: str, filters: tuple[Filter
         split_by=(name,),
         data_fields=None if by is None else (by,),
         order_by=(in_order(name, by),),
-        limit=OFFERED,
+        limit=None if filters and others_come_along else OFFERED,
         include_mappings=1,
         audience_rows_limit=API_ROWS_LIMIT if here.slicer.knows("limit") else DESK_ROWS_LIMIT,
     )
