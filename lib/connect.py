@@ -18,7 +18,7 @@ from lib.deals.drafts import Drafts
 from lib.deals.service import DealsService
 from lib.people import People, Person
 from lib.people.sessions import Sessions
-from lib.remote import DealsElsewhere, Line
+from lib.remote import Line, RemoteDeals
 from lib.reporting import routes as service
 from lib.reporting.client import ONCE, Reporting
 from lib.reporting.service import ReportingService
@@ -68,10 +68,10 @@ class Clients:
     @property
     def own(self) -> tuple[str, ...]:
         """The APIs that this process answers itself, so that a token made here opens them."""
-        return tuple(api for api in ("reporting", "deals") if api not in self.elsewhere)
+        return tuple(api for api in ("reporting", "deals") if api not in self.remote_addresses)
 
     @property
-    def elsewhere(self) -> dict[str, str]:
+    def remote_addresses(self) -> dict[str, str]:
         """The other APIs, and the address of each."""
         addresses = {"reporting": self.reporting_address, "deals": self.deals_address}
         return {api: address for api, address in addresses.items() if address}
@@ -102,7 +102,7 @@ class Lines:
     """The ways to remote services; None for a service of this process."""
 
     reporting: Line | None
-    deals: DealsElsewhere | None
+    deals: RemoteDeals | None
 
     @property
     def breakers(self) -> list[Breaker]:
@@ -192,7 +192,7 @@ def _opened(settings: Settings) -> Installation:
         passes=passes,
         lines=Lines(
             remote.reporting_line(settings) if settings.base_url else None,
-            DealsElsewhere(settings, remote.deals_line(settings), access.store.engine)
+            RemoteDeals(settings, remote.deals_line(settings), access.store.engine)
             if settings.curate_url
             else None,
         ),

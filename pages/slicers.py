@@ -7,6 +7,6 @@ from lib.ui.slicers import explorer, screen
 here = frame.with_slicer(frame.signed_in())
 firing.block(here.clients)
 screen.facts(here)
-with problems.told("The latest figures"):
+with problems.reported("The latest figures"):
     screen.headline(here)
 explorer.explorer(here)

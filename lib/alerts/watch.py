@@ -15,7 +15,7 @@ from lib.views import Alert
 from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
-LOOK_SECONDS, EVERY = 10.0, timedelta(minutes=15)
+POLL_SECONDS, EVERY = 10.0, timedelta(minutes=15)
 Slicer = tuple[str, str]
 
 
@@ -46,7 +46,7 @@ class Watch:
 
     def run(self, ending: threading.Event) -> None:
         """Look every ten seconds, whatever goes wrong, until the end."""
-        while not ending.wait(LOOK_SECONDS):
+        while not ending.wait(POLL_SECONDS):
             try:
                 self.look(datetime.now(UTC))
             except TrancheError as error:
@@ -90,4 +90,4 @@ def _alone(settings: Settings, read: Read, ending: threading.Event) -> None:
             if not other:
                 Watch(settings, read).run(ending)
                 return
-        ending.wait(LOOK_SECONDS)
+        ending.wait(POLL_SECONDS)

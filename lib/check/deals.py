@@ -11,7 +11,7 @@ from lib.deals.abilities import Abilities
 from lib.deals.client import Deals
 from lib.deals.compat import Dialect, Memory, has_lists
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.remote import DealsElsewhere
+from lib.remote import RemoteDeals
 from lib.settings import Settings
 from lib.wire.errors import NotFound, TrancheError
 
@@ -35,7 +35,7 @@ def steps(settings: Settings) -> Iterator[Step]:
     if not (yield from reached(service, line, settings, settings.deals_service)):
         return
     try:
-        there = DealsElsewhere(settings, line, connect.installation(settings).access.store.engine)
+        there = RemoteDeals(settings, line, connect.installation(settings).access.store.engine)
         client, dialect = there.client(Abilities()), there.dialect
         lists = has_lists(client)
         yield from _admitted(client, lists)

@@ -1,6 +1,6 @@
 """Services elsewhere: the ways to them (lines), and what is made of a deals service (deals)."""
 
-from lib.remote.deals import DealsElsewhere
+from lib.remote.deals import RemoteDeals
 from lib.remote.lines import Line, deals_line, reporting_line
 
-__all__ = ["DealsElsewhere", "Line", "deals_line", "reporting_line"]
+__all__ = ["Line", "RemoteDeals", "deals_line", "reporting_line"]

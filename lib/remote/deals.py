@@ -27,7 +27,7 @@ UNCONFIRMED = (
 )
 
 
-class DealsElsewhere:
+class RemoteDeals:
     """The deals service at `curate_url`: a client for each person, all over one line.
 
     The service knows the desk's token and not the person, so what a person may do is checked here.

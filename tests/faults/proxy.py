@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
-LOOK_SECONDS = 0.02
+POLL_SECONDS = 0.02
 AT_ONCE = struct.pack("ii", 1, 0)
 Headers = tuple[tuple[str, str], ...]
 
@@ -76,7 +76,7 @@ class Exchange:
         except OSError:
             raise Over from None
 
-    def wait(self, seconds: float = LOOK_SECONDS) -> None:
+    def wait(self, seconds: float = POLL_SECONDS) -> None:
         """A moment; Over once the client hangs up or the proxy closes."""
         if self.is_closing.is_set():
             raise Over

@@ -39,7 +39,7 @@ def _tokens(here: Here, access: Access, settings: Settings) -> None:
         st.caption("A token lets a script call the APIs in your name, without your password.")
         token_form.draw(here, access, settings)
         st.space("small")
-    for api, address in here.clients.elsewhere.items():
+    for api, address in here.clients.remote_addresses.items():
         where = f"{token_form.SERVICES[api]} is a remote service ({plain(address)})"
         st.caption(f"{where}: create its tokens there.")
     st.header("Tokens of everybody" if here.person.role == "admin" else "Your tokens", anchor=False)

@@ -18,7 +18,7 @@ def draw(here: Here) -> None:
         st.info("This slicer has no data fields to show.", icon=":material/info:")
         return
     seen = focus.of(here)
-    with problems.told("The figures"):
+    with problems.reported("The figures"):
         with awaited(HEIGHT, figure_controls.FIELD):
             asked = seen.over_time()
             now = ask.quickly(here, asked)

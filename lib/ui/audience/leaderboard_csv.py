@@ -24,7 +24,7 @@ def draw(seen: Focus) -> None:
         width=380,
     )
     if name in names:
-        with problems.told("The file of this leaderboard"):
+        with problems.reported("The file of this leaderboard"):
             _files(seen, names[name])
 
 

@@ -34,7 +34,7 @@ def draw(here: Here) -> None:
         if seen.comparison is None:
             st.caption("No days are compared: choose some beside the dates.")
             return
-        with problems.told("What moved"):
+        with problems.reported("What moved"):
             _draw(seen, taken)
 
 

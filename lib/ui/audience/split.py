@@ -80,7 +80,7 @@ def draw(here: Here) -> None:
             said = st.container(width="content")
             taken = st.container(width="content")
     if seen.query.split_by:
-        with problems.told("The split"):
+        with problems.reported("The split"):
             with awaited(HEIGHT, figure_controls.FIELD):
                 drawn = _asked(seen)
             answer = drawn.answer

@@ -10,7 +10,7 @@ from lib.ui.charts.time_chart import Named
 from lib.ui.frame import screens
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.frame.problems import told
+from lib.ui.frame.problems import reported
 from lib.ui.question import ask, focus, link, precision
 from lib.ui.supply import report
 from lib.ui.supply.rows import Key
@@ -21,7 +21,7 @@ KEY_FIELDS = {"demand_deals": report.DEAL, "supply_deals": report.PACKAGE}
 
 def draw(here: Here, key: Key) -> None:
     """Figures, chart, and the way to Audience; or why there is nothing to see."""
-    with told("The delivery", kept="Nothing was changed."):
+    with reported("The delivery", kept="Nothing was changed."):
         seen = report.of_deals(here)
         if seen is None:
             st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")

@@ -13,7 +13,7 @@ from lib.ui.deals.places import OPEN, opened
 from lib.ui.frame import notes, unsaved
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.frame.problems import show, told
+from lib.ui.frame.problems import reported, show
 from lib.ui.supply import catalogue, facts, permission
 from lib.ui.supply.rows import KINDS, Key
 from lib.wire.errors import NotFound, TrancheError
@@ -52,7 +52,7 @@ def draw(here: Here) -> None:
 
 def _content(here: Here, key: Key) -> None:
     """Read again on each run of the drawer, so that it shows what is there now."""
-    with told(f"{KINDS[key[0]]} {key[1]:d}", "What you typed is kept."):
+    with reported(f"{KINDS[key[0]]} {key[1]:d}", "What you typed is kept."):
         try:
             entity = catalogue.client(here).get(change.MODELS[key[0]], key[1])
         except NotFound:

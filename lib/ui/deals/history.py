@@ -5,7 +5,7 @@ import streamlit as st
 
 from lib.deals.models import EntityChange
 from lib.ui.frame.frame import Here
-from lib.ui.frame.problems import told
+from lib.ui.frame.problems import reported
 from lib.ui.supply import catalogue, facts, prices
 from lib.ui.supply.prices import USUAL, Prices
 from lib.ui.supply.rows import Key
@@ -30,7 +30,7 @@ def table(changes: list[EntityChange], money: Prices = USUAL) -> pd.DataFrame:
 
 def draw(here: Here, key: Key) -> None:
     """The changes of one package or deal."""
-    with told("The history", kept="Nothing was changed."):
+    with reported("The history", kept="Nothing was changed."):
         changes = catalogue.client(here).history(*key)
         st.dataframe(
             table(changes, prices.of(here)),

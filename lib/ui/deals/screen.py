@@ -5,13 +5,13 @@ import streamlit as st
 from lib.ui.deals import bring_in, drawer, table
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.frame.problems import older, told
+from lib.ui.frame.problems import older, reported
 from lib.ui.supply import catalogue, pages, permission
 
 
 def draw(here: Here) -> None:
     """Packages and deals."""
-    with told("The deals", kept="Nothing was changed."):
+    with reported("The deals", kept="Nothing was changed."):
         does = permission.of(here)
         if does.refuses:
             st.caption(f":material/lock: {plain(does.refuses)}.")

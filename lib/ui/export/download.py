@@ -15,7 +15,7 @@ from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 
 MAKING = "export_making"
-MANY_ROWS, LOOK_SECONDS = 20_000, 2
+MANY_ROWS, POLL_SECONDS = 20_000, 2
 UNITS = ((1e6, "MB"), (1e3, "kB"))
 
 
@@ -41,7 +41,7 @@ def draw(here: Here, file: Preview, filename: str, media_type: str, problem: str
 def news(file: Preview, filename: str) -> None:
     """What has become of the file that was asked for last, while the question is the same."""
     takes_long = file.found >= MANY_ROWS
-    st.fragment(_news, run_every=LOOK_SECONDS if takes_long else None)(file, filename)
+    st.fragment(_news, run_every=POLL_SECONDS if takes_long else None)(file, filename)
 
 
 def _news(file: Preview, filename: str) -> None:

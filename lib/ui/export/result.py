@@ -24,7 +24,7 @@ RECEIPT = "Receipt: the Audience screen and the file compared"
 def draw(here: Here, asked: AudienceQuery, wish: Wish) -> None:
     """Preview, download, receipt and request; where the question has no file, why."""
     query = wish.query
-    with problems.told("The preview"):
+    with problems.reported("The preview"):
         try:
             file = preview.preview(
                 lambda q: here.reporting.audience(q, here.slicer), _exporter(here), query, here.slicer

@@ -42,7 +42,7 @@ FOR_EVERYBODY = (BadRequest, DealsError, Resting)
 
 
 @contextmanager
-def told(what: str, kept: str = "Your question is kept.") -> Iterator[None]:
+def reported(what: str, kept: str = "Your question is kept.") -> Iterator[None]:
     """Show a failure of the block as a sentence about `what`; `kept` says what stays as it was."""
     try:
         yield

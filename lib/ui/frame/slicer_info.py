@@ -20,7 +20,7 @@ from lib.wire.errors import TrancheError
 
 KNOWN, ASKED = "known_slicers", "asked_slicers"
 NOTHING = Slicer()
-BLINK_SECONDS, MOMENT_SECONDS, PAUSE_SECONDS, LOOK_SECONDS = 0.2, 3.0, 10.0, 2
+BLINK_SECONDS, MOMENT_SECONDS, PAUSE_SECONDS, POLL_SECONDS = 0.2, 3.0, 10.0, 2
 Key = tuple[str, str, str]
 
 
@@ -62,7 +62,7 @@ def awaited(username: str, project: str, name: str) -> Known:
 
 def look_out(username: str, project: str, name: str) -> None:
     """Draw the screen again once the answer is there that it went on without."""
-    st.fragment(_look, run_every=LOOK_SECONDS)((username, project, name))
+    st.fragment(_look, run_every=POLL_SECONDS)((username, project, name))
 
 
 def _told(key: Key, seconds: float | None) -> Known:

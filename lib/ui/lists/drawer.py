@@ -12,7 +12,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.frame import notes
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.frame.problems import show, told
+from lib.ui.frame.problems import reported, show
 from lib.ui.lists import entries
 from lib.ui.lists.entries import Pasted
 from lib.ui.supply import catalogue, permission
@@ -66,7 +66,7 @@ def draw(here: Here) -> None:
 
 
 def _content(here: Here, key: tuple[str, int]) -> None:
-    with told("The list", "What you typed is kept."):
+    with reported("The list", "What you typed is kept."):
         found = catalogue.client(here).get(KINDS[key[0]], key[1])
         may_change = not permission.of(here).why_not(key[0], "change")
         notes.draw()

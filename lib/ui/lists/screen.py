@@ -9,7 +9,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.frame import notes
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.frame.problems import is_open, told
+from lib.ui.frame.problems import is_open, reported
 from lib.ui.listing import listing
 from lib.ui.lists import drawer
 from lib.ui.lists.drawer import KINDS, OPEN, entries_of
@@ -30,7 +30,7 @@ COLUMNS = (
 
 def draw(here: Here) -> None:
     """The lists of a kind, and the drawer of the one that is open."""
-    with told("The lists", kept="Nothing was changed."):
+    with reported("The lists", kept="Nothing was changed."):
         does = permission.of(here)
         if not does.lists:
             st.info("This service keeps no lists that can be read here.", icon=":material/info:")

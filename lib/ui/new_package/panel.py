@@ -14,7 +14,7 @@ from lib.reporting.models import Slicer
 from lib.ui.charts.numbers import Numbers
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.frame.problems import told
+from lib.ui.frame.problems import reported
 from lib.ui.question import precision
 from lib.ui.supply import report
 from lib.ui.targeting.filters import Translation
@@ -27,7 +27,7 @@ HEIGHT = 200
 def draw(here: Here, translation: Translation) -> None:
     """Ask for both periods, then the table; what the filters leave out is named under it."""
     st.header("Past delivery of this targeting", anchor=False)
-    with told("The figures", kept="What you entered is kept."):
+    with reported("The figures", kept="What you entered is kept."):
         with st.skeleton(height=HEIGHT):
             answers = [report.figures(here, translation.filters, days) for days in DAYS]
         shown = Numbers.of(st.context.locale)

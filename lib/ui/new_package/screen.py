@@ -5,7 +5,7 @@ import streamlit as st
 from lib.ui.frame import unsaved
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.frame.problems import older, told
+from lib.ui.frame.problems import older, reported
 from lib.ui.new_package import faults, form, panel, review, state
 from lib.ui.new_package.creation import Created
 from lib.ui.supply import catalogue, facts, permission
@@ -28,7 +28,7 @@ def draw(here: Here) -> None:
     state.begin(here.clients.drafts)
     with st.container():  # always there, so that what comes and goes moves no other element
         _notes()
-    with told("The form", kept="What you entered is kept."):
+    with reported("The form", kept="What you entered is kept."):
         _draw(here)
     if trouble := catalogue.trouble(here):
         older(trouble, "Seats and lists")

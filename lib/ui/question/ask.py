@@ -21,7 +21,7 @@ from lib.wire.errors import TrancheError
 
 ANSWERS = "answers"
 FIRST = {"audience_rows_limit": DESK_ROWS_LIMIT, "exact_within": 200}
-SECONDS, MOMENT_SECONDS, LOOK_SECONDS, MOST = 120, 2.0, 1.0, 100
+SECONDS, MOMENT_SECONDS, POLL_SECONDS, MOST = 120, 2.0, 1.0, 100
 Key = tuple[str, date, AudienceQuery]
 
 
@@ -68,7 +68,7 @@ def refined() -> None:
     """Draw the screen again once the answers are there in place of which estimates are shown."""
     waited = _answers().awaited()
     if waited:
-        st.fragment(_look, run_every=LOOK_SECONDS)(waited)
+        st.fragment(_look, run_every=POLL_SECONDS)(waited)
 
 
 def _look(waited: "list[Future[Audience]]") -> None:

@@ -47,7 +47,7 @@ def draw(here: Here, prefix: str, name: str) -> None:
         return
     if not (text or "").strip():
         return
-    with problems.told("The values", kept="What you pasted is kept."):
+    with problems.reported("The values", kept="What you pasted is kept."):
         pasted = checked(here, query, name, text or "")
         _say(pasted)
         _ways(here, query, key, name, pasted)

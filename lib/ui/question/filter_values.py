@@ -23,7 +23,7 @@ def draw(here: Here, prefix: str, name: str) -> None:
     """The list of values of the key field `name`; `prefix` is the place of the list."""
     key = f"{prefix}_board"
     catch_up(here, key, name)
-    with problems.told("The values"):
+    with problems.reported("The values"):
         table = _table(here, question.current(here), name, st.session_state.get(_found_by(key, name), ""))
         rows.draw(key, [table], question.taken(key), partial(_follow, here, key, name))
         ask.refined()

@@ -9,7 +9,7 @@ from lib.ui.frame import problems, screens
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.question import question, saved_details
-from lib.ui.question.saved_details import CHOSEN, OPEN, PROBLEM, about, told
+from lib.ui.question.saved_details import CHOSEN, OPEN, PROBLEM, about, attempted
 from lib.views import LONGEST_NAME, SavedView
 from lib.wire.errors import TrancheError
 
@@ -37,7 +37,7 @@ def draw(here: Here, page: str, is_elsewhere: bool = False) -> None:
         _label(current, whole), icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun"
     )
     if popover.open:
-        with popover, st.container(width=WIDTH), problems.told("The saved views"):
+        with popover, st.container(width=WIDTH), problems.reported("The saved views"):
             _content(here, page, views, current, whole, partial(_open, is_elsewhere))
 
 
@@ -133,6 +133,6 @@ def _choose(view: SavedView) -> None:
 def _save(here: Here) -> None:
     name, is_shared = st.session_state[NAME], bool(st.session_state[SHARE])
     views, whole = here.clients.kept.views, question.whole(here)
-    made = told(lambda: views.save(here.project, here.slicer_name, name, whole, is_shared))
+    made = attempted(lambda: views.save(here.project, here.slicer_name, name, whole, is_shared))
     if made is not None:
         st.session_state[OPEN] = made.id

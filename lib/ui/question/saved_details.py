@@ -51,7 +51,7 @@ def about(view: SavedView) -> str:
     return f"{whose} · {seen} · saved {numbers.days(view.changed.date(), view.changed.date())}"
 
 
-def told(work: Callable[[], Result]) -> Result | None:
+def attempted(work: Callable[[], Result]) -> Result | None:
     """What `work` returns; a failure is shown until something else is done, and None returned."""
     result, problem = None, ""
     try:
@@ -64,7 +64,7 @@ def told(work: Callable[[], Result]) -> Result | None:
 
 def update(here: Here, view: SavedView, whole: dict[str, str]) -> None:
     """Let the view ask the question on the screen. A callback."""
-    told(lambda: here.clients.kept.views.change(view.id, params=whole))
+    attempted(lambda: here.clients.kept.views.change(view.id, params=whole))
     st.session_state[OPEN] = view.id
 
 
@@ -78,7 +78,7 @@ def _form(here: Here, view: SavedView) -> None:
 
 def _change(here: Here, view: SavedView, name: str, shared: str) -> None:
     wanted, is_shared = st.session_state[name], bool(st.session_state[shared])
-    told(lambda: here.clients.kept.views.change(view.id, name=wanted, is_shared=is_shared))
+    attempted(lambda: here.clients.kept.views.change(view.id, name=wanted, is_shared=is_shared))
 
 
 def _start(here: Here, view: SavedView) -> None:
@@ -95,7 +95,7 @@ def _start(here: Here, view: SavedView) -> None:
 
 def _set_start(here: Here, view: SavedView, key: str) -> None:
     number = view.id if st.session_state[key] else None
-    told(lambda: here.clients.kept.start.set(number))
+    attempted(lambda: here.clients.kept.start.set(number))
 
 
 def _deletion(here: Here, view: SavedView) -> None:
@@ -117,7 +117,7 @@ def _ask(number: int | None) -> None:
 
 
 def _delete(here: Here, view: SavedView) -> None:
-    told(lambda: here.clients.kept.views.delete(view.id))
+    attempted(lambda: here.clients.kept.views.delete(view.id))
     st.session_state[CHOSEN], st.session_state[DELETING] = None, None
 
 

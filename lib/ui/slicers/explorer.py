@@ -132,7 +132,7 @@ def _answer(here: Here, key: KeyField, data: DataField) -> None:
             top_board.carry(
                 here, question.current(here).model_copy(update={"split_by": (key.name,)}), data.name
             )
-    with problems.told("The top values"):
+    with problems.reported("The top values"):
         query = screen.last_days(here)
         by = top_board.order(here, key.name, data.name)
         top = top_values.top_values(partial(ask.quickly, here), query, here.slicer, key.name, data.name, by)

@@ -12,7 +12,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.frame.field_problems import FieldProblems, beside
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.frame.problems import told
+from lib.ui.frame.problems import reported
 from lib.ui.question import filter_words, values
 from lib.ui.targeting import known, typed
 from lib.ui.targeting.kinds import KINDS, TargetingKind, key_field
@@ -111,7 +111,7 @@ def _kind(
         st.caption(plain(chosen))
     beside(typed.waiting(prefix, kind))
     if popover.open:
-        with popover, told("The values", kept="What you entered is kept."):
+        with popover, reported("The values", kept="What you entered is kept."):
             offered = words if kind.is_list else _offered(here, query, prefix, kind)
             for is_excluded in SIDES:
                 _values(here, query, (prefix, kind, is_excluded), {**words, **offered}, marks, offer)

@@ -10,7 +10,7 @@ from lib.reporting.models import AudienceQuery
 from lib.ui.frame.field_problems import beside
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.frame.problems import told
+from lib.ui.frame.problems import reported
 from lib.ui.question import values
 from lib.ui.targeting.kinds import KINDS, TargetingKind, key_field
 from lib.ui.targeting.near import exact, near
@@ -131,7 +131,7 @@ def _near(
     """Codes like it among what is offered and, where the report has more, what begins alike."""
     candidates, field = dict(offered), key_field(kind, here.slicer)
     if field is not None:
-        with told("Other values", kept="What you typed is kept."):
+        with reported("Other values", kept="What you typed is kept."):
             candidates |= values.offered(here, query, field.name, odd[:BEGINNING]).described
     return near(odd, {code: words for code, words in candidates.items() if code})
 
