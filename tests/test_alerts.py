@@ -292,6 +292,22 @@ def test_two_checkers_send_once(own_home: Path, kept: Keeper, sending: Watch, re
     assert receiver.events == [("fired", 120)]
 
 
+def test_a_message_that_another_process_took(
+    own_home: Path, kept: Keeper, sending: Watch, receiver: Receiver
+) -> None:
+    """It is left to that one; where it ended amid sending, the message is sent a few minutes later."""
+    imported(own_home, [120])
+    set_up(kept("manager"))
+    (seen,) = sending.store.everything()
+    sending.store.settle(seen, Verdict("firing", 120.0), NOW, is_sent=True)
+    (message,) = sending.store.waiting(NOW)
+    assert [sending.store.claim(message, NOW, later(5)) for _ in range(2)] == [True, False]
+    sending.look(later(1))
+    assert receiver.events == []
+    sending.look(later(6))
+    assert receiver.events == [("fired", 120)]
+
+
 def test_one_process_checks(settings: Settings) -> None:
     """Where another holds the lock nothing is checked, and where the settings say no, nothing is begun."""
     lock = settings.home / "alerts.lock"

@@ -83,6 +83,18 @@ class AlertStore:
 
         return reading(self.engine, within, Deadline(SECONDS))
 
+    def claim(self, message: Waiting, now: datetime, until: datetime) -> bool:
+        """Take a message that is due, so that no other process over this database sends it until then.
+
+        Whether nobody else had. One whose process ends amid sending is sent again: at least once.
+        """
+        mine = alert_messages.c.id == message.id, alert_messages.c.due <= now
+
+        def within(connection: Connection) -> bool:
+            return connection.execute(update(alert_messages).where(*mine).values(due=until)).rowcount == 1
+
+        return transact(self.engine, within, Deadline(SECONDS))
+
     def sent(self, message: Waiting) -> None:
         """Forget a message: it arrived, or is given up."""
 

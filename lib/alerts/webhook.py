@@ -21,6 +21,7 @@ from lib.wire.sockets import bounded
 
 log = logging.getLogger(__name__)
 SECONDS, CONNECT_SECONDS, MOST_OF_AN_ANSWER = 10, 5, 64 * 1024
+CLAIMED = timedelta(minutes=5)
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 30, 60))
 
 
@@ -48,6 +49,8 @@ class Webhook:
         if not self.is_set:
             return
         for message in store.waiting(now):
+            if not store.claim(message, now, now + CLAIMED):
+                continue
             trouble, is_reached = self._sent(message)
             if not trouble:
                 store.sent(message)
