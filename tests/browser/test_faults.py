@@ -7,13 +7,13 @@ from contextlib import AbstractContextManager
 import pytest
 from conftest import desk_over
 from faults import behaviours as do
-from faults.conftest import Desk, deals, desk, reports, service, told
+from faults.conftest import Desk, deals, desk, patience, reports, service, told
 from faults.proxy import Asked, Proxy
 from playwright.sync_api import Page, expect
 
 from browser.conftest import enter
 
-__all__ = ["deals", "desk", "reports", "service", "told"]
+__all__ = ["deals", "desk", "patience", "reports", "service", "told"]
 AUDIENCE = "audience?project=demo&slicer=delivery"
 
 

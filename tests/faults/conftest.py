@@ -26,7 +26,7 @@ SCRIPT = Path(__file__).parents[2] / "lib" / "desk.py"
 SECRETS = ("reporting_token", "deals_token")
 ADDRESSES = ("base_url", "curate_url", "auth_url")
 SLICERS = ("demo/delivery", "demo/sold")
-SECONDS = {"answer_seconds": 1.0, "connect_seconds": 0.5}
+CONNECT_SECONDS = 2.0
 PATIENCE, LITTLE_PATIENCE = 4.5, 2.0
 UNANSWERED = (do.silent, do.dripping, do.dripping_head)
 Told = Callable[..., Settings]
@@ -75,7 +75,16 @@ def tokens(service: Service) -> Iterator[Proxy]:
 
 
 @pytest.fixture
-def told(tmp_path: Path, service: Service, reports: Proxy, deals: Proxy) -> Told:
+def patience(request: pytest.FixtureRequest) -> float:
+    """The seconds for an answer: few where the test is about none at all, else enough for a busy machine."""
+    asked = getattr(request.node, "callspec", None)
+    params = asked.params if asked is not None else {}
+    behaviour = getattr(params.get("fault"), "behaviour", params.get("behaviour"))
+    return LITTLE_PATIENCE if behaviour in UNANSWERED else PATIENCE
+
+
+@pytest.fixture
+def told(tmp_path: Path, service: Service, reports: Proxy, deals: Proxy, patience: float) -> Told:
     """Settings of a desk in an empty home, with permanent tokens, whose services stand behind the proxies."""
 
     def settings(**more: object) -> Settings:
@@ -88,7 +97,8 @@ def told(tmp_path: Path, service: Service, reports: Proxy, deals: Proxy) -> Told
             "deals_token": service.token("deals"),
             "deals_mapping_confirmed": True,
             "slicers": SLICERS,
-            **SECONDS,
+            "answer_seconds": patience,
+            "connect_seconds": CONNECT_SECONDS,
         }
         return Settings(**(usual | more))
 
@@ -113,20 +123,17 @@ def inhabited(settings: Settings) -> Settings:
 
 
 @pytest.fixture
-def desk(told: Told, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> "Desk":
-    """A desk over the services behind the proxies. It waits longer where a test is not about no answer."""
-    asked = getattr(request.node, "callspec", None)
-    is_silent = asked is not None and asked.params.get("behaviour") in UNANSWERED
-    return Desk(told, monkeypatch, LITTLE_PATIENCE if is_silent else PATIENCE)
+def desk(told: Told, monkeypatch: pytest.MonkeyPatch) -> "Desk":
+    """A desk over the services behind the proxies."""
+    return Desk(told, monkeypatch)
 
 
 class Desk:
     """A desk, as its people see it, without a browser."""
 
-    def __init__(self, told: Told, monkeypatch: pytest.MonkeyPatch, answer_seconds: float) -> None:
+    def __init__(self, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
         self._told, self._monkeypatch = told, monkeypatch
-        self._patience = {"answer_seconds": answer_seconds}
-        self.settings = inhabited(told(**self._patience))
+        self.settings = inhabited(told())
         monkeypatch.setenv("TRANCHE_HOME", str(self.settings.home))
 
     def visit(self, screen: str, person: str = "manager", **params: str) -> AppTest:
@@ -161,7 +168,7 @@ class Desk:
 
     def configure(self, **more: object) -> None:
         """Other settings, before the first visit."""
-        self.settings = self._told(**(self._patience | more))
+        self.settings = self._told(**more)
         write(self.settings)
 
     def breakers(self) -> list[Breaker]:
