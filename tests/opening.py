@@ -11,9 +11,13 @@ DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
 def opened(screen: str, person: str = "manager", seconds: int = 60, **params: str) -> AppTest:
     """A screen with these URL parameters, after a click on this person of the demo.
 
-    The desk runs over the data directory that TRANCHE_HOME names; `seconds` is how long a run may take.
+    The desk runs over the data directory that TRANCHE_HOME names; `seconds` is how long a run may take. As
+    with a link, the sign-in page comes with the slicer already.
     """
-    desk = AppTest.from_file(DESK, default_timeout=seconds).run()
+    desk = AppTest.from_file(DESK, default_timeout=seconds)
+    for name in {"project", "slicer"} & set(params):
+        desk.query_params[name] = params[name]
+    desk.run()
     desk.button(key=f"demo_{person}").click().run()
     desk.switch_page(f"../pages/{screen}.py")
     for name, value in params.items():
