@@ -21,13 +21,13 @@ CLI = [sys.executable, "-c", "from lib.cli import main; main()"]
 
 
 def run(
-    command: list[str], home: Path, typed: str = "", **environment: str
+    command: list[str], home: Path, typed: str = "", cwd: Path = ROOT, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """What a process over this home does."""
     variables = {**os.environ, "TRANCHE_HOME": str(home), **environment}
     return subprocess.run(
         command,
-        cwd=ROOT,
+        cwd=cwd,
         env=variables,
         input=typed,
         capture_output=True,
@@ -87,7 +87,7 @@ def test_all_files_below_the_home_are_the_owners_alone(tmp_path: Path) -> None:
     rows.write_text("day,site,imps\n2026-11-01,a,1\n2026-11-02,b,2\n")
     before = os.umask(0)
     try:
-        brought = run([*CLI, "import", str(rows), "--project", "p", "--slicer", "s"], home)
+        brought = run([*CLI, "import", str(rows), "--project", "p", "--slicer", "s"], home, cwd=tmp_path)
         assert brought.returncode == 0, brought.stderr
         words = [*CLI, "user", "add", "ada", "--role", "admin", "--password-stdin"]
         assert run(words, home, "long enough\n").returncode == 0
