@@ -111,17 +111,17 @@ class Lines:
         return [breaker for line in lines if line for breaker in line.breakers]
 
 
-def connect(person: Person, settings: Settings, asker: str = "") -> Clients:
-    """The clients of this person: each over the service in this process, or over the one elsewhere.
+def connect(person: Person, settings: Settings, session_id: str = "") -> Clients:
+    """The clients of this person: each over the embedded service or a remote one.
 
-    Questions of an `asker` (the id of a session) stop when it has gone.
+    Queries of the session `session_id` stop when its tab is closed.
 
-    In this process they have a token of their own; elsewhere the desk comes with its own token, so that what
-    the person may see is seen to here.
+    Embedded services get a token of this person. Remote services get the desk's own token, so permissions
+    are checked here.
     """
     here = installation(settings)
     return Clients(
-        _reporting(here, person, asker),
+        _reporting(here, person, session_id),
         partial(_deals, here, person),
         tuple(pair for pair in _slicers(here) if person.may_see(*pair)),
         Drafts(here.access.store.engine, settings.curate_url, person),
@@ -199,11 +199,11 @@ def _opened(settings: Settings) -> Installation:
     )
 
 
-def _reporting(here: Installation, person: Person, asker: str) -> Reporting:
+def _reporting(here: Installation, person: Person, session_id: str) -> Reporting:
     line = here.lines.reporting
     if line is None:
-        return Reporting(here.http, here.passes.of(person, "reporting"), replace(ONCE, asker=asker))
-    return Reporting(line.http, line.credential, replace(line.patience, asker=asker))
+        return Reporting(here.http, here.passes.of(person, "reporting"), replace(ONCE, session=session_id))
+    return Reporting(line.http, line.credential, replace(line.patience, session=session_id))
 
 
 def _deals(here: Installation, person: Person) -> Deals:

@@ -13,11 +13,11 @@ import httpx
 import pytest
 from clocks import Stopwatch
 
-from lib.wire.askers import gone
 from lib.wire.breaker import Breaker
 from lib.wire.call import DOWNLOAD_STEP, Call, Patience, call, stream
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned, DeadlineExceeded, Unreachable, Unreadable
+from lib.wire.open_calls import abandon
 from lib.wire.sockets import bounded
 from lib.wire.transport import InProcess
 
@@ -150,12 +150,12 @@ def test_service_that_does_not_answer(deaf: str, deadline: float | None, timeout
 
 @pytest.fixture
 def leaving() -> Iterator[str]:
-    """The address of a listener that takes a connection, upon which the asker "one" goes."""
+    """The address of a listener that takes a connection, and then closes the session "one"."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def take() -> None:
             with listener.accept()[0] as taken:
-                gone("one")
+                abandon("one")
                 while taken.recv(10**6):
                     pass
 
@@ -164,17 +164,17 @@ def leaving() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("is_embedded", [True, False])
-def test_an_asker_who_goes(leaving: str, is_embedded: bool) -> None:
-    """What they wait for ends; what they change does not, nor what others ask, and no breaker counts it."""
+def test_a_session_that_closes(leaving: str, is_embedded: bool) -> None:
+    """Its queries stop; its changes go on, as do the queries of others, and no breaker counts a failure."""
 
     async def silent(scope, receive, send):
-        gone("one")
+        abandon("one")
         while (await receive())["type"] != "http.disconnect":
             pass
 
     where = {"transport": InProcess(silent)} if is_embedded else {}
     breaker = Breaker("the service", failures=1)
-    one, other = (Patience(retries=0, breaker=breaker, asker=who) for who in ("one", "other"))
+    one, other = (Patience(retries=0, breaker=breaker, session=session_id) for session_id in ("one", "other"))
     asked = [(one, True), (one, False), (other, True)]
     requests = [patience.call("POST", "/", repeatable) for patience, repeatable in asked]
     with bounded(httpx.Client(base_url=leaving, timeout=60, **where)) as http, pytest.raises(Abandoned):

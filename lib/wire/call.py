@@ -15,10 +15,10 @@ from typing import Any
 import httpx
 
 from lib.wire import sockets
-from lib.wire.askers import asks
 from lib.wire.breaker import PASSING, WAITED_FOR, Breaker, retry_after
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned, Garbled, Resting, TooLarge, Unanswered, Unreachable
+from lib.wire.open_calls import track
 
 MAX_ANSWER_BYTES = 512 * 1024 * 1024
 DOWNLOAD_STEP = 64 * 1024
@@ -53,15 +53,15 @@ class Call:
 
 @dataclass(frozen=True)
 class Patience:
-    """How a client asks a service: seconds for one call altogether, how often it is repeated where that is
-    safe, bytes of an answer at most, and the breaker of that service. What may be repeated ends when the
-    `asker` has gone."""
+    """How a client calls a service: seconds for one call with its retries, the number of retries where they
+    are safe, the most bytes of an answer, and the circuit breaker of that service. Calls that may be repeated
+    stop when the tab of `session` (its id) is closed."""
 
     seconds: float | None = None
     retries: int = 2
     max_bytes: int = MAX_ANSWER_BYTES
     breaker: Breaker | None = None
-    asker: str = ""
+    session: str = ""
 
     def call(self, method: str, path: str, is_repeatable: bool, **parts: Any) -> Call:
         """A call with this patience; its deadline begins now. `is_repeatable`: asking twice does no harm."""
@@ -69,7 +69,7 @@ class Patience:
         return Call(
             method,
             path,
-            deadline=asks(self.asker, deadline) if is_repeatable and self.asker else deadline,
+            deadline=track(self.session, deadline) if is_repeatable and self.session else deadline,
             retries=self.retries if is_repeatable else 0,
             max_bytes=self.max_bytes,
             breaker=self.breaker,

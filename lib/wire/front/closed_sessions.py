@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from lib.wire.askers import gone
 from lib.wire.memory import give_back
+from lib.wire.open_calls import abandon
 
 MOST = 128
 SECONDS_BETWEEN = 10
@@ -37,7 +37,7 @@ class ClosedSessions:
 
     def save(self, session_info: SessionInfo) -> None:
         """Keep it from now on, and stop its questions; the oldest goes if there are too many."""
-        gone(session_info.session.id)
+        abandon(session_info.session.id)
         self._kept.pop(session_info.session.id, None)
         self._kept[session_info.session.id] = (self._now() + self._seconds, session_info)
         if len(self._kept) > MOST:
