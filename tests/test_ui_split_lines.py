@@ -113,7 +113,7 @@ def test_what_lines_need(visit: Visit) -> None:
     """By time alone there are bars, and a sentence why; by two key fields the first has the charts."""
     desk = visit(split="granularity_day")
     assert drawn(desk) is None
-    assert any("Lines take a key field other than time" in caption.value for caption in desk.caption)
+    assert any("Lines need a key field other than time" in caption.value for caption in desk.caption)
     both = visit(split=f"{COUNTRY}~{CAMPAIGN}")
     assert len(drawn(both).layout.annotations) == 5
     assert any("The lines show the first key field." in caption.value for caption in both.caption)

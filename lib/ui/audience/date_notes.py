@@ -66,7 +66,7 @@ def _content(focus: Focus, notes: tuple[Note, ...]) -> None:
     for note in notes:
         _row(focus.here, note)
     if not notes:
-        st.caption(f"Nothing is noted on {numbers.days(*focus.period)}.")
+        st.caption(f"No notes on {numbers.days(*focus.period)}.")
     _form(focus, None)
 
 

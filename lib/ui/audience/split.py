@@ -147,7 +147,7 @@ def _shown(seen: Focus, drawn: Drawn) -> None:
 
 
 def _chart(seen: Focus) -> Chart:
-    """A heatmap takes two key fields, lines one that is not time; without them, bars stand in."""
+    """A heatmap needs two key fields, lines need one other than time; without them, bars are drawn."""
     is_too_few = seen.view.chart == "heatmap" and len(seen.query.split_by) < 2
     is_no_line = seen.view.chart == "lines" and split_lines.key_field(seen) is None
     return "bars" if is_too_few or is_no_line else seen.view.chart

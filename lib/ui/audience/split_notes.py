@@ -24,11 +24,11 @@ def notes(seen: Focus, split: Split, chart: Chart) -> list[str]:
         found.append(f"Hatched: fewer than {split_rows.FEW} records; the colours leave these cells out.")
     found += map(plain, shortfalls.codes(seen.slicer, split.keys))
     if seen.view.chart == "heatmap" and len(split.keys) < 2:
-        found.append("A heatmap takes two key fields: add one to the split.")
+        found.append("A heatmap needs two key fields: add one to the split.")
     if chart == "heatmap" and len(seen.query.split_by) > 2:
         found.append("The heatmap shows the first two key fields.")
     if seen.view.chart == "lines" and chart != "lines":
-        found.append("Lines take a key field other than time, in a slicer that has time.")
+        found.append("Lines need a key field other than time, in a slicer that has time.")
     if chart == "lines" and len(set(seen.query.split_by) - TIME_KEY_FIELDS.keys()) > 1:
         found.append("The lines show the first key field.")
     return found

@@ -1,4 +1,4 @@
-"""The way from an estimate to exact figures, where the page does not go it by itself, and back."""
+"""The button under the chart that switches between an estimate and exact figures."""
 
 import streamlit as st
 
@@ -13,9 +13,10 @@ EXACTLY, AGAIN = "ask_exactly", "ask_as_usual"
 
 
 def draw(focus: Focus, answer: Audience, said: str) -> None:
-    """What is said of precision; a button where a click has all records read, or as few as usual again.
+    """The sentence `said` about precision, as a button where a click can change it.
 
-    More records than a question may read (specification, Limits) are not offered.
+    A click reads all records instead of a sample, or goes back to the usual sample. The button is not offered
+    where the period has more records than one query may read (specification, Limits).
     """
     limit, read = focus.query.audience_rows_limit, answer.precision
     if limit == ROWS_LIMITS[1]:
@@ -34,7 +35,7 @@ def _button(here: Here, key: str, said: str, help_: str, limit: int) -> None:
 
 
 def _takes(milliseconds: int | None) -> str:
-    """How long that is expected to take, where the service says so."""
+    """The expected time, where the service gives one."""
     return "" if milliseconds is None else f"; about {max(1, round(milliseconds / 1000))} s"
 
 

@@ -1,4 +1,4 @@
-"""A pasted list of values: which of them the data has, and which it lacks. Nothing is added by itself."""
+"""A pasted list of values: finds which of them occur in the data; nothing is added without a click."""
 
 import csv
 from collections.abc import Iterable
@@ -41,7 +41,7 @@ def draw(here: Here, prefix: str, name: str) -> None:
         count = Numbers.of(st.context.locale).number
         st.error(
             f"The list is too long: {count(len(text or ''))} characters, {count(MOST_PASTED)} at most. "
-            "Nothing is added; paste a part of it.",
+            "Nothing was added: paste part of it.",
             icon=":material/error:",
         )
         return
