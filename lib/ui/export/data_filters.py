@@ -1,4 +1,4 @@
-"""The editor of data filters: which rows of a file to keep, by the values of its data fields."""
+"""The editor of data filters, which keep rows of a file by the values of its data fields."""
 
 from typing import Literal, NamedTuple
 
@@ -18,14 +18,14 @@ ANY = amounts.Limits(least=-(10**15), below=10**15, decimals=15)
 
 
 class ChosenFilters(NamedTuple):
-    """The filters whose value is there, and whether a value is no number."""
+    """The complete filters, and whether any value is not a number."""
 
     filters: tuple[DataFilter, ...]
     has_problem: bool
 
 
 def draw(here: Here) -> ChosenFilters:
-    """One line per filter; one without a value is not used yet. What is typed stays while the session lasts.
+    """Draw one line per filter; filters without a value are ignored. The input is kept for the session.
 
     A value counts while it is typed: whoever clicks Download straight after gets the file with it.
     """

@@ -1,4 +1,4 @@
-"""The button that makes the file, and what is said while it is made and afterwards.
+"""The download button, and the messages while the file is made and afterwards.
 
 The file is made by a thread of its own, while the button turns. Why a file failed Streamlit does not say: the
 thread notes it, and the screen looks for the note. It looks by itself where making takes long (and only
@@ -20,7 +20,7 @@ UNITS = ((1e6, "MB"), (1e3, "kB"))
 
 
 def draw(here: Here, file: Preview, filename: str, media_type: str, problem: str | None) -> None:
-    """The button for this file, disabled where a problem speaks against it."""
+    """Draw the button; it is disabled if there is a problem."""
     making: Making = st.session_state.setdefault(MAKING, Making())
     reporting, query, slicer = here.reporting, file.query, here.slicer
     check = sign_in.still_here()
@@ -39,7 +39,7 @@ def draw(here: Here, file: Preview, filename: str, media_type: str, problem: str
 
 
 def news(file: Preview, filename: str) -> None:
-    """What has become of the file that was asked for last, while the question is the same."""
+    """Draw the state of the last download, as long as the question is the same."""
     takes_long = file.found >= MANY_ROWS
     st.fragment(_news, run_every=POLL_SECONDS if takes_long else None)(file, filename)
 

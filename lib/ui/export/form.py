@@ -1,4 +1,4 @@
-"""What a file shall hold beside the question: its format, data fields, descriptions, total, data filters."""
+"""The form of Export: format, data fields, descriptions, total and data filters of the file."""
 
 from typing import Any, NamedTuple
 
@@ -23,14 +23,14 @@ SAME = ({*AudienceQuery.model_fields} & {*ExportQuery.model_fields}) - {
 
 
 class Wish(NamedTuple):
-    """The file that the form asks for, and what is still wrong in the form."""
+    """The file requested in the form, and the errors that are left in the form."""
 
     query: ExportQuery
     problem: str | None
 
 
 def draw(here: Here, asked: AudienceQuery) -> Wish:
-    """The form. What is chosen stays while the session lasts."""
+    """Draw the form. The choices are kept for the session."""
     split_picker.draw(here, label_visibility="visible")
     chosen = _data_fields(here, asked) if here.slicer.knows("data_fields") else ()
     export_format = _format(here)
@@ -49,7 +49,7 @@ def draw(here: Here, asked: AudienceQuery) -> Wish:
 
 
 def _query(here: Here, asked: AudienceQuery, filters: tuple[DataFilter, ...]) -> ExportQuery:
-    """The question without what its service does not know, in Audience's order, and without pages."""
+    """The question without extensions that its service lacks, in Audience's order, and without paging."""
     unknown = {*EXTENSIONS} - {*here.slicer.extensions}
     same: dict[str, Any] = asked.model_dump(include=SAME - unknown)
     if "order_by" not in unknown and asked.split_by and here.slicer.data_fields:
@@ -58,7 +58,7 @@ def _query(here: Here, asked: AudienceQuery, filters: tuple[DataFilter, ...]) ->
 
 
 def _data_fields(here: Here, asked: AudienceQuery) -> tuple[str, ...]:
-    """Which data fields, in the order chosen; those that Audience shows, where some were chosen there."""
+    """Draw the picker of data fields; it starts with those chosen on Audience, if any."""
     names = {field.name: title(field) for field in here.slicer.data_fields}
     is_chosen = question.view(here).field is not None or asked.data_fields
     there = focus.of(here).fields if is_chosen else ()
@@ -91,7 +91,7 @@ def _format(here: Here) -> ExportFormat:
 
 
 def _mappings(split_fields: int) -> Flag | None:
-    """Whether descriptions come with; left alone it follows the number of key fields, and says so."""
+    """Draw the switch for descriptions; its default depends on the number of key fields, and is shown."""
     usual = "with" if split_fields == 1 else "without"
     words = {"usual": f"Default ({usual})", "with": "With", "without": "Without"}
     picked = st.segmented_control(

@@ -1,4 +1,4 @@
-"""A file before it is made: its first rows, how many rows and sheets, and what speaks against it.
+"""The preview of a file: its first rows, the number of rows and sheets, and what prevents it.
 
 Asked through `audience` with the largest rows limit, so that the first rows are those of the file wherever
 that limit covers the records; with the least one where the service would send every row for it. With data
@@ -36,7 +36,7 @@ READ_TO_FILTER = 100_000
 
 @dataclass(frozen=True)
 class Preview:
-    """A file before it is made.
+    """The preview of a file.
 
     `rows` are its first rows, with the totals of the whole question; it will have `found` rows beside the
     Total, or at least so many where `is_counted` is false. `is_exact` is false where the question has more
@@ -60,7 +60,7 @@ class Preview:
 
 
 def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Preview:
-    """The preview of the file that `query` makes. Raises what the two raise, the 1,000,000 rule too."""
+    """The preview of the file for `query`. Raises the errors of both calls, and the row limit's."""
     if query.data_filters and slicer.knows("limit"):
         return _filtered(export, query)
     shown = query.data_fields or _usual_fields(query, slicer)
@@ -82,7 +82,7 @@ def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Pre
 
 
 def _filtered(export: Export, query: ExportQuery) -> Preview:
-    """From a file of the rows that pass the data filters, with all digits, as far as they are read for it."""
+    """The preview with data filters, from a tsv2 file of the rows that pass them."""
     asked = query.model_copy(update={"export_format": "tsv2", "limit": READ_TO_FILTER})
     file = raw_file.read(export(asked), asked)
     is_whole = file.rows < READ_TO_FILTER
@@ -97,20 +97,20 @@ def _filtered(export: Export, query: ExportQuery) -> Preview:
 
 
 def sheets(file: Preview) -> int | None:
-    """On how many sheets the rows go; None for a format without sheets."""
+    """The number of sheets for the rows; None for a format without sheets."""
     limits = FORMATS[file.query.export_format].limits
     rows = file.found + file.adds_total
     return None if limits is None else max(1, -(-rows // limits.rows))
 
 
 def first_rows(file: Preview, slicer: Slicer) -> FileTable:
-    """The columns of the file with its first rows, and its total where one is wanted and known."""
+    """The columns of the file with its first rows, and its total if requested and known."""
     found = table(file.query, slicer, file.rows)
     return found if file.has_total else replace(found, total=None)
 
 
 def hindrance(file: Preview, columns: int) -> str | None:
-    """Why the format can't hold the file, in a sentence with what would be right; None where it can."""
+    """Why the format can't hold the file, as a sentence that says what to do; None if it can."""
     limits = FORMATS[file.query.export_format].limits
     if limits is None or columns <= limits.columns:
         return None
@@ -121,7 +121,7 @@ def hindrance(file: Preview, columns: int) -> str | None:
 
 
 def summary(file: Preview, numbers: Numbers) -> str:
-    """How many rows the file will have, and on how many sheets."""
+    """A sentence with the number of rows and sheets of the file."""
     text = f"{numbers.number(file.found)} row{'' if file.found == 1 else 's'}"
     text = text if file.is_counted else f"At least {text}"
     text += " and a total row" if file.adds_total else ""
@@ -132,7 +132,7 @@ def summary(file: Preview, numbers: Numbers) -> str:
 
 
 def _usual_fields(query: ExportQuery, slicer: Slicer) -> tuple[str, ...]:
-    """What a file has that names no data fields; of several audience sources the one asked for, if one is."""
+    """The default data fields of a file; of several audience sources only the requested one, if any."""
     key, sources = query.audience_key, slicer.audience_sources
     others = {f"unique_{source.name}" for source in sources if key and source.name != key}
     return tuple(f.name for f in slicer.data_fields if not f.is_optional and f.name not in others)

@@ -1,4 +1,4 @@
-"""A file on its way: what the thread that makes it tells the screen that waits for it."""
+"""The state of a download, shared between the thread that makes the file and the screen."""
 
 import time
 from collections.abc import Callable
@@ -13,7 +13,7 @@ TOO_LONG = "It took longer than the service allows: choose csv, fewer data field
 
 
 class Making:
-    """The last file that was asked for. Written by the download's thread, read by the script's."""
+    """The last requested file. Written by the thread of the download, read by the script's thread."""
 
     def __init__(self) -> None:
         self.state: State = "nothing"
@@ -28,7 +28,7 @@ class Making:
         slicer: Slicer | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> bytes:
-        """The file's bytes; a failure is kept as a sentence and raised. `slicer` as the client takes it.
+        """The bytes of the file. An error is stored as a sentence and raised. `slicer` as in the client.
 
         `check` raises where the file is not for whoever asks any more: before it is made, and before it is
         handed out.
@@ -53,7 +53,7 @@ class Making:
 
     @property
     def seconds(self) -> float:
-        """How long it has taken, or took."""
+        """The seconds since the start, or until the end."""
         return (time.monotonic() if self.state == "making" else self._ended) - self._began
 
     def _end(self, state: State, filename: str = "", size: int = 0, reason: str = "") -> None:

@@ -1,4 +1,4 @@
-"""A file of the format tsv2 read back: it has raw values and all digits, so nothing is lost on the way."""
+"""Reads files of the format tsv2, which have raw values and all digits."""
 
 import csv
 import re
@@ -24,7 +24,7 @@ class RawFile:
 
     @property
     def rows(self) -> int:
-        """How many rows it has beside the total."""
+        """The number of rows without the total."""
         return len(self.lines) - self.has_total
 
     @property
@@ -34,7 +34,7 @@ class RawFile:
         return [str(title) for title in self.lines if title not in keys]
 
     def first(self, count: int) -> Audience:
-        """Its first rows as an answer, whose total is that of the file, without a value where it has none."""
+        """The first rows as an Audience with the file's total; missing values if the file has no total."""
         part = self.lines.head(min(count, self.rows))
         keys = [*self.split_by, *(f"{name}{DESCRIPTION}" for name in self.split_by)]
         texts = part[[key for key in keys if key in part]].map(_unescaped)
@@ -52,7 +52,7 @@ class RawFile:
 
 
 def read(content: IO[bytes], query: ExportQuery) -> RawFile:
-    """The file that `query` makes, as tsv2."""
+    """Export `query` as tsv2 and read the file."""
     lines = pd.read_csv(
         content,
         sep="\t",

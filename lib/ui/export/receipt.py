@@ -1,4 +1,4 @@
-"""The receipt: the figures that the Audience screen shows, row by row and in total, beside those of the file.
+"""The receipt: compares the figures of the Audience screen with those of the file, row by row and in total.
 
 The screen may read a sample, the file every record. The file's figures come from `audience` with the largest
 rows limit; where a question has more records than that reads, from a file of them, as tsv2. A service with
@@ -25,7 +25,7 @@ Exact = Mapping[Key, Values]
 
 @dataclass(frozen=True)
 class ReceiptLine:
-    """One figure: on the screen with its 95 % range, and in the file. None: no value.
+    """One figure on the screen, with its 95 % range, and in the file. None: no value.
 
     `row` names the row that it is of; an estimate from too few records has no range. `is_left_out` says that
     the file's data filters leave the row out.
@@ -50,7 +50,7 @@ class ReceiptLine:
 
     @property
     def relative(self) -> float:
-        """The difference as a share of the file's figure; infinite where that is zero or one is missing."""
+        """The difference as a share of the file's figure; infinite if that is zero or one is missing."""
         if self.difference is None:
             return 0.0 if self.shown is self.exact else math.inf
         if not self.difference:
@@ -59,7 +59,7 @@ class ReceiptLine:
 
     @property
     def differs(self) -> bool:
-        """Whether screen and file say something else of a row that both have."""
+        """Whether screen and file differ in a row that both contain."""
         return self.relative != 0 and not self.is_left_out
 
     @property
@@ -70,7 +70,7 @@ class ReceiptLine:
 
 @dataclass(frozen=True)
 class Receipt:
-    """The lines: the totals, then the rows of the screen, a line per data field that both show.
+    """The lines: first the totals, then the rows on screen; a line per data field that both contain.
 
     `rows` is how many rows the screen shows. With `is_plain` the exact figures are those of all records, as
     far as the service reads them all for an answer: what its file has is its own affair.
@@ -87,7 +87,7 @@ class Receipt:
 
 
 def receipt(ask: Ask, export: Export, question: AudienceQuery, file: Preview, slicer: Slicer) -> Receipt:
-    """The receipt of a file; `question` is what the split on the Audience screen asks, `file` the preview."""
+    """The receipt of a file; `question` is that of the split on Audience, `file` is the preview."""
     in_file = set(map(str, file.rows.values))
     names = tuple(name for name in question.data_fields or in_file if name in in_file)
     if not names:
@@ -129,7 +129,7 @@ def _of_rows(split: Split, names: Iterable[str], exact: Exact, query: ExportQuer
 
 
 def _only_shown(question: AudienceQuery, screen: Audience) -> AudienceQuery:
-    """The question about the values of the rows on the screen: each of these rows is as it is among all."""
+    """The question limited to the values of the rows on screen."""
     shown = (
         Filter(name=str(name), value=tuple(screen.names[name].unique()), match="equals")
         for name in screen.names
@@ -139,7 +139,7 @@ def _only_shown(question: AudienceQuery, screen: Audience) -> AudienceQuery:
 
 
 def _exact(ask: Ask, export: Export, question: AudienceQuery, names: tuple[str, ...], file: Preview) -> Exact:
-    """The figures of all rows of the question, by their names; none where nobody reads all the records."""
+    """The exact figures of all rows, by their names; empty if the service can't read all records."""
     every = {"data_fields": names, "order_by": (), "limit": None, "offset": 0, "precision": 0}
     asked = question.model_copy(
         update={**every, "audience_rows_limit": ROWS_LIMITS[1], "include_mappings": 0}

@@ -1,4 +1,4 @@
-"""The right side of Export: the file that the form asks for, the way to it, and what it will say."""
+"""The right side of Export: preview, download, receipt, and request for scripts."""
 
 from urllib.parse import urlsplit
 
@@ -22,7 +22,7 @@ RECEIPT = "Receipt: the Audience screen and the file compared"
 
 
 def draw(here: Here, asked: AudienceQuery, wish: Wish) -> None:
-    """Preview, download, receipt and request; where the question has no file, why."""
+    """Draw preview, download, receipt and request, or why the question can't be exported."""
     query = wish.query
     with problems.reported("The preview"):
         try:
@@ -68,7 +68,7 @@ def _columns(table: FileTable) -> str:
 
 
 def _receipt(here: Here, file: Preview) -> None:
-    """What the split on the Audience screen shows, compared with the file."""
+    """Draw the comparison of the split on Audience with the file."""
     shown = focus.of(here).rows()
     found = receipt.receipt(lambda q: ask.audience(here, q), _exporter(here), shown, file, here.slicer)
     with st.expander(RECEIPT, expanded=bool(found.differing), icon=":material/receipt_long:"):
@@ -80,6 +80,6 @@ def _exporter(here: Here) -> preview.Export:
 
 
 def _own_address() -> str:
-    """Where this desk is, which serves the API too."""
+    """The address of this desk, which also serves the API."""
     here = urlsplit(st.context.url or "")
     return f"{here.scheme}://{here.netloc}"

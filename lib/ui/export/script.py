@@ -1,4 +1,4 @@
-"""The export request for whoever carries on in a script: as JSON, and as a curl line.
+"""The export request for scripts, as JSON and as a curl command.
 
 The token is never a real one: in JSON it is the specification's `<TOKEN>`, for curl a variable of the shell.
 """
@@ -16,12 +16,12 @@ _ALWAYS = ("slicer_name", "project_name")
 
 
 def as_json(query: ExportQuery) -> str:
-    """The body of the request, indented. Relative dates stay so: a script asks again every day."""
+    """The body of the request, indented. Relative dates stay relative, for scripts that run daily."""
     return orjson.dumps(_body(query, TOKEN), option=orjson.OPT_INDENT_2).decode()
 
 
 def as_curl(query: ExportQuery, address: str) -> str:
-    """A command for a POSIX shell that writes the file; `address` is where the service is, without a path.
+    """A command for a POSIX shell that downloads the file; `address` is the service's, without a path.
 
     It fails, and leaves no file, where the service answers an error.
     """
@@ -38,7 +38,7 @@ def as_curl(query: ExportQuery, address: str) -> str:
 
 
 def _body(query: ExportQuery, token: str) -> dict[str, object]:
-    """What is at its default is left out; the token comes last."""
+    """The body without default values, with the token last."""
     fields = query.model_dump(mode="json", exclude_defaults=True)
     first = {name: fields.pop(name) for name in _ALWAYS}
     return {**first, **fields, "token": token}

@@ -39,7 +39,7 @@ def preview(file: Preview, table: FileTable) -> None:
 
 
 def _about(file: Preview) -> Iterator[str]:
-    """In what the file is not as shown."""
+    """Sentences on how the file differs from the preview."""
     if not file.is_exact:
         exact = "" if file.is_plain else ", those of the file are not"
         yield f"Too many records to preview exactly: these rows are estimates{exact}."
@@ -71,7 +71,7 @@ def receipt(found: Receipt, numbers: Numbers) -> None:
 
 
 def receipt_sentences(found: Receipt, numbers: Numbers) -> Iterator[str]:
-    """What was compared, how many figures differ, and where and by how much the most."""
+    """Sentences: what was compared, how many figures differ, and the largest difference."""
     if not found.lines:
         yield "The file has none of the data fields that the Audience screen shows."
         return
@@ -98,7 +98,7 @@ def _worst(line: ReceiptLine, numbers: Numbers) -> str:
 
 
 def receipt_table(found: Receipt, numbers: Numbers) -> pd.DataFrame:
-    """A line per figure: row, data field, on the screen, how far off, in the file, the difference."""
+    """A line per figure: row, data field, figure on screen, its range, figure in the file, difference."""
     differing = found.differing
     lines = [*differing, *(line for line in found.lines if not line.differs)]
     cells = [
@@ -119,7 +119,7 @@ def receipt_table(found: Receipt, numbers: Numbers) -> pd.DataFrame:
 
 
 def request(query: ExportQuery, address: str) -> None:
-    """The request for whoever carries on in a script."""
+    """Draw the request for scripts."""
     as_json, as_curl = st.tabs(["JSON", "curl"])
     as_json.code(script.as_json(query), language="json")
     as_curl.code(script.as_curl(query, address), language="bash", wrap_lines=True)

@@ -25,7 +25,7 @@ _mount = st.components.v2.component(
 
 @dataclass(frozen=True)
 class ListColumn:
-    """A column, `width` in rem. `order` is the direction that its header asks for first; None: no ordering.
+    """A column, `width` in rem. `order` is the direction of a first click on its header; None: not sortable.
 
     `sorted` is the direction in which the list is ordered by it now. On a phone a row shows its first column,
     and those that are `on_phone`.
@@ -42,7 +42,7 @@ class ListColumn:
 
 @dataclass(frozen=True)
 class ListCell:
-    """What a cell says; with a `tone` (green, blue, orange, gray) as a badge."""
+    """A cell's text; with a `tone` (green, blue, orange, gray) it is drawn as a badge."""
 
     text: str
     tone: str = ""
@@ -50,7 +50,7 @@ class ListCell:
 
 @dataclass(frozen=True)
 class ListRow:
-    """A row: by which key acts name it, a cell per column, whether it is chosen, and whether it is open."""
+    """A row: its key in acts, a cell per column, whether it is chosen, and whether it is open."""
 
     key: str
     cells: Sequence[ListCell]
@@ -60,7 +60,7 @@ class ListRow:
 
 @dataclass(frozen=True)
 class Listing:
-    """A page: its name for screen readers, how many rows the whole list has, whether rows can be chosen."""
+    """A page: its name for screen readers, the size of the whole list, and whether rows can be chosen."""
 
     label: str
     columns: Sequence[ListColumn]
@@ -71,14 +71,14 @@ class Listing:
 
 @dataclass(frozen=True)
 class Opened:
-    """Somebody wants this row open."""
+    """A click that opens this row."""
 
     key: str
 
 
 @dataclass(frozen=True)
 class Ordered:
-    """Somebody wants the list ordered by a column."""
+    """A click that sorts the list by a column."""
 
     column: str
     direction: Direction
@@ -86,7 +86,7 @@ class Ordered:
 
 @dataclass(frozen=True)
 class Ticked:
-    """Somebody chooses these rows, or no longer."""
+    """A click that chooses these rows, or no longer chooses them."""
 
     keys: tuple[str, ...]
     is_ticked: bool
@@ -96,13 +96,13 @@ Act = Opened | Ordered | Ticked
 
 
 def draw(key: str, listing: Listing, taken: Taken, on_acts: Callable[[], None]) -> None:
-    """Draw the page. `taken` is the last act that it has been drawn with."""
+    """Draw the page. `taken` is the last act that is already applied to it."""
     data = asdict(listing) | {"taken": list(taken)}
     _mount(key=key, data=data, on_acts_change=on_acts)
 
 
 def new_acts(sent: object, taken: Taken) -> tuple[list[Act], Taken]:
-    """The acts that come after the last one taken, and the new last. What can't be read is passed over."""
+    """The acts after the last one taken, and the number of the new last one. Unreadable acts are skipped."""
     raw, last = fresh(sent, taken)
     return [act for one in raw if (act := _act(one)) is not None], last
 

@@ -1,4 +1,4 @@
-"""The drawer of a list: its entries, what is pasted, its name, and what depends on it."""
+"""The drawer of a list: its entries, a field to paste more, its name, and what depends on it."""
 
 import re
 from collections.abc import Sized
@@ -28,13 +28,13 @@ List = DomainList | AppList
 
 
 def opened() -> tuple[str, int] | None:
-    """Which one the URL says is open."""
+    """The list that is open, by the URL."""
     found = ADDRESS.fullmatch(st.query_params.get(OPEN, ""))
     return (found[1], int(found[2])) if found else None
 
 
 def close() -> None:
-    """Let none be open. A callback."""
+    """Close the drawer. A callback."""
     st.query_params.pop(OPEN, None)
     st.session_state.pop(PROBLEM, None)
 
@@ -45,7 +45,7 @@ def entries_of(one: List) -> tuple[str, ...]:
 
 
 def draw(here: Here) -> None:
-    """The drawer of the one that is open, if any."""
+    """Draw the drawer of the open list, if any."""
     key = opened()
     if key is None:
         return
@@ -81,7 +81,7 @@ def _content(here: Here, key: tuple[str, int]) -> None:
 
 
 def _entries(here: Here, key: tuple[str, int], found: List, may_change: bool) -> None:
-    """All entries: searched, downloaded; some of them removed."""
+    """Draw the entries, with a search, a download, and a button that removes those chosen."""
     numbers, everything = Numbers.of(st.context.locale), entries_of(found)
     with st.container(horizontal=True, vertical_alignment="center"):
         text = st.text_input(
@@ -112,7 +112,7 @@ def _entries(here: Here, key: tuple[str, int], found: List, may_change: bool) ->
 
 
 def _paste(here: Here, key: tuple[str, int], found: List) -> None:
-    """Entries to add: what can't be read is named by line, and stays when the others are added."""
+    """Draw the field to paste entries. Unreadable entries are listed by line, and stay in it."""
     numbers = Numbers.of(st.context.locale)
     field = PASTE.format(f"{key[0]}-{key[1]}")
     st.text_area(
@@ -146,12 +146,12 @@ def _counted(some: Sized) -> str:
 
 
 def _pasted(key: tuple[str, int]) -> Pasted:
-    """What the field holds."""
+    """The parsed content of the field."""
     return entries.read(st.session_state.get(PASTE.format(f"{key[0]}-{key[1]}")) or "", KINDS[key[0]])
 
 
 def _add(here: Here, key: tuple[str, int], found: List) -> None:
-    """Add what can be read; the rest stays in the field. A callback.
+    """Add the readable entries; the others stay in the field. A callback.
 
     It reads the field itself: what is pasted is known only once the click has left it.
     """
@@ -179,7 +179,7 @@ def _rename(here: Here, key: tuple[str, int], found: List) -> None:
 
 
 def _rename_it(here: Here, key: tuple[str, int], found: List, field: str) -> None:
-    """Rename it to what the field holds. A callback."""
+    """Rename the list to the content of the field. A callback."""
     name = (st.session_state[field] or "").strip()
     if not name:
         st.session_state[PROBLEM] = "Type a name. Nothing was changed."
@@ -188,7 +188,7 @@ def _rename_it(here: Here, key: tuple[str, int], found: List, field: str) -> Non
 
 
 def _changed(here: Here, key: tuple[str, int], found: List, fields: dict[str, Any], done: str) -> bool:
-    """Whether it was changed, as it was shown; why not is said in the drawer. A callback."""
+    """Change the list unless somebody else did; errors are shown in the drawer. True if it worked."""
     try:
         catalogue.client(here).change(*key, fields, found.etag)
     except TrancheError as error:
@@ -201,7 +201,7 @@ def _changed(here: Here, key: tuple[str, int], found: List, fields: dict[str, An
 
 
 def _delete(here: Here, key: tuple[str, int], found: List) -> None:
-    """What depends on it comes first; without dependants it can be deleted."""
+    """Draw the packages that depend on the list; without any, the button that deletes it."""
     popover = st.popover("Delete", icon=":material/delete:", key="list_delete", on_change="rerun")
     if not popover.open:
         return
@@ -228,7 +228,7 @@ def dependants(client: Deals, key: tuple[str, int]) -> list[str]:
 
 
 def _gone(here: Here, key: tuple[str, int], found: List) -> None:
-    """Delete it. A callback."""
+    """Delete the list. A callback."""
     try:
         catalogue.client(here).remove(*key, found.etag)
     except TrancheError as error:

@@ -1,4 +1,4 @@
-"""Entries of a list as people paste them: normalised, and what can't be read named by its line."""
+"""Parses pasted entries of a list: normalises them, and reports those that can't be read by line."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -23,7 +23,7 @@ class Broken:
 
 @dataclass(frozen=True)
 class Pasted:
-    """What was pasted: entries in order without repeats, those that can't be read, and how many repeat."""
+    """Parsed entries in order without repeats, those that can't be read, and the number of repeats."""
 
     entries: tuple[str, ...]
     broken: tuple[Broken, ...]
@@ -36,7 +36,7 @@ class Pasted:
 
     @property
     def left(self) -> str:
-        """What can't be read, a line each, to be corrected."""
+        """The entries that can't be read, a line each, to be corrected."""
         return "\n".join(one.text for one in self.broken)
 
 

@@ -29,7 +29,7 @@ COLUMNS = (
 
 
 def draw(here: Here) -> None:
-    """The lists of a kind, and the drawer of the one that is open."""
+    """Draw the lists of a kind, and the drawer of the open one."""
     with reported("The lists", kept="Nothing was changed."):
         does = permission.of(here)
         if not does.lists:

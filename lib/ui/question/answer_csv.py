@@ -1,4 +1,4 @@
-"""An answer as it is shown, as CSV: above its rows a line each for the question and how precise it is.
+"""Writes an answer as CSV, with the question and its precision in the lines above the rows.
 
 Values are raw and whole: codes beside their descriptions, numbers with all their digits, the ends of 95 %
 ranges where they are estimates. A text that a spreadsheet would run gets an apostrophe before it.
@@ -19,7 +19,7 @@ RUN = ("=", "+", "-", "@", "\t", "\r")
 
 
 def text(answer: Audience, fields: Sequence[DataField], slicer: Slicer, labels: Sequence[str]) -> str:
-    """The rows with these data fields, and their total last; `labels` come first, a line each."""
+    """The CSV text: the lines `labels`, the rows with these data fields, then their total."""
     lines = io.StringIO()
     writer = csv.writer(lines, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
     columns = [*_keys(answer, slicer), *_figures(answer, fields)]
@@ -36,7 +36,7 @@ def text(answer: Audience, fields: Sequence[DataField], slicer: Slicer, labels: 
 
 
 def question(seen: Focus, split_by: Sequence[str]) -> str:
-    """What was asked, in words: days, split and filters."""
+    """The question in words: days, split and filters."""
     fields = ", ".join(filter_words.field(name, seen.slicer) for name in split_by)
     filters = [filter_words.sentence(f, seen.slicer, listed=len(f.value)) for f in seen.query.filters]
     asked = f"{seen.query.project_name}/{seen.query.slicer_name}, {numbers.days(*seen.period)}"
@@ -63,7 +63,7 @@ def _figures(answer: Audience, fields: Sequence[DataField]) -> Iterator[tuple[st
 
 
 def _sides(answer: Audience, name: str) -> list[tuple[str, list[float]]]:
-    """The ends of the ranges, where there are any of some width."""
+    """The lower and upper bounds of the ranges; empty if every range has no width."""
     if answer.low is None or answer.high is None or name not in answer.low:
         return []
     if not (answer.high[name] > answer.low[name]).any():
@@ -77,5 +77,5 @@ def cells(values: Sequence[float]) -> list[float | str]:
 
 
 def harmless(cell: str) -> str:
-    """A text that no spreadsheet runs."""
+    """The text, escaped so that no spreadsheet runs it as a formula."""
     return f"'{cell}" if cell.startswith(RUN) else cell

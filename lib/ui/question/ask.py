@@ -1,4 +1,4 @@
-"""Asking the service: what one person was told in this session is kept for a moment.
+"""Queries to the service, with a short-lived cache per session.
 
 Nothing is shared between sessions, so that no answer reaches somebody who may not have it.
 """
@@ -26,13 +26,13 @@ Key = tuple[str, date, AudienceQuery]
 
 
 def audience(here: Here, query: AudienceQuery) -> Audience:
-    """The answer to the question: as kept, or from the service. Raises the service's errors."""
+    """The answer, from the cache or from the service. Raises the service's errors."""
     reporting = here.reporting
     return _answers().get(_key(here, query), lambda: reporting.audience(query, here.slicer))
 
 
 def quickly(here: Here, query: AudienceQuery) -> Audience:
-    """The same, exactly where the service expects that to be quick, else as an estimate first.
+    """The same: exact where the service expects that to be quick, otherwise an estimate first.
 
     Then the answer is asked for in the background. After drawing what came, call `refined`. A service without
     the extension `exact_within` gives the estimate first, whatever it has to read.
@@ -49,7 +49,7 @@ def quickly(here: Here, query: AudienceQuery) -> Audience:
 
 
 def ahead(here: Here, queries: Iterable[AudienceQuery]) -> None:
-    """Begin to ask several questions side by side, for those who are about to ask for their answers."""
+    """Start several queries in parallel, so that `audience` finds their answers under way."""
     answers, reporting = _answers(), here.reporting
     for query in queries:
         first = _first(here, query, answers)
@@ -57,7 +57,7 @@ def ahead(here: Here, queries: Iterable[AudienceQuery]) -> None:
 
 
 def _first(here: Here, query: AudienceQuery, answers: "Answers") -> AudienceQuery:
-    """What `quickly` asks first."""
+    """The query that `quickly` sends first."""
     is_kept = answers.known(_key(here, query)) is not None
     if is_kept or query.audience_rows_limit != API_ROWS_LIMIT:
         return query
@@ -65,7 +65,7 @@ def _first(here: Here, query: AudienceQuery, answers: "Answers") -> AudienceQuer
 
 
 def refined() -> None:
-    """Draw the screen again once the answers are there in place of which estimates are shown."""
+    """Rerun the screen once exact answers have arrived for the estimates that are shown."""
     waited = _answers().awaited()
     if waited:
         st.fragment(_look, run_every=POLL_SECONDS)(waited)
@@ -77,7 +77,7 @@ def _look(waited: "list[Future[Audience]]") -> None:
 
 
 def _refining(here: Here, query: AudienceQuery, quick: Audience) -> Callable[[], Audience]:
-    """What gives the answer, or where the service fails goes on with the estimate."""
+    """A function that returns the exact answer, or the estimate if the service fails."""
     reporting = here.reporting
 
     def fetch() -> Audience:
@@ -94,7 +94,7 @@ def _key(here: Here, query: AudienceQuery) -> "Key":
 
 
 def soon(here: Here, query: AudienceQuery) -> Audience | None:
-    """The answer if it comes in a moment; None where it takes longer or fails: the screen does without.
+    """The answer if it arrives within a moment, for optional parts of a screen; None if it is late or fails.
 
     It goes on being asked for, so that it may be there next time.
     """
@@ -103,7 +103,7 @@ def soon(here: Here, query: AudienceQuery) -> Audience | None:
 
 
 def today(here: Here, query: AudienceQuery) -> date:
-    """Today, in the zone that the question is asked in."""
+    """Today, in the time zone of the question."""
     return dates.today(here.slicer.timezone if query.timezone is None else query.timezone)
 
 
@@ -113,7 +113,7 @@ def _answers() -> "Answers":
 
 
 class Answers:
-    """Answers by question, for two minutes, the latest hundred. Who asks what is on its way waits for it."""
+    """A cache of the latest hundred answers, for two minutes. A query under way is joined, not sent again."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now, self._lock = now, threading.Lock()
@@ -121,14 +121,14 @@ class Answers:
         self._awaited: list[Future[Audience]] = []
 
     def get(self, key: Key, fetch: Callable[[], Audience]) -> Audience:
-        """The kept answer, or what `fetch` gives. An error is raised to all who wait, and not kept."""
+        """The cached answer, or the result of `fetch`. Errors reach all who wait, and are not cached."""
         future, is_new = self._future(key)
         if is_new:
             self._settle(key, future, fetch)
         return future.result()
 
     def soon(self, key: Key, fetch: Callable[[], Audience]) -> Audience | None:
-        """The same if it comes in a moment; what is on its way already is not waited for."""
+        """The same if it arrives within a moment; a query that is already under way is not waited for."""
         future, is_new = self._future(key)
         if is_new:
             self._settle_aside(key, future, fetch)
@@ -138,31 +138,31 @@ class Answers:
             return None
 
     def begin(self, key: Key, fetch: Callable[[], Audience]) -> None:
-        """Ask without waiting; an error is raised to whoever asks for the answer meanwhile."""
+        """Start the query without waiting; an error is raised by calls of `get` that join it."""
         future, is_new = self._future(key)
         if is_new:
             self._settle_aside(key, future, fetch)
 
     def known(self, key: Key) -> Audience | None:
-        """The kept answer, where there is one."""
+        """The cached answer, or None."""
         with self._lock:
             since, future = self._kept.get(key, (0.0, None))
         is_there = future is not None and future.done() and self._now() - since <= SECONDS
         return future.result() if future is not None and is_there else None
 
     def later(self, key: Key, fetch: Callable[[], Audience]) -> None:
-        """Ask in the background."""
+        """Start the query in the background."""
         future, is_new = self._future(key)
         if is_new:
             self._awaited = [future, *self.awaited()]
             self._settle_aside(key, future, fetch)
 
     def awaited(self) -> "list[Future[Audience]]":
-        """What is not waited for and has not come yet."""
+        """The background queries that are still under way."""
         return [future for future in self._awaited if not future.done()]
 
     def _future(self, key: Key) -> "tuple[Future[Audience], bool]":
-        """What is kept or on its way; whether it is new, and has to be settled."""
+        """The future of a cached or running query; True if it is new, and the caller has to complete it."""
         with self._lock:
             since, future = self._kept.get(key, (0.0, None))
             is_new = future is None or self._now() - since > SECONDS

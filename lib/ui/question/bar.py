@@ -1,4 +1,4 @@
-"""The question in one row: days, what they are compared with, filters, and the link to it."""
+"""The question in one row: dates, comparison, filters, and the link to it."""
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ BAR = "question_bar"
 
 @st.fragment
 def draw(here: Here, with_comparison: bool = True, page: str = "audience") -> None:
-    """The row of pickers; on a phone two that scroll sideways.
+    """Draw the row of pickers; on a phone, two rows that scroll sideways.
 
     What is only opened or typed in redraws this row alone, a choice all.
     """

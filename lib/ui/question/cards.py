@@ -1,4 +1,4 @@
-"""Leaderboards as a link carries them: `cards=country~device!-change!tab`: key field, order, text to find."""
+"""Leaderboards in a link: `cards=country~device!-change!tab` is key field, order and search text of each."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ TELLING = ("advertiser", "publisher", "ssp", "country", "device", "domain", "sit
 
 @dataclass(frozen=True)
 class Card:
-    """The leaderboard of a key field: what its values are ordered by, and the text that they contain.
+    """The leaderboard of a key field: its order, and the search text.
 
     By `volume` is by the data field shown, or where that is a formula by the first that is none.
     """
@@ -27,7 +27,7 @@ class Card:
 
 
 def usual(slicer: Slicer) -> tuple[Card, ...]:
-    """The leaderboards of a slicer where nobody has chosen any: the fields that most questions are about."""
+    """The default leaderboards of a slicer: the key fields that people most often ask about."""
     plain = [f.name for f in slicer.key_fields if not f.is_segmented and f.name not in TIME_KEY_FIELDS]
     return tuple(Card(name) for name in sorted(plain, key=_rank)[:USUAL])
 
@@ -51,7 +51,7 @@ def from_text(text: str, slicer: Slicer) -> tuple[Card, ...] | None:
 
 
 def _rank(name: str) -> int:
-    """How telling a key field is by the words of its name: the place of the first that is."""
+    """The rank of a key field by the words of its name; lower is more useful."""
     words = {word.removesuffix("_id") for word in name.lower().split(".")[-2:]}
     return next((place for place, word in enumerate(TELLING) if word in words), len(TELLING))
 

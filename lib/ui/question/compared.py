@@ -1,4 +1,4 @@
-"""Two periods side by side: what of a data field can be compared, and what a reader has to know about it."""
+"""The comparison of two periods: which data fields can be compared, and the notes that a reader needs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from lib.ui.question.focus import Focus
 
 @dataclass(frozen=True)
 class Compared:
-    """The answers to one question about the days compared, and how many days with data each has."""
+    """The answers to one question for both periods, and the number of days with data in each."""
 
     now: Audience
     before: Audience
@@ -22,17 +22,17 @@ class Compared:
     before_days: int = 1
 
     def total(self, field: DataField) -> Change:
-        """By how much the total of a data field changed."""
+        """The change of a data field's total."""
         return self._change(field, of_total(self.now, field.name), of_total(self.before, field.name))
 
     def rows(self, field: DataField) -> dict[tuple[str, ...], Change]:
-        """By how much each row's value changed; rows that were not there before are left out."""
+        """The change of each row's value; missing for rows that did not exist before."""
         before = dict(zip(_keys(self.before), of_rows(self.before, field.name), strict=True))
         now = zip(_keys(self.now), of_rows(self.now, field.name), strict=True)
         return {key: self._change(field, value, before[key]) for key, value in now if key in before}
 
     def _change(self, field: DataField, now: Estimate, before: Estimate) -> Change:
-        """Of periods of different length sums are compared per day, ratios as they are, others not at all."""
+        """If periods differ in length: sums are compared per day, ratios directly, others not at all."""
         if self.now_days == self.before_days:
             return change(now, before)
         if field.name in self.now.percents:
@@ -41,7 +41,7 @@ class Compared:
 
 
 def asked(seen: Focus, query: AudienceQuery, whole: Audience) -> Compared | None:
-    """Both sides of a question whose answer for the whole period is `whole`; None where there is no other."""
+    """Both sides of a question, given its answer `whole` for the period; None without a comparison."""
     if seen.comparison is None:
         return None
     days_now, days_before = seen.comparison
@@ -51,7 +51,7 @@ def asked(seen: Focus, query: AudienceQuery, whole: Audience) -> Compared | None
 
 
 def notes(seen: Focus, found: Compared | None) -> Iterator[str]:
-    """What is compared, where it is not the whole period with as many days."""
+    """Notes for the reader where the periods compared are incomplete or differ in length."""
     if seen.compared is None:
         return
     if seen.comparison is None or found is None:
@@ -71,7 +71,7 @@ def notes(seen: Focus, found: Compared | None) -> Iterator[str]:
 
 
 def _with_data(audience: Audience, days: Days) -> int:
-    """How many of the days have data; all of them where the service does not say."""
+    """The number of days with data; all of them if the service does not say."""
     return len(audience.total.dates) or periods.length(days)
 
 

@@ -1,4 +1,4 @@
-"""Which days, in which zone, compared with what: two popovers whose labels say it."""
+"""The date picker and the comparison picker: two popovers whose labels show the choice."""
 
 from collections.abc import Callable
 from datetime import date
@@ -20,7 +20,7 @@ KINDS = {PREVIOUS: "Previous period", WEEKDAYS: "Same weekdays", "range": "A ran
 
 
 def draw(here: Here) -> None:
-    """The popover that picks the question's days; a choice becomes the question at once."""
+    """Draw the date picker; a choice changes the question at once."""
     query = question.current(here)
     now = ask.today(here, query)
     presets, period = (
@@ -51,7 +51,7 @@ def draw(here: Here) -> None:
 
 
 def draw_comparison(here: Here) -> None:
-    """The popover that picks the days to compare with."""
+    """Draw the comparison picker."""
     query, looked = question.current(here), question.view(here)
     now = ask.today(here, query)
     period = periods.resolved(query.start_date, query.end_date, now)
@@ -75,7 +75,7 @@ def draw_comparison(here: Here) -> None:
 
 
 def _range(here: Here, name: str, shown: Days, changed: Callable[..., None]) -> None:
-    """Two dates in one field. Its key names them: other dates are another field, with a value of its own."""
+    """Two dates in one field. Its key contains them, so that other dates get a new widget."""
     known = (date.fromisoformat(day) for day in (here.slicer.first_date, here.slicer.last_date) if day)
     there = [*shown, *known]
     key = f"{name}_{shown[0]}_{shown[1]}"
@@ -116,7 +116,7 @@ def _kind(looked: View) -> str:
 
 
 def _ask_preset(here: Here, presets: list[Preset], key: str) -> None:
-    """A preset that is clicked away means the same days, fixed."""
+    """Apply a preset; deselecting one keeps its days as fixed dates."""
     query = question.current(here)
     label = st.session_state[key]
     found = next((preset for preset in presets if preset.label == label), None)
@@ -138,7 +138,7 @@ def _ask_zone(here: Here, key: str) -> None:
 
 
 def _ask_dates(here: Here, query: AudienceQuery, start: str, end: str) -> None:
-    """Other days; a zoom into those of before is left."""
+    """Apply other dates and end a zoom."""
     question.look(here, query.model_copy(update={"start_date": start, "end_date": end}), zoom=())
     st.rerun()
 

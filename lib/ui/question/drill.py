@@ -1,4 +1,4 @@
-"""What a click on a value does: keep its records, or leave them out; on a header, order the rows."""
+"""Clicks in tables and charts: a value is kept or left out, a header sorts the rows."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -31,7 +31,7 @@ DRAWS = {"draw": lines.with_line, "undraw": lines.without_line}
 
 
 def catch_up(here: Here) -> None:
-    """Let the question follow the clicks on rows that it has not followed yet.
+    """Apply the clicks on rows that are not applied yet.
 
     To be called before a screen reads the question: the callback that followed a click may have broken off.
     """
@@ -51,13 +51,13 @@ def catch_up(here: Here) -> None:
 
 
 def follow(here: Here) -> None:
-    """The same as the callback of the component."""
+    """The same, as the callback of the component."""
     catch_up(here)
     st.rerun()
 
 
 def changed(query: AudienceQuery, acts: Iterable[Act], slicer: Slicer) -> AudienceQuery:
-    """The question after these acts. What names no field of the slicer changes nothing."""
+    """The question after these clicks. Clicks that name no field of the slicer are ignored."""
     keys = {field.name for field in slicer.key_fields}
     for act in acts:
         if isinstance(act, Ordering):
@@ -71,7 +71,7 @@ def changed(query: AudienceQuery, acts: Iterable[Act], slicer: Slicer) -> Audien
 
 
 def looked_at(view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, Any]:
-    """What of the view changes by these acts: how the leaderboards are ordered, and what is found in them."""
+    """The changes of the view by these clicks: order and search text of the leaderboards."""
     shown = {card.name: card for card in view.cards or cards.usual(slicer)}
     after = dict(shown)
     for act in acts:
@@ -81,7 +81,7 @@ def looked_at(view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, A
 
 
 def drawn(query: AudienceQuery, view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, Any]:
-    """Which values have lines of their own after these acts, where that changes."""
+    """The values with their own lines after these clicks, if that changes."""
     keys = {field.name for field in slicer.key_fields}
     before = after = lines.drawn(query, view.lines)
     for act in acts:
@@ -92,7 +92,7 @@ def drawn(query: AudienceQuery, view: View, acts: Iterable[Act], slicer: Slicer)
 
 
 def folded(query: AudienceQuery, view: View, acts: Iterable[Act]) -> Mapping[str, Any]:
-    """Which rows of the pivot are open after these acts, where that changes."""
+    """The open rows of the pivot after these clicks, if that changes."""
     after = view.folds
     for act in acts:
         if isinstance(act, Choice) and act.kind in FOLDS:
@@ -103,7 +103,7 @@ def folded(query: AudienceQuery, view: View, acts: Iterable[Act]) -> Mapping[str
 
 
 def _ordered(query: AudienceQuery, act: Ordering, slicer: Slicer) -> AudienceQuery:
-    """The split's rows in another order; a leaderboard's are ordered in the view."""
+    """The question with the split's rows in another order; the order of leaderboards is part of the view."""
     names = set(query.split_by) | {field.name for field in slicer.data_fields}
     if act.table != "split" or act.column not in names:
         return query
@@ -119,7 +119,7 @@ def _card(card: Card, act: Ordering | Finding) -> Card:
 
 
 def draw_mode() -> None:
-    """The control that says what a click on a chart does."""
+    """Draw the control that chooses what a click on a chart does."""
     st.session_state[MODE] = st.session_state.get(MODE) or KEEP
     st.segmented_control(
         "A click on a value",
@@ -132,12 +132,12 @@ def draw_mode() -> None:
 
 
 def key(name: str) -> str:
-    """A chart's key that is new after each click, so that the same place can be clicked again."""
+    """A widget key that changes after each click, so that the same spot can be clicked again."""
     return f"{name}_{st.session_state.get(COUNT, 0)}"
 
 
 def into(here: Here, values: Iterable[tuple[str, str]]) -> None:
-    """Ask again, with or without these values of key fields; for a callback of a chart."""
+    """Keep or leave out these values of key fields. A callback of a chart."""
     change = filters.exclude if st.session_state.get(MODE) == EXCLUDE else filters.include
     query = question.current(here)
     for name, value in values:

@@ -1,4 +1,4 @@
-"""From what is shown to a file: the shown rows as CSV at once, or the whole question on the screen Export."""
+"""The export menu of a block: the rows shown as CSV, or the whole question on the screen Export."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -23,7 +23,7 @@ def draw(
     chart: str | None = None,
     more: Callable[[], None] | None = None,
 ) -> None:
-    """A popover for one block of a screen, `name` (letters): its rows with these data fields, and the way on.
+    """Draw the menu of the block `name` (letters): its rows with these data fields, and a link to Export.
 
     The file says on top what was asked and how precise it is. `chart` is how the key of the block's chart
     begins, where it has one; `more` draws what else the block has.
@@ -40,7 +40,7 @@ def draw(
 
 
 def opened(name: str) -> DeltaGenerator | None:
-    """The popover of a block where it is open: what is in it is made only then."""
+    """The popover of a block if it is open; its content is built only then."""
     popover = st.popover(
         "Export", icon=":material/download:", type="tertiary", key=f"{name}_export", on_change="rerun"
     )
@@ -48,13 +48,13 @@ def opened(name: str) -> DeltaGenerator | None:
 
 
 def way_on(label: str = "Open all rows in Export", query: AudienceQuery | None = None) -> None:
-    """The way to the screen with all rows and the request for a script: of the question, or of another."""
+    """Draw the link to the screen Export with this question, or with another one."""
     params = None if query is None else link.to_params(query)
     st.page_link(screens.EXPORT, label=label, icon=":material/arrow_forward:", query_params=params)
 
 
 def rows(seen: Focus, name: str, answer: Audience, fields: Sequence[DataField], label: str) -> None:
-    """The button for a file with the rows of an answer to the question of `seen`."""
+    """Draw the download button for the rows of an answer to the question of `seen`."""
     labels = [
         f"Question: {answer_csv.question(seen, [str(key) for key in answer.names])}",
         f"Precision: {precision.over(answer, fields, seen.numbers)}",
@@ -63,7 +63,7 @@ def rows(seen: Focus, name: str, answer: Audience, fields: Sequence[DataField], 
 
 
 def download(seen: Focus, name: str, text: Callable[[], str], label: str) -> None:
-    """The button for a file, whose text is made on click."""
+    """Draw the download button for a file whose text is built on click."""
     st.download_button(
         label,
         data=text,

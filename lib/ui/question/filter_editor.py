@@ -1,4 +1,4 @@
-"""What a filter's popover holds: the values of a key field with all that can be done to them, or texts."""
+"""The content of a filter's popover: an editor of the key field's values, or a form of texts."""
 
 from collections.abc import Callable
 from functools import partial
@@ -17,7 +17,7 @@ Changed = Callable[[], None] | None
 
 
 def draw_values(here: Here, prefix: str, name: str, way: str) -> None:
-    """The values of the key field `name`, in a list or to be pasted, and what holds for all chosen."""
+    """Draw the values of the key field `name` (a list, or pasted), and the controls for all chosen values."""
     with st.container(width=WIDTH):
         (filter_paste.draw if way == PASTE else filter_values.draw)(here, prefix, name)
         chosen = filters.about(question.current(here), name)
@@ -61,7 +61,7 @@ def _ask(here: Here, name: str, work: Callable[[AudienceQuery, str], AudienceQue
 
 
 def fill(prefix: str, wanted: Filter | None = None) -> None:
-    """Let the form of texts show this filter; without one, an empty one."""
+    """Fill the form of texts with this filter, or clear it."""
     st.session_state[f"{prefix}_match"] = wanted.match if wanted else TEXT_MATCHES[0]
     st.session_state[f"{prefix}_texts"] = "\n".join(wanted.value) if wanted else ""
     st.session_state[f"{prefix}_any_case"] = bool(wanted and wanted.case_insensitive)
@@ -69,14 +69,14 @@ def fill(prefix: str, wanted: Filter | None = None) -> None:
 
 
 def read(prefix: str, name: str) -> Filter:
-    """The filter that the form of texts shows; without texts it is not to be asked."""
+    """The filter in the form of texts. A filter without texts is not applied."""
     match: Match = st.session_state.get(f"{prefix}_match", TEXT_MATCHES[0])
     texts = tuple(line for line in st.session_state.get(f"{prefix}_texts", "").splitlines() if line)
     return Filter(name=name, value=texts, match=match).model_copy(update=_read_flags(prefix))
 
 
 def draw_texts(here: Here, prefix: str, name: str, changed: Changed) -> None:
-    """The form of a filter by texts on `name`; `changed` is what its widgets do on a change."""
+    """Draw the form of a filter by texts on `name`; `changed` is the callback of its widgets."""
     st.selectbox(
         "Match",
         TEXT_MATCHES,

@@ -22,7 +22,7 @@ MOST_CHARACTERS = 15_000  # of the values of one key field, as the address has t
 
 @dataclass(frozen=True)
 class PastedValues:
-    """Values that the data has, texts that it lacks (as they were pasted), and whether that is certain."""
+    """Values found in the data, pasted texts that were not found, and whether that is certain."""
 
     found: tuple[str, ...]
     unknown: tuple[str, ...]
@@ -30,7 +30,7 @@ class PastedValues:
 
 
 def draw(here: Here, prefix: str, name: str) -> None:
-    """A field to paste into; then what was found, and the ways to keep or to leave out."""
+    """Draw the field to paste into, then the values found with buttons to keep or leave them out."""
     query, key = question.current(here), _key(prefix, name)
     text = st.text_area(
         "Values, one per line or separated by commas", key=key, height=HEIGHT, width=WIDTH,
@@ -54,7 +54,7 @@ def draw(here: Here, prefix: str, name: str) -> None:
 
 
 def checked(here: Here, query: AudienceQuery, name: str, text: str) -> PastedValues:
-    """What is pasted, looked up in the data of the question's days. Raises the service's errors."""
+    """The pasted values, looked up in the data of the question's days. Raises the service's errors."""
     lines = [_texts(line) for line in text.splitlines() if line.strip()]
     codes = {one: "" if one == NOT_SET else one for line in lines for one in line}
     meant, is_exact = values.looked_up(here, query, name, dict.fromkeys(codes.values()))
@@ -68,7 +68,7 @@ def checked(here: Here, query: AudienceQuery, name: str, text: str) -> PastedVal
 
 
 def _texts(line: str) -> list[str]:
-    """The whole line, then what tabs and commas divide it into; a comma may be within double quotes."""
+    """The whole line, then its parts between tabs and commas (not commas within double quotes)."""
     cells = (next(csv.reader([part], skipinitialspace=True), []) for part in line.split("\t"))
     parts = [cell.strip() for some in cells for cell in some if cell.strip()]
     whole = line.strip()
@@ -116,7 +116,7 @@ def _ways(here: Here, query: AudienceQuery, key: str, name: str, pasted: PastedV
 
 
 def _fitting(there: Iterable[str], wanted: Iterable[str]) -> tuple[str, ...]:
-    """As many of the values as the link has room for, beside those that are there."""
+    """As many of the values as fit into the link, beside those already chosen."""
     room = MOST_CHARACTERS - sum(len(quote(value)) + 1 for value in there)
     fit = []
     for value in wanted:
@@ -128,7 +128,7 @@ def _fitting(there: Iterable[str], wanted: Iterable[str]) -> tuple[str, ...]:
 
 
 def _take(here: Here, key: str, name: str, wanted: tuple[str, ...], rest: list[str], match: Match) -> None:
-    """Let the filter have these values; what is not added stays in the field."""
+    """Add these values to the filter; values that are not added stay in the field."""
     st.session_state[key] = "\n".join(_quoted(text) for text in rest)
     st.session_state[f"{key}_unknown"] = False
     codes = ["" if value == NOT_SET else value for value in wanted]

@@ -22,7 +22,7 @@ TEXT = "Text"
 
 @dataclass(frozen=True)
 class _Pill:
-    """A key to know it by, and its filters: those on whole values of one key field, or one by texts."""
+    """A key, and its filters: those on whole values of one key field, or a single one by texts."""
 
     key: str
     filters: tuple[Filter, ...]
@@ -33,7 +33,7 @@ class _Pill:
 
 
 def draw(here: Here) -> None:
-    """The one to add a filter, which stays where it is; then the pills, and the one to clear them all."""
+    """Draw the button to add a filter (at a fixed place), the pills, and the button that clears them all."""
     query = question.current(here)
     _add(here)
     for pill in _pills(query):
@@ -131,7 +131,7 @@ def _way(key: str, ways: tuple[str, ...]) -> str:
 
 
 def _finish(here: Here, name: str) -> None:
-    """Add the filter as drafted; without texts it is still a draft."""
+    """Add the drafted filter; without texts it stays a draft."""
     drafted = filter_editor.read(DRAFT, name)
     if drafted.value:
         st.session_state[ADD], st.session_state[FIELD] = False, None
@@ -139,7 +139,7 @@ def _finish(here: Here, name: str) -> None:
 
 
 def _change(here: Here, wanted: Filter, prefix: str) -> None:
-    """The filter as edited; without texts it is left as it was until it has some."""
+    """Apply the edited filter; without texts the filter stays as it was."""
     edited = filter_editor.read(prefix, wanted.name)
     if edited.value:
         _ask(here, lambda filters: tuple(edited if found == wanted else found for found in filters))
@@ -151,7 +151,7 @@ def _remove(here: Here, wanted: Filter, prefix: str) -> None:
 
 
 def _ask(here: Here, change: Callable[[tuple[Filter, ...]], tuple[Filter, ...]]) -> None:
-    """Change the filters of the question as it is now: since a pill was drawn a row may have been clicked."""
+    """Change the filters of the current question: a row may have been clicked since the pill was drawn."""
     query = question.current(here)
     question.ask(query.model_copy(update={"filters": change(query.filters)}))
     st.rerun()

@@ -20,7 +20,7 @@ Figures = dict[str, float]
 
 
 def draw(here: Here, prefix: str, name: str) -> None:
-    """The list of values of the key field `name`; `prefix` is the place of the list."""
+    """Draw the list of values of the key field `name`; `prefix` makes its widget keys unique."""
     key = f"{prefix}_board"
     catch_up(here, key, name)
     with problems.reported("The values"):
@@ -30,7 +30,7 @@ def draw(here: Here, prefix: str, name: str) -> None:
 
 
 def catch_up(here: Here, key: str, name: str) -> None:
-    """Let the question follow the clicks in the list that it has not followed yet; then draw all of it."""
+    """Apply the clicks in the list that are not applied yet, then rerun the page."""
     acts, taken = rows.new_acts(st.session_state.get(key), question.taken(key))
     for act in acts:
         if isinstance(act, Finding):
@@ -80,7 +80,7 @@ def _table(here: Here, query: AudienceQuery, name: str, text: str) -> Table:
 def _asked(
     here: Here, query: AudienceQuery, name: str, field: DataField | None, more: tuple[Filter, ...]
 ) -> AudienceQuery:
-    """The values under the question's other filters, so that those that are not chosen stay in sight."""
+    """The values under the question's other filters, so that unchosen values stay visible."""
     volume = None if field is None else focus.volume(here.slicer, field)
     return query.model_copy(
         update={
@@ -104,7 +104,7 @@ def _with_chosen(
     found: dict[str, str],
     figures: Figures,
 ) -> tuple[dict[str, str], Figures]:
-    """The values and figures with those that are chosen and not among the largest."""
+    """The values and figures, with the chosen values that are not among the largest."""
     if not missing:
         return found, figures
     exact = Filter(name=name, value=missing, match="equals")
@@ -116,7 +116,7 @@ def _with_chosen(
 
 
 def _measured(here: Here, query: AudienceQuery) -> DataField | None:
-    """The data field that the page shows."""
+    """The data field of the page."""
     names = (question.view(here).field, *(query.data_fields or focus.usual_metrics(here.slicer)))
     return next((here.slicer.data_field(found) for found in names if found), None)
 
@@ -137,7 +137,7 @@ def _figure(value: float | None, field: DataField | None, numbers: Numbers) -> l
 
 
 def _about(answer: Audience, field: DataField | None, numbers: Numbers) -> str:
-    """`top 100 of 1,163 · ± 1.3 %…`: how many values there are, and how exact the figures."""
+    """`top 100 of 1,163 · ± 1.3 %…`: the number of values, and the precision of the figures."""
     count = numbers.number(answer.total.records_found)
     is_cut = answer.total.records_found > SHOWN
     said = precision.EXACT if field is None else precision.sentence(answer, field.name, numbers)

@@ -1,4 +1,4 @@
-"""What clicks do to the filters of a question: values of a key field kept, left out, or neither."""
+"""Changes to the filters of a question: include, exclude or release values of a key field."""
 
 from collections.abc import Callable, Iterable, Set
 
@@ -10,12 +10,12 @@ OTHER: dict[Match, Match] = {"equals": "not equals", "not equals": "equals"}
 
 
 def is_whole(wanted: Filter) -> bool:
-    """Whether the filter keeps or leaves out whole values."""
+    """Whether the filter includes or excludes whole values."""
     return RULES[wanted.match].is_whole
 
 
 def about(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
-    """The filters that keep or leave out whole values of this key field."""
+    """The filters that include or exclude whole values of this key field."""
     return tuple(found for found in query.filters if found.name == name and is_whole(found))
 
 
@@ -25,25 +25,25 @@ def beside(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
 
 
 def values(query: AudienceQuery, name: str, match: Match | None = None) -> tuple[str, ...]:
-    """The values of this key field that filters keep or leave out, each once; those of one match if given."""
+    """The values that filters include or exclude, without repeats; those of one `match` if given."""
     found = (known.value for known in about(query, name) if match in (None, known.match))
     return tuple(dict.fromkeys(value for some in found for value in some))
 
 
 def include(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
-    """The question with this value alone of the key field, which is no longer excluded either."""
+    """The question with this value as the only one included, and no longer excluded."""
     kept = [f for f in query.filters if not (f.name == name and f.match == "equals")]
     wanted = Filter(name=name, value=(value,), match="equals")
     return _asking(query, (*_without(kept, name, {value}, "not equals"), wanted))
 
 
 def add(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
-    """The question with this value of the key field beside those kept, no longer excluded either."""
+    """The question with this value added to those included, and no longer excluded."""
     return gather(query, name, (value,), "equals")
 
 
 def exclude(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
-    """The question without this value of the key field; one filter holds all that are excluded."""
+    """The question with this value excluded; one filter holds all excluded values."""
     return gather(query, name, (value,), "not equals")
 
 
@@ -59,13 +59,13 @@ def gather(query: AudienceQuery, name: str, more: Iterable[str], match: Match) -
 
 
 def release(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
-    """The question that neither keeps nor leaves out this value of the key field."""
+    """The question with this value neither included nor excluded."""
     kept = _without(query.filters, name, {value}, "equals")
     return _asking(query, _without(kept, name, {value}, "not equals"))
 
 
 def swap(query: AudienceQuery, name: str) -> AudienceQuery:
-    """The question that leaves out the values of the key field that it kept, and the other way round."""
+    """The question with included and excluded values of the key field swapped."""
     return change(query, name, lambda found: found.model_copy(update={"match": OTHER[found.match]}))
 
 
@@ -81,7 +81,7 @@ def clear(query: AudienceQuery, name: str) -> AudienceQuery:
 
 
 def _without(filters: Iterable[Filter], name: str, gone: Set[str], match: Match) -> list[Filter]:
-    """The filters, those of this match on the key field without these values; what then has none goes."""
+    """The filters without these values of the key field in that match; filters left empty are dropped."""
     kept = []
     for found in filters:
         if found.name == name and found.match == match and not gone.isdisjoint(found.value):

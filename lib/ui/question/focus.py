@@ -1,4 +1,4 @@
-"""What the Audience page looks at: the question and the view, put together with what the slicer has."""
+"""The focus of the Audience page: question and view, resolved against the slicer's fields."""
 
 from dataclasses import dataclass
 
@@ -78,12 +78,12 @@ class Focus:
 
     @property
     def lines(self) -> Lines:
-        """A key field and its values that have lines of their own on the chart; empty without."""
+        """A key field and its values with their own lines on the chart; empty without any."""
         return lines.drawn(self.query, self.view.lines) if self.grain is not None else ()
 
     @property
     def order(self) -> tuple[Order, ...]:
-        """The order of the split's rows: as asked; time as it runs; else by the field shown, or by volume."""
+        """The order of the split's rows: as requested, by time, by the field shown, or by volume."""
         if self.query.order_by:
             return self.query.order_by
         by_volume = Order(name=volume(self.slicer, self.field))
@@ -93,7 +93,7 @@ class Focus:
         return (by_volume,)
 
     def in_days(self, query: AudienceQuery, days: Days) -> AudienceQuery:
-        """The same question about other days."""
+        """The same question for other days."""
         start, end = (day.isoformat() for day in days)
         return query.model_copy(update={"start_date": start, "end_date": end})
 
@@ -136,11 +136,11 @@ def usual_metrics(slicer: Slicer) -> tuple[str, ...]:
 
 
 def volume(slicer: Slicer, field: DataField) -> str:
-    """What rows are ordered by when a field is shown: itself; for a formula the first plain field."""
+    """The field that rows are sorted by: the field shown, or for a formula the first plain field."""
     plain = [known.name for known in slicer.data_fields if known.formula is None]
     return plain[0] if field.formula is not None and plain else field.name
 
 
 def less_is_better(field: DataField) -> bool:
-    """Whether a rise of this field is bad news, judged by the words of its name (the API does not say)."""
+    """Whether lower is better for this field, by the words of its name (the API does not say)."""
     return not LESS_IS_BETTER.isdisjoint(field.name.lower().replace(".", "_").split("_"))

@@ -1,4 +1,4 @@
-"""Which rows of a pivot are open: those of its first level, unless they are closed; others where opened.
+"""The open rows of a pivot: those of the first level unless closed, others only if opened.
 
 A link has the split, then the path of each row that is not as usual, both joined twice over (link.py).
 """
@@ -15,7 +15,7 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Folds:
-    """The rows of a split by `keys` that are not as usual, each as its values from the first level on."""
+    """The rows of a split by `keys` that differ from the default: each as its values from the top on."""
 
     keys: tuple[str, ...] = ()
     turned: tuple[Path, ...] = ()
@@ -31,7 +31,7 @@ def is_open(folds: Folds, keys: Iterable[str], path: Path) -> bool:
 
 
 def with_fold(folds: Folds, keys: Iterable[str], path: Path, opens: bool) -> Folds:
-    """The same with this row open or closed; the folds of another split go, and the first of too many."""
+    """The same with this row open or closed. Drops folds of another split, and the oldest of too many."""
     split = tuple(keys)
     others = [other for other in folds.turned if other != path] if folds.keys == split else []
     is_usual = opens == (len(path) == 1)
@@ -40,7 +40,7 @@ def with_fold(folds: Folds, keys: Iterable[str], path: Path, opens: bool) -> Fol
 
 
 def to_text(folds: Folds) -> str:
-    """The folds as one parameter; empty where all rows are as usual."""
+    """The folds as one URL parameter; empty if no row differs from the default."""
     return joined(map(joined, (folds.keys, *folds.turned))) if folds.turned else ""
 
 

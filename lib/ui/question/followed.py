@@ -1,4 +1,4 @@
-"""Keys of pickers whose value the question may change by other ways: a brush, a link, the browser's Back.
+"""Widget keys of pickers whose value can also change by a brush, a link or the browser's Back.
 
 A picker in a closed popover, or one behind a slow network, is not told of the new value at once. The browser
 goes on sending the one that was picked there last, which looks like a fresh choice and would undo the change.
@@ -11,7 +11,7 @@ FOLLOWED = "followed_pickers"
 
 
 def key(name: str, value: object) -> str:
-    """The key of the picker that shows `value`; the same as long as the value is the one picked there."""
+    """The widget key for `value`; it stays the same while the value is the one picked there."""
     counts: dict[str, int] = st.session_state.get(FOLLOWED, {})
     known = _numbered(name, counts.get(name, 0))
     if st.session_state.get(known, value) != value:

@@ -1,4 +1,4 @@
-"""The values that the time chart draws as lines of their own: those of one key field, up to five."""
+"""The values with their own lines on the time chart: up to five values of one key field."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ Lines = tuple[str, ...]
 
 
 def drawn(query: AudienceQuery, chosen: Lines | None) -> Lines:
-    """A key field, then its values: as chosen, else the two to five that one filter keeps; empty without."""
+    """A key field, then its values: as chosen, or the two to five that one filter includes; else empty."""
     if chosen is not None:
         return chosen
     kept = {f.name: f.value for f in query.filters if f.match == "equals" and 2 <= len(f.value) <= MOST}
@@ -18,13 +18,13 @@ def drawn(query: AudienceQuery, chosen: Lines | None) -> Lines:
 
 
 def with_line(shown: Lines, name: str, value: str) -> Lines:
-    """The lines with this value too; another key field's, or the first of too many, go."""
+    """The lines with this value. Lines of another key field are dropped, as is the oldest of too many."""
     values = [other for other in shown[1:] if other != value] if shown[:1] == (name,) else []
     return (name, *[*values, value][-MOST:])
 
 
 def without_line(shown: Lines, name: str, value: str) -> Lines:
-    """The lines without this value's."""
+    """The lines without this value."""
     if shown[:1] != (name,):
         return shown
     values = [other for other in shown[1:] if other != value]

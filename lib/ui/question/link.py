@@ -1,4 +1,4 @@
-"""Between a question and the parameters of a URL: `?start=-7d&end=yesterday&split=a~b&is.country=US~CA`.
+"""Converts questions to URL parameters and back: `?start=-7d&end=yesterday&split=a~b&is.country=US~CA`.
 
 Lists are joined by a tilde, the one separator that URLs, browsers and chat programs leave as it is; a tilde
 within an item is written %7E. A filter is one parameter: its match and options, a dot, the key field.
@@ -40,7 +40,7 @@ class Reading(NamedTuple):
 
 
 def to_params(query: AudienceQuery) -> dict[str, str]:
-    """The whole question as URL parameters; what is at its default is left out. Relative dates stay so."""
+    """The whole question as URL parameters, without default values. Relative dates stay relative."""
     optional = {
         "tz": "" if query.timezone is None else str(query.timezone),
         "split": joined(query.split_by),
@@ -64,7 +64,7 @@ def to_params(query: AudienceQuery) -> dict[str, str]:
 def from_params(
     params: Mapping[str, str], slicer: Slicer, project: str, name: str, today: date | None = None
 ) -> Reading:
-    """The question that parameters ask of the slicer `name` of `project`.
+    """The question in URL parameters, about the slicer `name` of `project`.
 
     Forgiving: what can't be read, or what the slicer does not have, is left out and named in a sentence;
     without dates it is the slicer's last complete week. `today` is today in the slicer's zone.
@@ -178,7 +178,7 @@ def _timezone(params: Mapping[str, str], slicer: Slicer, left_out: list[str]) ->
 def _known(
     text: str | None, known: Iterable[str], what: str, slicer_name: str, left_out: list[str]
 ) -> tuple[str, ...]:
-    """The names in a parameter that the slicer has, each once."""
+    """The names in a parameter that the slicer has, without repeats."""
     names = dict.fromkeys(parted(text)) if text else {}
     missing = [name for name in names if name not in known]
     left_out += [f"Left out {what} {name}: {slicer_name} has none of that name." for name in missing]

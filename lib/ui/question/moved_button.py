@@ -1,4 +1,4 @@
-"""The button that shows what moved between the two periods, and hides it."""
+"""The button that shows and hides what moved between the two periods."""
 
 import streamlit as st
 
@@ -9,7 +9,7 @@ KEY = "moved_button"
 
 
 def draw(here: Here) -> None:
-    """The button; it can't be used where no days are compared."""
+    """Draw the button; it is disabled without a comparison."""
     query, looked = question.current(here), question.view(here)
     now = ask.today(here, query)
     period = periods.resolved(query.start_date, query.end_date, now)

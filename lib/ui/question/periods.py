@@ -1,4 +1,4 @@
-"""Which days a question is about: the usual ones, the presets, and those to compare with.
+"""The days of a question: the default, the presets, and the days to compare with.
 
 Presets are the API's own relative dates, so that a link keeps its meaning. Where a slicer's data ended
 before yesterday, relative dates would find nothing: its presets are fixed dates up to its last day.
@@ -25,13 +25,13 @@ class Preset(NamedTuple):
 
 
 def usual(slicer: Slicer, today: date) -> tuple[str, str]:
-    """The dates of a question that names none: the last seven complete days with data."""
+    """The default dates: the last seven complete days with data."""
     week = presets(slicer, today)[1]
     return week.start, week.end
 
 
 def presets(slicer: Slicer, today: date) -> list[Preset]:
-    """What the dates picker offers, the second one being the usual; `today` in the slicer's zone."""
+    """The presets of the date picker, the second of which is the default; `today` in the slicer's zone."""
     if is_fresh(slicer, today):
         found = [
             Preset("Yesterday", "yesterday", "yesterday"),
@@ -52,7 +52,7 @@ def presets(slicer: Slicer, today: date) -> list[Preset]:
 
 
 def is_fresh(slicer: Slicer, today: date) -> bool:
-    """Whether the data reach to yesterday, so that relative dates find them."""
+    """Whether the data reaches to yesterday, so that relative dates have data."""
     return slicer.last_date is not None and date.fromisoformat(slicer.last_date) >= today - DAY
 
 
@@ -62,19 +62,19 @@ def _fixed(days: int, last: date) -> Preset:
 
 
 def resolved(start: str, end: str, today: date) -> Days:
-    """First and last day that the two values mean; BadRequest where they are no range."""
+    """The first and last day of two date values; BadRequest if they are not a range."""
     return dates.date_range(start, end, today)
 
 
 class Comparison(NamedTuple):
-    """The days that are compared: those of the question, and those of before."""
+    """The days compared: those of the question, and the earlier ones."""
 
     now: Days
     before: Days
 
 
 def matched(period: Days, before: Days, slicer: Slicer, today: date) -> Comparison | None:
-    """The part of two ranges of days that can be compared; None where nothing is left.
+    """The part of two ranges of days that can be compared; None if nothing is left.
 
     Days without data and today, which is not over, have no counterpart. Of two ranges of one length both
     lose the same days, so that the weekdays stay the same on both sides; of others each loses its own.
@@ -93,7 +93,7 @@ def matched(period: Days, before: Days, slicer: Slicer, today: date) -> Comparis
 
 
 def length(days: Days) -> int:
-    """How many days a range has."""
+    """The number of days in a range."""
     return (days[1] - days[0]).days + 1
 
 
@@ -102,7 +102,7 @@ def _within(days: Days, there: Days) -> Days:
 
 
 def compared(compare: tuple[str, ...], period: Days, today: date) -> Days | None:
-    """The days that a period is compared with: as many before it, the same weekdays, or two date values.
+    """The days to compare a period with: as many before it, the same weekdays, or two date values.
 
     None where nothing is compared, or where the two values are no range.
     """

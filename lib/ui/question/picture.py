@@ -1,4 +1,4 @@
-"""A chart as a picture, made in the browser by the chart's own camera, which a button of ours uses."""
+"""Charts as PNG, made in the browser: a button clicks the hidden camera of the Plotly chart."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ export default function ({ parentElement, data }) {
 
 
 def config(seen: Focus, name: str) -> dict[str, Any]:
-    """Plotly's settings of a chart with a camera (out of sight); `name` (letters) is in its file's."""
+    """The Plotly config of a chart with a hidden camera; `name` (letters) becomes part of the file name."""
     start, end = seen.period
     file = f"{seen.query.slicer_name}_{name}_{start}_{end}"
     return {
@@ -48,5 +48,5 @@ def config(seen: Focus, name: str) -> dict[str, Any]:
 
 
 def button(name: str, chart: str) -> None:
-    """The button of a block, `name`, for the chart whose key begins with `chart`."""
+    """Draw the button of the block `name` for the chart whose key begins with `chart`."""
     _mount(key=f"{name}_png", data={"chart": chart})

@@ -1,4 +1,4 @@
-"""What is said about precision: how far off a figure may be, and how much was read for it."""
+"""Sentences about precision: the range of a figure, and how many records were read for it."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ LEAST_SHOWN, EXACT = 0.05, "Exact"
 
 
 def half_range(low: float | None, high: float | None, value: float | None) -> float:
-    """The larger side of a range in percent of the value; 0 where there is no range, NaN without a value."""
+    """The larger side of a range in percent of the value; 0 without a range, NaN without a value."""
     if low is None or high is None:
         return 0.0
     if value is None or not math.isfinite(value):
@@ -23,7 +23,7 @@ def half_range(low: float | None, high: float | None, value: float | None) -> fl
 
 
 def total_range(audience: Audience, field: str) -> float:
-    """How far off the total of a data field may be, in percent."""
+    """The larger side of the range of a data field's total, in percent."""
     total = audience.total
     if field not in total.low and total.confidence_range is not None:
         return float(total.confidence_range)
@@ -48,7 +48,7 @@ def sentence(audience: Audience, field: str, numbers: Numbers) -> str:
 
 
 def over(audience: Audience, fields: Sequence[DataField], numbers: Numbers) -> str:
-    """The same of all the fields that a reader sees, the one in front first: "Exact" means each of them."""
+    """The same for all the fields shown, the main one first: "Exact" means that all of them are exact."""
     front, others = fields[0], fields[1:]
     said = sentence(audience, front.name, numbers)
     vague = [field for field in others if sentence(audience, field.name, numbers) != EXACT]

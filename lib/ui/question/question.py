@@ -1,4 +1,4 @@
-"""The question that Audience, Export and Slicers share. The session has it, and the URL shows it.
+"""The question that Audience, Export and Slicers share. It is kept in the session and shown in the URL.
 
 A browser sends its URL along with every click. Behind a slow network that may be the URL of a moment ago: it
 is taken for the question only where the person has gone there (a link, the browser's Back). What the browser
@@ -28,7 +28,7 @@ MOST_ADDRESSES = 50
 
 @dataclass(frozen=True)
 class Kept:
-    """The question as URL parameters, on a screen (None: to be found out on arrival).
+    """The question as URL parameters, on a screen (None: decided when the screen opens).
 
     `addresses` are the parameters that the browser was sent to, and may still show; `taken` is
     the last act taken of each component with rows; `steps` are the questions before this one. All in one
@@ -43,14 +43,14 @@ class Kept:
 
 
 def arrive(screen: str) -> None:
-    """A screen is about to be drawn; its name, for the URL without parameters that leads to it."""
+    """Start drawing the screen of that name, which is also its URL without parameters."""
     if st.session_state.get(SCREEN) != screen:
         st.session_state[SCREEN] = screen
         st.session_state[KEPT] = replace(_kept(), screen=None)
 
 
 def current(here: Here) -> AudienceQuery:
-    """The question as it stands, about the slicer that the frame's pickers say.
+    """The current question, about the slicer chosen in the header.
 
     Where nothing is asked yet, it is the last complete week by the first key field: a screen opens on an
     answer, not on an empty form. On the way to another slicer, days are kept, and those filters that it has.
@@ -76,18 +76,18 @@ def current(here: Here) -> AudienceQuery:
 
 
 def view(here: Here) -> View:
-    """How the question is looked at: with the leaderboards of the link, else those that the person chose."""
+    """The current view, with the leaderboards of the link, or else those that the person chose."""
     asked = _view(here)
     return asked if asked.cards else replace(asked, cards=remembered.chosen(here))
 
 
 def _view(here: Here) -> View:
-    """The view that the parameters alone ask for."""
+    """The view by the parameters alone."""
     return views.from_params(_asked(), here.slicer)
 
 
 def ask(query: AudienceQuery, taken: Mapping[str, Taken] | None = None) -> None:
-    """Make this the question. From a callback, or followed by `st.rerun`.
+    """Change the question. Call it from a callback, or call `st.rerun` next.
 
     `taken`, where given, is the last act of each component that the question comes from.
     """
@@ -102,7 +102,7 @@ def look(
     taken: Mapping[str, Taken] | None = None,
     **changes: object,
 ) -> None:
-    """Change how the question is looked at: the fields of View that are named; in one step with `query`."""
+    """Change these fields of the view, in one step with `query` if given."""
     looked = replace(_view(here), **changes)  # type: ignore[arg-type]
     _write(_params(query or current(here)) | views.to_params(looked), taken)
 
@@ -113,36 +113,36 @@ def steps() -> Steps:
 
 
 def undo() -> None:
-    """Ask what was asked one step before. From a callback, followed by `st.rerun`."""
+    """Go one step back. From a callback, followed by `st.rerun`."""
     kept = _kept()
     params, steps = kept.steps.back(kept.params)
     _write(params, steps=steps)
 
 
 def redo() -> None:
-    """Ask what was undone last. From a callback, followed by `st.rerun`."""
+    """Repeat the step that was undone last. From a callback, followed by `st.rerun`."""
     kept = _kept()
     params, steps = kept.steps.forward(kept.params)
     _write(params, steps=steps)
 
 
 def reset(here: Here) -> None:
-    """Ask the slicer's usual question, in its usual view: a step like any other."""
+    """Go to the slicer's default question and view; this is a step that can be undone."""
     _write(_usual(here))
 
 
 def is_usual(here: Here) -> bool:
-    """Whether the question is the one that a screen opens on."""
+    """Whether the question is the default one."""
     return whole(here) == _usual(here)
 
 
 def whole(here: Here) -> dict[str, str]:
-    """The question and its view as URL parameters, in one way of writing; without project and slicer."""
+    """The question and its view as normalised URL parameters, without project and slicer."""
     return _params(current(here)) | views.to_params(_view(here))
 
 
 def go(params: Params, about: tuple[str, str] | None = None) -> None:
-    """Ask what was kept as URL parameters, as a link does: what no longer fits is named, the rest asked.
+    """Go to a stored question, as a link does: parts that no longer fit are reported and left out.
 
     From a callback, followed by `st.rerun`. `about` are project and slicer, where the pickers change too.
     """
@@ -153,23 +153,23 @@ def go(params: Params, about: tuple[str, str] | None = None) -> None:
 
 
 def taken(component: str) -> Taken:
-    """The last act of this component that the question comes from."""
+    """The last click of this component that is part of the question."""
     return _kept().taken.get(component, NOTHING_TAKEN)
 
 
 def params() -> dict[str, str]:
-    """The question's URL parameters, for the way to another screen."""
+    """The question's URL parameters, for links to other screens."""
     return dict(_kept().params)
 
 
 def left_out() -> list[str]:
-    """What of a link could not be asked, a sentence each; until another question is asked."""
+    """A sentence for each part of the link that was left out, until the question changes."""
     sentences: list[str] = st.session_state.get(LEFT_OUT, [])
     return sentences
 
 
 def first_split(slicer: Slicer) -> tuple[str, ...]:
-    """The split of a question that nobody has asked yet: the first plain key field."""
+    """The default split: the first plain key field."""
     plain = [f.name for f in slicer.key_fields if not f.is_segmented and f.name not in TIME_KEY_FIELDS]
     return tuple(plain[:1])
 
@@ -180,12 +180,12 @@ def _usual(here: Here) -> dict[str, str]:
 
 
 def _params(query: AudienceQuery) -> dict[str, str]:
-    """The question's parameters without those that belong to the frame's pickers."""
+    """The question's parameters without those of the header's pickers."""
     return {name: text for name, text in link.to_params(query).items() if name not in BOUND}
 
 
 def _asked() -> Params:
-    """The question's parameters: the session's, or the URL's where the person has gone there.
+    """The question's parameters, from the session, or from the URL after a link or the browser's Back.
 
     On the way from another screen a URL without parameters stands for the question asked there, and goes on
     to do so when the browser's Back leads to it; a screen opened without any asks the usual question.
@@ -209,13 +209,13 @@ def _kept() -> Kept:
 
 
 def _is_back() -> bool:
-    """Whether this run comes from the browser's Back or Forward."""
+    """Whether the browser's Back or Forward caused this run."""
     run = get_script_run_ctx()
     return run is not None and run.is_history_navigation
 
 
 def _in_url() -> dict[str, str]:
-    """The parameters in the URL that are ours; a removed one stays, without values, until the next run."""
+    """The question's parameters in the URL; a removed one stays, without values, until the next run."""
     return {
         name: text
         for name, text in st.query_params.to_dict().items()
@@ -224,7 +224,7 @@ def _in_url() -> dict[str, str]:
 
 
 def _write(params: Params, taken: Mapping[str, Taken] | None = None, steps: Steps | None = None) -> None:
-    """Keep the parameters, then put them into the URL, in one step: one entry of the browser's history.
+    """Store the parameters and put them into the URL in one step, as one entry of the browser's history.
 
     Without `steps`, another question is one more of them. Where a run breaks off between the two, the next
     one finds an older address, and puts this right.

@@ -1,4 +1,4 @@
-"""The leaderboards that a person chose last for a slicer: asked of the database once a session."""
+"""The leaderboards that a person chose for a slicer, read from the database once per session."""
 
 import logging
 
@@ -15,7 +15,7 @@ Slicers = dict[tuple[str, str], str]
 
 
 def chosen(here: Here) -> tuple[Card, ...] | None:
-    """Those of this slicer; None where none were chosen, or where the database fails: the log says why."""
+    """The choice for this slicer; None without one, or if the database fails (see the log)."""
     known: Slicers = st.session_state.get(REMEMBERED, {})
     about = (here.project, here.slicer_name)
     if about not in known:
@@ -25,7 +25,7 @@ def chosen(here: Here) -> tuple[Card, ...] | None:
 
 
 def keep(here: Here, wanted: tuple[Card, ...] | None) -> None:
-    """Remember this choice; None: no choice. Where the database fails it holds for this session."""
+    """Store this choice; None removes it. If the database fails, it is kept for this session."""
     text = cards.to_text(wanted or ())
     known: Slicers = st.session_state.get(REMEMBERED, {})
     st.session_state[REMEMBERED] = known | {(here.project, here.slicer_name): text}

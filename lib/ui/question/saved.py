@@ -19,7 +19,7 @@ Opens = Callable[[SavedView], None]
 
 
 def draw(here: Here, page: str, is_elsewhere: bool = False) -> None:
-    """The popover, named like the view that is open, with a mark where the question is not its any more.
+    """Draw the popover; its label is the open view, with a mark if the question has changed since.
 
     `page` is the screen that links lead to; a view opens there too, where the question `is_elsewhere`.
     """
@@ -65,7 +65,7 @@ def _content(
 
 
 def _current(views: list[SavedView], whole: dict[str, str]) -> SavedView | None:
-    """The view that was opened last, or else one that asks exactly this question."""
+    """The view that was opened last, or one with exactly this question."""
     opened = next((view for view in views if view.id == st.session_state.get(OPEN)), None)
     return opened or next((view for view in views if dict(view.params) == whole), None)
 
@@ -79,7 +79,7 @@ def _label(current: SavedView | None, whole: dict[str, str]) -> str:
 
 
 def _changed(here: Here, view: SavedView, whole: dict[str, str], opens: Opens) -> None:
-    """What to do with a view whose question is not the one on the screen."""
+    """Draw the buttons for an open view whose question has changed on screen."""
     st.markdown(f"**{plain(view.name)}** · changed since saved")
     with st.container(horizontal=True):
         if saved_details.may_change(here, view):

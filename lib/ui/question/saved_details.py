@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 def draw(here: Here, page: str, view: SavedView, whole: dict[str, str]) -> None:
-    """All that can be done with one view; what only its owner may do is left out for others."""
+    """Draw the actions on one view; others than its owner don't see those of the owner."""
     st.button("All views", icon=":material/arrow_back:", type="tertiary", key="view_all", on_click=_back)
     st.markdown(f"**{plain(view.name)}**")
     st.caption(about(view))
@@ -45,14 +45,14 @@ def may_change(here: Here, view: SavedView) -> bool:
 
 
 def about(view: SavedView) -> str:
-    """Whose it is, who sees it, and when it was changed last."""
+    """The owner, who can see the view, and when it was last changed."""
     whose = "yours" if view.is_mine else f"by {plain(view.owner)}"
     seen = "shared" if view.is_shared else "only you see it"
     return f"{whose} · {seen} · saved {numbers.days(view.changed.date(), view.changed.date())}"
 
 
 def attempted(work: Callable[[], Result]) -> Result | None:
-    """What `work` returns; a failure is shown until something else is done, and None returned."""
+    """The result of `work`; if it fails, None, and the error is shown until the next action."""
     result, problem = None, ""
     try:
         result = work()
@@ -63,7 +63,7 @@ def attempted(work: Callable[[], Result]) -> Result | None:
 
 
 def update(here: Here, view: SavedView, whole: dict[str, str]) -> None:
-    """Let the view ask the question on the screen. A callback."""
+    """Update the view to the question on the screen. A callback."""
     attempted(lambda: here.clients.kept.views.change(view.id, params=whole))
     st.session_state[OPEN] = view.id
 
@@ -99,7 +99,7 @@ def _set_start(here: Here, view: SavedView, key: str) -> None:
 
 
 def _deletion(here: Here, view: SavedView) -> None:
-    """A first click asks, a second one deletes."""
+    """Draw the button Delete: a first click asks for confirmation, a second one deletes."""
     if st.session_state.get(DELETING) != view.id:
         st.button("Delete view", icon=":material/delete:", key="view_delete", on_click=_ask, args=(view.id,))
         return

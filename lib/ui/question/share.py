@@ -1,4 +1,4 @@
-"""The link to the question as it stands, with dates that move with the calendar or dates that stay."""
+"""The link to the current question, with relative dates or with fixed ones."""
 
 from collections.abc import Mapping
 from urllib.parse import urlsplit
@@ -15,7 +15,7 @@ WIDTH = 460
 
 
 def draw(here: Here, page: str) -> None:
-    """A popover with the link to copy; with two, where the dates are relative."""
+    """Draw the popover with the link to copy; with two links if the dates are relative."""
     popover = st.popover("Link", icon=":material/link:", type="tertiary", key="share", on_change="rerun")
     if not popover.open:
         return

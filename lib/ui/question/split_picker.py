@@ -1,4 +1,4 @@
-"""By which key fields the question is split, in order."""
+"""The picker of the split: up to three key fields, in order."""
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ SPLIT = "split_fields"
 
 
 def draw(here: Here, label_visibility: str = "collapsed", width: int = 380) -> None:
-    """The picker of up to three key fields; a choice becomes the question at once."""
+    """Draw the picker; a choice changes the question at once."""
     query = question.current(here)
     st.session_state[SPLIT] = list(query.split_by)
     st.multiselect(
@@ -30,7 +30,7 @@ def draw(here: Here, label_visibility: str = "collapsed", width: int = 380) -> N
 
 
 def _ask(here: Here) -> None:
-    """The new split; an order by a key field that is no longer in it goes."""
+    """Change the split, and drop orders by key fields that are no longer in it."""
     query = question.current(here)
     split = tuple(st.session_state[SPLIT])
     gone = set(query.split_by) - set(split)

@@ -1,4 +1,4 @@
-"""An answer's rows for the eye: labels, shares, changes, and what stands for the rows that are not shown."""
+"""The rows of a split as displayed: labels, shares, changes, and the rest that is not shown."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -42,12 +42,12 @@ class Split:
 
     @property
     def is_additive(self) -> bool:
-        """Whether the field's values of disjoint rows add up, so that shares and the rest mean something."""
+        """Whether the field's values add up over disjoint rows, so that shares and the rest make sense."""
         return self.field.name in self.answer.percents
 
     @property
     def has_share(self) -> bool:
-        """Whether the field's shares are to be shown (info, show_percents)."""
+        """Whether the field's shares are shown (info, show_percents)."""
         return self.is_additive and self.field.show_percents > 0
 
     @property
@@ -80,7 +80,7 @@ def labels(split: Split) -> pd.DataFrame:
 
 
 def _part(split: Split, key: str, code: str) -> str:
-    """How much of a week or month there is; nothing of a value that is written in another service's way."""
+    """How much of a week or month the period covers; empty if the value has an unknown notation."""
     try:
         return series.part(TIME_KEY_FIELDS[key], code, split.period, split.today) if split.period else ""
     except BadRequest:
@@ -93,7 +93,7 @@ def row_labels(split: Split) -> list[str]:
 
 
 def off(split: Split) -> npt.NDArray[np.float64]:
-    """How far off each row's value may be, in percent."""
+    """The larger side of the range of each row's value, in percent."""
     answer, name = split.answer, split.field.name
     if answer.low is None or answer.high is None or name not in answer.low:
         return np.zeros(len(answer))
@@ -123,7 +123,7 @@ def ranks(split: Split) -> list[str]:
 
 
 def few(split: Split) -> npt.NDArray[np.bool_]:
-    """Which rows rest on few records: estimates, and ratios even where they are exact."""
+    """Which rows are based on few records: estimates, and ratios even if exact."""
     answer, name = split.answer, split.field.name
     if answer.n_eff is None or name not in answer.n_eff:
         return np.zeros(len(answer), dtype=bool)
@@ -134,7 +134,7 @@ def few(split: Split) -> npt.NDArray[np.bool_]:
 
 
 def changes(split: Split) -> list[Change]:
-    """By how much each row's value changed; unknown for rows that were not there before."""
+    """The change of each row's value; missing for rows that did not exist before."""
     found = split.compared.rows(split.field) if split.compared is not None else {}
     return [found.get(key, Change(None)) for key in split.answer.names.itertuples(index=False, name=None)]
 
@@ -158,7 +158,7 @@ def _rank(first: int, last: int, is_open: bool) -> str:
 
 
 def doubts(split: Split, numbers: Numbers) -> list[str]:
-    """Where the sample does not reach: rows that rest on few records, volume in rows that it did not meet."""
+    """Limits of the sample: rows based on few records, and volume in rows that the sample missed."""
     found = []
     name, answer = split.field.name, split.answer
     if answer.n_eff is not None and name in answer.n_eff:

@@ -1,4 +1,4 @@
-"""The saved view that the desk opens on, where nothing else is asked for."""
+"""The saved view that a person's desk opens on."""
 
 import logging
 

@@ -18,7 +18,7 @@ class Steps:
     undone: tuple[Params, ...] = ()
 
     def taken(self, left: Params) -> "Steps":
-        """After a step away from `left`. What was undone before can't be redone any more."""
+        """The steps after a change from `left`. Steps undone before can no longer be redone."""
         return Steps((*self.past, left)[-MOST_STEPS:])
 
     def back(self, left: Params) -> tuple[Params, "Steps"]:

@@ -1,4 +1,4 @@
-"""The values of a key field, from the data: the most frequent first, found by code and description."""
+"""The values of a key field in the data, the most frequent first, searchable by code and description."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ WORDS, SEEN = "described_values", "seen_values"
 
 @dataclass(frozen=True)
 class Values:
-    """Codes with their descriptions, in order; `found` is how many there are altogether.
+    """Codes with their descriptions, in order; `found` is the number of all values.
 
     Where `is_counted` is false these are those of a sample; where `has_words` is, codes stand for themselves.
     """
@@ -38,18 +38,18 @@ class Values:
 
     @property
     def has_more(self) -> bool:
-        """Whether a search at the service finds what is not among these."""
+        """Whether a search at the service can find more values than these."""
         return self.found > len(self.described) or not self.is_counted or not self.has_words
 
     def searched(self, numbers: Numbers) -> str:
-        """What the search says of itself before anything is typed."""
+        """The placeholder of the search field."""
         if not self.has_words:
             return "Search by code or description"
         return f"Search among {numbers.number(self.found)} values" if self.is_counted else "Search all values"
 
 
 def offered(here: Here, query: AudienceQuery, name: str, text: str = "") -> Values:
-    """A key field's values on the question's days, whatever its filters; with `text`, those that have it."""
+    """A key field's values on the question's days, without its filters; only those with `text`, if given."""
     answer = ask.audience(here, _question(here, query, name, searching(name, text)))
     has_words = shortfalls.has_words(here.slicer, here.slicer.key_field(name))
     found = matching(here, answer, name, text)
@@ -63,7 +63,7 @@ def searching(name: str, text: str) -> tuple[Filter, ...]:
 
 
 def matching(here: Here, answer: Audience, name: str, text: str) -> dict[str, str]:
-    """The codes of an answer with their descriptions, in its order; with `text`, those that have it.
+    """The codes of an answer with their descriptions, in its order; with `text`, those that contain it.
 
     With a description the service finds values whose description is not known here: they are not looked
     through again, though on a segmented key field others come along.
@@ -76,7 +76,7 @@ def matching(here: Here, answer: Audience, name: str, text: str) -> dict[str, st
 
 
 def words(here: Here, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, str]:
-    """The descriptions of these values, as far as the data of the question's days have them.
+    """The descriptions of these values, as far as they occur on the question's days.
 
     Where the service fails there are none: codes will do, and the figures say that it failed.
     """
@@ -94,7 +94,7 @@ def words(here: Here, query: AudienceQuery, name: str, codes: Iterable[str]) -> 
 
 
 def known(here: Here, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, bool]:
-    """Whether each of these values is in the data of the question's days, as far as the service can tell.
+    """Whether each of these values occurs on the question's days, as far as the service can tell.
 
     It can't where it does not answer in a moment, or has only looked at a sample of the rows.
     """
@@ -147,18 +147,18 @@ def _meant(texts: Iterable[str], described: dict[str, str]) -> dict[str, tuple[s
 
 
 def remember(here: Here, audience: Audience) -> None:
-    """Keep the descriptions that an answer brings, so that filters on its values need not ask for them."""
+    """Cache the descriptions in an answer, so that filters on its values need no query for them."""
     for name in map(str, audience.names):
         _described(here, audience, name)
 
 
 def frequent(slicer: Slicer) -> str | None:
-    """The data field by which values are frequent: the first that is no formula."""
+    """The data field that measures how frequent values are: the first one that is not a formula."""
     return next((field.name for field in slicer.data_fields if field.formula is None), None)
 
 
 def in_order(name: str, by: str | None) -> Order:
-    """The order in which values are offered: the largest by a data field first, the latest of times."""
+    """The order of values: the largest by a data field first; the latest first for time key fields."""
     return Order(name=name, direction="desc") if name in TIME_KEY_FIELDS or by is None else Order(name=by)
 
 
@@ -195,6 +195,6 @@ def _known(here: Here, name: str) -> dict[str, str]:
 
 
 def _seen(here: Here, name: str) -> dict[str, bool]:
-    """Whether a value of a key field is in the data, as far as that was looked up in this session."""
+    """Whether a value occurs in the data, as far as this session has looked it up."""
     kept: dict[tuple[str, str, str], dict[str, bool]] = st.session_state.setdefault(SEEN, {})
     return kept.setdefault((here.project, here.slicer_name, name), {})

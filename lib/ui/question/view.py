@@ -1,4 +1,4 @@
-"""How a question is looked at: what the link carries beside the question itself."""
+"""The view of a question: what a link contains in addition to the question itself."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ TOP, MOST = 20, 1000
 
 @dataclass(frozen=True)
 class View:
-    """What is compared with, the data field shown, the granularity (None: by the range), the split.
+    """The comparison, the data field shown, the granularity (None: by the range), and the split's chart.
 
     `compare` is `previous`, `weekdays`, a range of two dates, or empty; `rows` is how many of the split;
     `zoom` is the start and end that the question had before it was zoomed in to its days, or empty. `cards`
@@ -45,7 +45,7 @@ class View:
 
 
 def to_params(view: View) -> dict[str, str]:
-    """The view as URL parameters; what is at its default is left out."""
+    """The view as URL parameters, without default values."""
     params = {
         "compare": "" if view.compare == (PREVIOUS,) else link.joined(view.compare) or NONE,
         "field": view.field or "",
@@ -63,7 +63,7 @@ def to_params(view: View) -> dict[str, str]:
 
 
 def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
-    """The view that parameters ask for; what can't be shown is at its default."""
+    """The view in URL parameters; parts that can't be shown are at their defaults."""
     field, chart, grain, rows = (params.get(name, "") for name in ("field", "chart", "grain", "top"))
     return View(
         compare=_compare(params.get("compare", PREVIOUS)),

@@ -1,1 +1,1 @@
-"""The component that draws leaderboards and tables, and turns clicks on them into acts."""
+"""The component that draws leaderboards and tables, and returns clicks on them as acts."""

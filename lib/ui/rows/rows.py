@@ -1,4 +1,4 @@
-"""Tables of values whose every click counts: headers order, rows include, a second control excludes.
+"""Tables that react to clicks: a header sorts, a row includes its value, a second control excludes it.
 
 The browser keeps its clicks as acts, numbered from 1, and sends all that the server has not acknowledged; the
 server applies those after the last one that it has taken, and acknowledges with its next answer. So no click
@@ -30,7 +30,7 @@ _mount = st.components.v2.component(
 
 @dataclass(frozen=True)
 class Column:
-    """A column. `order` is the direction that its header asks for first; None: it does not order.
+    """A column. `order` is the direction of the first click on its header; None: not sortable.
 
     `sorted` is the direction in which the rows are ordered by it now.
     """
@@ -45,7 +45,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell as it is read. `bar` is the length of its bar and the ends of its range, from 0 to 1."""
+    """A cell's text. `bar` is the length of its bar and the bounds of its range, from 0 to 1."""
 
     text: str
     is_faint: bool = False
@@ -77,7 +77,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Card:
-    """What surrounds a table of one key field: its title, what is said of its values, and the text found by.
+    """The frame of a table of one key field: title, a note on its values, and the search text.
 
     `message` stands there where there are no rows. In a card a click on a row adds its value to those kept.
     One that `is_picker` scrolls, has no way to all of its values, and a third control keeps a value alone.
@@ -92,7 +92,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: what it is called (for screen readers), columns, and rows in the order in which they stand.
+    """A table: its name (for screen readers), its columns, and its rows in order.
 
     `verb` is what a click on a row does, as its description says it: "Keep only", "Show in Audience". With
     `has_lines` a third control draws a row's value as a line on the chart. In a tree the rows of a level
@@ -111,7 +111,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Choice:
-    """Somebody wants these values of key fields: kept alone, kept too, left out, or no longer asked for.
+    """A click on values of key fields: keep them alone, keep them too, leave them out, or release them.
 
     `draw` and `undraw` are about their lines on a chart, `expand` and `collapse` about the rows below a row.
     """
@@ -122,7 +122,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Finding:
-    """Somebody wants the rows of a card whose values contain a text; all of them where it is empty."""
+    """A search in a card, for values that contain a text; an empty text shows all."""
 
     table: str
     text: str
@@ -130,14 +130,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class Opening:
-    """Somebody wants all rows of a card."""
+    """A click that opens all rows of a card."""
 
     table: str
 
 
 @dataclass(frozen=True)
 class Ordering:
-    """Somebody wants the rows of a table ordered by a column."""
+    """A click that sorts a table by a column."""
 
     table: str
     column: str
@@ -148,7 +148,7 @@ Act = Choice | Ordering | Finding | Opening
 
 
 def draw(key: str, tables: Sequence[Table], taken: Taken, on_acts: Callable[[], None]) -> None:
-    """Draw tables in one component. `taken` is the last act that they have been drawn with."""
+    """Draw tables in one component. `taken` is the last act that is already applied to them."""
     _mount(
         key=key,
         data={"taken": taken, "tables": [_as_json(table) for table in tables]},
@@ -157,7 +157,7 @@ def draw(key: str, tables: Sequence[Table], taken: Taken, on_acts: Callable[[], 
 
 
 def new_acts(sent: object, taken: Taken) -> tuple[list[Act], Taken]:
-    """The acts in what a component has sent (its state) that come after the last one taken, and the new last.
+    """The acts in a component's state that come after the last one taken, and the number of the new last one.
 
     What can't be read is passed over: it comes from a browser.
     """
@@ -201,7 +201,7 @@ def _lists(told: object) -> Iterator[list[Any]]:
 
 
 def _as_json(table: Table) -> dict[str, Any]:
-    """What the script draws: plain texts and numbers."""
+    """The data for the script: plain texts and numbers."""
     return asdict(table) | {
         "columns": [asdict(column) for column in table.columns],
         "rows": [asdict(row) | {"cells": [asdict(cell) for cell in row.cells]} for row in table.rows],

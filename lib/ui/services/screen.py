@@ -1,4 +1,4 @@
-"""The screen Services, for administrators: where the services are, and whether each answers, step by step."""
+"""The screen Services, for administrators: the address of each service, and a check of it step by step."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ class CheckResult:
 
 
 def draw(here: Here) -> None:
-    """What was found lately, or now, while it is found."""
+    """Draw the latest check, or run one and draw its steps as they finish."""
     if here.person.role != "admin":
         st.info("Only administrators can see the services.", icon=":material/lock:")
         return
@@ -64,7 +64,7 @@ def _forget() -> None:
 
 
 def _resting(settings: Settings) -> None:
-    """That a service is left alone for the moment, for everybody at this desk."""
+    """Draw a note for each service that is not called at the moment (circuit open)."""
     for breaker in connect.installation(settings).lines.breakers:
         if breaker.rest:
             st.warning(
@@ -82,7 +82,7 @@ def _summary(steps: tuple[Step, ...]) -> None:
 
 
 def _shown(steps: Iterable[Step], places: Sequence[DeltaGenerator]) -> tuple[Step, ...]:
-    """Draw each step as it comes, every service in a place of its own; gives them back."""
+    """Draw each step as it finishes, grouped by service; returns the steps."""
     drawn: list[Step] = []
     services: list[str] = []
     for step in steps:

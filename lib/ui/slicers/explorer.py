@@ -1,4 +1,4 @@
-"""The fields of a slicer to choose from, and the top values of the chosen one, a click away from Audience."""
+"""A slicer's fields, and the top values of the chosen one, each of which leads to Audience."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ NO_TOOLBAR = "<style>.st-key-fields [data-testid=stElementToolbar] { display: no
 
 @dataclass(frozen=True)
 class Shelf:
-    """A table of fields of which one is chosen. `key` keeps the choice while the session lasts.
+    """A table of fields, one of which is chosen. `key` stores the choice in the session.
 
     Whether searching chooses the first field that it finds says `follows_search`: a key field's top values
     are shown while its name is typed, but what is measured changes by a click alone.
@@ -44,7 +44,7 @@ class Shelf:
 
 @st.fragment
 def explorer(here: Here) -> None:
-    """Fields on the left, on the right the top values of the chosen one."""
+    """Draw the fields on the left, and the top values of the chosen one on the right."""
     if not here.slicer.key_fields or not here.slicer.data_fields:
         st.info("This slicer has no fields yet.")
         return
@@ -84,7 +84,7 @@ def _shelves(here: Here) -> tuple[Shelf, Shelf]:
 
 
 def _pick(shelf: Shelf, text: str) -> str:
-    """Draw the fields that the search finds; the name of the one that is chosen."""
+    """Draw the fields that match the search; returns the name of the chosen one."""
     matches = fields.matching(shelf.fields, text)
     name = st.session_state.get(shelf.key, shelf.usual)
     name = fields.chosen(matches, name) if shelf.follows_search else name
@@ -112,7 +112,7 @@ def _pick(shelf: Shelf, text: str) -> str:
 
 
 def _marked(table: pd.DataFrame, places: list[int]) -> Styler:
-    """The table with the chosen row standing out, unless a search leaves it out."""
+    """The table with the chosen row highlighted, if the search finds it."""
     style = f"background-color: {theme.BAND}; font-weight: 600"
     return table.style.apply(lambda _: [style] * table.shape[1], axis=1, subset=(places, slice(None)))
 
@@ -123,7 +123,7 @@ def _counted(shelf: Shelf, found: int) -> str:
 
 
 def _answer(here: Here, key: KeyField, data: DataField) -> None:
-    """What is known about the chosen fields, and the top values; a click on one carries it to Audience."""
+    """Draw details of the chosen fields and the top values; a click on a value opens it on Audience."""
     taken = top_board.catch_up(here, key.name, data.name)
     with st.container(horizontal=True, vertical_alignment="center"):
         name = key.description or key.name

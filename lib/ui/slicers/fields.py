@@ -1,4 +1,4 @@
-"""The fields of a slicer as tables that a search narrows, and what is said about one of them."""
+"""The fields of a slicer as searchable tables, and the details of one field."""
 
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
@@ -13,31 +13,31 @@ SEGMENTED = "segmented"
 
 
 def matching(fields: Sequence[Field], text: str) -> list[Field]:
-    """The fields in which every word of `text` is found, whatever its case; all without a word."""
+    """The fields that contain every word of `text`, ignoring case; all fields without a word."""
     words = text.casefold().split()
     return [field for field in fields if all(word in _searched(field) for word in words)]
 
 
 def chosen(matches: Sequence[Field], name: str) -> str:
-    """The field of that name, while the search finds it or finds nothing; else the first that it finds."""
+    """The field of that name if the search finds it or finds nothing; else the first one found."""
     names = [field.name for field in matches]
     return name if name in names or not names else names[0]
 
 
 def key_field_table(fields: Iterable[KeyField]) -> pd.DataFrame:
-    """A row per key field: what it is called, in words and in requests, and what its values are."""
+    """A row per key field: its label, its name in requests, and its type."""
     rows = [(f.description or f.name, _type(f), f.mapping, f.name) for f in fields]
     return pd.DataFrame(rows, columns=["Key field", "Type", "Mapping", "Name"])
 
 
 def data_field_table(fields: Iterable[DataField]) -> pd.DataFrame:
-    """A row per data field: what it is called, in words and in requests, and its formula."""
+    """A row per data field: its label, its name in requests, and its formula."""
     rows = [(f.description or f.name, _type(f), f.formula, f.name) for f in fields]
     return pd.DataFrame(rows, columns=["Data field", "Type", "Formula", "Name"])
 
 
 def about(field: KeyField | DataField) -> list[str]:
-    """What is to be known about a field beyond its row in the table, a short text each."""
+    """Details of a field that are not in its row of the table, as short texts."""
     texts = [field.annotation or ""]
     if isinstance(field, DataField):
         texts = [f"= {field.formula}" if field.formula else "", field.formula_description or "", *texts]

@@ -1,4 +1,4 @@
-"""The screen Slicers: what a slicer is, its latest figures, its fields, and the top values of one of them."""
+"""The screen Slicers: facts of a slicer, its latest figures, its fields, and the top values of a field."""
 
 from datetime import date
 
@@ -17,13 +17,13 @@ NARROWEST = 132
 
 
 def last_days(here: Here) -> AudienceQuery:
-    """The question of this screen: the slicer's last complete days, whatever is asked on the others."""
+    """The question of this screen: the slicer's last complete days, independent of other screens."""
     start, end = periods.usual(here.slicer, ask.today(here, _everything(here)))
     return _everything(here).model_copy(update={"start_date": start, "end_date": end})
 
 
 def facts(here: Here) -> None:
-    """What the slicer is, its days, its zone and its audience sources."""
+    """Draw the slicer's description, dates, time zone and audience sources."""
     about = here.slicer.annotation or here.slicer_name
     with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
         st.markdown(f"**{plain(about)}** · :small[{' · '.join(_facts(here.slicer))}]", width="stretch")
@@ -32,12 +32,12 @@ def facts(here: Here) -> None:
 
 @st.fragment
 def views(here: Here) -> None:
-    """The saved views of the slicer; one opens on Audience, where its question is answered."""
+    """Draw the saved views of the slicer; a click opens one on Audience."""
     saved.draw(here, "audience", is_elsewhere=True)
 
 
 def headline(here: Here) -> None:
-    """The slicer's first figures in its last complete days, each with its course over these days."""
+    """Draw the slicer's main figures for its last complete days, each with a sparkline."""
     names = focus.usual_metrics(here.slicer)
     if not names:
         return
@@ -62,7 +62,7 @@ def _metric(field: DataField, value: str) -> None:
 
 
 def _everything(here: Here) -> AudienceQuery:
-    """A question of this slicer without dates of its own yet."""
+    """A question about this slicer, with its dates still to be set."""
     return AudienceQuery(
         project_name=here.project,
         slicer_name=here.slicer_name,

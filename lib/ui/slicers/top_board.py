@@ -1,4 +1,4 @@
-"""The top values as the component draws them. A click on one leads to Audience, with it as a filter."""
+"""The top values as a table of the component. A click on a value opens Audience with it as a filter."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,13 +20,13 @@ BOARD, ORDERS = "top_rows", "top_orders"
 
 
 def order(here: Here, key_field: str, data_field: str) -> Order | None:
-    """The order that somebody wants these top values in, if any."""
+    """The order chosen for these top values, or None."""
     wanted: dict[tuple[str, ...], Order] = st.session_state.get(ORDERS, {})
     return wanted.get((here.project, here.slicer_name, key_field, data_field))
 
 
 def catch_up(here: Here, key_field: str, data_field: str) -> Taken:
-    """Follow the clicks that have not been followed yet; the last that the screen is drawn with."""
+    """Apply the clicks that are not applied yet; returns the number of the last one."""
     acts, taken = rows.new_acts(st.session_state.get(BOARD), question.taken(BOARD))
     wanted = [act for act in acts if isinstance(act, Ordering) and act.table == key_field]
     if wanted:
@@ -42,17 +42,17 @@ def catch_up(here: Here, key_field: str, data_field: str) -> Taken:
 
 
 def follow() -> None:
-    """The component's callback: drawing the screen follows the clicks."""
+    """The component's callback; the next run of the screen applies the clicks."""
 
 
 def carry(here: Here, query: AudienceQuery, data_field: str, taken: Taken | None = None) -> None:
-    """To Audience, with that question and this data field shown; `taken` is the last click that led there."""
+    """Open Audience with that question and data field; `taken` is the click that led there."""
     question.look(here, query, {BOARD: taken} if taken else None, field=data_field)
     st.switch_page(screens.AUDIENCE, query_params=question.params())
 
 
 def board(top: TopValues, numbers: Numbers) -> Table:
-    """A row per value: in words, its code where a mapping describes it, figures with share and range."""
+    """A row per value: its description, its code if it is mapped, and figures with share and range."""
     frame, key = top_values.frame(top), top.key_field
     in_words = "id" in frame
     columns = [_column(top, key.name, key.description or key.name, not in_words, is_key=True)]

@@ -24,7 +24,7 @@ MOST = 12
 
 @dataclass(frozen=True)
 class TopValues:
-    """The answer, the data field asked for, the one of their volume, and how many values there are.
+    """The answer, the data field, the field that measures volume, and the number of values.
 
     `by` is the order of the rows, by the volume unless somebody wants another. `found` is what was found in
     the records read: where `is_counted` is false there may be more.
@@ -45,7 +45,7 @@ class TopValues:
 
     @property
     def shown(self) -> list[DataField]:
-        """The data fields of the table: the one asked for, and the one that orders where that is another."""
+        """The data fields of the table: the one chosen, and the one that sorts if that differs."""
         return list(dict.fromkeys((self.data_field, self.order)))
 
 
@@ -86,7 +86,7 @@ def top_values(
 
 
 def has_share(top: TopValues, field: DataField) -> bool:
-    """Whether the field's values add up to a total, and its shares may be shown (info, show_percents)."""
+    """Whether the field's values add up to a total, and its shares are shown (info, show_percents)."""
     is_sorted_by = field.name == top.by.name
     return field.name in top.answer.percents and field.show_percents >= (1 if is_sorted_by else 2)
 
@@ -112,7 +112,7 @@ def frame(top: TopValues) -> pd.DataFrame:
 
 
 def counted(top: TopValues, numbers: Numbers) -> str:
-    """`1,163 values, the top 15`: how many there are, and how many are shown."""
+    """`1,163 values, the top 15`: the number of values, and of those shown."""
     number = ("" if top.is_counted else "At least ") + numbers.number(top.found)
     shown = f", the top {len(top.values)}" if len(top.values) < top.found else ""
     return f"{number} value{'' if top.found == 1 else 's'}{shown}"
