@@ -1,4 +1,4 @@
-"""Alerts: when they fire and clear, what their owner may see, and what a real receiver is sent."""
+"""Alerts: when they fire and clear, what their owner may see, what a receiver is sent; once per database."""
 
 import logging
 import statistics
@@ -10,10 +10,10 @@ import pytest
 from conftest import LAST_DAY, PEOPLE, small_rows
 from scipy import stats
 from serving import free_port, serving
-from watched import IMPS, SECRET, SLICER, YESTERDAY, Receiver, imported
+from watched import IMPS, SECRET, SLICER, YESTERDAY, Receiver, imported, set_up, webhook
 
-from lib import connect, private
-from lib.alerts import noise, watching
+from lib import connect
+from lib.alerts import noise
 from lib.alerts.check import earlier
 from lib.alerts.verdict import Verdict
 from lib.alerts.watch import Watch
@@ -29,9 +29,9 @@ Keeper = Callable[[str], Kept]
 
 
 @pytest.fixture
-def settings(own_home: Path) -> Settings:
-    """Settings of a data directory of the test's own, without a webhook."""
-    return Settings(home=own_home, demo=True)
+def settings(own_home: Path, database_url: str) -> Settings:
+    """Settings of a data directory and a database of the test's own, without a webhook."""
+    return Settings(home=own_home, database_url=database_url, demo=True)
 
 
 @pytest.fixture
@@ -54,18 +54,10 @@ def receiver() -> Receiver:
 
 
 @pytest.fixture
-def sending(own_home: Path, receiver: Receiver) -> Iterator[Watch]:
+def sending(settings: Settings, receiver: Receiver) -> Iterator[Watch]:
     """The same as `watch`, with a receiver of messages on this machine."""
     with serving(receiver.app) as address:
-        webhook = {"alerts_webhook": f"{address}/hook/token-in-path", "alerts_secret": SECRET}
-        yield Watch(Settings(home=own_home, demo=True, **webhook), link.from_params)
-
-
-def set_up(kept: Kept, rule: str = "above", bound: float | None = 100.0, **params: str) -> int:
-    """A view of yesterday with an alert on its impressions; returns the view's number."""
-    made = kept.views.save(*SLICER, f"View {rule} {bound} {params}", {**YESTERDAY, **params})
-    kept.alerts.watch(made.id, "imps", IMPS, rule, bound)
-    return made.id
+        yield Watch(Settings(**dict(settings) | webhook(address)), link.from_params)
 
 
 def alert(kept: Kept) -> Alert:
@@ -202,12 +194,14 @@ def test_changes_are_sent_once(own_home: Path, kept: Keeper, sending: Watch, rec
     )
 
 
-def test_an_owner_who_lost_access(own_home: Path, kept: Keeper, sending: Watch, receiver: Receiver) -> None:
+def test_an_owner_who_lost_access(
+    own_home: Path, kept: Keeper, settings: Settings, sending: Watch, receiver: Receiver
+) -> None:
     """It says so, shows and sends no figure any more, and goes on when access is back."""
     imported(own_home, [120])
     set_up(kept("manager"))
     sending.look(NOW)
-    people = connect.installation(Settings(home=own_home, demo=True)).people
+    people = connect.installation(settings).people
     people.change("manager", grants=(Grant("demo", "delivery"),))
     imported(own_home, [777])
     sending.look(later(1))
@@ -236,11 +230,11 @@ def test_a_view_that_is_not_shared_any_more(own_home: Path, kept: Keeper, watch:
     assert kept("manager").alerts.mine() == []
 
 
-def test_somebody_who_is_gone(own_home: Path, kept: Keeper, watch: Watch) -> None:
+def test_somebody_who_is_gone(own_home: Path, kept: Keeper, settings: Settings, watch: Watch) -> None:
     """The alert of a person who was removed asks nothing."""
     imported(own_home, [120])
     set_up(kept("manager"))
-    connect.installation(Settings(home=own_home, demo=True)).people.remove("manager")
+    connect.installation(settings).people.remove("manager")
     watch.look(NOW)
     assert (alert(kept("manager")).state, alert(kept("manager")).value) == ("lost", None)
 
@@ -266,12 +260,10 @@ def test_a_receiver_that_fails(
     assert "token-in-path" not in caplog.text
 
 
-def test_a_receiver_that_is_not_there(own_home: Path, kept: Keeper, receiver: Receiver) -> None:
+def test_a_receiver_that_is_not_there(own_home: Path, kept: Keeper, settings: Settings) -> None:
     """While nobody listens, messages wait in their order, and checks go on."""
-    port = free_port()
-    address = f"http://127.0.0.1:{port}/hook/token-in-path"
-    webhook = {"alerts_webhook": address, "alerts_secret": SECRET}
-    sending = Watch(Settings(home=own_home, demo=True, **webhook), link.from_params)
+    address = f"http://127.0.0.1:{free_port()}"
+    sending = Watch(Settings(**dict(settings) | webhook(address)), link.from_params)
     imported(own_home, [120])
     set_up(kept("manager"))
     sending.look(NOW)
@@ -306,17 +298,6 @@ def test_a_message_that_another_process_took(
     assert receiver.events == []
     sending.look(later(6))
     assert receiver.events == [("fired", 120)]
-
-
-def test_one_process_checks(settings: Settings) -> None:
-    """Where another holds the lock nothing is checked, and where the settings say no, nothing is begun."""
-    lock = settings.home / "alerts.lock"
-    with watching(settings.model_copy(update={"alerts": False}), link.from_params):
-        assert not lock.exists()
-    with private.alone(lock) as other, watching(settings, link.from_params):
-        assert other == 0
-        with private.alone(lock) as holder:
-            assert holder > 0
 
 
 def test_what_the_store_refuses(own_home: Path, kept: Keeper) -> None:

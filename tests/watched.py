@@ -16,6 +16,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from lib.reporting.warehouse import Warehouse
+from lib.views import Kept
 
 SLICER, SECRET = ("demo", "weeks"), "0123456789abcdef-secret"
 YESTERDAY = {"start": "yesterday", "end": "yesterday"}
@@ -42,6 +43,18 @@ def imported(home: Path, daily: Sequence[float], last: dt.date = LAST_DAY) -> No
     with warehouse.writer(*SLICER, DEFINITION, {"country": COUNTRIES}, mode) as writer:
         writer.write(pa.table(columns, schema=DEFINITION.schema()))
         writer.commit("made for a test", f"{daily}{last}")
+
+
+def set_up(kept: Kept, rule: str = "above", bound: float | None = 100.0, **params: str) -> int:
+    """A view of yesterday with an alert on its impressions; returns the view's number."""
+    made = kept.views.save(*SLICER, f"View {rule} {bound} {params}", {**YESTERDAY, **params})
+    kept.alerts.watch(made.id, "imps", IMPS, rule, bound)
+    return made.id
+
+
+def webhook(address: str) -> dict[str, str]:
+    """Settings that send messages to the receiver at this address."""
+    return {"alerts_webhook": f"{address}/hook/token-in-path", "alerts_secret": SECRET}
 
 
 class Receiver:

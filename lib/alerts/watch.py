@@ -1,12 +1,16 @@
-"""The one thread that checks alerts: after an import, once they are set, and every quarter of an hour."""
+"""The one thread that checks alerts: after an import, once they are set, and every quarter of an hour.
+
+Of all desks over a database one does it. The others wait, and go on where it ends.
+"""
 
 import logging
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 
-from lib import connect, private
+from lib import connect, database
 from lib.alerts.check import Read, checked
 from lib.alerts.store import AlertStore
 from lib.alerts.webhook import Webhook
@@ -44,9 +48,9 @@ class Watch:
         self._webhook.deliver(self.store, now)
         return due
 
-    def run(self, ending: threading.Event) -> None:
-        """Look every ten seconds, whatever goes wrong, until the end."""
-        while not ending.wait(POLL_SECONDS):
+    def run(self, ending: threading.Event, is_alone: Callable[[], bool]) -> None:
+        """Look every ten seconds, whatever goes wrong, until the end, or until others may do it too."""
+        while not ending.wait(POLL_SECONDS) and is_alone():
             try:
                 self.look(datetime.now(UTC))
             except TrancheError as error:
@@ -72,9 +76,9 @@ class Watch:
 
 @contextmanager
 def watching(settings: Settings, read: Read) -> Iterator[None]:
-    """Check alerts in the background during the block, if the settings say so and no other process does."""
+    """Check alerts in the background during the block, if the settings say so and no other desk does."""
     ending = threading.Event()
-    thread = threading.Thread(target=_alone, args=(settings, read, ending), name="alerts", daemon=True)
+    thread = threading.Thread(target=_wait, args=(settings, read, ending), name="alerts", daemon=True)
     if settings.alerts:
         thread.start()
     try:
@@ -83,11 +87,19 @@ def watching(settings: Settings, read: Read) -> Iterator[None]:
         ending.set()
 
 
-def _alone(settings: Settings, read: Read, ending: threading.Event) -> None:
-    """Watch once no other process of this home does."""
+def _wait(settings: Settings, read: Read, ending: threading.Event) -> None:
+    """Watch whenever no other desk over the database does, until the end."""
     while not ending.is_set():
-        with private.alone(settings.home / "alerts.lock") as other:
-            if not other:
-                Watch(settings, read).run(ending)
-                return
+        try:
+            with alone(settings) as is_alone:
+                if is_alone():
+                    Watch(settings, read).run(ending, is_alone)
+        except TrancheError as error:
+            log.warning("Alerts could not be checked: %s", error.reason)
         ending.wait(POLL_SECONDS)
+
+
+def alone(settings: Settings) -> AbstractContextManager[Callable[[], bool]]:
+    """Whether this desk is the one that checks the alerts on its reporting service; see `database.alone`."""
+    work = f"alerts-{zlib.crc32(settings.base_url.encode()):x}" if settings.base_url else "alerts"
+    return database.alone(connect.installation(settings).access.store.engine, work)

@@ -1,5 +1,6 @@
 """The one database of tokens and deals: engine, tables' metadata, transactions, migrations."""
 
+from lib.database.alone import alone
 from lib.database.columns import Amount, Document, Instant, Key, metadata
 from lib.database.engine import engine, writing
 from lib.database.migrate import migrate
@@ -10,6 +11,7 @@ __all__ = [
     "Document",
     "Instant",
     "Key",
+    "alone",
     "engine",
     "explained",
     "metadata",
