@@ -1,4 +1,4 @@
-"""Picking a grant for deals: none, read or write, of all seats or of some."""
+"""The pickers of a grant for deals: none, read or write, for all seats or for some."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -24,7 +24,7 @@ def draw(
     least: DealsAccess = "none",
     width: int | Literal["stretch"] = "stretch",
 ) -> DealsGrant:
-    """The pickers, and what they say.
+    """Draw the pickers and return the grant.
 
     `held` is what they begin with; what can be granted is between `least` and `most`.
     """
@@ -59,7 +59,7 @@ def draw(
 
 
 def seats(here: Here) -> dict[int, str]:
-    """The seats that can be named, by id; none while the deals service can't be asked."""
+    """The seats to choose from, by id; none if the deals service can't be reached."""
     try:
         found = list(here.deals.everything(Seat, ordering="name"))
     except TrancheError as error:

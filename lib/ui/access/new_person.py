@@ -1,4 +1,4 @@
-"""The fields of a new person: each says what is wrong with it, all at once, and keeps what was typed."""
+"""The form of a new person. It shows all errors at once, each beside its field, and keeps the input."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ TRIED, WORST = "person_tried", "Lower-case letters, digits and . _ @ + -, beginn
 
 @dataclass(frozen=True)
 class Typed:
-    """What is typed, without the blanks around it; the password as it is."""
+    """The input, stripped; the password unchanged."""
 
     username: str
     name: str
@@ -28,13 +28,13 @@ class Typed:
 
 
 def typed() -> Typed:
-    """What the fields hold."""
+    """The current input."""
     texts = [(st.session_state.get(key) or "").strip() for key in (USERNAME, NAME, EMAIL)]
     return Typed(texts[0].lower(), texts[1], texts[2], st.session_state.get(PASSWORD) or "")
 
 
 def faults(access: Access, given: Typed) -> dict[str, str]:
-    """What is wrong, by field."""
+    """The errors by field."""
     found = {
         USERNAME: _username(access, given.username),
         NAME: name_fault(given.name),
@@ -45,7 +45,7 @@ def faults(access: Access, given: Typed) -> dict[str, str]:
 
 
 def password_fault(password: str) -> str:
-    """Why a password can't be one; empty if it can."""
+    """Why the password is not valid; empty if it is."""
     if len(password) < SHORTEST_PASSWORD:
         return f"At least {SHORTEST_PASSWORD} characters."
     if len(password.encode()) > BCRYPT_BYTES:
@@ -54,7 +54,7 @@ def password_fault(password: str) -> str:
 
 
 def grants_fault(grants: Iterable[str]) -> str:
-    """Why these texts can't be granted; empty if they can."""
+    """Why these grants are not valid; empty if they are."""
     try:
         for grant in grants:
             Grant.parse(grant)
@@ -64,7 +64,7 @@ def grants_fault(grants: Iterable[str]) -> str:
 
 
 def draw(access: Access) -> dict[str, str]:
-    """The fields; returns what is wrong. What is missing is said once somebody tried to add the person.
+    """Draw the fields; returns the errors. Missing fields are reported only after a click on Add.
 
     No field has a help icon: it would be where the Tab key goes next, and what is typed then is lost. The
     password is sent while it is typed: the Tab key goes to the button that shows it, inside of the field,
@@ -89,23 +89,23 @@ def draw(access: Access) -> dict[str, str]:
 
 
 def named(wrong: Iterable[str], grants: str) -> list[str]:
-    """What the fields are called that are wrong; `grants` says what is wrong with the grants, if so."""
+    """The labels of the fields with errors; `grants` is the error of the grants, if any."""
     titles = {USERNAME: "User name", NAME: "Name", EMAIL: "E-mail", PASSWORD: "Password"}
     return [titles[key] for key in wrong] + (["May see"] if grants else [])
 
 
 def tried() -> None:
-    """Remember that somebody tried to add the person. A callback."""
+    """Note a click on Add. A callback."""
     st.session_state[TRIED] = True
 
 
 def was_tried() -> bool:
-    """Whether somebody tried."""
+    """Whether Add was clicked."""
     return TRIED in st.session_state
 
 
 def forget() -> None:
-    """Forget that. A callback."""
+    """Forget that click. A callback."""
     st.session_state.pop(TRIED, None)
 
 

@@ -1,4 +1,4 @@
-"""People, for an administrator: who may sign in, what they are and what they may see."""
+"""The list of people, for administrators: their roles and grants."""
 
 from collections.abc import Iterable
 
@@ -16,7 +16,7 @@ NEW = "+"
 
 
 def matching(people: Iterable[Person], text: str) -> list[Person]:
-    """The people in whom every word of `text` is found, whatever its case."""
+    """The people that match every word of `text`, ignoring case."""
     words = text.casefold().split()
     return [person for person in people if all(word in _searched(person) for word in words)]
 
@@ -41,7 +41,7 @@ def table(people: Iterable[Person]) -> pd.DataFrame:
 
 
 def draw(here: Here, access: Access) -> None:
-    """The list; a click on a name opens the person, a button adds one."""
+    """Draw the list; a click on a name opens the person, a button adds one."""
     with st.container(horizontal=True, vertical_alignment="center"):
         text = st.text_input(
             "Search people", type="search", live=True, key=SEARCH, placeholder="Search", width=260,
@@ -71,7 +71,7 @@ def draw(here: Here, access: Access) -> None:
 
 
 def close() -> None:
-    """No person is open any more."""
+    """Close the drawer."""
     st.session_state.pop(OPEN, None)
 
 

@@ -1,4 +1,4 @@
-"""One person in a drawer: role, what they may see, another password, and taking them off the desk."""
+"""The drawer of a person: role, grants, a new password, and removal."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -31,7 +31,7 @@ def sees(person: Person) -> str:
 
 
 def offered(slicers: Iterable[tuple[str, str]], held: Iterable[Grant] = ()) -> list[str]:
-    """What can be granted: everything, the projects, their slicers, and what else is held."""
+    """The grants to choose from: everything, projects, slicers, and other grants that the person has."""
     pairs = list(slicers)
     there = ["*", *dict.fromkeys(p for p, _ in pairs), *(f"{p}/{s}" for p, s in pairs)]
     return list(dict.fromkeys([*there, *map(str, held)]))
@@ -78,7 +78,7 @@ def _add(here: Here, access: Access, closed: Closed) -> None:
 
 
 def _added(here: Here, access: Access, deals: DealsGrant, closed: Closed) -> None:
-    """Add the person, if nothing is wrong. A callback: it is done whatever overtakes the run after it."""
+    """Add the person if there are no errors. A callback, so that a later rerun can't interrupt it."""
     new_person.tried()
     given, grants = new_person.typed(), list(st.session_state["person_grants_new"])
     role: Role = st.session_state["person_role_new"]
@@ -126,7 +126,7 @@ def _changed(
 
 
 def _new_password(here: Here, access: Access, person: Person, closed: Closed, *, is_oneself: bool) -> None:
-    """Another password. Tokens know no password: those of others are revoked, one's own if one wants that."""
+    """Draw the form of a new password. It revokes other people's tokens, and one's own only on request."""
     password = _password("person_new_password", "New password")
     revokes = not is_oneself or st.checkbox("Revoke my tokens too", value=True, key="person_revoke_tokens")
     if not is_oneself:
@@ -144,7 +144,7 @@ def _repassword(here: Here, access: Access, person: Person, password: str, revok
 
 
 def checked(password: str) -> str:
-    """The password, if it is long enough; BadRequest otherwise."""
+    """The password; BadRequest if it is too short."""
     if len(password) < SHORTEST_PASSWORD:
         raise BadRequest(f"The password is too short: at least {SHORTEST_PASSWORD} characters")
     return password
@@ -194,7 +194,7 @@ def _password(key: str, label: str) -> str:
 
 
 def _try(work: Callable[[], object], said: str, closed: Closed) -> None:
-    """Do it, and close the drawer; what fails is said in it."""
+    """Run `work` and close the drawer; errors are shown in it."""
     if _did(work):
         closed()
         notes.say(said)
@@ -202,7 +202,7 @@ def _try(work: Callable[[], object], said: str, closed: Closed) -> None:
 
 
 def _did(work: Callable[[], object]) -> bool:
-    """Whether it was done: if whoever is signed in now is an administrator, and it did not fail."""
+    """Run `work` if the person signed in is still an administrator; returns whether it succeeded."""
     me = sign_in.person()
     try:
         if me is None or me.role != "admin":

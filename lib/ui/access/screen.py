@@ -1,4 +1,4 @@
-"""The screen Access: one's tokens; for an administrator everybody's, the people and the audit log."""
+"""The screen Access: one's own tokens; for administrators also all tokens, the people and the audit log."""
 
 import streamlit as st
 
@@ -14,7 +14,7 @@ TOKENS, PEOPLE, LOG = "Tokens", "People", "Log"
 
 
 def draw(here: Here) -> None:
-    """Tokens alone, or for an administrator tokens, people and the log as sections."""
+    """Draw the tokens; for administrators also the people and the log, as sections."""
     settings = Settings.current()
     access = connect.installation(settings).access
     notes.draw()

@@ -1,4 +1,4 @@
-"""Making a token: for which service, for how long, for which slicers; its text is shown once."""
+"""The form of a new token: its service, lifetime and slicers; the token is shown once."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -26,7 +26,7 @@ SERVICES = {"reporting": "Reporting", "deals": "Deals"}
 
 
 def draw(here: Here, access: Access, settings: Settings) -> None:
-    """The form; once a token is made, its text in a dialog until it is said to be copied."""
+    """Draw the form; a new token is shown in a dialog until the person confirms having copied it."""
     services = [name for name in here.clients.own if name != "deals" or here.person.deals.reads]
     if not services:
         st.caption("You have no permission for deals, so you can't create a token for them.")
@@ -63,13 +63,13 @@ def draw(here: Here, access: Access, settings: Settings) -> None:
 
 
 def offered(person: Person, slicers: tuple[tuple[str, str], ...]) -> list[str]:
-    """What a token of this person may be cut to: whole projects that they may see, and single slicers."""
+    """The grants to choose from for a token: projects and slicers that the person may see."""
     projects = dict.fromkeys(project for project, _ in slicers if person.may_see(project))
     return [*projects, *(f"{project}/{slicer}" for project, slicer in slicers)]
 
 
 def _make(access: Access, settings: Settings) -> None:
-    """Issue the token as the form has it. A second click, before that one is copied, makes none."""
+    """Issue the token. A second click before it is copied issues none."""
     person, state = sign_in.person(), st.session_state
     if person is None or MADE in state:
         return

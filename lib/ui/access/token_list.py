@@ -1,4 +1,4 @@
-"""The tokens that somebody may revoke: a row each, and what is asked before they stop working."""
+"""The list of tokens that a person may revoke, and the confirmation before they stop working."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -34,12 +34,12 @@ def of(access: Access, person: Person) -> list[Token]:
 
 
 def shown(tokens: Iterable[Token], now: datetime, with_ended: bool) -> list[Token]:
-    """The permanent ones that still open something; with the ended and the temporary ones all of them."""
+    """The valid permanent tokens; or all of them, including expired and temporary ones."""
     return [t for t in tokens if with_ended or (_is_permanent(t) and t.state(now) == "active")]
 
 
 def table(tokens: Iterable[Token], now: datetime, with_owner: bool) -> pd.DataFrame:
-    """A row per token, times in UTC; a missing time is one that never comes, or never came."""
+    """A row per token, times in UTC; missing if it never expires or was never used."""
     rows = [
         {
             "Name": token.name,
@@ -61,7 +61,7 @@ def table(tokens: Iterable[Token], now: datetime, with_owner: bool) -> pd.DataFr
 
 
 def draw(access: Access, person: Person) -> None:
-    """The list, the control that shows the ended ones too, and the button that revokes what is chosen."""
+    """Draw the list, the switch that shows expired tokens too, and the button that revokes those chosen."""
     now = datetime.now(UTC)
     everything = of(access, person)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -128,7 +128,7 @@ def _ask(access: Access, tokens: list[Token]) -> None:
 
 
 def revoke(access: Access, tokens: Iterable[Token]) -> None:
-    """Revoke those of the tokens that whoever is signed in now may revoke."""
+    """Revoke those of the tokens that the person signed in may revoke."""
     person = sign_in.person()
     if person is not None:
         theirs = {token.id for token in of(access, person)}

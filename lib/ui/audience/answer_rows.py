@@ -1,4 +1,4 @@
-"""Some rows of an answer, or the rows of two: the total stays that of the first."""
+"""Selects rows of an answer, or joins those of two; the total stays that of the first."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ def with_rows(answer: Audience, more: Audience) -> Audience:
 
 
 def without_volume(answer: Audience) -> Audience:
-    """The same rows with nothing in them: values that are there on other days only."""
+    """The same rows with zero volume, for values that occur on other days only."""
     figures = ("values", "percents", "low", "high")
     nothing = {name: frame * 0.0 for name in figures if (frame := getattr(answer, name)) is not None}
     return replace(answer, **nothing)
@@ -38,7 +38,7 @@ def _at(rows: Rows | None, places: Sequence[int]) -> Rows | None:
 
 
 def _both(first: Rows | None, more: Rows | None) -> Rows | None:
-    """What one of them lacks, both lack: a frame has a row per row of the answer."""
+    """The rows of both frames; None if either is missing, as a frame has a row per row of the answer."""
     if first is None or more is None:
         return None
     parts: list[Any] = [first, more]

@@ -1,4 +1,4 @@
-"""Notes on dates: those of the days on screen, in a popover beside the chart; add, edit, delete.
+"""Notes on the days on screen, in a popover beside the chart: read, add, edit, delete.
 
 Everybody who may see the slicer sees its notes. Their texts are shown as characters, never as Markdown.
 """
@@ -25,14 +25,14 @@ WIDTH = 400
 
 @dataclass(frozen=True)
 class Noted:
-    """The notes on the days on screen, in the order of days; `trouble` where they can't be read."""
+    """The notes on the days on screen, in the order of days; `trouble` if they can't be read."""
 
     notes: tuple[Note, ...] = ()
     trouble: TrancheError | None = None
 
 
 def of(focus: Focus) -> Noted:
-    """The notes on the question's days; the chart does without them where the database fails."""
+    """The notes on the question's days; if the database fails, the chart is drawn without notes."""
     here = focus.here
     try:
         return Noted(tuple(here.clients.kept.notes.of(here.project, here.slicer_name, *focus.period)))
@@ -41,7 +41,7 @@ def of(focus: Focus) -> Noted:
 
 
 def draw(focus: Focus, noted: Noted) -> None:
-    """The popover."""
+    """Draw the popover."""
     popover = st.popover(
         "Notes", icon=":material/sticky_note_2:", type="tertiary", key=POPOVER, on_change="rerun"
     )
@@ -71,7 +71,7 @@ def _content(focus: Focus, notes: tuple[Note, ...]) -> None:
 
 
 def _row(here: Here, note: Note) -> None:
-    """A note; its owner and administrators may edit and delete it."""
+    """Draw a note; its owner and administrators may edit and delete it."""
     if st.session_state.get(DELETING) == note.id:
         _deletion(here, note)
         return
@@ -89,7 +89,7 @@ def _row(here: Here, note: Note) -> None:
 
 
 def _deletion(here: Here, note: Note) -> None:
-    """A first click asks, a second one deletes."""
+    """Draw the button Delete: a first click asks for confirmation, a second one deletes."""
     st.warning(f"Delete this note for everybody? {plain(note.text)}", icon=":material/delete:")
     with st.container(horizontal=True):
         st.button(
@@ -99,7 +99,7 @@ def _deletion(here: Here, note: Note) -> None:
 
 
 def _form(focus: Focus, note: Note | None) -> None:
-    """Date and text of a note, or of a new one on the last day on screen. What is typed stays on an error."""
+    """Draw the form of a note, or of a new one on the last day on screen. The input is kept on an error."""
     number = 0 if note is None else note.id
     day_key, text_key = f"date_note_day_{number}", f"date_note_text_{number}"
     st.session_state.setdefault(day_key, focus.period[1] if note is None else note.day)
@@ -137,7 +137,7 @@ def _write(focus: Focus, note: Note | None, day_key: str, text_key: str) -> None
 
 
 def _saved(focus: Focus, day: date) -> str:
-    """What is said of a note that was saved: where to look for it, if it is not on screen."""
+    """The confirmation of a saved note; it says where to look if the day is not on screen."""
     if focus.period[0] <= day <= focus.period[1]:
         return "Saved."
     return f"Saved on {numbers.days(day, day)}, which is not among the days on screen."
@@ -153,14 +153,14 @@ def _choose(state: str, number: int | None) -> None:
 
 
 def _close(*keys: str) -> None:
-    """End the editing, and forget what was typed."""
+    """Close the form and discard the input."""
     st.session_state[EDITING], st.session_state[PROBLEM] = None, ""
     for key in keys:
         del st.session_state[key]
 
 
 def _told(work: Callable[[], object]) -> bool:
-    """Whether `work` was done; a failure is shown until something else is done."""
+    """Run `work` and return whether it worked; an error is shown until the next action."""
     problem = ""
     try:
         work()

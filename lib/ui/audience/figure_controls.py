@@ -1,4 +1,4 @@
-"""What the figures show: data field, granularity, the headline's metrics; and what is said of them."""
+"""The controls of the figures (data field, granularity, headline metrics), and the notes on them."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -22,7 +22,7 @@ FIELD, GRAIN, METRICS, NOTES = "shown_field", "shown_grain", "shown_metrics", "f
 
 
 def draw(focus: Focus, now: Audience, lines: Sequence[Named], noted: Noted) -> None:
-    """The controls in a row."""
+    """Draw the controls in a row."""
     with st.container(horizontal=True, vertical_alignment="center"):
         _field(focus)
         if focus.grain is not None:
@@ -39,14 +39,14 @@ def draw(focus: Focus, now: Audience, lines: Sequence[Named], noted: Noted) -> N
 
 
 def draw_notes(focus: Focus, now: Audience, found: Compared | None) -> None:
-    """What a reader has to know about the figures, and how precise they are. Its line is always there."""
+    """Draw the notes on the figures and their precision, in a line that is always there."""
     with st.container(horizontal=True, vertical_alignment="center", key=NOTES):
         st.caption(" ".join(_notes(focus, now, found)) or "\N{NO-BREAK SPACE}", width="stretch")
         exactly.draw(focus, now, precision.over(now, _in_sight(focus), focus.numbers))
 
 
 def _notes(focus: Focus, now: Audience, found: Compared | None) -> Iterator[str]:
-    """Days without data, what is compared, fields that are not computed."""
+    """Notes on days without data, the comparison, and fields that are not computed."""
     asked, there = periods.length(focus.period), len(now.total.dates)
     if 0 < there < asked:
         yield f"Data on {focus.numbers.number(there)} of {focus.numbers.number(asked)} days."
@@ -58,7 +58,7 @@ def _notes(focus: Focus, now: Audience, found: Compared | None) -> Iterator[str]
 
 
 def _in_sight(focus: Focus) -> list[DataField]:
-    """The data fields whose figures are to be seen: the chart's, and the headline's."""
+    """The data fields shown: those of the chart and of the headline."""
     return [focus.slicer.data_field(name) for name in focus.fields]
 
 

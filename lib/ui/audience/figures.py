@@ -13,7 +13,7 @@ HEIGHT = 420
 
 @st.fragment(parallel=True)
 def draw(here: Here) -> None:
-    """Ask, then draw what came; while it is awaited, its place is kept."""
+    """Send the query and draw its answer; its space is reserved while it loads."""
     if not here.slicer.data_fields:
         st.info("This slicer has no data fields to show.", icon=":material/info:")
         return

@@ -21,7 +21,7 @@ HEADLINE, CHOSEN, FIGURE, SHOW = "headline", "chosen_figure", "figure", "show_fi
 
 
 def draw(focus: Focus, now: Audience, found: Compared | None) -> None:
-    """One metric per field of the headline, each a button that makes it the field of the page."""
+    """Draw one metric per field of the headline; a click makes it the data field of the page."""
     columns = max(len(focus.metrics), 4)
     with (
         st.container(key=HEADLINE),
@@ -36,7 +36,7 @@ def draw(focus: Focus, now: Audience, found: Compared | None) -> None:
 
 
 def _button(focus: Focus, field: DataField) -> None:
-    """It lies over the figure: its words are for screen readers."""
+    """Draw the button over the figure; its label is for screen readers."""
     st.button(
         f"Show {plain(numbers.title(field))}",
         key=f"{SHOW}_{field.name}",
@@ -80,7 +80,7 @@ def _delta(focus: Focus, changed: Change) -> str | None:
 
 
 def _range(focus: Focus, field: DataField, now: Audience) -> str | None:
-    """How far off the figure may be, where it is an estimate."""
+    """The range of the figure, if it is an estimate."""
     off = precision.total_range(now, field.name)
     return f"± {focus.numbers.percent(off)}" if off >= precision.LEAST_SHOWN else None
 
@@ -92,7 +92,7 @@ def _color(field: DataField, changed: Change) -> Literal["off", "inverse", "norm
 
 
 def _help(focus: Focus, field: DataField, value: float | None, changed: Change) -> str:
-    """The exact figure, what the field is, and what is to be said about the change."""
+    """The full figure, the field's description, and notes on the change."""
     parts = [focus.numbers.full(value, field), field.annotation or "", field.formula_description or ""]
     if not changed.is_certain:
         parts.append("The change is smaller than its uncertainty: no rise or fall can be told")

@@ -1,4 +1,4 @@
-"""A leaderboard as the component draws it: what each cell says, and what a click on it means."""
+"""A leaderboard as a table of the component."""
 
 import math
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ def table(seen: Focus, board: Board) -> Table:
 
 
 def failed(seen: Focus, card: Card, why: str) -> Table:
-    """The card of a leaderboard that could not be had."""
+    """The card of a leaderboard that could not be loaded."""
     title = filter_words.field(card.name, seen.slicer)
     return Table(card.name, title, [], [], card=rows.Card(title, find=card.find, message=why))
 
@@ -121,7 +121,7 @@ def _share(board: Board, value: float) -> float | None:
 
 
 def _bar(board: Board, place: int) -> Bar | None:
-    """The value's share with the ends of its range, from 0 to 1; a full bar is the whole."""
+    """The value's share with the bounds of its range, from 0 to 1; a full bar is the total."""
     split, name = board.split, board.split.field.name
     if not split.is_additive or not board.whole or board.whole < 0:
         return None
@@ -137,7 +137,7 @@ def _bar(board: Board, place: int) -> Bar | None:
 
 
 def _rest(seen: Focus, board: Board) -> Sequence[Row]:
-    """Others: the total less what is shown, for fields whose values add up."""
+    """Others: the total less the values shown, for fields whose values add up."""
     rest = None if board.card.find else split_rows.others(board.split)
     if rest is None:
         return []
@@ -153,7 +153,7 @@ def _rest(seen: Focus, board: Board) -> Sequence[Row]:
 
 
 def _about(seen: Focus, board: Board) -> str:
-    """How many values there are, and how exact their figures; of which the order is where not of all."""
+    """The number of values and the precision of their figures, and a note if not all are sorted."""
     said = precision.sentence(board.split.answer, seen.field.name, seen.numbers)
     count = seen.numbers.number(board.found)
     parts = [f"top {seen.numbers.number(queries.RANKED)} of {count}" if board.is_cut else count]

@@ -1,4 +1,4 @@
-"""A leaderboard as a file: the values that its card shows, and the way on to all of them."""
+"""The export menu of the leaderboards: the values of a card as CSV, and a link to Export for all of them."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ CARD, LABEL = "exported_card", "Leaderboard"
 
 
 def draw(seen: Focus) -> None:
-    """Which card, and its file; the question is that of the card, without filters on its own values."""
+    """Draw the choice of card and its download; its question has no filters on the card's own values."""
     names = {card.name: card for card in seen.cards}
     name = st.selectbox(
         LABEL,

@@ -1,4 +1,4 @@
-"""Which key fields have a leaderboard, and how their changes are shown."""
+"""The picker of leaderboards, and of how changes are shown."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ WORDS = {"percent": "Percent", "amount": "Amount"}
 
 
 def draw(seen: Focus) -> None:
-    """A popover with the key fields of the cards, and the choice between percent and amounts."""
+    """Draw a popover with the key fields of the cards, and a choice between percent and amounts."""
     with st.popover("Leaderboards", icon=":material/leaderboard:", type="tertiary"):
         key = followed.key(FIELDS, [card.name for card in seen.cards])
         st.multiselect(
@@ -43,7 +43,7 @@ def draw(seen: Focus) -> None:
 
 
 def _ask_fields(here: Here, key: str) -> None:
-    """The key fields chosen, each card with the order that it had; without any, the usual ones.
+    """Change the cards to these key fields, keeping their orders; without any, to the default cards.
 
     They are remembered, but for the texts to find.
     """

@@ -1,4 +1,4 @@
-"""The questions behind a leaderboard: its first values, those that are chosen, the same before, the whole."""
+"""The queries of a leaderboard: its top and chosen values, the same on the days compared, the total."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ WHOLE = ("equals", "not equals")
 
 @dataclass(frozen=True)
 class Board:
-    """A leaderboard: its rows, the total that shares are of, and how many values there are.
+    """A leaderboard: its rows, the total for shares, and the number of values.
 
     Where `is_cut`, the order is that of the values with the largest volume only.
     """
@@ -34,18 +34,18 @@ class Board:
 
 
 def begin(seen: Focus) -> None:
-    """Begin to ask what all leaderboards need first."""
+    """Start the first queries of all leaderboards."""
     ask.ahead(seen.here, [query for card in seen.cards for query in _first(seen, card)])
 
 
 def begin_comparison(seen: Focus, answers: Sequence[tuple[Card, Audience]]) -> None:
-    """Begin to ask for the days compared, where that takes knowing what is shown."""
+    """Start the queries for the days compared that depend on the rows shown."""
     narrowed = [_only_shown(seen, card, answer) for card, answer in answers if not is_ranked(seen, card)]
     ask.ahead(seen.here, [seen.in_days(query, days) for query in narrowed for days in _other_days(seen)])
 
 
 def rows(seen: Focus, card: Card) -> Audience:
-    """The leaderboard's rows on the question's days: the first of its order, and those that are chosen."""
+    """The leaderboard's rows on the question's days: the top ones, and those chosen."""
     answer = ask.quickly(seen.here, question(seen, card))
     there = set(answer.names[card.name])
     missing = tuple(value for value in chosen(seen, card.name) if value not in there)
@@ -73,7 +73,7 @@ def board(seen: Focus, card: Card, answer: Audience) -> Board:
 
 
 def question(seen: Focus, card: Card) -> AudienceQuery:
-    """The question about a key field: without its own filters, that its other values stay in sight."""
+    """The question about a key field, without its own filters, so that its other values stay visible."""
     field, volume = seen.field.name, focus.volume(seen.slicer, seen.field)
     is_far = is_ranked(seen, card)
     by = {"name": card.name, "value": field}.get(card.by, volume)
@@ -89,18 +89,18 @@ def question(seen: Focus, card: Card) -> AudienceQuery:
 
 
 def is_ranked(seen: Focus, card: Card) -> bool:
-    """Whether the desk has to order the values: the service knows neither changes nor words."""
+    """Whether the desk has to sort the values, as the service can't sort by change or description."""
     is_in_words = card.by == "name" and bool(seen.slicer.key_field(card.name).mapping)
     return is_in_words or (card.by == "change" and seen.comparison is not None)
 
 
 def others(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
-    """The filters, but for those that keep or leave out whole values of this key field."""
+    """The filters, except those that include or exclude whole values of this key field."""
     return tuple(f for f in query.filters if f.name != name or f.match not in WHOLE)
 
 
 def chosen(seen: Focus, name: str) -> tuple[str, ...]:
-    """The values of a key field that filters keep or leave out, and those drawn as lines."""
+    """The values of a key field that filters include or exclude, and those drawn as lines."""
     found = [f.value for f in seen.query.filters if f.name == name and f.match in WHOLE]
     drawn = seen.lines[1:] if seen.lines[:1] == (name,) else ()
     return tuple(dict.fromkeys(value for values in (*found, drawn) for value in values))
@@ -114,12 +114,12 @@ def _first(seen: Focus, card: Card) -> Iterator[AudienceQuery]:
 
 
 def _other_days(seen: Focus) -> list[Days]:
-    """The days to be asked for beside the question's own."""
+    """The days to query in addition to the question's own."""
     return [days for days in seen.comparison or () if days != seen.period]
 
 
 def _only_shown(seen: Focus, card: Card, answer: Audience) -> AudienceQuery:
-    """The question about the rows that are shown, on other days."""
+    """The question about the rows shown, on other days."""
     asked = question(seen, card)
     shown = Filter(name=card.name, value=tuple(answer.names[card.name]), match="equals")
     fields = (seen.field.name,)
@@ -135,7 +135,7 @@ def _found_by(card: Card) -> tuple[Filter, ...]:
 
 
 def _whole(seen: Focus, card: Card, answer: Audience) -> float | None:
-    """The total of all values, whatever text is searched for."""
+    """The total of all values, ignoring the search text."""
     if not card.find:
         return answer.total.values.get(seen.field.name)
     filters = others(seen.query, card.name)
@@ -149,7 +149,7 @@ def _split(seen: Focus, answer: Audience, both: Compared | None) -> Split:
 
 
 def _with_vanished(seen: Focus, answer: Audience, both: Compared) -> tuple[Audience, Compared]:
-    """The rows with those that are there on the earlier days only: their volume went to nothing.
+    """The rows, with values added that occur on the earlier days only: their volume dropped to zero.
 
     Only for fields that add up, where both answers have every value, each exactly.
     """
@@ -166,7 +166,7 @@ def _with_vanished(seen: Focus, answer: Audience, both: Compared) -> tuple[Audie
 
 
 def _ranked(seen: Focus, card: Card, split: Split) -> list[int]:
-    """The places of the rows that are shown: the first of the order, then what else is chosen."""
+    """The places of the rows shown: the top ones, then other chosen ones."""
     order = _by_words(card, split) if card.by == "name" else _by_change(seen, card, split)
     first, wanted = order[:SHOWN], set(chosen(seen, card.name))
     names = split.answer.names[card.name].tolist()
@@ -179,7 +179,7 @@ def _by_words(card: Card, split: Split) -> list[int]:
 
 
 def _by_change(seen: Focus, card: Card, split: Split) -> list[int]:
-    """Places by change, those whose change is not known last."""
+    """Places sorted by change, with unknown changes last."""
     sizes = [_size(seen, changed) for changed in split_rows.changes(split)]
     sign = -1 if card.direction == "desc" else 1
     return sorted(

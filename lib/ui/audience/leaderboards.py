@@ -1,4 +1,4 @@
-"""The leaderboards: a card per key field, all in one component, asked for side by side."""
+"""The leaderboards: a card per key field, all in one component, queried in parallel."""
 
 from functools import partial
 
@@ -20,7 +20,7 @@ HEIGHT = 234
 
 @st.fragment(parallel=True)
 def draw(here: Here) -> None:
-    """Ask for all cards, then draw them at once; one that fails says so in its place."""
+    """Query all cards, then draw them together; a card that fails shows its error."""
     if not here.slicer.data_fields:
         return
     drill.catch_up(here)
@@ -32,7 +32,7 @@ def draw(here: Here) -> None:
 
 
 def _tables(seen: Focus) -> list[Table]:
-    """First what each card shows is on its way, then what it is compared with."""
+    """The tables. The rows of all cards are queried first, then their comparisons."""
     queries.begin(seen)
     found, failed = {}, {}
     for card in seen.cards:

@@ -1,4 +1,4 @@
-"""What moved: which values of which key fields explain the difference between the two periods."""
+"""The block "What moved": the values of key fields that explain the difference between two periods."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -21,7 +21,7 @@ BLOCK, HEIGHT, MOST_RANKED, MOST_OVERLAPPING = "moved", 320, 5, 2
 
 @st.fragment(parallel=True)
 def draw(here: Here) -> None:
-    """The block, where it is open: it asks its many questions only then."""
+    """Draw the block if it is open; only then its many queries are sent."""
     drill.catch_up(here)
     if not here.slicer.data_fields or not question.view(here).moved:
         return
@@ -39,7 +39,7 @@ def draw(here: Here) -> None:
 
 
 def _draw(seen: Focus, taken: DeltaGenerator) -> None:
-    """A sentence on the whole, one per key field, and their values in tables."""
+    """Draw a sentence on the total, then a sentence and a table per key field."""
     with st.skeleton(height=HEIGHT):
         found = moved_found.found(seen)
     st.markdown(plain(moved_words.whole(seen, found)))
@@ -56,7 +56,7 @@ def _draw(seen: Focus, taken: DeltaGenerator) -> None:
 
 
 def _export(seen: Focus, found: Moved, shown: Sequence[Moves]) -> None:
-    """The values as a file, and the way to the question's rows."""
+    """Draw the values as a download, and a link to Export."""
     menu = export_menu.opened(BLOCK)
     if menu is not None:
         with menu:

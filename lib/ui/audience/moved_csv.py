@@ -1,4 +1,4 @@
-"""What moved as a file: every value that is shown, with what it contributes and its own figures."""
+"""What moved as CSV: every value shown, with its contribution and its own figures."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from lib.ui.question.focus import Focus
 
 
 def text(seen: Focus, found: Moved, shown: Sequence[Moves]) -> str:
-    """A row per value; the difference of the whole last. Values are raw and whole."""
+    """A row per value, with the total difference last. Numbers are not rounded."""
     lines = io.StringIO()
     writer = csv.writer(lines, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
     for label in _labels(seen, found):

@@ -1,4 +1,4 @@
-"""The answer to what moved, computed once and kept for a moment in the session."""
+"""The answer to "What moved", computed once and cached briefly in the session."""
 
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,7 +18,7 @@ Kept = dict[Key, tuple[float, "Future[Moved]"]]
 
 
 def found(seen: Focus) -> Moved:
-    """What moved the field shown between the days compared. Raises the service's errors.
+    """The values that moved the field shown between the two periods. Raises the service's errors.
 
     Who comes while it is computed waits for it: a run that a newer one has overtaken asks nothing twice.
     """

@@ -14,7 +14,7 @@ OTHERS = "All others"
 
 
 def table(seen: Focus, found: Moved, moves: Moves) -> Table:
-    """The movers of a key field: what each contributes, by mix and rate for ratios, and its own figures."""
+    """The movers of a key field: their contributions (for ratios by mix and rate), and their own figures."""
     title = filter_words.field(moves.name, seen.slicer)
     rest = [_rest(seen, found, moves)] if moves.adds_up else []
     label = f"What moved {numbers.title(seen.field)}, by {title}"
@@ -48,7 +48,7 @@ def _row(seen: Focus, found: Moved, moves: Moves, mover: Mover) -> Row:
 
 
 def _rest(seen: Focus, found: Moved, moves: Moves) -> Row:
-    """What the values that are not shown contribute together."""
+    """The contribution of all values that are not shown."""
     whole = found.difference - sum(mover.contribution for mover in moves.movers)
     has_parts = moves.movers[0].mix is not None
     empty = [Cell(NOTHING)] * (4 if has_parts else 2)
@@ -60,7 +60,7 @@ def _moved(seen: Focus, value: float | None, bar: tuple[float, float, float] | N
 
 
 def _bar(found: Moved, mover: Mover) -> tuple[float, float, float] | None:
-    """A full bar is the whole difference."""
+    """The bar of a contribution; a full bar is the total difference."""
     if not found.difference:
         return None
     share = min(abs(mover.contribution / found.difference), 1.0)

@@ -1,4 +1,4 @@
-"""What moved, in sentences."""
+"""The sentences of the block "What moved"."""
 
 from lib.reporting.moved.explain import MOST_FIELDS, Moved
 from lib.reporting.moved.movers import Mover, Moves
@@ -12,7 +12,7 @@ NAMED = 2
 
 
 def whole(seen: Focus, found: Moved) -> str:
-    """By how much the whole moved, and what was found."""
+    """The change of the total, and what was found."""
     if seen.comparison is None:
         return ""
     now, before = (numbers.days(*days) for days in seen.comparison)
@@ -26,7 +26,7 @@ def whole(seen: Focus, found: Moved) -> str:
 
 
 def sentence(seen: Focus, found: Moved, moves: Moves) -> str:
-    """Which values of a key field explain how much of it."""
+    """The values of a key field and how much of the change they explain."""
     named = [name(mover) for mover in moves.telling]
     rest = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
     said = f"{filter_words.field(moves.name, seen.slicer)}: {', '.join(named[:NAMED])}{rest}"
@@ -41,7 +41,7 @@ def sentence(seen: Focus, found: Moved, moves: Moves) -> str:
 
 
 def notes(seen: Focus, found: Moved) -> str:
-    """How it was computed, where a reader has to know."""
+    """Notes on the computation that a reader needs."""
     said = [_held_against(found)]
     if isinstance(found.kind, Ratio):
         said.append("Mix: the value's share changed; rate: its own figure did; they add up.")
@@ -57,14 +57,14 @@ def notes(seen: Focus, found: Moved) -> str:
 
 
 def signed(seen: Focus, value: float) -> str:
-    """A difference in the field's own unit; of percentages, in points."""
+    """A signed difference in the field's unit; for percentages, in points."""
     if numbers.unit(seen.field) == "%":
         return f"{_plus(value, seen.numbers.plain(value, seen.field))} points"
     return _plus(value, seen.numbers.short(value, seen.field))
 
 
 def name(mover: Mover) -> str:
-    """A value as people know it."""
+    """The label of a value."""
     return mover.words or mover.code or NOT_SET
 
 
@@ -73,7 +73,7 @@ def _plus(value: float, text: str) -> str:
 
 
 def _parts(seen: Focus, telling: tuple[Mover, ...]) -> str:
-    """Rate and mix of what a few values contribute."""
+    """The contributions of a few values by rate and mix."""
     if not telling or telling[0].mix is None:
         return ""
     rate, mix = (sum(getattr(mover, part) or 0.0 for mover in telling) for part in ("rate", "mix"))

@@ -1,4 +1,4 @@
-"""What is said where a question finds nothing, and the way out of it."""
+"""The message for a question without results, with a button that leads on."""
 
 import streamlit as st
 
@@ -13,12 +13,12 @@ TRIED = 6
 
 
 def is_there(audience: Audience) -> bool:
-    """Whether the answer found any record."""
+    """Whether the answer has any records."""
     return audience.total.records_found > 0 and len(audience) > 0
 
 
 def draw(seen: Focus) -> None:
-    """One sentence on what was asked and why nothing came, and one button that leads on."""
+    """Draw a sentence on why there are no results, and one button that leads on."""
     days = numbers.days(*seen.period)
     if not seen.query.filters or not _has_data(seen):
         first, last = seen.slicer.first_date, seen.slicer.last_date
@@ -37,7 +37,7 @@ def draw(seen: Focus) -> None:
 
 
 def _has_data(seen: Focus) -> bool:
-    """Whether any of the days asked for is one that the slicer has, as far as it says which it has."""
+    """Whether the slicer has data on any of the question's days, as far as it says so."""
     first, last = seen.slicer.first_date, seen.slicer.last_date
     if first is None or last is None:
         return True
@@ -45,7 +45,7 @@ def _has_data(seen: Focus) -> bool:
 
 
 def _most_in_the_way(seen: Focus) -> tuple[int | None, str]:
-    """Which single filter stands most in the way, by place, and the volume that is there without it."""
+    """The place of the filter whose removal brings the largest volume, and that volume."""
     by = values.frequent(seen.slicer)
     if by is None:
         return None, ""

@@ -1,4 +1,4 @@
-"""The field over time: its chart, whose days can be brushed, and the chart's table."""
+"""The field over time: a chart with a brush, and its table."""
 
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
@@ -23,7 +23,7 @@ TABLE_WIDTH = 420
 
 
 def lines(focus: Focus, now: Audience, found: Compared | None) -> list[Named]:
-    """The period's line, and the one it is compared with; none where there are no time key fields."""
+    """The line of the period and the one compared; none without time key fields."""
     if focus.grain is None:
         return []
     name, today = focus.field.name, ask.today(focus.here, focus.query)
@@ -37,14 +37,14 @@ def lines(focus: Focus, now: Audience, found: Compared | None) -> list[Named]:
 
 
 def named(shown: Sequence[ValueLine]) -> list[Named]:
-    """The lines of values, for the table of their numbers."""
+    """The lines of values, for the table."""
     return [Named(line.label, line.now) for line in shown]
 
 
 def draw(
     focus: Focus, shown: Sequence[Named], values: Sequence[ValueLine] = (), noted: Sequence[Note] = ()
 ) -> None:
-    """The chart, of `values` where some are chosen, with a mark on each day that has a note.
+    """Draw the chart, of `values` if any are chosen, with a mark on each day that has notes.
 
     A range brushed on it becomes the question's days.
     """
@@ -66,7 +66,7 @@ def draw(
 
 
 def draw_table(focus: Focus, shown: Sequence[Named]) -> None:
-    """The chart's numbers in a popover."""
+    """Draw the chart's table in a popover."""
     popover = st.popover("Table", icon=":material/table_rows:", type="tertiary", key=TWIN, on_change="rerun")
     if popover.open:
         writes: dict[Any, Any] = {line.label: _plain(focus) for line in shown}
@@ -80,7 +80,7 @@ def draw_table(focus: Focus, shown: Sequence[Named]) -> None:
 
 
 def draw_zoom_out(focus: Focus) -> None:
-    """The way back from a brushed range."""
+    """Draw the button that leaves a zoom."""
     if before := focus.view.zoom:
         st.button(
             "Zoom out",
@@ -127,12 +127,12 @@ def _plain(focus: Focus) -> Any:
 
 
 def _is_touched() -> bool:
-    """Whether the reader's device is one on which a drag over a chart means to scroll."""
+    """Whether the device has a touch screen, where a drag over a chart scrolls."""
     return "Mobi" in st.context.headers.get("User-Agent", "")
 
 
 def _zoom(focus: Focus, shown: Series) -> None:
-    """Ask for the brushed days; the link keeps the dates at which the zooming began."""
+    """Change the question to the brushed days; the link keeps the dates from before the zoom."""
     boxes = st.session_state[CHART].selection.box
     found = days_of(boxes[0]["x"], shown) if boxes else None
     if found is None or found == focus.period:

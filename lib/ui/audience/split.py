@@ -1,4 +1,4 @@
-"""The split: by which key fields, as table, pivot, bars, lines or heatmap; a click on a value drills."""
+"""The split, as table, pivot, bars, lines or heatmap; a click on a value drills down."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -93,14 +93,14 @@ def draw(here: Here) -> None:
 
 
 def _precision(seen: Focus, drawn: Drawn) -> str:
-    """How exact the figures are; of lines, both the values' figures and their courses."""
+    """The precision of the figures; for lines, that of the values' figures and of their courses."""
     answers = (drawn.split.answer, drawn.answer)
     said = [precision.over(answer, _in_sight(seen), seen.numbers) for answer in answers]
     return next((words for words in said if words != precision.EXACT), precision.EXACT)
 
 
 def _in_sight(seen: Focus) -> list[DataField]:
-    """The data fields whose figures are to be seen, the one in front first: a table has them all."""
+    """The data fields shown, the main one first: a table has them all."""
     names = seen.fields if _chart(seen) in TABLES else seen.fields[:1]
     return [seen.slicer.data_field(name) for name in names]
 
@@ -168,7 +168,7 @@ def _chart_picker(seen: Focus) -> None:
 
 
 def _more(seen: Focus, found: int, shown: int, most: int) -> None:
-    """How many rows there are, and the way to more; those of a pivot's first level."""
+    """Draw the number of rows and a button for more; of a pivot, those of the first level."""
     with st.container(horizontal=True, vertical_alignment="center"):
         _counted(seen, found, shown)
         if found > shown and seen.view.rows < most:

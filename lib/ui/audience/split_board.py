@@ -1,4 +1,4 @@
-"""The split's table as the component draws it: what each cell says, and what a click on it means."""
+"""The split's table as a table of the component."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ Bar = tuple[float, float, float]
 def board(
     found: split_table.Table, split: Split, query: AudienceQuery, order: Sequence[Order], label: str
 ) -> Table:
-    """The table for the component. `order` is that of the rows; `query` says which values are filters now."""
+    """The table for the component. `order` is that of the rows; `query` has the filters that mark values."""
     now = {by.name: by.direction for by in order[:1]}
     asked = kept(query)
     bars = lengths(split, split.answer.total.values.get(split.field.name))
@@ -67,12 +67,12 @@ def figure(column: split_table.Column, value: Any, is_vague: bool = False, bar: 
 
 
 def kept(query: AudienceQuery) -> set[tuple[str, str]]:
-    """The values of key fields that filters ask for."""
+    """The values of key fields that filters include."""
     return {(f.name, value) for f in query.filters if f.match == "equals" for value in f.value}
 
 
 def _values(split: Split) -> list[Values]:
-    """The values of the rows' key fields, as filters take them."""
+    """The values of the rows' key fields, as in filters."""
     rows = split.answer.names.itertuples(index=False, name=None)
     return [tuple(zip(split.keys, map(str, row), strict=True)) for row in rows]
 

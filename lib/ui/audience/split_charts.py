@@ -1,4 +1,4 @@
-"""A split as table, bars or heatmap on the screen, and what a click on each means."""
+"""Draws a split as table, pivot, bars or heatmap, and handles clicks on it."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -22,7 +22,7 @@ from lib.ui.rows import rows
 
 
 def table(seen: Focus, split: Split) -> None:
-    """The table. A click on a value of a key field keeps it alone, one on a figure its whole row."""
+    """Draw the table. A click on a value keeps it alone, a click on a figure keeps its whole row."""
     more = [seen.slicer.data_field(name) for name in seen.metrics if name != seen.field.name]
     found = split_table.table(split, more, seen.numbers, _is_ranked(seen))
     shown = split_board.board(found, split, seen.query, seen.order, alternative(seen, split.keys))
@@ -49,7 +49,7 @@ def _is_ranked(seen: Focus) -> bool:
 
 
 def bars(seen: Focus, split: Split) -> None:
-    """The bars. A click drills into the bar's row."""
+    """Draw the bars. A click drills into the bar's row."""
     answer, name = split.answer, seen.field.name
     sampled = answer.low is not None and answer.high is not None and name in answer.low
     shown = Bars(
@@ -70,7 +70,7 @@ def bars(seen: Focus, split: Split) -> None:
 
 
 def heatmap(seen: Focus, split: Split) -> None:
-    """The heatmap of two key fields. A click drills into both values of the cell."""
+    """Draw the heatmap of two key fields. A click drills into both values of the cell."""
     grid, few = cells(split), few_cells(split)
     described = {
         key: dict(zip(split.answer.names[key], split_rows.labels(split)[key], strict=True))
@@ -108,14 +108,14 @@ def cells(split: Split) -> pd.DataFrame:
 
 
 def few_cells(split: Split) -> pd.DataFrame:
-    """Which of these cells rest on few records, with the same codes down and across, in any order."""
+    """Which of these cells are based on few records, with the same codes down and across, in any order."""
     down, across = split.keys
     few = split.answer.names.assign(value=split_rows.few(split).astype(float))
     return few.pivot(index=down, columns=across, values="value")
 
 
 def _order(split: Split, key: str) -> list[str]:
-    """A key field's codes: the largest first, or as time runs."""
+    """A key field's codes: the largest first, or by time."""
     codes = split.answer.names[key]
     if key in TIME_KEY_FIELDS:
         return sorted(codes.unique())
@@ -124,7 +124,7 @@ def _order(split: Split, key: str) -> list[str]:
 
 
 def alternative(seen: Focus, keys: Sequence[str]) -> str:
-    """What a chart of the split shows, for who can't see it."""
+    """The alternative text of a chart of the split."""
     fields = ", ".join(filter_words.field(key, seen.slicer) for key in keys)
     return f"{numbers.title(seen.field)} by {fields}, {numbers.days(*seen.period)}"
 

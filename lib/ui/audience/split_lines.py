@@ -1,4 +1,4 @@
-"""The split as small charts over time: the first values of a key field, from one question for all of them."""
+"""The split as small charts over time: the top values of a key field, from one query."""
 
 from dataclasses import dataclass
 
@@ -32,7 +32,7 @@ def key_field(seen: Focus) -> str | None:
 
 
 def asked(seen: Focus, name: str) -> Courses:
-    """The first values of the order, then their courses."""
+    """The top values of the order, then their courses."""
     changes = {"split_by": (name,), "order_by": split_levels.order(seen, (name,)), "limit": SHOWN}
     query = seen.rows().model_copy(update=changes)
     top = ask.quickly(seen.here, query)
@@ -54,7 +54,7 @@ def asked(seen: Focus, name: str) -> Courses:
 
 
 def draw(seen: Focus, courses: Courses, title: str) -> None:
-    """The charts."""
+    """Draw the charts."""
     st.plotly_chart(
         panels.figure(courses.panels, seen.field, seen.numbers),
         key=KEY,

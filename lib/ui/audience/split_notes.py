@@ -1,4 +1,4 @@
-"""What a reader has to know about the rows of a split."""
+"""Notes on the rows of a split."""
 
 from lib.reporting.models import TIME_KEY_FIELDS
 from lib.ui.audience import split_queries
@@ -10,7 +10,7 @@ from lib.ui.question.view import Chart
 
 
 def notes(seen: Focus, split: Split, chart: Chart) -> list[str]:
-    """What a reader has to know about these rows."""
+    """The notes on these rows, a sentence each."""
     found = []
     for name in split.segmented:
         count = split_queries.overlap(seen, name)

@@ -1,4 +1,4 @@
-"""The questions behind a split: its rows, the same rows before, a grid of two fields, the overlap."""
+"""The queries of a split: its rows, the same rows on the days compared, a grid of two fields, the overlap."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ ACROSS, DOWN = 14, 20
 
 
 def both_sides(seen: Focus, answer: Audience) -> Compared | None:
-    """The answer's rows on the days compared; none for splits over time: their values are others."""
+    """The answer's rows on the days compared; None for splits over time, whose values differ."""
     is_over_time = not TIME_KEY_FIELDS.keys().isdisjoint(seen.query.split_by)
     if seen.comparison is None or not len(answer) or is_over_time:
         return None
@@ -51,7 +51,7 @@ def overlap(seen: Focus, segmented: str) -> float | None:
 
 
 def _top(seen: Focus, name: str, count: int) -> Sequence[Filter]:
-    """A filter on a key field's top values; none for a time key field, all of whose values are wanted."""
+    """A filter on a key field's top values; None for a time key field, which has all of its values."""
     if name in TIME_KEY_FIELDS:
         return ()
     volume = focus.volume(seen.slicer, seen.field)

@@ -87,7 +87,7 @@ def _keys(split: Split) -> Iterator[Column]:
 
 
 def _front(split: Split, changes: Sequence[Change], figures: Numbers) -> Iterator[Column]:
-    """The field in front: its values, and as far as they mean something their share, range and change."""
+    """The main field: its values, and where meaningful their share, range and change."""
     name, rest = split.field.name, split_rows.others(split)
     whole = split.answer.total.values.get(name)
     yield _figures(split, split.field, figures, rest)

@@ -1,4 +1,4 @@
-"""The chosen values over time: the questions behind their lines."""
+"""The queries for the lines of chosen values."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ from lib.ui.question.focus import Focus
 
 
 def asked(seen: Focus) -> list[ValueLine]:
-    """A line per chosen value, beside the line of the days compared; none where no value is chosen."""
+    """A line per chosen value, with the line of the days compared; none if no value is chosen."""
     if not seen.lines or seen.grain is None:
         return []
     name, *values = seen.lines
@@ -46,13 +46,13 @@ def courses(
 
 
 def _begin(seen: Focus, query: AudienceQuery) -> None:
-    """Both sides of the question, side by side."""
+    """Start both queries of the comparison in parallel."""
     earlier = [seen.in_days(query, seen.comparison.before)] if seen.comparison else []
     ask.ahead(seen.here, [query, *earlier])
 
 
 def _question(seen: Focus) -> AudienceQuery:
-    """The field of each value over time; its key field's own filters don't matter."""
+    """The question about each value over time, without filters on their key field."""
     name, *values = seen.lines
     exact = Filter(name=name, value=tuple(values), match="equals")
     time = time_key_field(seen.grain or "day")

@@ -1,4 +1,4 @@
-"""Alerts in words: the figure and its bound, and how it is now. Not yet fit for Markdown."""
+"""Alerts in words: the figure, its bound and its state. Not escaped for Markdown."""
 
 from lib.reporting.models import DataField
 from lib.ui.charts.numbers import Numbers, days, title
@@ -12,7 +12,7 @@ RULES: dict[AlertRule, str] = {
 
 
 def watched(alert: Alert, numbers: Numbers) -> str:
-    """What is watched: `Impressions above 100,000`."""
+    """The condition: `Impressions above 100,000`."""
     field = DataField.model_validate(alert.figure)
     if alert.rule == "changed":
         return f"{title(field)} {RULES['changed']}"
@@ -20,7 +20,7 @@ def watched(alert: Alert, numbers: Numbers) -> str:
 
 
 def now(alert: Alert, numbers: Numbers) -> str:
-    """How it is: the figure, what is usual for it, since when it fires; or why it could not be checked."""
+    """The state: the figure, its usual range, since when it fires; or why it could not be checked."""
     parts = []
     if alert.state == "new":
         parts.append("not checked yet")

@@ -25,7 +25,7 @@ class Bars:
 
 
 def figure(rows: Bars, field: DataField, numbers: Numbers) -> go.Figure:
-    """Horizontal bars from zero, the first row on top, each with its value and, where sampled, its range."""
+    """Horizontal bars from zero, the first row on top, each with its value and, if sampled, its range."""
     places = list(range(len(rows.labels)))
     values = np.asarray(rows.values, dtype=float)
     chart = theme.figure(

@@ -1,4 +1,4 @@
-"""A figure now and before: by how much it changed, and whether that is more than its uncertainty."""
+"""The change of a figure between two periods, and whether it exceeds the figure's uncertainty."""
 
 import math
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from lib.reporting.answers import Audience
 
 @dataclass(frozen=True)
 class Change:
-    """`ratio` is relative to the figure before; None where one of the two is missing or the earlier is zero.
+    """`ratio` is relative to the earlier figure; None if either is missing or the earlier is zero.
     `amount` is the difference in the field's own unit.
 
     It is certain when the figures' 95 % ranges do not overlap: what a reader sees overlapping is no rise or
@@ -71,7 +71,7 @@ def of_rows(audience: Audience, field: str) -> list[Estimate]:
 
 
 def is_sampled(audience: Audience) -> bool:
-    """Whether an answer's figures come from a part of the records."""
+    """Whether an answer's figures are estimates from a sample."""
     if audience.precision is not None:
         return audience.precision.is_sampled
     return audience.total.confidence_range is not None or audience.confidence_range is not None

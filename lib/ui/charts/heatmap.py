@@ -1,4 +1,4 @@
-"""Two key fields of a split against each other, as shades."""
+"""A heatmap of two key fields of a split."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,12 +29,12 @@ class Grid:
 
     @property
     def solid(self) -> np.ndarray:
-        """The values without those that rest on few records (NaN)."""
+        """The values, with those based on few records as NaN."""
         return self.values if self.few is None else np.where(self.few, np.nan, self.values)
 
 
 def figure(grid: Grid, field: DataField, numbers: Numbers, ink: str = theme.GREY) -> go.Figure:
-    """The cells in shades and figures, under clear squares that take clicks. `ink` is the figures' colour."""
+    """The cells as colours and figures, under clear squares that take clicks; `ink` is the figures' colour."""
     texts = [[drawn(numbers.short(value, field)) for value in row] for row in grid.values]
     height = len(grid.down) * ROW + 90
     chart = theme.figure(height, numbers.separators, clickmode="event+select", dragmode=False)
@@ -82,7 +82,7 @@ def _cells(grid: Grid, texts: list[list[str]], field: DataField, ink: str) -> go
 
 
 def _hatches(few: np.ndarray) -> go.Scatter:
-    """Diagonals over the cells that rest on few records, all of them in one line with gaps."""
+    """Diagonal hatches over cells based on few records, as one line with gaps."""
     x: list[float | None] = []
     y: list[float | None] = []
     for row, column in np.argwhere(few):
@@ -96,7 +96,7 @@ def _hatches(few: np.ndarray) -> go.Scatter:
 
 
 def _squares(grid: Grid, texts: list[list[str]], field: DataField) -> go.Scatter:
-    """Cells of a heatmap give no click: over each lies a square that does, all over the cell."""
+    """Transparent squares over all cells, as the cells of a Plotly heatmap can't be selected by a click."""
     places = [(column, row) for row in range(len(grid.down)) for column in range(len(grid.across))]
     return go.Scatter(
         x=[column for column, _ in places],
@@ -113,5 +113,5 @@ def _squares(grid: Grid, texts: list[list[str]], field: DataField) -> go.Scatter
 
 
 def _darkest(known: np.ndarray, field: DataField) -> float | None:
-    """Where the scale ends: for a ratio before the extremes, which are those of the smallest cells."""
+    """The end of the colour scale; for a ratio below the extremes, which are those of the smallest cells."""
     return float(np.quantile(known, 0.95)) if len(known) and field.formula is not None else None

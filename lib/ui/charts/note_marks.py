@@ -1,4 +1,4 @@
-"""Notes on dates as marks at the top of a chart over time; their texts are in the hover, as characters."""
+"""Marks for notes on dates at the top of a chart over time, with their escaped texts on hover."""
 
 import textwrap
 from bisect import bisect_right
@@ -17,7 +17,7 @@ HEIGHT = 0.97
 
 
 def draw(figure: go.Figure, notes: Sequence[Note], times: Series) -> None:
-    """A mark above each bucket of `times` in whose days something was noted; `notes` in the order of days."""
+    """Add a mark above each bucket of `times` whose days have notes; `notes` in the order of days."""
     by_bucket: dict[datetime, list[Note]] = defaultdict(list)
     for note in notes:
         place = bisect_right(times.starts, datetime.combine(note.day, time())) - 1
@@ -48,7 +48,7 @@ def draw(figure: go.Figure, notes: Sequence[Note], times: Series) -> None:
 
 
 def spoken(notes: Sequence[Note]) -> str:
-    """The notes at the end of a chart's alternative text; empty without any."""
+    """The notes as the end of a chart's alternative text; empty without notes."""
     if not notes:
         return ""
     more = f"; and {len(notes) - MOST_SPOKEN} more" if len(notes) > MOST_SPOKEN else ""

@@ -1,4 +1,4 @@
-"""Numbers and days as a reader sees them: their locale's marks, the field's precision, units where asked."""
+"""Formats numbers and dates by the reader's locale and the field's precision, with units where requested."""
 
 import math
 from dataclasses import dataclass
@@ -84,13 +84,13 @@ class Numbers:
 
 
 def unit(field: DataField) -> str:
-    """The unit that a field's display pattern (`$#`) puts beside the number; empty where it has none."""
+    """The unit in a field's display pattern (`$#`); empty without one."""
     pattern = field.display_pattern or ""
     return pattern.replace("#", "").strip() if pattern.count("#") == 1 else ""
 
 
 def title(field: DataField, with_unit: bool = False) -> str:
-    """A data field's name as people know it, with its unit for the header of a column."""
+    """A data field's label, with its unit for the header of a column."""
     name = field.description or field.name
     return f"{name}, {unit(field)}" if with_unit and unit(field) else name
 

@@ -1,4 +1,4 @@
-"""Small charts over time side by side, one per value, all of one scale."""
+"""Small multiples: a chart over time per value, side by side on one scale."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ LABEL_LENGTH, SPARE = 24, 0.06
 
 @dataclass(frozen=True)
 class Panel:
-    """A value's course, and its figure over all days as it is written."""
+    """A value over time, and its formatted figure for all days."""
 
     line: ValueLine
     figure: str
 
 
 def figure(panels: Sequence[Panel], field: DataField, numbers: Numbers) -> go.Figure:
-    """A chart per value, three in a row, its name and figure above it; what is compared is dotted."""
+    """A chart per value, three in a row, with its name and figure above; the days compared are dotted."""
     down = -(-len(panels) // ACROSS)
     height = down * (HEAD + INSIDE) + FOOT
     chart = theme.figure(height, numbers.separators, hovermode="closest", dragmode=False)
@@ -52,7 +52,7 @@ def _traces(line: ValueLine, field: DataField, numbers: Numbers) -> list[go.Scat
 
 
 def _scale(panels: Sequence[Panel], field: DataField) -> list[float]:
-    """From the least to the greatest value of all panels, and a little more; but for formulas from zero."""
+    """The range of all panels with a margin; it starts at zero except for formulas."""
     drawn = [
         side
         for panel in panels
@@ -131,7 +131,7 @@ def _number(place: int) -> str:
 
 
 def alternative(panels: Sequence[Panel], title: str) -> str:
-    """What the charts show, for who can't see them: each value's figure, and where its course is highest."""
+    """The alternative text: each value's figure, and when it is highest."""
     told = []
     for panel in panels:
         values = panel.line.now.values

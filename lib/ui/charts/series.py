@@ -1,4 +1,4 @@
-"""A data field over time: one value per bucket, with none left out."""
+"""A data field over time: one value per bucket, without gaps."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ class Series:
     parts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Without parts all buckets are whole."""
+        """Default `parts`: all buckets are whole."""
         object.__setattr__(self, "parts", self.parts or ("",) * len(self.names))
 
     def __len__(self) -> int:
@@ -44,7 +44,7 @@ class Series:
 
     @property
     def without_parts(self) -> "Series":
-        """The same with the values of whole buckets alone."""
+        """The same with only the values of whole buckets."""
         return replace(self, values=np.where(self.is_whole, self.values, np.nan))
 
 
@@ -96,7 +96,7 @@ def over(
 
 
 def part(grain: Granularity, name: str, period: Days, today: date | None = None) -> str:
-    """How much of a bucket lies in the period, and is over: `3 of 7 days`; empty where all of it does."""
+    """How much of a bucket is in the period and past: `3 of 7 days`; empty if it is whole."""
     if grain == "hour":
         return ""
     first, last = dates.bounds(grain, name)
@@ -110,7 +110,7 @@ def part(grain: Granularity, name: str, period: Days, today: date | None = None)
 
 
 def said(name: str, part: str) -> str:
-    """A bucket's name, with how much of it there is."""
+    """A bucket's name, with how much of it is covered."""
     return f"{name} ({part})" if part else name
 
 

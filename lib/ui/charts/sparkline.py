@@ -1,4 +1,4 @@
-"""A figure's course in small, under the figure: a picture, and its numbers as its alternative text."""
+"""A sparkline below a figure, with its numbers as alternative text."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ KEY = "sparkline"
 
 
 def draw(course: Series, field: DataField, grain: Granularity, period: Days, numbers: Numbers) -> None:
-    """The course below its figure; nothing where fewer than two values are known."""
+    """Draw the sparkline; nothing with fewer than two known values."""
     if np.isfinite(course.values).sum() < 2:
         return
     with st.container(key=f"{KEY}_{field.name}"):
@@ -43,7 +43,7 @@ def picture(values: np.ndarray) -> str:
 
 
 def text(course: Series, field: DataField, grain: Granularity, period: Days, numbers: Numbers) -> str:
-    """What the picture shows: every value, or of many the first, the least, the greatest and the last."""
+    """The alternative text: every value, or of many the first, the least, the greatest and the last."""
     known = np.flatnonzero(np.isfinite(course.values))
     head = f"{title(field)} by {grain}, {days(*period)}"
     if len(course) <= MOST_NAMED:

@@ -1,4 +1,4 @@
-"""How charts look: colours that hold on light and dark ground, no frames, faint gridlines."""
+"""The style of charts: colours for light and dark backgrounds, no frames, faint gridlines."""
 
 import html
 from typing import Any
@@ -15,7 +15,7 @@ CONFIG = {"displayModeBar": False, "displaylogo": False, "scrollZoom": False, "d
 
 
 def ink(theme: str | None) -> str:
-    """The colour of text on that ground (`light` or `dark`), where Plotly would choose one of its own."""
+    """The colour of text on a `light` or `dark` background, where Plotly would choose its own."""
     return "#e4e8ee" if theme == "dark" else "#0d131b"
 
 
@@ -45,5 +45,5 @@ def shortened(text: str, length: int = LABEL_LENGTH) -> str:
 
 
 def drawn(text: str) -> str:
-    """Text that is not ours, as its characters: Plotly would make links and styles of HTML in it."""
+    """Text from outside, escaped: Plotly would interpret HTML in it."""
     return html.escape(text, quote=False)

@@ -1,4 +1,4 @@
-"""The chart over time. A pure function; what a brush on it means is said where it is drawn."""
+"""The chart over time, as a pure function; brushes are handled where it is drawn."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ TIME_HEIGHT, MOST_TICKS, LABEL_ROOM = 168, 13, 96
 
 @dataclass(frozen=True)
 class Named:
-    """A series and what it is called on the chart."""
+    """A series and its name on the chart."""
 
     label: str
     series: Series
@@ -27,7 +27,7 @@ class Named:
 def over_time(
     lines: Sequence[Named], field: DataField, numbers: Numbers, has_brush: bool = True
 ) -> go.Figure:
-    """The field over time: a line, a dotted one that it is compared with, a band for the 95 % range."""
+    """The field over time: a line, a dotted one for the days compared, and a band for the 95 % range."""
     now, before = lines[0], lines[1] if len(lines) > 1 else None
     figure = empty(now.series, field, numbers, has_brush)
     figure.add_traces(band(now.series))
@@ -43,7 +43,7 @@ def over_time(
 def empty(
     times: Series, field: DataField, numbers: Numbers, has_brush: bool, room: int = LABEL_ROOM
 ) -> go.Figure:
-    """Axes for these times without any line; `room` is the pixels for the lines' names at the right."""
+    """Axes for these times without lines; `room` is the space in pixels for the lines' names at the right."""
     figure = theme.figure(
         TIME_HEIGHT,
         numbers.separators,
@@ -59,7 +59,7 @@ def empty(
 
 
 def time_axis(times: Series, most: int = MOST_TICKS) -> dict[str, object]:
-    """The range of an axis with these times, and its ticks: at most so many."""
+    """The range of an axis with these times, and at most so many ticks."""
     return {"range": _edges(times), **_ticks(times, most)}
 
 
@@ -71,7 +71,7 @@ def line(
     color: str = theme.ACCENT,
     dotted: bool = False,
 ) -> go.Scatter:
-    """One line at the times of `times`; the hover names the bucket that the value is of.
+    """One line at `times`; the hover names the bucket.
 
     A solid line is that of whole buckets alone.
     """
@@ -97,7 +97,7 @@ def line(
 
 
 def partial(shown: Named, field: DataField, numbers: Numbers, color: str | None = None) -> list[go.Scatter]:
-    """Buckets that are not whole: hollow points, and dotted light lines to the whole ones beside them."""
+    """Partial buckets: hollow points, with dotted light lines to the whole buckets beside them."""
     line, whole = shown.series, shown.series.is_whole
     light = {"color": theme.PART} if color is None else {"color": color}
     beside = ~whole | np.append(~whole[1:], False) | np.insert(~whole[:-1], 0, False)
@@ -125,7 +125,7 @@ def partial(shown: Named, field: DataField, numbers: Numbers, color: str | None 
 
 
 def _texts(line: Series, field: DataField, numbers: Numbers) -> list[str]:
-    """What the hover says of each bucket: its value, its name, and how much of it there is."""
+    """The hover text of each bucket: its value, its name, and how much of it is covered."""
     buckets = zip(line.names, line.parts, line.values, strict=True)
     return [
         theme.drawn(f"{numbers.full(value, field)}  ({name}{f', {part}' if part else ''})")
@@ -158,14 +158,14 @@ def band(shown: Series) -> list[go.Scatter]:
 
 
 def _edges(times: Series) -> list[datetime]:
-    """The time axis: from the first to the last bucket, with a hundredth of it to spare."""
+    """The range of the time axis: from the first to the last bucket, plus a margin of one percent."""
     first, last = times.starts[0], times.starts[-1]
     spare = max((last - first) / 100, timedelta(hours=1))
     return [first - spare, last + spare]
 
 
 def _label(figure: go.Figure, lines: Sequence[Named], times: Series) -> None:
-    """The lines' names at their right ends, apart from each other, in the theme's colour of text."""
+    """Label the lines at their right ends without overlaps, in the theme's text colour."""
     ends = []
     for place, line in enumerate(lines):
         known = np.flatnonzero(~np.isnan(line.series.values[: len(times)]))

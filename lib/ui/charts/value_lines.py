@@ -1,4 +1,4 @@
-"""Several values over time: a line for each, dotted where it is compared, named at its end."""
+"""Several values over time: a line for each, dotted for the days compared, labelled at its end."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ LABEL_ROOM, LABEL_LENGTH = 150, 20
 
 @dataclass(frozen=True)
 class ValueLine:
-    """A value's course, in its colour, and the one that it is compared with."""
+    """A value over time, its colour, and the same value on the days compared."""
 
     label: str
     color: str
@@ -45,7 +45,7 @@ def over_time(
 
 
 def _label(figure: go.Figure, lines: Sequence[ValueLine]) -> None:
-    """The values' names at the right ends of their lines, each in its place, apart from each other."""
+    """Label the lines at their right ends without overlaps."""
     ends = sorted(
         (float(line.now.values[known[-1]]), place)
         for place, line in enumerate(lines)
@@ -67,7 +67,7 @@ def _label(figure: go.Figure, lines: Sequence[ValueLine]) -> None:
 
 
 def _shifts(lines: Sequence[ValueLine], ends: Sequence[float]) -> list[float]:
-    """How far each label is moved up, in pixels, so that none lies over the one below; `ends` ascend."""
+    """The pixels by which each label is moved up to avoid overlaps; `ends` ascend."""
     most = max((float(np.nanmax(line.now.values)) for line in lines if len(line.now)), default=0.0)
     scale = INSIDE / most if most > 0 else 0.0
     shifts, below = [], -float("inf")

@@ -1,4 +1,4 @@
-"""Text that is there to be copied: its button is always seen, also where no mouse is over it."""
+"""Text to copy, with a button that is always visible, not only on hover."""
 
 import streamlit as st
 
@@ -6,7 +6,7 @@ _SEEN = "<style>.st-key-to_copy [data-testid=stCode] > div { opacity: 1; visibil
 
 
 def draw(text: str) -> None:
-    """The text with its copy button; once on a screen."""
+    """Draw the text with its copy button; once per screen."""
     with st.container(key="to_copy"):
         st.html(_SEEN)
         st.code(text, language=None, wrap_lines=True)

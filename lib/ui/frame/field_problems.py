@@ -1,4 +1,4 @@
-"""What a service said is wrong with a request, kept until the person has changed it."""
+"""A service's validation messages, shown beside the fields until the person changes them."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -26,17 +26,17 @@ class FieldProblems:
         return cls(dict(_places(error.fields, ())), sent)
 
     def still(self, now: Any) -> "FieldProblems":
-        """Those about what is still as it was sent: what has been changed since is not known to be wrong."""
+        """The messages about fields that have not been changed since the request."""
         kept = {path: said for path, said in self.found.items() if _at(self.sent, path) == _at(now, path)}
         return FieldProblems(kept, self.sent)
 
     def with_(self, faults: Mapping[Path, str]) -> "FieldProblems":
-        """These, and what the form itself finds wrong, which wins at its place."""
+        """These together with the form's own messages, which win at their places."""
         local = {path: (text,) for path, text in faults.items() if text}
         return FieldProblems({**self.found, **local}, self.sent)
 
     def inside(self, *path: str | int) -> "FieldProblems":
-        """Those at this place, as problems of their own."""
+        """The messages at this place, as FieldProblems of their own."""
         kept = {where[len(path) :]: said for where, said in self.found.items() if where[: len(path)] == path}
         return FieldProblems(kept, _at(self.sent, path))
 
@@ -54,7 +54,7 @@ class FieldProblems:
         ]
 
     def elsewhere(self, shown: Iterable[Path]) -> list[str]:
-        """The messages at no place of `shown`, each with its place."""
+        """The messages that are at none of the places `shown`, each with its place."""
         places = list(shown)
         return [
             f"{_words(where)}: {text}" if where else text
@@ -68,7 +68,7 @@ class FieldProblems:
 
 
 def beside(messages: Iterable[str]) -> None:
-    """Say what is wrong, under the field that it is about."""
+    """Draw the messages below the field that they are about."""
     for text in dict.fromkeys(messages):
         st.markdown(f":red[:small[:material/error: {plain(text)}]]")
 

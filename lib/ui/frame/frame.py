@@ -1,4 +1,4 @@
-"""What surrounds every screen: who is here, and which slicer of which project is looked at."""
+"""The frame of every screen: the person signed in, and the project and slicer chosen."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ STYLE = """<style>
 
 @dataclass(frozen=True)
 class Here:
-    """Who looks at what: the person, the slicer that the frame's pickers say, and the client to ask.
+    """The context of a screen: the person, the slicer chosen in the header, and their clients.
 
     Where the slicer could not be loaded `trouble` says why; `slicer` is then as it was told before, or empty.
     It is empty too, and nameless, where there is no slicer that the person may see.
@@ -93,7 +93,7 @@ class Here:
         return clients.deals
 
     def now(self) -> Person:
-        """The person as they are now; somebody who is not signed in any more is sent to the sign-in.
+        """The person with their current role and grants; sends people who are signed out to the sign-in.
 
         A fragment, a drawer or a callback runs without the rest of the script, which looks at that.
         """
@@ -104,7 +104,7 @@ class Here:
 
     @property
     def freshness(self) -> str:
-        """The sentence on how far the data goes and what its days are."""
+        """A sentence with the last date of the data and its time zone."""
         if self.slicer is slicer_info.NOTHING:
             return "The report is still loading" if self.trouble is None else "The report is unavailable"
         zone = f"UTC{self.slicer.timezone:+d} fixed, no DST"
@@ -114,7 +114,7 @@ class Here:
 
 
 def signed_in() -> Here:
-    """Every page's first call and only way to data: with nobody signed in it stops at the sign-in."""
+    """The first call of every page and its only way to data; stops at the sign-in if nobody is signed in."""
     person = sign_in.person()
     if person is None:
         sign_in.form()
@@ -124,7 +124,7 @@ def signed_in() -> Here:
 
 
 def with_slicer(here: Here) -> Here:
-    """For a screen about a slicer: where there is none, or it could not be loaded, the screen says so."""
+    """For screens about a slicer: shows a message and stops if there is none, or if it can't be loaded."""
     if not here.clients.slicers:
         _nothing_to_see(here.person)
     if here.slicer is slicer_info.NOTHING:
@@ -133,7 +133,7 @@ def with_slicer(here: Here) -> Here:
 
 
 def _without_slicer(here: Here) -> NoReturn:
-    """Wait for it to the end; then draw again, or say why it can't be had."""
+    """Wait for the slicer; then rerun, or show why it can't be loaded."""
     trouble, what = here.trouble, f"The slicer {here.slicer_name} of {here.project}"
     if trouble is None:
         trouble = slicer_info.awaited(here.person.username, here.project, here.slicer_name).trouble
@@ -145,7 +145,7 @@ def _without_slicer(here: Here) -> NoReturn:
 
 
 def header(person: Person, mark: Callable[[connect.Clients], None] | None = None) -> Here:
-    """Draw pickers, the sentence on the data, what `mark` draws beside it, and the person's menu."""
+    """Draw the pickers, the sentence on the data, whatever `mark` draws beside it, and the person's menu."""
     retry.begin()
     settings = Settings.current()
     run = get_script_run_ctx()
@@ -179,29 +179,29 @@ def header(person: Person, mark: Callable[[connect.Clients], None] | None = None
 
 
 def pick(project: str, slicer: str) -> None:
-    """Let the pickers of the next run show these, whatever the URL says. From a callback."""
+    """Make the pickers of the next run show these, whatever the URL says. From a callback."""
     st.session_state[NEXT] = {"project": project, "slicer": slicer}
 
 
 def style() -> None:
-    """What the theme can't say: tabular figures, the headline's room, stale figures dimmed."""
+    """Add CSS that the theme can't express: tabular figures, space for the headline, stale figures dimmed."""
     st.html(STYLE)
 
 
 def heading(title: str) -> None:
-    """The screen's name as its h1, for screen readers; everybody else sees it in the navigation."""
+    """Draw the screen's name as h1 for screen readers; sighted people see it in the navigation."""
     with st.container(key="heading"):
         st.title(plain(title), anchor=False)
 
 
 def _pick(slicers: tuple[tuple[str, str], ...]) -> tuple[str, str]:
-    """Project and slicer, each tied to the query parameter of its name and kept across the screens."""
+    """Draw the pickers of project and slicer, each bound to its query parameter and kept across screens."""
     project = _choice("project", "Project", sorted({project for project, _ in slicers}), width=150)
     return project, _choice("slicer", "Slicer", [name for at, name in slicers if at == project], width=190)
 
 
 def _choice(key: str, label: str, options: list[str], width: int) -> str:
-    """One picker, whose value always stands in the URL, so that a link shows the same to somebody else."""
+    """Draw one picker. Its value is always in the URL, so that a link shows the same to somebody else."""
     _follow_url(key, label, options)
     picked = st.selectbox(
         label,
@@ -219,7 +219,7 @@ def _choice(key: str, label: str, options: list[str], width: int) -> str:
 
 
 def _follow_url(key: str, label: str, options: list[str]) -> None:
-    """What the picker will show: what the URL asks for, else what was picked, else the first."""
+    """Set the picker's value: the URL's, or else the last one picked, or else the first."""
     asked, picked = st.query_params.get(key), st.session_state.get(key)
     wanted = st.session_state.get(NEXT, {}).pop(key, None)
     if wanted in options and key in st.session_state:
@@ -239,7 +239,7 @@ def _follow_url(key: str, label: str, options: list[str]) -> None:
 
 
 def _say_what_is_missing(picked: tuple[str, str]) -> None:
-    """That a link asked for what is not there, until something else than what is shown instead is picked."""
+    """Draw a note that a link names something that does not exist, until another value is picked."""
     shown_instead = st.session_state.setdefault(INSTEAD, picked)
     if MISSING in st.session_state and shown_instead == picked:
         st.warning(plain(st.session_state[MISSING]), icon=":material/link_off:")

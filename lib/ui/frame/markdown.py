@@ -1,4 +1,4 @@
-"""Text for places that read Markdown: the labels, helps and messages of nearly all widgets."""
+"""Escapes text for places that read Markdown: labels, help and messages of nearly all widgets."""
 
 import re
 
@@ -16,7 +16,7 @@ JOINER = "\u2060"
 
 
 def plain(text: str) -> str:
-    """Text that is not ours, in one line, as its characters: nothing of it becomes Markdown, HTML or a link.
+    """Text from outside in one line, escaped: none of it is read as Markdown, HTML or a link.
 
     Each mark is escaped; `&` only where it begins a character's name, since screen readers are given a
     label's Markdown as it is. Addresses, `:icons:` and arrows are replaced after escapes were read (GFM

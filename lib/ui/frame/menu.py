@@ -1,4 +1,4 @@
-"""The navigation menu on a phone: it closes once a screen is chosen from it."""
+"""The navigation menu on a phone, which closes once a screen is chosen."""
 
 import streamlit as st
 
@@ -18,5 +18,5 @@ export default function () {
 
 
 def close_when_chosen() -> None:
-    """Let the menu close by itself where it lies over the page."""
+    """Close the menu after a choice where it covers the page."""
     _CLOSING(key="closing_menu", height=0)

@@ -1,4 +1,4 @@
-"""What was just done, in a line of its own: nothing lies over a control, and nothing moves when it goes."""
+"""A line that confirms the last action. It covers no control, and nothing moves when it fades."""
 
 import time
 from itertools import count
@@ -17,12 +17,12 @@ _STYLE = f"""<style>
 
 
 def say(text: str) -> None:
-    """Let the next run say it."""
+    """Show this text on the next run."""
     st.session_state[SAID] = text
 
 
 def draw() -> None:
-    """The line, which is there with or without something to say; the text fades after some seconds."""
+    """Draw the line, which takes its space even if empty; its text fades after some seconds."""
     if said := st.session_state.pop(SAID, None):
         st.session_state[SHOWN] = (next(_numbers), said, time.monotonic())
     number, text, since = st.session_state.get(SHOWN, (0, "", float("-inf")))

@@ -1,4 +1,4 @@
-"""What is said when something fails: what happened, what was kept, what to do next; details folded."""
+"""Error messages: what happened, what was kept, what to do next, with the details folded."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,7 +43,7 @@ FOR_EVERYBODY = (BadRequest, DealsError, Resting)
 
 @contextmanager
 def reported(what: str, kept: str = "Your question is kept.") -> Iterator[None]:
-    """Show a failure of the block as a sentence about `what`; `kept` says what stays as it was."""
+    """Show an error of the block as a sentence about `what`; `kept` says what was kept."""
     try:
         yield
     except TrancheError as error:
@@ -53,7 +53,7 @@ def reported(what: str, kept: str = "Your question is kept.") -> Iterator[None]:
 
 
 def show(error: TrancheError, what: str, kept: str) -> None:
-    """The failure as a sentence, its details folded, and where it may pass, the way to try again."""
+    """Draw the error as a sentence with folded details, and a button to retry if that may help."""
     said = sentence(error)
     st.error(f"{said} {kept}", title=f"{plain(what)} could not be loaded", icon=":material/error:")
     if plain(error.reason.rstrip(".")) not in said:
@@ -63,18 +63,18 @@ def show(error: TrancheError, what: str, kept: str) -> None:
 
 
 def is_open(error: TrancheError) -> bool:
-    """Whether what was to be written may be so all the same: the service was asked, and nobody knows."""
+    """Whether a write may have succeeded in spite of the error: the request was sent, but no answer came."""
     return isinstance(error, ServiceProblem | DeadlineExceeded) and not isinstance(error, Resting)
 
 
 def older(error: TrancheError, what: str) -> None:
-    """That what is shown was read before, since it can't be read again."""
+    """Draw a note that older data is shown because it can't be read again."""
     st.warning(f"{sentence(error)} What you see was loaded earlier.", icon=":material/history:")
     retry.offer(error, what)
 
 
 def sentence(error: TrancheError) -> str:
-    """What happened and what to do next, for somebody who runs no services."""
+    """What happened and what to do next, for people who don't run services."""
     if isinstance(error, FOR_EVERYBODY) and not isinstance(error, Unauthorised):
         return f"{plain(error.reason.rstrip('.'))}."
     return next((said for kind, said in NEXT if isinstance(error, kind)), "The service failed.")

@@ -1,4 +1,4 @@
-"""Retrying: by a click, and automatically after a while, so that a screen recovers without its reader."""
+"""Retries by a click, and automatically after a while, so that a screen recovers on its own."""
 
 import time
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ PAUSES, WANTED, DRAWN = "pauses_before_trying_again", "wanted_again", "offers_to
 
 @dataclass(frozen=True)
 class Pause:
-    """So many seconds before the next try, since then."""
+    """The seconds to wait before the next attempt, and the time from which they count."""
 
     seconds: int
     since: float
 
 
 def offer(error: TrancheError, what: str) -> None:
-    """A button, and a clock that does the same, where the failure may be over without a change of question.
+    """Draw a retry button, and start a timer that does the same, if the same request may succeed later.
 
     `what` could not be loaded. Each time in a row that the clock runs out the next pause is twice as long.
     Several things of one name may fail on one screen, side by side: each has a button of its own.
@@ -43,17 +43,17 @@ def offer(error: TrancheError, what: str) -> None:
 
 
 def begin() -> None:
-    """A screen is drawn again: nothing has failed on it yet."""
+    """Start a run of the screen: no failure has been shown yet."""
     st.session_state[DRAWN] = {}
 
 
 def over(what: str) -> None:
-    """It could be had: the next failure of it is the first in a row."""
+    """Note a success: the next failure starts again with the shortest pause."""
     _pauses().pop(what, None)
 
 
 def is_wanted_since(failed_at: float) -> bool:
-    """Whether somebody, or the clock, wants to try again what failed then: it is left alone no longer."""
+    """Whether a retry, by a click or by the timer, was requested since that failure."""
     wanted_at: float = st.session_state.get(WANTED, float("-inf"))
     return failed_at < wanted_at
 
@@ -72,7 +72,7 @@ def _pause(error: TrancheError, what: str) -> Pause:
 
 
 def _wait(pause: Pause, key: str) -> None:
-    """Drawn with the screen, and drawn alone once the time is over: then the whole screen is asked again."""
+    """Draw the button and the seconds; rerun the whole screen on a click, or once the time is over."""
     with st.container(horizontal=True, vertical_alignment="center"):
         is_wanted = st.button("Try again", icon=":material/refresh:", key=key)
         st.caption(f"Retrying in {pause.seconds} seconds", width="content")

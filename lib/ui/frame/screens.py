@@ -1,4 +1,4 @@
-"""Where the screens are, for links from one to another."""
+"""The addresses of the screens, for links between them."""
 
 from pathlib import Path
 

@@ -32,7 +32,7 @@ NAME, PASSWORD = "sign_in_name", "sign_in_password"
 
 
 def person() -> Person | None:
-    """Who is signed in, as they are now; None when nobody is, or no longer. To be asked on every run."""
+    """The person signed in, with their current role and grants, or None. Call it on every run."""
     username, ends = st.session_state.get("username"), st.session_state.get(ENDS)
     if not username or not ends:
         return None
@@ -43,7 +43,7 @@ def person() -> Person | None:
 
 
 def by_cookie(hidden: DeltaGenerator) -> bool:
-    """Whether the browser's cookie tells of a sign-in that still holds; then `person` knows it too."""
+    """Whether the browser's cookie belongs to a valid sign-in; if so, `person` returns it from now on."""
     settings = _here().settings
     if _cookie_name(settings) not in st.context.cookies or st.session_state.setdefault("logout", None):
         return False
@@ -74,7 +74,7 @@ def form() -> None:
 
 
 def keep_cookie(hidden: DeltaGenerator) -> None:
-    """Set or delete the browser's cookie after a sign-in or sign-out, until the browser says that it did.
+    """Set or delete the cookie after a sign-in or sign-out, until the browser confirms it.
 
     Its script is drawn in `hidden`, a place that is always there: what comes and goes would move what follows
     it, and leave shadows of it while an answer is awaited.
@@ -112,7 +112,7 @@ def sign_out() -> None:
 
 
 def still_here() -> Callable[[], None]:
-    """A check for a thread that works outside of the script: that this sign-in holds, for the same person.
+    """A check for threads outside of the script: whether this sign-in is still valid for the same person.
 
     It raises AccessError once they signed out in whichever tab, their password or permissions changed.
     """
@@ -180,27 +180,27 @@ def _sign_in(username: str, password: str) -> None:
 
 
 def _remember(username: str, ends: float) -> None:
-    """Let streamlit-authenticator fill its session, empty until then, and note which sign-in this is."""
+    """Let streamlit-authenticator fill its empty session state, and store which sign-in this is."""
     _empty()
     _authentication().login(token={"username": username})
     st.session_state[ENDS] = ends
 
 
 def _forget() -> None:
-    """Leave nothing of whoever used this tab: no answer, no draft, no token that was just made."""
+    """Remove all data of the person from this tab: answers, drafts, new tokens."""
     _empty()
     _authentication().logout()
 
 
 def _leave_url() -> None:
-    """Take what was looked at out of the address; what is bound to a widget goes with it."""
+    """Remove the question from the URL, with the parameters that are bound to widgets."""
     for name in list(st.query_params):
         with suppress(StreamlitAPIException):
             del st.query_params[name]
 
 
 def _empty() -> None:
-    """Take everything out of the session's state, what widgets hold as well."""
+    """Clear the session state, widget values included."""
     for key in list(st.session_state):
         del st.session_state[key]
 
@@ -215,7 +215,7 @@ def _cookies(settings: Settings) -> CookieController:
 
 
 def _cookie_name(settings: Settings) -> str:
-    """Cookies know hosts and no ports: two installations on one host must not share a name."""
+    """The cookie's name. Cookies ignore ports, so two installations on one host need different names."""
     return f"tranche-{settings.port}"
 
 
@@ -224,6 +224,6 @@ def _here() -> connect.Installation:
 
 
 def _address() -> str | None:
-    """Where the browser is; None where Streamlit doesn't know."""
+    """The browser's IP address; None if Streamlit doesn't know it."""
     address = st.context.ip_address
     return address if isinstance(address, str) else None

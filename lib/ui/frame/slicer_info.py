@@ -1,4 +1,4 @@
-"""What a slicer is, as its service told it: asked once in a while, not with every click.
+"""A slicer's description from its service, refreshed from time to time and not on every click.
 
 It is asked by a thread of its own. A screen waits a moment for it, and goes on without it where it can: Deals
 and Access open while the reporting service hangs.
@@ -26,7 +26,7 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Known:
-    """The last description, when it was told, and why it could not be told again, if so.
+    """The last description, its time, and the error of a failed refresh, if any.
 
     `is_awaited`: the service was asked, and has not answered yet.
     """
@@ -39,7 +39,7 @@ class Known:
 
 
 def opened(clients: Clients, username: str, project: str, name: str) -> Known:
-    """The slicer as it was told lately; where it can't be had, as it was told before, with the trouble.
+    """The slicer's current description; if it can't be loaded, the last one with the error.
 
     After a failure the service is left alone for some seconds: everybody would wait for it at every click.
     """
@@ -56,12 +56,12 @@ def opened(clients: Clients, username: str, project: str, name: str) -> Known:
 
 
 def awaited(username: str, project: str, name: str) -> Known:
-    """The same for a screen that can't do without: what was asked is waited for to the end."""
+    """The same for screens that need it: waits until the request is done."""
     return _told((username, project, name), None)
 
 
 def look_out(username: str, project: str, name: str) -> None:
-    """Draw the screen again once the answer is there that it went on without."""
+    """Rerun the screen once the description has arrived that it was drawn without."""
     st.fragment(_look, run_every=POLL_SECONDS)((username, project, name))
 
 
@@ -82,7 +82,7 @@ def _told(key: Key, seconds: float | None) -> Known:
 
 
 def _asking(answer: Callable[[], Known]) -> Future[Known]:
-    """What `answer` gives, from a thread of its own: no service holds up another's."""
+    """The future of `answer`, run in a thread of its own so that no service delays another."""
     future: Future[Known] = Future()
 
     def ask() -> None:

@@ -1,4 +1,4 @@
-"""Asking before unsaved work is left: browsers do, where a page wants it, when it is closed or reloaded."""
+"""The browser's confirmation before a page with unsaved work is closed or reloaded."""
 
 import streamlit as st
 
@@ -20,6 +20,6 @@ export default function ({ data }) {
 
 
 def ask_before(unsaved: bool) -> None:
-    """Let the browser ask, or not, before this page is closed, reloaded or left for another site."""
+    """Turn the confirmation on or off for this page."""
     with st.container(key="unsaved_work", height=1, border=False):
         _GUARD(data={"unsaved": unsaved}, key="unsaved_work_guard", height=0)

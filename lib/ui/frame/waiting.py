@@ -1,4 +1,4 @@
-"""What a reader sees while an answer is awaited."""
+"""Placeholders while an answer is loading."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ import streamlit as st
 
 @contextmanager
 def awaited(height: int, drawn: str) -> Iterator[None]:
-    """Keep the place of what is awaited, in pixels, on a screen that has not shown it yet.
+    """Reserve a height in pixels for content that is loading for the first time on this screen.
 
     Once the widget with the key `drawn` is there, what was shown before stays, faded, until the new is there.
     """

@@ -1,4 +1,4 @@
-"""A package's targeting as filters of the report: what joins the two APIs, which do not know each other.
+"""Translates a package's targeting to report filters; the two APIs don't know each other.
 
 Rules of a targeting (decisions, Targeting elements): any of a kind, all of the kinds; an exclusion wins;
 empty is everything. Filters are joined by AND, so two key fields of one kind ("Germany or the city of
@@ -28,7 +28,7 @@ class Translation:
 def report_filters(
     targeting: Targeting, slicer: Slicer, lists: Lists, media_type: str | None = None
 ) -> Translation:
-    """The filters that select what the targeting selects, in the words of this slicer.
+    """The filters of this slicer that select the same as the targeting.
 
     `lists` are the entries of domain and app lists, by kind (`domain_list`, `app_list`) and id.
     """
@@ -62,7 +62,7 @@ def entries(lists: Iterable[DomainList | AppList]) -> dict[tuple[str, int], tupl
 def _parts(
     kind: TargetingKind, targeting: Targeting, slicer: Slicer, lists: Lists, left_out: list[str]
 ) -> Iterator[Filter]:
-    """At most one filter for what is meant, and one for what is excluded."""
+    """At most one filter for included values, and one for excluded ones."""
     targets = kind.of(targeting)
     field = key_field(kind, slicer)
     if not targets:
@@ -80,7 +80,7 @@ def _parts(
 def _values(
     kind: TargetingKind, targets: Iterable[Target], lists: Lists, left_out: list[str]
 ) -> tuple[str, ...]:
-    """The values of the key field; none at all where a list is not known, as nobody can tell its entries."""
+    """The values of the key field; empty if any list is unknown, as its entries are too."""
     values: list[str] = []
     for target in targets:
         if not isinstance(target, ListTarget):

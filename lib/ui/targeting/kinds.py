@@ -1,4 +1,4 @@
-"""What a package can be restricted to: the kinds of targeting, and the key fields that they are about."""
+"""The kinds of targeting, and the key fields that they correspond to."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ Target = GeoTarget | ValueTarget | SizeTarget | ListTarget
 
 @dataclass(frozen=True)
 class TargetingKind:
-    """A kind of targeting. `group` is what is joined by OR: all places are one group, whatever their type.
+    """A kind of targeting. Kinds of one `group` are joined by OR: all types of places are one group.
 
     `field` is where a package has it, `key_fields` how reports may call it: a whole name, or the last dotted
     parts of one.
@@ -24,14 +24,14 @@ class TargetingKind:
     key_fields: tuple[str, ...]
 
     def of(self, targeting: Targeting) -> tuple[Target, ...]:
-        """What a targeting says of this kind."""
+        """The targets of this kind in a targeting."""
         targets: tuple[Target, ...] = getattr(targeting, self.field)
         return tuple(
             target for target in targets if not isinstance(target, GeoTarget) or target.type == self.name
         )
 
     def value(self, target: Target) -> str:
-        """A target as the report's value: `US`, `Safari`, `300x250`; a list by its name."""
+        """A target as a value of the report: `US`, `Safari`, `300x250`; a list by its name."""
         match target:
             case SizeTarget():
                 return f"{target.width}x{target.height}"
@@ -41,7 +41,7 @@ class TargetingKind:
                 return target.value
 
     def element(self, value: str, is_excluded: bool) -> dict[str, Any]:
-        """The element of a request that means this value; of a list kind, `value` is its id."""
+        """The element of a request for this value; for lists, `value` is the id."""
         if self.field == "geo_targetings":
             return {"type": self.name, "value": value, "is_excluded": is_excluded}
         if self.field == "size_targetings":
@@ -53,7 +53,7 @@ class TargetingKind:
 
     @property
     def is_list(self) -> bool:
-        """Whether lists are meant, and not values of a report."""
+        """Whether targets are lists, and not values of the report."""
         return self.name in ("domain_list", "app_list")
 
 

@@ -1,4 +1,4 @@
-"""Which targeted values the report does not have, so that a slip of the keyboard does not pass unseen."""
+"""Marks targeted values that don't occur in the report, so that typos are noticed."""
 
 import time
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Which of the known values somebody may have meant who typed another word."""
+"""Suggestions for a typed word that is not a known value."""
 
 import difflib
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ CLOSE = 0.6
 
 
 def exact(typed: str, known: Mapping[str, str]) -> str | None:
-    """The value that is meant by its code or its description, whatever its case; None if it is neither."""
+    """The value with this code or description, ignoring case, or None."""
     wanted = typed.strip().casefold()
     for code, words in known.items():
         if wanted in (code.casefold(), words.casefold()):

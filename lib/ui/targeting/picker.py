@@ -26,7 +26,7 @@ NO_MARKS: Marks = {}
 
 @dataclass(frozen=True)
 class PickerOffer:
-    """What can be picked: the kinds of these fields of a package, lists by typed ids too, or nothing."""
+    """The choices: the kinds of these fields of a package, lists by typed ids too, or nothing."""
 
     fields: frozenset[str] = frozenset(Targeting.model_fields)
     takes_ids: bool = False
@@ -37,7 +37,7 @@ WHOLE = PickerOffer()
 
 
 def fill(prefix: str, targeting: Targeting) -> None:
-    """Let the pickers show this targeting."""
+    """Fill the pickers with this targeting."""
     for kind in KINDS:
         for is_excluded in SIDES:
             chosen = [
@@ -49,7 +49,7 @@ def fill(prefix: str, targeting: Targeting) -> None:
 
 
 def read(prefix: str, lists: NamedLists) -> Targeting:
-    """The targeting that the pickers show; `lists` as `draw` takes them."""
+    """The targeting in the pickers; `lists` as in `draw`."""
     elements: dict[str, list[dict[str, object]]] = {}
     for kind in KINDS:
         for is_excluded in SIDES:
@@ -102,7 +102,7 @@ def _kind(
     marks: Mapping[str, str],
     offer: PickerOffer,
 ) -> None:
-    """A button that stays the same, as a popover with another label is another one, and would be closed."""
+    """Draw a popover with a fixed label: with another label it would be another widget, and close."""
     popover = st.popover(
         plain(kind.title), key=f"{prefix}_{kind.name}", width="stretch", wrap=False, on_change="rerun",
         disabled=offer.disabled,
@@ -118,7 +118,7 @@ def _kind(
 
 
 def _offered(here: Here, query: AudienceQuery, prefix: str, kind: TargetingKind) -> Mapping[str, str]:
-    """The report's values, those that a search finds where there are more than can be offered at once."""
+    """The report's values; those found by a search if there are too many to list."""
     field = key_field(kind, here.slicer)
     if field is None:
         st.caption(
@@ -143,7 +143,7 @@ def _values(
     marks: Mapping[str, str],
     offer: PickerOffer,
 ) -> None:
-    """One side: the values that are known to pick from, and what becomes of another one that is typed."""
+    """Draw one side: the picker of known values, and the handling of other typed ones."""
     prefix, kind, is_excluded = place
     typed.settle(here, query, place, offered)
     with st.container(gap="xxsmall"):  # above, as the picker's open list covers what is below
@@ -185,7 +185,7 @@ def _placeholder(kind: TargetingKind, is_offered: bool, offer: PickerOffer) -> s
 
 
 def _in_words(prefix: str, kind: TargetingKind, words: Mapping[str, str], marks: Mapping[str, str]) -> str:
-    """What is chosen, under the button: `US, CA · not MX`; empty where nothing is."""
+    """The choice below the button: `US, CA · not MX`; empty without one."""
     sides = []
     for is_excluded in SIDES:
         chosen = _chosen(prefix, kind, is_excluded)

@@ -1,4 +1,4 @@
-"""A targeted value that was typed and can't be picked: what was meant, or to be added anyway."""
+"""Typed values that are not in the picker: suggestions, or adding them anyway."""
 
 import re
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ Place = tuple[str, TargetingKind, bool]
 
 @dataclass(frozen=True)
 class Check:
-    """The shape of what may be typed, and what is said of another."""
+    """The pattern of valid input, and the message for other input."""
 
     shape: re.Pattern[str]
     says: str
@@ -38,7 +38,7 @@ CHECKS = {
 
 
 def key(prefix: str, kind: TargetingKind, is_excluded: bool) -> str:
-    """Where the chosen values of one side of a kind are kept."""
+    """The session key of the values chosen on one side of a kind."""
     return f"{prefix}_{kind.name}_{'never' if is_excluded else 'only'}"
 
 
@@ -49,7 +49,7 @@ def chosen(place: Place) -> list[str]:
 
 
 def take(place: Place, offered: Mapping[str, str]) -> None:
-    """Let what is known, or was there before, be chosen; what else was typed waits. A callback."""
+    """Choose known and earlier values; other input is pending. A callback."""
     kind, state = place[1], st.session_state
     was = state.get(_before(place), [])
     kept, odd = list[str](), ""
@@ -65,7 +65,7 @@ def take(place: Place, offered: Mapping[str, str]) -> None:
 
 
 def settle(here: Here, query: AudienceQuery, place: Place, offered: Mapping[str, str]) -> None:
-    """Choose what waits if the report has it, though it is not among the values that are offered.
+    """Choose the pending input if it occurs in the report, though it is not among the values listed.
 
     To be called before the picker is drawn.
     """
@@ -77,7 +77,7 @@ def settle(here: Here, query: AudienceQuery, place: Place, offered: Mapping[str,
 
 
 def draw(here: Here, query: AudienceQuery, place: Place, offered: Mapping[str, str]) -> None:
-    """What waits: the values that may be meant, and the ways to add it anyway or to leave it out."""
+    """Draw the pending input: suggestions, and buttons to add it anyway or to drop it."""
     odd, kind = st.session_state.get(_waiting(place), ""), place[1]
     if not odd:
         return
@@ -101,24 +101,24 @@ def draw(here: Here, query: AudienceQuery, place: Place, offered: Mapping[str, s
 
 
 def add(place: Place, value: str) -> None:
-    """Choose this value in place of what waits; an empty one is none. A callback."""
+    """Choose this value instead of the pending input; an empty one drops it. A callback."""
     found = list(dict.fromkeys([*chosen(place), *([value] if value else [])]))
     st.session_state.update({key(*place): found, _waiting(place): "", _before(place): found})
 
 
 def waiting(prefix: str, kind: TargetingKind) -> list[str]:
-    """Sentences on what was typed for this kind and is not added yet."""
+    """Sentences about pending input for this kind."""
     found = (st.session_state.get(_waiting((prefix, kind, is_excluded)), "") for is_excluded in SIDES)
     return [f"'{odd}' is not added yet." for odd in found if odd]
 
 
 def unsettled(prefix: str) -> list[str]:
-    """The kinds of which something that was typed waits, by their titles."""
+    """The titles of the kinds with pending input."""
     return [kind.title for kind in KINDS if waiting(prefix, kind)]
 
 
 def wrong(kind: TargetingKind, value: str) -> str:
-    """Why this can be no value of the kind, as the end of a sentence; empty if it can."""
+    """Why this is not a valid value of the kind, as the end of a sentence; empty if it is."""
     check = CHECKS.get("list" if kind.is_list else kind.name)
     if check is not None:
         return "" if check.shape.fullmatch(value.lower()) else check.says
@@ -128,7 +128,7 @@ def wrong(kind: TargetingKind, value: str) -> str:
 def _near(
     here: Here, query: AudienceQuery, kind: TargetingKind, odd: str, offered: Mapping[str, str]
 ) -> list[str]:
-    """Codes like it among what is offered and, where the report has more, what begins alike."""
+    """Similar codes among the values listed and, if the report has more, those with the same beginning."""
     candidates, field = dict(offered), key_field(kind, here.slicer)
     if field is not None:
         with reported("Other values", kept="What you typed is kept."):

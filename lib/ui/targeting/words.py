@@ -17,7 +17,7 @@ def sentence(
     described: Described | None = None,
     marks: Marks | None = None,
 ) -> str:
-    """What is meant, then what is excluded, kind by kind; `listed` is how many of a kind to name.
+    """Included, then excluded values of each kind; `listed` is how many of a kind to name.
 
     `described` gives words for values and `marks` what to add to some of them (`unknown`), by the kind's
     name. What can't be read is counted.
@@ -32,7 +32,7 @@ def sentence(
 
 
 def unread(targeting: Targeting) -> list[str]:
-    """What of a package's targeting is written in a way that Tranche can't read: `places: 2 unread`."""
+    """The parts of a targeting that Tranche can't read: `places: 2 unread`."""
     if not isinstance(targeting, SupplyPackage):
         return []
     kept = {name: part for name, part in targeting.unread.items() if name in Targeting.model_fields}

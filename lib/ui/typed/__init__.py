@@ -1,1 +1,1 @@
-"""Values that are typed as text: they stay as typed, and one strict reader says what is wrong with them."""
+"""Text fields for numbers and times: the input is never rewritten, and strictly validated."""

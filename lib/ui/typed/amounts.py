@@ -1,4 +1,4 @@
-"""Numbers as text: what is typed is what is shown and stored, digit by digit."""
+"""Text fields for numbers, which are shown and stored digit by digit as typed."""
 
 import re
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ AMOUNT = Limits()
 
 
 def read(text: str, limits: Limits = AMOUNT) -> Decimal | None:
-    """The number that is typed, exactly; None for an empty text.
+    """The exact number typed; None for an empty text.
 
     Plain digits with a point, in any locale. ValueError, with a sentence for the reader, for anything else.
     """
@@ -63,7 +63,7 @@ def typed(number: Decimal | None) -> str:
 
 
 def doubt(price: Decimal | None) -> str:
-    """Why a price has to be confirmed, in a few words; empty for a usual one."""
+    """Why an unusual price has to be confirmed, in a few words; empty for a usual one."""
     if price is None or 0 < price < UNUSUAL_PRICE:
         return ""
     return "a price of 0" if price == 0 else f"a price of {price:,f}"
@@ -78,7 +78,7 @@ def field(
     is_labelled: bool = True,
     width: int | Literal["stretch"] = "stretch",
 ) -> None:
-    """A field for a number: text, which nothing rewrites."""
+    """Draw a text field for a number; the input is not rewritten."""
     st.text_input(
         plain(label), key=key, persist_state="session", disabled=disabled, placeholder=placeholder,
         autocomplete="off", label_visibility="visible" if is_labelled else "collapsed", width=width,
@@ -87,12 +87,12 @@ def field(
 
 
 def was_typed(key: str, state: Mapping[Any, Any]) -> bool:
-    """Whether something was typed into this field, if only to be emptied again."""
+    """Whether this field was ever edited, even if it is empty again."""
     return bool(state.get(f"{key}{TYPED}"))
 
 
 def _mark(key: str) -> None:
-    """Remember that something was typed. A callback."""
+    """Note an edit. A callback."""
     st.session_state[f"{key}{TYPED}"] = True
 
 

@@ -1,4 +1,4 @@
-"""Dates and times as text, with a calendar beside the field."""
+"""Text fields for dates and times, with a calendar beside them."""
 
 import re
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ def typed(moment: datetime | None) -> str:
 
 
 def draw(label: str, key: str, faults: list[str], *, disabled: bool = False, empty: str = "") -> None:
-    """A field for a time, and under it what is wrong with it. `empty` says what no time means.
+    """Draw a field for a time, and its error below it. `empty` explains an empty field.
 
     Without a help icon: it would be where the Tab key goes next, and what is typed then is lost.
     """
@@ -66,7 +66,7 @@ def draw(label: str, key: str, faults: list[str], *, disabled: bool = False, emp
 
 
 def calendar(fields: Mapping[str, str], key: str, *, disabled: bool = False) -> None:
-    """A calendar for these fields, label → key: a day that is picked is put into the field."""
+    """Draw a calendar for these fields (label → key); a picked day is written into the field."""
     popover = st.popover(
         "Calendar", icon=":material/calendar_month:", key=key, type="tertiary", disabled=disabled,
         on_change="rerun",
@@ -87,7 +87,7 @@ def _calendar(label: str, key: str) -> None:
 
 
 def _picked(key: str) -> None:
-    """Put the day of the calendar into the field; the hour stays. A callback."""
+    """Write the picked day into the field and keep the hour. A callback."""
     day, held = st.session_state.get(key + PICKED), _read(st.session_state.get(key) or "")
     if isinstance(day, date):
         st.session_state[key] = typed(datetime.combine(day, time() if held is None else held.time()))
