@@ -34,7 +34,7 @@ class Grid:
 
 
 def figure(grid: Grid, field: DataField, numbers: Numbers, ink: str = theme.GREY) -> go.Figure:
-    """The cells as colours and figures, under clear squares that take clicks; `ink` is the figures' colour."""
+    """The cells as colours and figures, under clear squares that take clicks. `ink`: the figures' colour."""
     texts = [[drawn(numbers.short(value, field)) for value in row] for row in grid.values]
     height = len(grid.down) * ROW + 90
     chart = theme.figure(height, numbers.separators, clickmode="event+select", dragmode=False)

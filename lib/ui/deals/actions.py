@@ -1,4 +1,4 @@
-"""What can be done with a package or a deal beside changing it: pause, resume, clone, delete."""
+"""The actions on a package or a deal: pause, resume, clone, delete."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ Entity = SupplyPackage | DemandDeal
 
 
 def draw(here: Here, key: Key, entity: Entity, does: Abilities) -> None:
-    """The buttons of what can be done."""
+    """Draw the buttons."""
     if entity.is_active is not None and not does.why_not(key[0], "change"):
         _pause(here, key, entity)
     if not does.why_not(key[0], "create"):
@@ -44,20 +44,20 @@ def _pause(here: Here, key: Key, entity: Entity) -> None:
 
 
 def problem() -> None:
-    """What went wrong with the last action, once."""
+    """Draw the error of the last action, once."""
     if said := st.session_state.pop(PROBLEM, None):
         st.error(plain(said), icon=":material/error:")
 
 
 def set_active(here: Here, key: Key, is_active: bool, etag: str | None) -> None:
-    """Pause or resume it, if it is as it was shown. A callback."""
+    """Pause or resume it, unless it changed since it was shown. A callback."""
     if _did(lambda: catalogue.client(here).change(*key, {"is_active": is_active}, etag)):
         st.session_state[SAID] = "Resumed" if is_active else "Paused"
         st.rerun()
 
 
 def delete(here: Here, key: Key, etag: str | None) -> None:
-    """Delete it, if it is as it was shown. A callback."""
+    """Delete it, unless it changed since it was shown. A callback."""
     if _did(lambda: _gone(here, key, etag)):
         st.query_params.pop(OPEN, None)
         st.session_state[SAID] = f"{KINDS[key[0]]} {key[1]} is deleted"
@@ -65,14 +65,14 @@ def delete(here: Here, key: Key, etag: str | None) -> None:
 
 
 def dependants(entity: Entity) -> list[str]:
-    """What keeps it from being deleted, by name and id."""
+    """The entities that keep it from being deleted, by name and id."""
     if isinstance(entity, DemandDeal):
         return []
     return [f"{deal.name or 'Deal'} ({deal.id})" for deal in entity.demand_deals]
 
 
 def _delete(here: Here, key: Key, entity: Entity) -> None:
-    """What depends on it comes first; without dependants it can be deleted."""
+    """Draw the entities that depend on it; without any, the button that deletes it."""
     if names := dependants(entity):
         count = f"{len(names)} deal{' depends' if len(names) == 1 else 's depend'}"
         st.markdown(f"**{count} on this package.** It can be deleted once they are deleted or unlinked:")
@@ -92,7 +92,7 @@ def _delete(here: Here, key: Key, entity: Entity) -> None:
 
 
 def _gone(here: Here, key: Key, etag: str | None) -> None:
-    """Delete it; a second click finds it gone, which is what was wanted."""
+    """Delete it; a second click that finds it deleted is no error."""
     try:
         catalogue.client(here).remove(*key, etag)
     except NotFound:
@@ -100,7 +100,7 @@ def _gone(here: Here, key: Key, etag: str | None) -> None:
 
 
 def _did(work: Callable[[], None]) -> bool:
-    """Whether it worked; what failed is said in the drawer."""
+    """Run `work` and return whether it succeeded; errors are shown in the drawer."""
     try:
         work()
     except TrancheError as error:

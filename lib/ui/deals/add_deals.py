@@ -1,4 +1,4 @@
-"""Adding deals to a package that exists: a row per seat, fee and contact once, one request per click."""
+"""The form that adds deals to a package: a row per seat, one fee and contact, one request per click."""
 
 import uuid
 from collections.abc import Iterator
@@ -29,13 +29,13 @@ TERMS = "create_demand_deals"
 
 
 def is_offered(entity: SupplyPackage | DemandDeal, does: Abilities) -> bool:
-    """Whether deals can be added to it at all."""
+    """Whether deals can be added to this package."""
     may_create = not does.why_not("demand_deals", "create") and not does.why_not("supply_deals", "change")
     return isinstance(entity, SupplyPackage) and may_create and does.finds and does.repeats
 
 
 def draw(here: Here, package: SupplyPackage | DemandDeal) -> None:
-    """The form. What is typed stays until the deals are created."""
+    """Draw the form. The input is kept until the deals are created."""
     if not isinstance(package, SupplyPackage):
         return
     prefix, seats = _prefix(package), catalogue.seats(here)
@@ -66,7 +66,7 @@ def draw(here: Here, package: SupplyPackage | DemandDeal) -> None:
 
 
 def add(here: Here, package: SupplyPackage, chosen: tuple[int, ...]) -> None:
-    """Create the deals, once for what is typed. A callback."""
+    """Create the deals, only once for the same input. A callback."""
     prefix, state = _prefix(package), st.session_state
     if any(_faults(prefix, list(chosen), {})):
         state[f"{prefix}tried"] = True
@@ -131,7 +131,7 @@ def _terms(here: Here, prefix: str, problems: FieldProblems) -> None:
 
 
 def _meant(here: Here, prefix: str, chosen: list[int]) -> None:
-    """Unusual prices are confirmed."""
+    """Draw the confirmation of unusual prices."""
     doubts = sorted(
         {doubt for seat in chosen if (doubt := amounts.doubt(_amount(prefix + PRICE.format(seat))))}
     )
@@ -141,7 +141,7 @@ def _meant(here: Here, prefix: str, chosen: list[int]) -> None:
 
 
 def _faults(prefix: str, chosen: list[int], seats: dict[int, Seat]) -> Iterator[str]:
-    """The fields that keep the deals from being created."""
+    """The fields with errors."""
     state = st.session_state
     doubts = []
     for seat in chosen:
@@ -157,7 +157,7 @@ def _faults(prefix: str, chosen: list[int], seats: dict[int, Seat]) -> Iterator[
 
 
 def _amount(key: str) -> Decimal | None:
-    """The price that is typed; None while it is none."""
+    """The price typed; None while it is not valid."""
     text = st.session_state.get(key) or ""
     return None if amounts.fault(text) else amounts.read(text)
 
@@ -183,7 +183,7 @@ def _deals(prefix: str, chosen: tuple[int, ...]) -> CreateDemandDeals:
 
 
 def _warn_of_known(here: Here, package: SupplyPackage, chosen: list[int], seats: dict[int, Seat]) -> None:
-    """Seats that have a deal of this package already: a second one is possible, and rarely meant."""
+    """Draw a warning for seats that have a deal of this package already: a second one is rarely intended."""
     if not chosen or not package.demand_deals:
         return
     deals = pages.deals_of(catalogue.client(here), [package])[package.id or 0]

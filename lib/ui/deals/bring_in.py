@@ -1,4 +1,4 @@
-"""For a service without lists: what the list here is, and adding a deal by its id."""
+"""For services without lists: explains the list, and adds a deal by its id."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ WHAT_IT_IS = "Created or opened in Tranche; this service has no list"
 
 
 def draw(here: Here) -> None:
-    """The way to a deal by its id; nothing where the service lists its deals."""
+    """Draw the field for a deal's id; nothing if the service lists its deals."""
     if permission.of(here).lists:
         return
     with st.popover(
@@ -31,7 +31,7 @@ def draw(here: Here) -> None:
 
 
 def open_it(here: Here) -> None:
-    """Read the deal, which brings it into the list, and open it. A callback."""
+    """Read the deal, which adds it to the list, and open it. A callback."""
     state = st.session_state
     state.pop(PROBLEM, None)
     number = numbers.read(state.get(NUMBER) or "")

@@ -1,4 +1,4 @@
-"""Pausing or resuming many at once: first the number, then progress, in the end what failed and why."""
+"""Pausing or resuming many entities: a confirmation, then progress, then what failed and why."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -53,12 +53,12 @@ class BulkJob:
 
 
 def question(wanted: ListSearch) -> Hashable:
-    """What a choice of everything is about: the list, whatever its order and page."""
+    """The query behind a choice of everything, without order and page."""
     return wanted.entity, wanted.text, wanted.meanings, wanted.filters
 
 
 def draw(here: Here, wanted: ListSearch, count: int, seen: view.ListView) -> None:
-    """The buttons for those that are chosen, and the dialog of the change that is under way."""
+    """Draw the buttons for the chosen rows, and the dialog of a running change."""
     if permission.of(here).why_not(wanted.entity, "change"):
         return
     is_all = seen.all_of == question(wanted)
@@ -81,7 +81,7 @@ def draw(here: Here, wanted: ListSearch, count: int, seen: view.ListView) -> Non
 
 
 def _choice(wanted: ListSearch, count: int, chosen: int, is_all: bool) -> None:
-    """How many are chosen; all that the list finds, or none, by one click."""
+    """Draw the number of chosen rows, and the buttons that choose all results or none."""
     if is_all:
         st.caption(f"All {_number(count)} chosen", width="content")
     elif chosen:
@@ -96,7 +96,7 @@ def _choice(wanted: ListSearch, count: int, chosen: int, is_all: bool) -> None:
 
 
 def _ask(here: Here, wanted: ListSearch, is_active: bool, rows: Sequence[DealRow] | None) -> None:
-    """Begin with the question; of everything, the service says which are concerned. A callback."""
+    """Open the confirmation; if all are chosen, the service says which rows are affected. A callback."""
     try:
         found = list(_everything(here, wanted, is_active)) if rows is None else list(rows)
     except TrancheError as error:
@@ -109,7 +109,7 @@ def _ask(here: Here, wanted: ListSearch, is_active: bool, rows: Sequence[DealRow
 
 
 def _everything(here: Here, wanted: ListSearch, is_active: bool) -> Iterator[DealRow]:
-    """All that the list finds and that the change concerns."""
+    """All results of the list that the change affects."""
     for row in pages.named(catalogue.client(here), wanted, is_active=not is_active):
         if _is_concerned(row, is_active):
             yield row
@@ -120,7 +120,7 @@ def _is_concerned(row: DealRow, is_active: bool) -> bool:
 
 
 def _dialog(here: Here, job: BulkJob) -> None:
-    """The question; then progress and, in its place, the result."""
+    """Draw the confirmation, then the progress, then the result."""
     with st.empty().container():
         if job.waits:
             _confirm(job)
@@ -147,13 +147,13 @@ def _confirm(job: BulkJob) -> None:
 
 
 def _run(here: Here, job: BulkJob) -> None:
-    """Step by step. A click on Stop does not break a fragment's run off: each step is a run of its own."""
+    """Run step by step. A click on Stop can't interrupt a fragment's run, so each step is its own run."""
     st.button("Stop", icon=":material/stop:", key="job_stop", on_click=_stop, args=(job,))
     st.fragment(_step, run_every=PAUSE_SECONDS)(here, job)
 
 
 def _step(here: Here, job: BulkJob) -> None:
-    """The next step, how far it has come, and in the end the result."""
+    """Run the next step; draw the progress, and at the end the result."""
     if job.left and not job.is_stopped:
         job.step(catalogue.client(here))
     sent = job.total - len(job.left)
@@ -179,17 +179,17 @@ def _result(job: BulkJob) -> None:
 
 
 def _start(job: BulkJob) -> None:
-    """Confirmed. A callback."""
+    """Start the change after the confirmation. A callback."""
     job.waits = False
 
 
 def _stop(job: BulkJob) -> None:
-    """Send no more. A callback."""
+    """Stop after the current step. A callback."""
     job.is_stopped = True
 
 
 def _close() -> None:
-    """The dialog is closed; what was not sent stays as it is. A callback."""
+    """Close the dialog; rows that were not sent stay as they are. A callback."""
     job: BulkJob | None = st.session_state.pop(JOB, None)
     if job is not None and not job.waits:
         job.is_stopped = True

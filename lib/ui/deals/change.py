@@ -1,4 +1,4 @@
-"""Changing a package or a deal in the drawer: what was edited is sent, and nothing is overwritten unseen."""
+"""The form in the drawer: sends the edited fields, and never overwrites somebody else's changes unseen."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -39,7 +39,7 @@ class Edit:
 
 
 def draw(here: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
-    """The form. What is typed stays until it is saved or discarded, also when the drawer is closed."""
+    """Draw the form. The input is kept until it is saved or discarded, even if the drawer is closed."""
     prefix = _prefix(key)
     edit: Edit | None = st.session_state.get(prefix)
     if edit is None:
@@ -73,7 +73,7 @@ def draw(here: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
 
 
 def is_unsaved(here: Here, key: Key) -> bool:
-    """Whether there are edits of this one that were not saved."""
+    """Whether this entity has unsaved edits."""
     prefix = _prefix(key)
     edit: Edit | None = st.session_state.get(prefix)
     if edit is None:
@@ -83,7 +83,7 @@ def is_unsaved(here: Here, key: Key) -> bool:
 
 
 def save(here: Here, key: Key) -> None:
-    """Send what was edited, if nobody changed it meanwhile; else show what they did. A callback.
+    """Send the edits if nobody changed the entity meanwhile; else show their changes. A callback.
 
     Its button is never closed: what is typed last is known here only once the click has left its field.
     """
@@ -109,7 +109,7 @@ def save(here: Here, key: Key) -> None:
 
 
 def _saved(here: Here, key: Key, edit: Edit) -> Edit | None:
-    """None once it is saved; else the edit with what is wrong, or with what somebody else changed."""
+    """None once it is saved; else the edit with its errors, or with somebody else's changes."""
     form = change_package if key[0] == "supply_deals" else change_deal
     client, mine = catalogue.client(here), form.read(here, _prefix(key))
     try:
@@ -122,14 +122,14 @@ def _saved(here: Here, key: Key, edit: Edit) -> Edit | None:
 
 
 def forget(key: Key) -> None:
-    """Drop the edit, and what was typed. A callback."""
+    """Discard the edit and its input. A callback."""
     prefix = _prefix(key)
     for name in [name for name in st.session_state if str(name).startswith(prefix)]:
         del st.session_state[name]
 
 
 def _met(client: Deals, key: Key, edit: Edit, mine: Fields, error: Conflict) -> Edit:
-    """The edit over what is there now: my edits stay in the form, the rest is as somebody else left it."""
+    """The edit rebased on the current state: my edits stay in the form, other fields are updated."""
     try:
         latest = client.get(MODELS[key[0]], key[1])
     except TrancheError as gone:
@@ -143,7 +143,7 @@ def _met(client: Deals, key: Key, edit: Edit, mine: Fields, error: Conflict) -> 
 
 
 def _by(client: Deals, key: Key) -> dict[str, str]:
-    """Who changed each field last, and when; nobody where the service keeps no history."""
+    """Who changed each field last, and when; empty if the service has no history."""
     try:
         changes = client.history(*key)
     except TrancheError:
@@ -162,14 +162,14 @@ def _start(prefix: str, key: Key, edit: Edit, shown: Fields) -> None:
 
 
 def _not_saved(wrong: Mapping[Path, str]) -> str:
-    """Which fields keep it from being saved."""
+    """A sentence that names the fields with errors."""
     if not wrong:
         return "Not saved yet. To fix: the fields marked above."
     return f"Not saved. To fix: {', '.join(facts.title(str(place[0])) for place in wrong)}."
 
 
 def _unusual(doubt: str, prefix: str, money: Prices) -> None:
-    """Ask for a price that looks like a slip; another one asks again."""
+    """Draw the confirmation of an unusual price; another price has to be confirmed again."""
     if not doubt:
         return
     st.checkbox(f"Confirm {plain(doubt)} ({plain(money.terms)})", key=_meant(doubt, prefix))
@@ -186,7 +186,7 @@ def _meant(doubt: str, prefix: str) -> str:
 
 
 def _meetings(edit: Edit, money: Prices) -> None:
-    """What somebody else changed, and what became of it in the form."""
+    """Draw somebody else's changes, and how the form has merged them."""
     if not edit.meetings:
         return
     lines = [_meeting(meeting, edit.by.get(meeting.field, ""), money) for meeting in edit.meetings]

@@ -1,4 +1,4 @@
-"""The fields of a demand deal that can be changed, as widgets."""
+"""The widgets for the fields of a demand deal that can be changed."""
 
 from decimal import Decimal
 from typing import Any
@@ -25,19 +25,19 @@ FEE = "agency_curation_fee"
 
 
 def fill(prefix: str, edited: Fields) -> None:
-    """Let the widgets show these fields; those that are missing have none."""
+    """Fill the widgets with these fields; missing fields have no widget."""
     for name, value in edited.items():
         st.session_state[prefix + name] = _shown(name, value)
 
 
 def read(here: Here, prefix: str) -> Fields:
-    """The fields that the widgets show."""
+    """The fields in the widgets."""
     state = st.session_state
     return {name: _sent(name, state[prefix + name]) for name in NAMES if prefix + name in state}
 
 
 def wrong(here: Here, prefix: str, base: Fields) -> dict[Path, str]:
-    """What the form finds wrong, by field. What was empty before may stay so."""
+    """The errors by field. Fields that were empty before may stay empty."""
     held = {name: st.session_state[prefix + name] for name in NAMES if prefix + name in st.session_state}
     found = {("name",): _needed(held, "name", "Type a name.", base) or faults.name(held.get("name") or "")}
     if "price" in held:
@@ -56,7 +56,7 @@ def doubt(prefix: str, base: Fields) -> str:
 
 
 def draw(here: Here, prefix: str, problems: FieldProblems) -> None:
-    """The widgets, each with what is wrong with it."""
+    """Draw the widgets, each with its error."""
     state = st.session_state
     if f"{prefix}name" in state:
         st.text_input("Name", key=f"{prefix}name", persist_state="session", max_chars=200)
@@ -99,7 +99,7 @@ def _packages(here: Here, prefix: str, problems: FieldProblems) -> None:
 
 
 def _terms(here: Here, prefix: str, problems: FieldProblems) -> None:
-    """The fee, as far as it can be said to the service, and the contact."""
+    """Draw the fee, as far as the service supports it, and the contact."""
     fees, state = permission.of(here).fees, st.session_state
     has_fee = bool(fees) and f"{prefix}{FEE_TYPE}" in state and f"{prefix}{FEE}" in state
     if not has_fee:
@@ -135,7 +135,7 @@ def _terms(here: Here, prefix: str, problems: FieldProblems) -> None:
 
 
 def _shown(name: str, value: Any) -> Any:
-    """A field as its widget holds it."""
+    """A field as the value of its widget."""
     match name:
         case "seat":
             return value["id"]
@@ -146,7 +146,7 @@ def _shown(name: str, value: Any) -> Any:
 
 
 def _sent(name: str, held: Any) -> Any:
-    """What a widget holds, as a PUT carries it."""
+    """A widget's value as the field of a PUT request."""
     match name:
         case "seat":
             return {"id": held}

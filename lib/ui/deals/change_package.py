@@ -1,4 +1,4 @@
-"""The fields of a supply package that can be changed, as widgets."""
+"""The widgets for the fields of a supply package that can be changed."""
 
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any
@@ -26,7 +26,7 @@ KNOWN = "known_fields"
 
 
 def fill(prefix: str, edited: Fields) -> None:
-    """Let the widgets show these fields; dates as they are said in the zone of the start."""
+    """Fill the widgets with these fields; dates are shown in the time zone of the start."""
     state = st.session_state
     for name in PLAIN:
         if name in edited:
@@ -44,7 +44,7 @@ def fill(prefix: str, edited: Fields) -> None:
 
 
 def read(here: Here, prefix: str) -> Fields:
-    """The fields that the widgets show."""
+    """The fields in the widgets."""
     state = st.session_state
     zone = timezone(timedelta(minutes=state[f"{prefix}zone"]))
     dates: dict[str, Any] = {name: _moment(state[prefix + name], zone) for name in DATES}
@@ -57,7 +57,7 @@ def read(here: Here, prefix: str) -> Fields:
 
 
 def wrong(here: Here, prefix: str, base: Fields) -> dict[Path, str]:
-    """What the form finds wrong, by field. What was empty before may stay so."""
+    """The errors by field. Fields that were empty before may stay empty."""
     held = {name: st.session_state.get(prefix + name) or "" for name in ("name", *DATES)}
     missing = {"name": "Type a name.", "start_date": "Type the start."}
     found: dict[Path, str] = {
@@ -75,12 +75,12 @@ def wrong(here: Here, prefix: str, base: Fields) -> dict[Path, str]:
 
 
 def doubt(prefix: str, base: Fields) -> str:
-    """A package has no price."""
+    """Always empty: a package has no price."""
     return ""
 
 
 def draw(here: Here, prefix: str, problems: FieldProblems) -> None:
-    """The widgets, each with what is wrong with it; none for what the service does not tell."""
+    """Draw the widgets, each with its error; none for fields that the service does not return."""
     state, known = st.session_state, st.session_state[f"{prefix}{KNOWN}"]
     st.text_input("Name", key=f"{prefix}name", persist_state="session", max_chars=200)
     beside(problems.at("name"))
@@ -124,7 +124,7 @@ def _dates(prefix: str, problems: FieldProblems) -> None:
 
 
 def _moment(text: str, zone: tzinfo) -> datetime | str | None:
-    """The time in this zone; what can't be read stays the text that it is."""
+    """The time in this zone; unreadable text stays as it is."""
     try:
         local = times.read(text or "")
     except ValueError:

@@ -1,4 +1,4 @@
-"""Another one like it: a package by way of the form New package, a deal for further seats at once."""
+"""Clones: a package through the form New package, a deal directly for another seat."""
 
 import uuid
 from decimal import Decimal
@@ -31,7 +31,7 @@ PER_SEAT = ("name", "price", "deal_sync")
 
 
 def draw(here: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
-    """The button, and what it asks first."""
+    """Draw the button and its form."""
     if isinstance(entity, DemandDeal):
         popover = st.popover("Clone", icon=":material/content_copy:", key="action_clone", on_change="rerun")
         if popover.open:
@@ -56,7 +56,7 @@ def _has_draft(here: Here) -> bool:
 
 
 def _package(here: Here, package: SupplyPackage) -> None:
-    """Fill the form with a copy, and go there."""
+    """Fill the form New package with a copy, and open it."""
     try:
         deals = _deals_of(catalogue.client(here), package)
     except TrancheError as error:
@@ -67,7 +67,7 @@ def _package(here: Here, package: SupplyPackage) -> None:
 
 
 def _deals_of(client: Deals, package: SupplyPackage) -> list[DemandDeal]:
-    """The package's deals, in one call where the service lists them by package, else one by one."""
+    """The package's deals, in one call if the service lists them by package, else one by one."""
     listed: dict[int | None, DemandDeal] = {}
     if client.abilities.lists and package.demand_deals:
         try:
@@ -79,7 +79,7 @@ def _deals_of(client: Deals, package: SupplyPackage) -> list[DemandDeal]:
 
 
 def _deal(here: Here, deal: DemandDeal) -> None:
-    """The same terms for another seat."""
+    """Draw the form for a deal with the same terms for another seat."""
     seats = catalogue.seats(here)
     problems: FieldProblems = st.session_state.get(PROBLEMS) or FieldProblems()
     st.markdown("The same packages and terms, for another seat.")
@@ -100,7 +100,7 @@ def _deal(here: Here, deal: DemandDeal) -> None:
 
 
 def create(here: Here, deal: DemandDeal, seats: dict[int, Seat]) -> None:
-    """Ask for the deal. A callback."""
+    """Create the deal. A callback."""
     if KEY not in st.session_state:
         return  # the second click of a double click: the first one has created it
     seat, price = seats.get(st.session_state[SEAT] or 0), number(st.session_state[PRICE])
@@ -128,7 +128,7 @@ def create(here: Here, deal: DemandDeal, seats: dict[int, Seat]) -> None:
 
 
 def _wrong(seat: Seat | None, price: Decimal | None) -> list[str]:
-    """The fields that keep the deal from being created."""
+    """The fields with errors."""
     doubt = amounts.doubt(price)
     is_meant = not doubt or st.session_state.get(f"{MEANT}{doubt}")
     faults = {"Seat": seat is None, "Price": price is None, f"confirm {doubt}": not is_meant}
@@ -136,7 +136,7 @@ def _wrong(seat: Seat | None, price: Decimal | None) -> list[str]:
 
 
 def like(deal: DemandDeal, seat: Seat | None, price: Decimal | None) -> DemandDeal:
-    """The deal to ask for: named as generated ones are, with the packages and terms of the other."""
+    """The deal to create: named like generated deals, with the packages and terms of the original."""
     package = deal.supply_deals[0].name if deal.supply_deals else deal.name
     same = {name: getattr(deal, name) for name in fields.writable(fields.DEALS) if name not in PER_SEAT}
     own = {

@@ -67,12 +67,12 @@ def rows(
 
 
 def as_text(key: Key) -> str:
-    """`demand_deals-17`, as acts and the URL have it."""
+    """`demand_deals-17`, as in acts and in the URL."""
     return f"{key[0]}-{key[1]}"
 
 
 def cells(row: DealRow, names: Sequence[str]) -> tuple[ListCell, ...]:
-    """What a row says."""
+    """The cells of a row."""
     texts = {
         "name": row.name,
         "status": row.status.capitalize(),
@@ -100,7 +100,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def span(prices: Sequence[Decimal]) -> str:
-    """`2.50`, or `2.50 – 7.00` where they differ."""
+    """`2.50`, or `2.50 – 7.00` if they differ."""
     if not prices:
         return ""
     low = amount(prices[0])
@@ -108,7 +108,7 @@ def span(prices: Sequence[Decimal]) -> str:
 
 
 def day(at: datetime | None) -> str:
-    """`14 Nov 2026`, on its own zone's clock: the day that was typed."""
+    """`14 Nov 2026`, in the time's own zone: the day that was typed."""
     return "" if at is None else f"{at.day} {at:%b %Y}"
 
 

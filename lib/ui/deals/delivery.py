@@ -20,7 +20,7 @@ KEY_FIELDS = {"demand_deals": report.DEAL, "supply_deals": report.PACKAGE}
 
 
 def draw(here: Here, key: Key) -> None:
-    """Figures, chart, and the way to Audience; or why there is nothing to see."""
+    """Draw the figures, the chart, and a link to Audience; or why there is no delivery to show."""
     with reported("The delivery", kept="Nothing was changed."):
         seen = report.of_deals(here)
         if seen is None:
@@ -37,7 +37,7 @@ def draw(here: Here, key: Key) -> None:
 
 
 def question(seen: Here, key: Key) -> AudienceQuery:
-    """The days and figures of this deal or package; its id is the value of its key field."""
+    """The question about this deal or package, whose id is the value of a key field."""
     filters = (Filter(name=KEY_FIELDS[key[0]], value=(str(key[1]),), match="equals"),)
     return report.question(seen, filters, DAYS, focus.usual_metrics(seen.slicer), by_day=True)
 
@@ -69,7 +69,7 @@ def _figures(seen: Here, query: AudienceQuery, answer: Audience) -> None:
 
 
 def _chart(seen: Here, query: AudienceQuery, answer: Audience) -> None:
-    """The first of the figures over time, and its table twin."""
+    """Draw the first of the figures over time, and its table."""
     name = (query.data_fields or ("",))[0]
     field, period = seen.slicer.data_field(name), report.period(seen, query)
     shown, numbered = series.over(answer, name, "day", period), Numbers.of(st.context.locale)

@@ -1,4 +1,4 @@
-"""The facts of a package or a deal, and what it is linked with, each a click away."""
+"""The facts of a package or a deal, and the entities linked with it."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ LINKED, TAKEN = "linked_list", "linked_taken"
 
 
 def draw(here: Here, entity: SupplyPackage | DemandDeal) -> None:
-    """Facts first, then the linked ones."""
+    """Draw the facts, then the linked entities."""
     if isinstance(entity, SupplyPackage):
         _facts(package_facts(here, entity))
         _linked(here, "Deals", _deals_of(here, entity), "No deal is linked: nobody can buy it yet.")
@@ -72,7 +72,7 @@ def deal_facts(deal: DemandDeal, money: prices.Prices = prices.USUAL) -> dict[st
 
 
 def _others(entity: SupplyPackage | DemandDeal) -> dict[str, str]:
-    """The plain fields that are shown in no other way, by title."""
+    """The plain fields that are shown nowhere else, by title."""
     return {
         facts.title(name): facts.value(name, getattr(entity, name, None))
         for name in fields.writable(entity.entity)

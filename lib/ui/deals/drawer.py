@@ -1,4 +1,4 @@
-"""The drawer of one package or deal: its facts, its delivery, its history, and what can be done with it."""
+"""The drawer of a package or deal: facts, delivery, history, and actions."""
 
 from collections.abc import Callable
 from datetime import timedelta, timezone
@@ -25,13 +25,13 @@ Entity = SupplyPackage | DemandDeal
 
 
 def close() -> None:
-    """Let none be open. A callback."""
+    """Close the drawer. A callback."""
     st.query_params.pop(OPEN, None)
     st.session_state.pop(SHOWN, None)
 
 
 def draw(here: Here) -> None:
-    """The drawer of the one that is open, if any."""
+    """Draw the drawer of the open package or deal, if any."""
     key = opened()
     if key is None:
         return
@@ -51,7 +51,7 @@ def draw(here: Here) -> None:
 
 
 def _content(here: Here, key: Key) -> None:
-    """Read again on each run of the drawer, so that it shows what is there now."""
+    """Draw the content, read again on each run of the drawer so that it is current."""
     with reported(f"{KINDS[key[0]]} {key[1]:d}", "What you typed is kept."):
         try:
             entity = catalogue.client(here).get(change.MODELS[key[0]], key[1])
@@ -62,13 +62,13 @@ def _content(here: Here, key: Key) -> None:
 
 
 def _say_gone(here: Here, key: Key) -> None:
-    """That it is not there, and where the list is read anew."""
+    """Draw a note that it does not exist, and let the list be read again."""
     catalogue.forget()
     st.warning(plain(gone.sentence(here, key)), icon=":material/link_off:")
 
 
 def _sections(here: Here, key: Key, entity: Entity) -> None:
-    """Its head, and the section that is chosen."""
+    """Draw the head and the chosen section."""
     does = permission.of(here)
     may_change = not does.why_not(key[0], "change")
     _head(here, key, entity, does)
@@ -105,7 +105,7 @@ def _sections(here: Here, key: Key, entity: Entity) -> None:
 
 
 def _head(here: Here, key: Key, entity: Entity, does: Abilities) -> None:
-    """The status, what it is, what can be done, and why the rest can't."""
+    """Draw the status, the kind, the actions, and why other actions are not available."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if entity.status:
             st.badge(plain(entity.status.capitalize()), color=TONES.get(entity.status, "gray"))
@@ -120,5 +120,5 @@ def _head(here: Here, key: Key, entity: Entity, does: Abilities) -> None:
 
 
 def _zone() -> timezone:
-    """The zone of the reader's clock."""
+    """The time zone of the browser."""
     return timezone(-timedelta(minutes=st.context.timezone_offset or 0))

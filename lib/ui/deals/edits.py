@@ -1,4 +1,4 @@
-"""An edit, and what somebody else changed meanwhile: what is sent, and how the two are put together."""
+"""An edit and somebody else's changes: the fields to send, and the merge of both."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Meeting:
 
 
 def of_package(package: SupplyPackage) -> Fields:
-    """What of a package can be changed, as a PUT carries it."""
+    """The fields of a package that can be changed, as in a PUT request."""
     found = {
         **{name: getattr(package, name) for name in fields.writable(SUPPLY)},
         **elements(package),
@@ -38,7 +38,7 @@ def of_package(package: SupplyPackage) -> Fields:
 
 
 def of_deal(deal: DemandDeal) -> Fields:
-    """What of a deal can be changed, as a PUT carries it."""
+    """The fields of a deal that can be changed, as in a PUT request."""
     packages = sorted(one.id for one in deal.supply_deals if one.id is not None)
     found = {
         **{name: getattr(deal, name) for name in fields.writable(DEALS)},
@@ -51,19 +51,19 @@ def of_deal(deal: DemandDeal) -> Fields:
 
 
 def of(entity: SupplyPackage | DemandDeal) -> Fields:
-    """What can be changed."""
+    """The fields that can be changed."""
     return of_package(entity) if isinstance(entity, SupplyPackage) else of_deal(entity)
 
 
 def changed(base: Mapping[str, Any], mine: Mapping[str, Any]) -> Fields:
-    """The fields that were edited: only they are sent, and none that `base` does not have."""
+    """The edited fields, the only ones to send; none that `base` does not have."""
     return {name: value for name, value in mine.items() if name in base and not _same(value, base.get(name))}
 
 
 def merged(
     base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> tuple[Fields, list[Meeting]]:
-    """What the form shows after a meeting: my edits, and else what is there now; and who met where."""
+    """The merged fields (my edits, otherwise the current values), and what somebody else changed."""
     edited = changed(base, mine)
     together = {name: edited.get(name, value) if name in edited else value for name, value in theirs.items()}
     meetings = [
@@ -80,7 +80,7 @@ def targeting(edited: Mapping[str, Any]) -> Targeting:
 
 
 def _known(entity: SupplyPackage | DemandDeal, found: Fields) -> Fields:
-    """Without what can't be read, and what the service does not tell where nobody can see what is replaced.
+    """The fields without unreadable ones, and without those that the service does not return.
 
     A text, a number or a time that is not told may be set; a switch, a choice or a list may not.
     """
@@ -92,5 +92,5 @@ def _known(entity: SupplyPackage | DemandDeal, found: Fields) -> Fields:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Equal; empty text and nothing are the same to a form."""
+    """Whether two values are equal in a form, where empty text and None are the same."""
     return one == other or (one in (None, "") and other in (None, ""))

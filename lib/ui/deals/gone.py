@@ -1,4 +1,4 @@
-"""What is said of a package or a deal that is not there: that it was deleted, by whom and when, if known."""
+"""The message for a package or deal that does not exist: who deleted it and when, if known."""
 
 from lib.ui.frame.frame import Here
 from lib.ui.supply import catalogue, facts
@@ -7,7 +7,7 @@ from lib.wire.errors import NotFound, TrancheError
 
 
 def sentence(here: Here, key: Key) -> str:
-    """Why it can't be shown. Its history outlives it where the service keeps one."""
+    """Why it can't be shown, by its history, which a service may keep after a deletion."""
     what = f"{KINDS[key[0]]} {key[1]:d}"
     try:
         changes = catalogue.client(here).history(*key)

@@ -1,4 +1,4 @@
-"""What happened to a package or a deal: when, who, and what was before and after."""
+"""The history of a package or a deal: when, who, and the values before and after."""
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +14,7 @@ DONE = {"created": "Created", "removed": "Deleted", "seen": "Opened here for the
 
 
 def sentences(change: EntityChange, money: Prices = USUAL) -> list[str]:
-    """What a change did, a sentence for each field that it touched."""
+    """A sentence for each field that a change touched."""
     if change.action in DONE:
         return [DONE[change.action]]
     before, after = change.before or {}, change.after or {}
@@ -55,7 +55,7 @@ def _sentence(field: str, before: object, after: object, money: Prices) -> str:
 
 
 def _difference(field: str, before: list[object], after: list[object]) -> str:
-    """What came to a list, and what went."""
+    """The elements added to a list, and those removed."""
     sides = {
         "added": [one for one in after if one not in before],
         "removed": [one for one in before if one not in after],

@@ -1,4 +1,4 @@
-"""What of a package or a deal this desk can't read, and what nobody asked for: kept, and shown as it came."""
+"""Fields of a package or a deal that Tranche does not know or can't read: kept, and shown as JSON."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from lib.wire import exact
 
 
 def draw(entity: Resource) -> None:
-    """Nothing where all of it is known."""
+    """Draw these fields; nothing if all fields are known."""
     for sentence, raw in unread(entity):
         with st.expander(plain(sentence), icon=":material/data_object:"):
             st.code(raw, language="json", wrap_lines=True)

@@ -1,4 +1,4 @@
-"""Rows whose targeting has values that the report does not have: marked, as in the form."""
+"""Marks targeted values that don't occur in the report, as the form does."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from lib.ui.targeting import known, words
 
 
 def rows(here: Here, some: Sequence[DealRow]) -> list[DealRow]:
-    """The rows of a page; those of which the report can't tell in a moment stay as they are."""
+    """The rows of a page with marks; without them if the report does not answer within a moment."""
     sold = [row.sold for row in some if row.sold is not None]
     marks = known.marks(here, catalogue.usual_days(here), sold) if sold else {}
     if not any(marks.values()):

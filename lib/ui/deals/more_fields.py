@@ -1,4 +1,4 @@
-"""Widgets for the plain fields of a package or a deal that have no special place in its form."""
+"""Widgets for plain fields of a package or a deal that have no special place in its form."""
 
 from decimal import Decimal
 from typing import Any
@@ -15,13 +15,13 @@ PLACED = ("name", "price", "agency_curation_fee", "contact_email")
 
 
 def names(entity: str) -> tuple[str, ...]:
-    """The texts and amounts that are drawn here; switches stand together in the form."""
+    """The texts and amounts drawn here; switches are grouped in the form itself."""
     kinds = (*fields.TEXTS, fields.AMOUNT)
     return tuple(name for name in fields.writable(entity, *kinds) if name not in PLACED)
 
 
 def held(name: str, value: Any) -> Any:
-    """A plain field's value as its widget holds it."""
+    """A plain field as the value of its widget."""
     kind = fields.BY_NAME[name].kind
     if kind is fields.AMOUNT:
         return amounts.typed(value)
@@ -29,7 +29,7 @@ def held(name: str, value: Any) -> Any:
 
 
 def sent(name: str, typed: Any) -> Any:
-    """What the widget of a plain field holds, as a PUT carries it.
+    """The value of a plain field's widget as the field of a PUT request.
 
     A number that can't be read stays the text that it is, which differs from what was there.
     """
@@ -47,7 +47,7 @@ def _number(typed: str) -> Decimal | str | None:
 
 
 def draw(entity: str, prefix: str, problems: FieldProblems) -> None:
-    """A widget for each that the form holds, with what is wrong with it."""
+    """Draw a widget with its error for each of these fields in the form."""
     for name in names(entity):
         if prefix + name not in st.session_state:
             continue

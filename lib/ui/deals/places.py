@@ -1,4 +1,4 @@
-"""Where the screen Deals keeps what its parts share: the URL's parameter, the session's names."""
+"""Names shared by the parts of the screen Deals: the URL parameter and session keys."""
 
 import re
 
@@ -11,6 +11,6 @@ ADDRESS = re.compile(r"(supply_deals|demand_deals)-([1-9][0-9]{0,15})")
 
 
 def opened() -> tuple[str, int] | None:
-    """Which one the URL says is open."""
+    """The package or deal that is open, by the URL."""
     found = ADDRESS.fullmatch(st.query_params.get(OPEN, ""))
     return (found[1], int(found[2])) if found else None

@@ -1,4 +1,4 @@
-"""The screen Deals: the list, and the drawer of the one that is open."""
+"""The screen Deals: the list, and the drawer of the open package or deal."""
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ from lib.ui.supply import catalogue, pages, permission
 
 
 def draw(here: Here) -> None:
-    """Packages and deals."""
+    """Draw the packages or the deals."""
     with reported("The deals", kept="Nothing was changed."):
         does = permission.of(here)
         if does.refuses:

@@ -1,4 +1,4 @@
-"""The list of packages and deals: searched, narrowed, ordered and paged by the service; a row opens."""
+"""The list of packages and deals: searched, filtered, sorted and paged by the service."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,7 +23,7 @@ PLURALS = {entity: f"{word}s" for entity, word in KINDS.items()}
 
 
 def draw(here: Here) -> None:
-    """Controls, the page of rows, and what can be done with those that are chosen."""
+    """Draw the controls, a page of rows, and the actions on chosen rows."""
     seen, wanted = view.current(), _wanted(here)
     part = pages.page(here, wanted)
     if wanted.page and not part.rows:
@@ -47,7 +47,7 @@ def draw(here: Here) -> None:
 
 
 def _wanted(here: Here) -> ListSearch:
-    """The search and the filters; they are in the URL, so that a link shows the same list."""
+    """Draw the search and the filters, which are in the URL so that a link shows the same list."""
     does = permission.of(here)
     with st.container(horizontal=True, vertical_alignment="center"):
         entity = st.segmented_control(
@@ -68,7 +68,7 @@ def _wanted(here: Here) -> ListSearch:
 
 
 def _several(here: Here, name: str) -> list[str]:
-    """A filter: its values as the service takes them."""
+    """Draw a filter; returns its values as the service takes them."""
     titles = {"status": "Status", "media_type": "Media type", "seat": "Seat", "dsp": "DSP"}
     options, named = _options(here, name)
     return st.multiselect(
@@ -101,7 +101,7 @@ def _options(here: Here, name: str) -> tuple[list[str], Callable[[str], str]]:
 
 
 def _start_over() -> None:
-    """Another search begins on its first page, with nothing chosen. A callback."""
+    """Go to the first page of a new search, with nothing chosen. A callback."""
     view.choose_none()
     st.query_params.pop(view.PAGE, None)
 
@@ -112,7 +112,7 @@ def _page() -> int:
 
 
 def _first(wanted: ListSearch) -> ListSearch:
-    """The same list from its beginning: it became shorter than the page that the URL names."""
+    """Go to the first page: the list has become shorter than the page in the URL."""
     st.query_params.pop(view.PAGE, None)
     return ListSearch(wanted.entity, wanted.text, wanted.meanings, wanted.filters, wanted.order)
 
@@ -155,7 +155,7 @@ def _turn(label: str, icon: str, to: int, is_off: bool) -> None:
 
 
 def _nothing(here: Here, wanted: ListSearch) -> None:
-    """Nothing of this kind; how many of the other kind the same search finds."""
+    """Draw a note that nothing was found, and how many of the other kind the search finds."""
     other = next(entity for entity in KINDS if entity != wanted.entity)
     found = pages.count(here, wanted.of_kind(other, permission.of(here)))
     word, others = PLURALS[wanted.entity].lower(), PLURALS[other].lower()
@@ -172,7 +172,7 @@ def _nothing(here: Here, wanted: ListSearch) -> None:
 
 
 def _show(entity: str) -> None:
-    """Look at the other kind. A callback."""
+    """Switch to the other kind. A callback."""
     st.session_state[KIND] = entity
     _start_over()
 
@@ -190,7 +190,7 @@ def _counted(here: Here, wanted: ListSearch, count: int) -> str:
 
 
 def _csv(here: Here, wanted: ListSearch, count: int) -> None:
-    """The whole list as a file, in its order, read page by page when it is asked for."""
+    """Draw the download of the whole list as CSV, in its order; it is read page by page on a click."""
     client = catalogue.client(here)
     st.download_button(
         "CSV",

@@ -1,4 +1,4 @@
-"""What of the list is on screen and chosen, in one value: read once a run, and written once by a callback.
+"""The rows of the list on screen and the chosen ones, as one value in the session.
 
 A run may be broken off wherever the session is touched, so that several writes could keep half of a click.
 """
@@ -19,7 +19,7 @@ VIEW, LIST, ORDER, PAGE = "deals_view", "deals_list", "deals_order", "deals_page
 
 @dataclass(frozen=True)
 class ListView:
-    """The rows that are drawn and those that are chosen, by key, across pages; the last act taken.
+    """The rows drawn, the rows chosen (by key, across pages), and the last act taken.
 
     `all_of` is the question all of whose rows are chosen, drawn or not; else None.
     """
@@ -36,12 +36,12 @@ class ListView:
 
 
 def current() -> ListView:
-    """The view, with the clicks that no callback has taken yet."""
+    """The view, with clicks applied that no callback has taken yet."""
     return catch_up()
 
 
 def catch_up() -> ListView:
-    """Take the clicks that have arrived: once, in one write. A callback, and the first step of a run."""
+    """Apply new clicks once, in one write. A callback, and the first step of a run."""
     before: ListView = st.session_state.get(VIEW) or ListView()
     acts, taken = new_acts(st.session_state.get(LIST) or {}, before.taken)
     if not acts:
@@ -66,7 +66,7 @@ def catch_up() -> ListView:
 
 
 def drawn(view: ListView, rows: Iterable[DealRow]) -> None:
-    """These rows are on screen: what is chosen among them is known by their keys, as they are now."""
+    """Store the rows on screen, so that clicks can be matched by key."""
     shown = {as_text(row.key): row for row in rows}
     ticked = {key: shown.get(key, row) for key, row in view.ticked.items()}
     if shown != view.drawn or ticked != view.ticked:
@@ -74,7 +74,7 @@ def drawn(view: ListView, rows: Iterable[DealRow]) -> None:
 
 
 def choose_all(question: object) -> None:
-    """Choose everything that this question finds. A callback."""
+    """Choose all results of this query. A callback."""
     st.session_state[VIEW] = replace(current(), all_of=question)
 
 
