@@ -21,7 +21,7 @@ from lib import database
 from lib.deals.service import DealsService
 from lib.deals.store import tables as t
 from lib.deals.store.nouns import NOUNS
-from lib.deals.store.scope import Scope
+from lib.deals.store.scope import DealsScope
 from lib.wire.deadline import Deadline
 
 PACKAGES, DEALS, SEATS, DSPS, CHUNK = 20_000, 50_000, 400, 10, 5_000
@@ -146,7 +146,7 @@ def main(url: str, *options: str) -> None:
     service = DealsService(engine)
     for title, (entity, asked) in QUERIES.items():
         parameters = [("limit", "500" if title.startswith("deals of") else "50"), *asked]
-        times = _milliseconds(lambda e=entity, p=parameters: service.list(e, p, Scope(), Deadline(60)))  # type: ignore[misc]
+        times = _milliseconds(lambda e=entity, p=parameters: service.list(e, p, DealsScope(), Deadline(60)))  # type: ignore[misc]
         print(f"{title:32} {min(times):8.1f} {statistics.median(times):8.1f} {max(times):8.1f}")
 
 

@@ -12,19 +12,19 @@ from lib.reporting.costs import (
     SECONDS,
     START_NANOSECONDS,
     Costs,
-    Work,
+    Workload,
     columns,
 )
 
-WORK = Work("demo/delivery", ("country",), False, records=1_000_000, columns=10)
+WORK = Workload("demo/delivery", ("country",), False, records=1_000_000, columns=10)
 
 
-def seconds(nanoseconds: float, work: Work = WORK) -> float:
+def seconds(nanoseconds: float, work: Workload = WORK) -> float:
     """How long that work takes at so many nanoseconds per record and column."""
     return nanoseconds * work.records * work.columns / 1e9
 
 
-def rate(costs: Costs, work: Work = WORK) -> float:
+def rate(costs: Costs, work: Workload = WORK) -> float:
     """Nanoseconds per record and column in the estimate."""
     return (costs.milliseconds(work) - OVERHEAD_MILLISECONDS) * 1e6 / (work.records * work.columns)
 

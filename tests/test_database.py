@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError, StatementError
 from lib import database
 from lib.database.migrate import SCRIPTS
 from lib.deals.service import DealsService
-from lib.deals.store.scope import Scope
+from lib.deals.store.scope import DealsScope
 from lib.tokens.store import TokenStore, tokens
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Misconfigured
@@ -204,7 +204,7 @@ def test_what_was_there_is_found_after_the_migration(database_url: str) -> None:
         ("demand_deals", "ada@buyer"),
         ("supply_deals", "ada@buyer"),
     ):
-        assert service.list(entity, [("search", search)], Scope(), Deadline(20)).count == 1, search
+        assert service.list(entity, [("search", search)], DealsScope(), Deadline(20)).count == 1, search
 
 
 def _before(at: datetime) -> list[tuple[str, dict[str, object]]]:

@@ -25,7 +25,7 @@ from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts.numbers import Numbers
 from lib.ui.question import answer_csv, drill, folds
 from lib.ui.question.folds import AS_USUAL, Folds
-from lib.ui.question.split_rows import Split
+from lib.ui.question.split_rows import SplitRows
 
 COUNTRY, CAMPAIGN, CATEGORY = "geo.country", "campaign_id", "categories"
 KEYS = {"split": f"{COUNTRY}~{CAMPAIGN}", "chart": "pivot"}
@@ -249,8 +249,8 @@ def pivot(http: httpx.Client, token: Callable[[str], str]) -> Pivot:
     field = slicer.data_field("imps")
     found = Counter(path[:1] for path in split_levels.paths(below))
     levels = [
-        Level(Split(top, None, field, slicer), Counter({(): 5}), is_cut=True),
-        Level(Split(below, None, field, slicer), found, is_cut=False),
+        Level(SplitRows(top, None, field, slicer), Counter({(): 5}), is_cut=True),
+        Level(SplitRows(below, None, field, slicer), found, is_cut=False),
     ]
     return Pivot(query, levels, AS_USUAL, [], ENGLISH)
 

@@ -20,7 +20,7 @@ from lib.ui.charts.heatmap import Grid
 from lib.ui.charts.numbers import Numbers
 from lib.ui.question import split_rows
 from lib.ui.question.compared import Compared
-from lib.ui.question.split_rows import Split
+from lib.ui.question.split_rows import SplitRows
 from lib.ui.rows.rows import Table
 
 ENGLISH = Numbers.of("en")
@@ -45,12 +45,12 @@ def answer(values: dict[str, float], total: float, found: int | None = None, key
     )
 
 
-def split(found: Audience, before: Audience | None = None) -> Split:
+def split(found: Audience, before: Audience | None = None) -> SplitRows:
     """A split of impressions."""
-    return Split(found, None if before is None else Compared(found, before), IMPS, SLICER)
+    return SplitRows(found, None if before is None else Compared(found, before), IMPS, SLICER)
 
 
-def board(rows: Split, order: tuple[Order, ...] = (), filters: tuple[Filter, ...] = ()) -> Table:
+def board(rows: SplitRows, order: tuple[Order, ...] = (), filters: tuple[Filter, ...] = ()) -> Table:
     """The split's table as the component draws it."""
     query = AudienceQuery(
         project_name="demo", slicer_name="delivery", start_date="-7d", end_date="yesterday", filters=filters
@@ -67,7 +67,7 @@ def test_rows_of_real_answers(http: httpx.Client, token: Callable[[str], str]) -
         split_by="geo.country", data_fields=("imps", "ctr"), order_by=(Order(name="imps"),), limit=2,
         include_mappings=1, precision=1,
     )  # fmt: skip
-    shown = Split(client.audience(query, slicer), None, slicer.data_field("imps"), slicer)
+    shown = SplitRows(client.audience(query, slicer), None, slicer.data_field("imps"), slicer)
     table = split_table.table(shown, [slicer.data_field("ctr")], ENGLISH).frame
 
     rows = small_rows(seed=0).to_pandas()
@@ -112,7 +112,7 @@ def test_partial_weeks_are_named_in_the_table() -> None:
         update={"key_fields": (KeyField(name="granularity_week", description="Week"),)}
     )
     weeks = answer({"2026-W46": 6, "2026-W47": 4, "another": 1}, 11, key="granularity_week")
-    shown = Split(weeks, None, IMPS, slicer, (date(2026, 11, 12), date(2026, 11, 22)), date(2026, 12, 1))
+    shown = SplitRows(weeks, None, IMPS, slicer, (date(2026, 11, 12), date(2026, 11, 22)), date(2026, 12, 1))
     assert split_rows.row_labels(shown) == ["2026-W46 (4 of 7 days)", "2026-W47", "another"]
     assert board(shown).rows[1].values == (("granularity_week", "2026-W46"),)
 
@@ -224,7 +224,7 @@ def test_heatmap_order(key: str, codes: list[str]) -> None:
     )
     names = pd.DataFrame({key: [sorted(codes)[0], *([sorted(codes)[1]] * 2)], "x": ["p", "p", "q"]})
     values = pd.DataFrame({"imps": [1.0, 5.0, 7.0]})
-    grid = split_charts.cells(Split(Audience(names, values, values, Total({}, 3)), None, IMPS, slicer))
+    grid = split_charts.cells(SplitRows(Audience(names, values, values, Total({}, 3)), None, IMPS, slicer))
     assert grid.index.tolist() == codes
     assert grid.columns.tolist() == ["q", "p"]
     assert np.isnan(grid.loc[sorted(codes)[0], "q"])
@@ -265,7 +265,7 @@ def test_few_records() -> None:
     exact = sampled([6, 4], off=0, n_eff=12)
     ratio = IMPS.model_copy(update={"formula": "a / b"})
     assert split_rows.few(split(exact)).tolist() == [False, False]
-    assert split_rows.few(Split(exact, None, ratio, SLICER)).tolist() == [True, True]
+    assert split_rows.few(SplitRows(exact, None, ratio, SLICER)).tolist() == [True, True]
 
 
 def test_few_records_are_hatched_and_not_coloured() -> None:

@@ -17,7 +17,7 @@ from lib.deals import documentation
 from lib.deals.admission import Admission
 from lib.deals.service import Asked, DealsService, ListPart, Stored
 from lib.deals.store.nouns import NOUNS
-from lib.deals.store.scope import Scope
+from lib.deals.store.scope import DealsScope
 from lib.deals.store.work import EntityKey, Fields
 from lib.deals.values import LARGEST_ID
 from lib.tokens.models import Caller
@@ -176,7 +176,7 @@ class _Entity:
             raise NotFound(f"There is no {NOUNS[self.name].called} '{text}'")
         return self.name, int(text)
 
-    async def _page(self, request: Request, work: Callable[[Scope, Deadline], ListPart]) -> Response:
+    async def _page(self, request: Request, work: Callable[[DealsScope, Deadline], ListPart]) -> Response:
         deadline = self._deadline()
         scope = scope_of(await self._shared.admit(request, writes=False))
         part = await self._shared.run(lambda: work(scope, deadline))
@@ -193,10 +193,10 @@ class _Entity:
         )
 
 
-def scope_of(caller: Caller) -> Scope:
+def scope_of(caller: Caller) -> DealsScope:
     """What this caller may see of the deals. Times here are in whole seconds, as those of the deals are."""
     added = caller.person.added
-    return Scope(
+    return DealsScope(
         who=caller.person.username,
         seats=caller.deals.seats,
         since=added and added.replace(microsecond=0),

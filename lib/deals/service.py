@@ -19,7 +19,7 @@ from lib.deals.store.conflicts import conflict
 from lib.deals.store.idempotency import Once
 from lib.deals.store.noun import Noun
 from lib.deals.store.nouns import NOUNS
-from lib.deals.store.scope import Scope
+from lib.deals.store.scope import DealsScope
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.deals.validation import Problems, read
 from lib.wire.deadline import Deadline
@@ -58,7 +58,7 @@ NEEDS_KEY = (
 class Asked:
     """What a request that changes something brings along; `scope` is who asks, and what they may see."""
 
-    scope: Scope
+    scope: DealsScope
     body: Any = None
     parameters: Parameters = ()
     if_match: str | None = None
@@ -77,7 +77,7 @@ class DealsService:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def get(self, key: EntityKey, parameters: Parameters, scope: Scope, deadline: Deadline) -> Stored:
+    def get(self, key: EntityKey, parameters: Parameters, scope: DealsScope, deadline: Deadline) -> Stored:
         """The entity. NotFound without it, and for who may not see it."""
         problems = Problems()
         queries.none(parameters, problems)
@@ -92,7 +92,7 @@ class DealsService:
 
         return self._read(within, scope, deadline)
 
-    def list(self, entity: str, parameters: Parameters, scope: Scope, deadline: Deadline) -> ListPart:
+    def list(self, entity: str, parameters: Parameters, scope: DealsScope, deadline: Deadline) -> ListPart:
         """A page of the entities of a kind that may be seen. Invalid says all that is wrong."""
         problems = Problems()
         query = queries.query(parameters, problems, listing.offer(entity))
@@ -103,7 +103,9 @@ class DealsService:
 
         return self._read(within, scope, deadline)
 
-    def history(self, key: EntityKey, parameters: Parameters, scope: Scope, deadline: Deadline) -> ListPart:
+    def history(
+        self, key: EntityKey, parameters: Parameters, scope: DealsScope, deadline: Deadline
+    ) -> ListPart:
         """Changes of an entity, latest first, also of one that was removed. NotFound if it never was."""
         problems = Problems()
         query = queries.query(parameters, problems)
@@ -198,7 +200,7 @@ class DealsService:
 
         self._write(within, request, deadline)
 
-    def _read(self, within: Callable[[Work], Result], scope: Scope, deadline: Deadline) -> Result:
+    def _read(self, within: Callable[[Work], Result], scope: DealsScope, deadline: Deadline) -> Result:
         return database.reading(self._engine, lambda one: within(Work.of(one, scope)), deadline)
 
     def _write(

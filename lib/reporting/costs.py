@@ -24,7 +24,7 @@ Kind = tuple[str, tuple[str, ...], bool]
 
 
 @dataclass(frozen=True)
-class Work:
+class Workload:
     """What an exact answer has to read: how many records, and how many columns of each.
 
     `slicer` names the slicer, whatever its version. A split by time without filters is answered from sums
@@ -55,13 +55,13 @@ class Costs:
         self._now, self._lock = now, threading.Lock()
         self._seen: OrderedDict[Kind, deque[tuple[float, float]]] = OrderedDict()
 
-    def milliseconds(self, work: Work) -> float:
+    def milliseconds(self, work: Workload) -> float:
         """What reading all of these records is expected to take."""
         with self._lock:
             rate = self._rate(work)
         return OVERHEAD_MILLISECONDS + rate * work.records * work.columns / 1e6
 
-    def learn(self, work: Work, seconds: float) -> None:
+    def learn(self, work: Workload, seconds: float) -> None:
         """Take in what an exact answer took."""
         if work.records < FEWEST_RECORDS:
             return
@@ -73,7 +73,7 @@ class Costs:
             while len(self._seen) > MOST_SPLITS:
                 self._seen.popitem(last=False)
 
-    def _rate(self, work: Work) -> float:
+    def _rate(self, work: Workload) -> float:
         own = self._latest(work.kind)
         if len(own) >= ENOUGH:
             return statistics.median(own)

@@ -13,7 +13,7 @@ from lib.reporting import answer_cache, compose, dates, files, requests
 from lib.reporting.answer_cache import AnswerCache
 from lib.reporting.answers import Audience, Total
 from lib.reporting.compose import Shape
-from lib.reporting.costs import Costs, Work, columns
+from lib.reporting.costs import Costs, Workload, columns
 from lib.reporting.engines import ENGINES
 from lib.reporting.engines.sums import Engine, Groups, Question, Sums
 from lib.reporting.exports import table
@@ -110,7 +110,7 @@ class ReportingService:
         query: AudienceQuery,
         shape: Shape,
         limit: int | None,
-        work: Work,
+        work: Workload,
         deadline: Deadline,
     ) -> tuple[Audience, bool]:
         """The answer, and whether it may be kept: what a deadline left unread may be read another time."""
@@ -227,10 +227,10 @@ def _atoms(shape: Shape) -> frozenset[str]:
     return frozenset().union(*(measure.atoms for measure in _needed(shape)))
 
 
-def _work(stored: StoredSlicer, query: AudienceQuery, shape: Shape) -> Work:
+def _work(stored: StoredSlicer, query: AudienceQuery, shape: Shape) -> Workload:
     """What an exact answer has to read; records by the days of the slicer's own zone."""
     first, last = _period(query, stored)
-    return Work(
+    return Workload(
         slicer=f"{stored.project}/{stored.name}",
         split_by=query.split_by,
         is_filtered=bool(query.filters),

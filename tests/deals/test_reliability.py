@@ -25,7 +25,7 @@ from deals.writers import THREADS, write
 from lib import connect, database
 from lib.deals.service import DealsService
 from lib.deals.store import tables as t
-from lib.deals.store.scope import Scope
+from lib.deals.store.scope import DealsScope
 from lib.wire.deadline import Deadline
 from lib.wire.transport import InProcess
 
@@ -131,7 +131,9 @@ def test_many_writers_on_sqlite(quick_folder: Path) -> None:
     with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
         slowest = [*pool.map(write, [url] * PROCESSES, ["one", "two"], [WRITES] * PROCESSES)]
     assert max(slowest) < 30
-    assert DealsService(engine).list("dsps", [], Scope(), Deadline()).count == PROCESSES * THREADS * WRITES
+    assert (
+        DealsService(engine).list("dsps", [], DealsScope(), Deadline()).count == PROCESSES * THREADS * WRITES
+    )
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from lib import database
 from lib.deals.service import Asked, DealsService
-from lib.deals.store.scope import Scope
+from lib.deals.store.scope import DealsScope
 from lib.wire.deadline import Deadline
 
 THREADS = 4
@@ -24,5 +24,5 @@ def write(url: str, name: str, writes: int) -> float:
 
 def _seconds(service: DealsService, name: str) -> float:
     begin = time.monotonic()
-    service.create("dsps", Asked(Scope("writer"), {"name": name}), Deadline(30))
+    service.create("dsps", Asked(DealsScope("writer"), {"name": name}), Deadline(30))
     return time.monotonic() - begin

@@ -17,7 +17,7 @@ Condition = ColumnElement[bool]
 
 
 @dataclass(frozen=True)
-class Scope:
+class DealsScope:
     """Who asks, and the seats (by id) whose deals they may see; None: those of all seats.
 
     `since` is when that person was added: what a namesake made before is not theirs. `token` is the number
@@ -53,12 +53,12 @@ class Scope:
         return mine if self.since is None else and_(mine, table.c.created_at >= self.since)
 
 
-def _of_seats(scope: Scope, *columns: ColumnElement[Any]) -> Select[Any]:
+def _of_seats(scope: DealsScope, *columns: ColumnElement[Any]) -> Select[Any]:
     """These columns of the deals that may be seen."""
     return select(*columns).where(demand_deals.c.seat_id.in_(scope.seats or ()))
 
 
-def _supply(scope: Scope) -> Condition:
+def _supply(scope: DealsScope) -> Condition:
     links = supply_package_deals.c
     sold = _of_seats(scope, links.supply_package_id).join(
         supply_package_deals, links.demand_deal_id == demand_deals.c.id
@@ -66,12 +66,12 @@ def _supply(scope: Scope) -> Condition:
     return or_(supply_packages.c.id.in_(sold), scope.made(supply_packages))
 
 
-def _packages(scope: Scope) -> Condition:
+def _packages(scope: DealsScope) -> Condition:
     column = demand_deals.c.package_id
     return or_(packages.c.id.in_(_of_seats(scope, column).where(column.is_not(None))), scope.made(packages))
 
 
-_SEEN: dict[str, Callable[[Scope], Condition]] = {
+_SEEN: dict[str, Callable[[DealsScope], Condition]] = {
     "demand_deals": lambda scope: demand_deals.c.seat_id.in_(scope.seats or ()),
     "supply_packages": _supply,
     "packages": _packages,

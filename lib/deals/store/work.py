@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, Table, delete, insert, select
 
-from lib.deals.store.scope import Scope
+from lib.deals.store.scope import DealsScope
 
 Fields = dict[str, Any]
 EntityKey = tuple[str, int]
@@ -19,10 +19,10 @@ class Work:
 
     connection: Connection
     now: datetime
-    scope: Scope
+    scope: DealsScope
 
     @classmethod
-    def of(cls, connection: Connection, scope: Scope) -> "Work":
+    def of(cls, connection: Connection, scope: DealsScope) -> "Work":
         """Now."""
         return cls(connection, datetime.now(UTC).replace(microsecond=0), scope)
 

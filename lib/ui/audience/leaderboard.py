@@ -27,7 +27,7 @@ def table(seen: Focus, board: Board) -> Table:
     title = filter_words.field(card.name, seen.slicer)
     label = f"{title} by {numbers.title(seen.field)}"
     shown = [_row(seen, board, place) for place in range(len(board.split.answer))]
-    around = rows.Card(title, _about(seen, board), card.find, _message(board, card))
+    around = rows.CardHeader(title, _about(seen, board), card.find, _message(board, card))
     return Table(
         id=field.name,
         label=label,
@@ -42,7 +42,7 @@ def table(seen: Focus, board: Board) -> Table:
 def failed(seen: Focus, card: Card, why: str) -> Table:
     """The card of a leaderboard that could not be loaded."""
     title = filter_words.field(card.name, seen.slicer)
-    return Table(card.name, title, [], [], card=rows.Card(title, find=card.find, message=why))
+    return Table(card.name, title, [], [], card=rows.CardHeader(title, find=card.find, message=why))
 
 
 def _columns(seen: Focus, board: Board) -> list[Column]:

@@ -13,7 +13,7 @@ from lib.ui.question import ask, compared, focus, split_rows
 from lib.ui.question.cards import Card
 from lib.ui.question.compared import Compared
 from lib.ui.question.focus import Focus
-from lib.ui.question.split_rows import Split
+from lib.ui.question.split_rows import SplitRows
 
 SHOWN, RANKED = 6, 1000
 WHOLE = ("equals", "not equals")
@@ -27,7 +27,7 @@ class Board:
     """
 
     card: Card
-    split: Split
+    split: SplitRows
     whole: float | None
     found: int
     is_cut: bool = False
@@ -144,8 +144,8 @@ def _whole(seen: Focus, card: Card, answer: Audience) -> float | None:
     return ask.quickly(seen.here, asked).total.values.get(seen.field.name)
 
 
-def _split(seen: Focus, answer: Audience, both: Compared | None) -> Split:
-    return Split(answer, both, seen.field, seen.slicer, seen.period, ask.today(seen.here, seen.query))
+def _split(seen: Focus, answer: Audience, both: Compared | None) -> SplitRows:
+    return SplitRows(answer, both, seen.field, seen.slicer, seen.period, ask.today(seen.here, seen.query))
 
 
 def _with_vanished(seen: Focus, answer: Audience, both: Compared) -> tuple[Audience, Compared]:
@@ -165,7 +165,7 @@ def _with_vanished(seen: Focus, answer: Audience, both: Compared) -> tuple[Audie
     return now, Compared(now, both.before, both.now_days, both.before_days)
 
 
-def _ranked(seen: Focus, card: Card, split: Split) -> list[int]:
+def _ranked(seen: Focus, card: Card, split: SplitRows) -> list[int]:
     """The places of the rows shown: the top ones, then other chosen ones."""
     order = _by_words(card, split) if card.by == "name" else _by_change(seen, card, split)
     first, wanted = order[:SHOWN], set(chosen(seen, card.name))
@@ -173,12 +173,12 @@ def _ranked(seen: Focus, card: Card, split: Split) -> list[int]:
     return [*first, *(place for place in order[SHOWN:] if names[place] in wanted)]
 
 
-def _by_words(card: Card, split: Split) -> list[int]:
+def _by_words(card: Card, split: SplitRows) -> list[int]:
     words = [label.casefold() for label in split_rows.row_labels(split)]
     return sorted(range(len(words)), key=lambda place: words[place], reverse=card.direction == "desc")
 
 
-def _by_change(seen: Focus, card: Card, split: Split) -> list[int]:
+def _by_change(seen: Focus, card: Card, split: SplitRows) -> list[int]:
     """Places sorted by change, with unknown changes last."""
     sizes = [_size(seen, changed) for changed in split_rows.changes(split)]
     sign = -1 if card.direction == "desc" else 1

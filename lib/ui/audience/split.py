@@ -34,7 +34,7 @@ from lib.ui.question import (
     values,
 )
 from lib.ui.question.focus import Focus
-from lib.ui.question.split_rows import Split
+from lib.ui.question.split_rows import SplitRows
 from lib.ui.question.view import CHARTS, MOST, Chart
 
 CHART, HEIGHT, MORE = "split_chart", 380, 5
@@ -53,7 +53,7 @@ ICONS: dict[Chart, str] = {
 class Drawn:
     """What is drawn: the rows in sight; of a pivot its levels, of lines their courses."""
 
-    split: Split
+    split: SplitRows
     pivot: Pivot | None = None
     courses: Courses | None = None
 
@@ -122,11 +122,13 @@ def _asked(seen: Focus) -> Drawn:
         answer = ask.quickly(seen.here, seen.rows())
         both = split_queries.both_sides(seen, answer)
     values.remember(seen.here, answer)
-    return Drawn(Split(answer, both, seen.field, seen.slicer, seen.period, ask.today(seen.here, seen.query)))
+    return Drawn(
+        SplitRows(answer, both, seen.field, seen.slicer, seen.period, ask.today(seen.here, seen.query))
+    )
 
 
 def _shown(seen: Focus, drawn: Drawn) -> None:
-    draw_as: dict[Chart, Callable[[Focus, Split], None]] = {
+    draw_as: dict[Chart, Callable[[Focus, SplitRows], None]] = {
         "table": split_charts.table,
         "bars": split_charts.bars,
         "heatmap": split_charts.heatmap,

@@ -8,14 +8,14 @@ import pandas as pd
 from lib.reporting.models import AudienceQuery, Direction, Order
 from lib.ui.audience import split_table
 from lib.ui.charts.numbers import NOTHING
-from lib.ui.question.split_rows import Split
+from lib.ui.question.split_rows import SplitRows
 from lib.ui.rows.rows import Cell, Column, Row, Table, Values
 
 Bar = tuple[float, float, float]
 
 
 def board(
-    found: split_table.Table, split: Split, query: AudienceQuery, order: Sequence[Order], label: str
+    found: split_table.SplitTable, split: SplitRows, query: AudienceQuery, order: Sequence[Order], label: str
 ) -> Table:
     """The table for the component. `order` is that of the rows; `query` has the filters that mark values."""
     now = {by.name: by.direction for by in order[:1]}
@@ -34,7 +34,7 @@ def board(
     return Table("split", label, columns, [Row(_cells(found, 0), kind="total"), *rows, *rest])
 
 
-def _column(found: split_table.Table, place: int, now: dict[str, Direction]) -> Column:
+def _column(found: split_table.SplitTable, place: int, now: dict[str, Direction]) -> Column:
     column, is_key = found.columns[place], place < len(found.keys)
     first: Direction = "asc" if is_key else "desc"
     return Column(
@@ -47,7 +47,7 @@ def _column(found: split_table.Table, place: int, now: dict[str, Direction]) -> 
     )
 
 
-def _cells(found: split_table.Table, row: int, bar: Bar | None = None) -> list[Cell]:
+def _cells(found: split_table.SplitTable, row: int, bar: Bar | None = None) -> list[Cell]:
     """The cells of a row by its place: 0 is the total, -1 the rest."""
     front, cells = len(found.keys), []
     for place, column in enumerate(found.columns):
@@ -60,7 +60,9 @@ def _cells(found: split_table.Table, row: int, bar: Bar | None = None) -> list[C
     return cells
 
 
-def figure(column: split_table.Column, value: Any, is_vague: bool = False, bar: Bar | None = None) -> Cell:
+def figure(
+    column: split_table.SplitColumn, value: Any, is_vague: bool = False, bar: Bar | None = None
+) -> Cell:
     """A figure's cell; a dash where there is none."""
     text = NOTHING if value is None or pd.isna(value) else column.write(value)
     return Cell(text, is_faint=is_vague, bar=bar)
@@ -71,13 +73,13 @@ def kept(query: AudienceQuery) -> set[tuple[str, str]]:
     return {(f.name, value) for f in query.filters if f.match == "equals" for value in f.value}
 
 
-def _values(split: Split) -> list[Values]:
+def _values(split: SplitRows) -> list[Values]:
     """The values of the rows' key fields, as in filters."""
     rows = split.answer.names.itertuples(index=False, name=None)
     return [tuple(zip(split.keys, map(str, row), strict=True)) for row in rows]
 
 
-def lengths(split: Split, whole: float | None) -> list[Bar | None]:
+def lengths(split: SplitRows, whole: float | None) -> list[Bar | None]:
     """Each row's bar with the ends of its range, as shares of the whole; none where values are below zero.
 
     A full bar is the whole: a value that makes a sixth of the total fills a sixth of its bar.

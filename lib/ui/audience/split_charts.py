@@ -17,11 +17,11 @@ from lib.ui.charts.bars import Bars
 from lib.ui.charts.heatmap import Grid
 from lib.ui.question import drill, filter_words, focus, picture, split_rows
 from lib.ui.question.focus import Focus
-from lib.ui.question.split_rows import Split
+from lib.ui.question.split_rows import SplitRows
 from lib.ui.rows import rows
 
 
-def table(seen: Focus, split: Split) -> None:
+def table(seen: Focus, split: SplitRows) -> None:
     """Draw the table. A click on a value keeps it alone, a click on a figure keeps its whole row."""
     more = [seen.slicer.data_field(name) for name in seen.metrics if name != seen.field.name]
     found = split_table.table(split, more, seen.numbers, _is_ranked(seen))
@@ -48,7 +48,7 @@ def _is_ranked(seen: Focus) -> bool:
     return (first.name, first.direction) == (seen.field.name, "desc") and not seen.query.offset
 
 
-def bars(seen: Focus, split: Split) -> None:
+def bars(seen: Focus, split: SplitRows) -> None:
     """Draw the bars. A click drills into the bar's row."""
     answer, name = split.answer, seen.field.name
     sampled = answer.low is not None and answer.high is not None and name in answer.low
@@ -69,7 +69,7 @@ def bars(seen: Focus, split: Split) -> None:
     )
 
 
-def heatmap(seen: Focus, split: Split) -> None:
+def heatmap(seen: Focus, split: SplitRows) -> None:
     """Draw the heatmap of two key fields. A click drills into both values of the cell."""
     grid, few = cells(split), few_cells(split)
     described = {
@@ -95,7 +95,7 @@ def heatmap(seen: Focus, split: Split) -> None:
     )
 
 
-def cells(split: Split) -> pd.DataFrame:
+def cells(split: SplitRows) -> pd.DataFrame:
     """The field's values with the first key field's codes down and the second's across.
 
     Codes are in the order of their volume, those of time key fields as time runs.
@@ -107,14 +107,14 @@ def cells(split: Split) -> pd.DataFrame:
     return grid.loc[_order(split, down), _order(split, across)]
 
 
-def few_cells(split: Split) -> pd.DataFrame:
+def few_cells(split: SplitRows) -> pd.DataFrame:
     """Which of these cells are based on few records, with the same codes down and across, in any order."""
     down, across = split.keys
     few = split.answer.names.assign(value=split_rows.few(split).astype(float))
     return few.pivot(index=down, columns=across, values="value")
 
 
-def _order(split: Split, key: str) -> list[str]:
+def _order(split: SplitRows, key: str) -> list[str]:
     """A key field's codes: the largest first, or by time."""
     codes = split.answer.names[key]
     if key in TIME_KEY_FIELDS:
@@ -129,13 +129,13 @@ def alternative(seen: Focus, keys: Sequence[str]) -> str:
     return f"{numbers.title(seen.field)} by {fields}, {numbers.days(*seen.period)}"
 
 
-def _bar(seen: Focus, split: Split, key: str) -> None:
+def _bar(seen: Focus, split: SplitRows, key: str) -> None:
     points = _points(key)
     if points:
         _drill(seen, split, round(points[0]["y"]), split.keys)
 
 
-def _square(seen: Focus, split: Split, grid: pd.DataFrame, key: str) -> None:
+def _square(seen: Focus, split: SplitRows, grid: pd.DataFrame, key: str) -> None:
     points = _points(key)
     if points:
         down, across = split.keys
@@ -148,5 +148,5 @@ def _points(key: str) -> list[Any]:
     return points
 
 
-def _drill(seen: Focus, split: Split, row: int, keys: list[str]) -> None:
+def _drill(seen: Focus, split: SplitRows, row: int, keys: list[str]) -> None:
     drill.into(seen.here, [(key, str(split.answer.names[key].iloc[row])) for key in keys])

@@ -11,7 +11,7 @@ from lib.ui.question import ask, compared, focus, folds
 from lib.ui.question.compared import Compared
 from lib.ui.question.focus import TIMES, Focus
 from lib.ui.question.folds import Path
-from lib.ui.question.split_rows import Split
+from lib.ui.question.split_rows import SplitRows
 
 MOST_FIRST, MOST_BELOW, DRAWN, LEAST_BELOW = 100, 5000, 200, 5
 
@@ -24,7 +24,7 @@ class Level:
     more. Shares are those of the whole question.
     """
 
-    split: Split
+    split: SplitRows
     found: Counter[Path]
     is_cut: bool
 
@@ -109,7 +109,7 @@ def _level(seen: Focus, query: AudienceQuery, answer: Audience, above: Sequence[
                 places.append(place)
     shown = answer_rows.taken(answer, places)
     both = _before(seen, query, shown)
-    split = Split(shown, both, seen.field, seen.slicer, seen.period, ask.today(seen.here, seen.query))
+    split = SplitRows(shown, both, seen.field, seen.slicer, seen.period, ask.today(seen.here, seen.query))
     is_cut = answer.total.records_found > len(answer)
     if above == [()]:
         found[()] = answer.total.records_found

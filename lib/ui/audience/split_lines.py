@@ -11,7 +11,7 @@ from lib.ui.charts import panels, theme
 from lib.ui.charts.panels import Panel
 from lib.ui.question import ask, lines, picture, split_rows
 from lib.ui.question.focus import Focus
-from lib.ui.question.split_rows import Split
+from lib.ui.question.split_rows import SplitRows
 
 KEY, SHOWN = "split_lines", 12
 
@@ -20,7 +20,7 @@ KEY, SHOWN = "split_lines", 12
 class Courses:
     """The values with their figures, and the field of each of them over time."""
 
-    split: Split
+    split: SplitRows
     answer: Audience
     panels: list[Panel]
 
@@ -36,7 +36,7 @@ def asked(seen: Focus, name: str) -> Courses:
     changes = {"split_by": (name,), "order_by": split_levels.order(seen, (name,)), "limit": SHOWN}
     query = seen.rows().model_copy(update=changes)
     top = ask.quickly(seen.here, query)
-    split = Split(top, None, seen.field, seen.slicer, seen.period, ask.today(seen.here, seen.query))
+    split = SplitRows(top, None, seen.field, seen.slicer, seen.period, ask.today(seen.here, seen.query))
     values = tuple(map(str, top.names[name]))
     if not values:
         return Courses(split, top, [])

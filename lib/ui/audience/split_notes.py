@@ -5,11 +5,11 @@ from lib.ui.audience import split_queries
 from lib.ui.frame.markdown import plain
 from lib.ui.question import shortfalls, split_rows
 from lib.ui.question.focus import Focus
-from lib.ui.question.split_rows import Split
+from lib.ui.question.split_rows import SplitRows
 from lib.ui.question.view import Chart
 
 
-def notes(seen: Focus, split: Split, chart: Chart) -> list[str]:
+def notes(seen: Focus, split: SplitRows, chart: Chart) -> list[str]:
     """The notes on these rows, a sentence each."""
     found = []
     for name in split.segmented:

@@ -47,7 +47,7 @@ class Pivot:
         return [split_rows.changes(level.split) if level.split.compared else [] for level in self.levels]
 
     @cached_property
-    def columns(self) -> list[dict[str, split_table.Column]]:
+    def columns(self) -> list[dict[str, split_table.SplitColumn]]:
         """The columns of figures of each level, by what they are."""
         return [
             {column.order or column.title: column for column in columns}
@@ -58,7 +58,7 @@ class Pivot:
         ]
 
     @cached_property
-    def heads(self) -> dict[str, split_table.Column]:
+    def heads(self) -> dict[str, split_table.SplitColumn]:
         """A column of each kind, those of the field in front first."""
         own = [self.front.name, split_table.SHARE, split_table.OFF, split_table.CHANGE]
         kinds = {name: column for columns in reversed(self.columns) for name, column in columns.items()}
@@ -150,7 +150,7 @@ def _cells(
     pivot: Pivot,
     depth: int,
     label: str,
-    value: Callable[[split_table.Column], Any],
+    value: Callable[[split_table.SplitColumn], Any],
     is_vague: bool = False,
     bar: split_board.Bar | None = None,
 ) -> list[Cell]:

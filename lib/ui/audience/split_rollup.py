@@ -11,12 +11,12 @@ from lib.ui.audience import answer_rows
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.question.folds import Path
-from lib.ui.question.split_rows import Split
+from lib.ui.question.split_rows import SplitRows
 
 ALL = "(all)"
 
 
-def split(pivot: Pivot) -> Split:
+def split(pivot: Pivot) -> SplitRows:
     """The rows as they are shown, from top to bottom; a subtotal has `(all)` for the key fields below it.
 
     The total is that of the first level; how much was read is that of the first level that is sampled.

@@ -11,14 +11,14 @@ from lib.ui.charts import numbers
 from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import Numbers
 from lib.ui.question import precision, split_rows
-from lib.ui.question.split_rows import Split
+from lib.ui.question.split_rows import SplitRows
 
 TOTAL, OTHERS, SHARE, OFF, CHANGE = "Total", "Others", "Share, %", "±, %", "Change, %"
 RANK = "Rank"
 
 
 @dataclass(frozen=True)
-class Column:
+class SplitColumn:
     """A column: its title, its cells for the total, the rows and the rest, and how a figure is written.
 
     `order` is the field by which the service orders rows by this column, where it can.
@@ -34,10 +34,10 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class SplitTable:
     """Columns, those of the `keys` first. Row 0 is the total; the rest, where there is one, comes last."""
 
-    columns: Sequence[Column]
+    columns: Sequence[SplitColumn]
     keys: Sequence[str]
     has_rest: bool
     changes: Sequence[Change]
@@ -50,34 +50,36 @@ class Table:
         )
 
 
-def table(split: Split, more: Sequence[DataField], figures: Numbers, is_ranked: bool = False) -> Table:
+def table(
+    split: SplitRows, more: Sequence[DataField], figures: Numbers, is_ranked: bool = False
+) -> SplitTable:
     """The split's table: key fields, the field in front with share, range and change, then `more` fields.
 
     With `is_ranked`, the rows being the largest of the field in front, estimates have their rank too.
     """
     changes = split_rows.changes(split) if split.compared is not None else []
     columns = [*_keys(split), *of_figures(split, changes, more, figures, is_ranked)]
-    return Table(_distinct(columns), split.keys, split_rows.others(split) is not None, changes)
+    return SplitTable(_distinct(columns), split.keys, split_rows.others(split) is not None, changes)
 
 
 def of_figures(
-    split: Split,
+    split: SplitRows,
     changes: Sequence[Change],
     more: Sequence[DataField],
     figures: Numbers,
     is_ranked: bool = False,
-) -> list[Column]:
+) -> list[SplitColumn]:
     """The same without the key fields; titles may be there twice. `changes` are those of the rows."""
     columns = [*_front(split, changes, figures)]
     columns += _ranks(split) if is_ranked else []
     return columns + [_figures(split, known, figures) for known in more]
 
 
-def _keys(split: Split) -> Iterator[Column]:
+def _keys(split: SplitRows) -> Iterator[SplitColumn]:
     for place, (key, texts) in enumerate(split_rows.labels(split).items()):
         field = split.slicer.key_field(str(key))
         in_words = bool(field.mapping) and split.answer.descriptions is not None
-        yield Column(
+        yield SplitColumn(
             title=field.description or field.name,
             total="" if place else TOTAL,
             rows=texts.tolist(),
@@ -86,21 +88,23 @@ def _keys(split: Split) -> Iterator[Column]:
         )
 
 
-def _front(split: Split, changes: Sequence[Change], figures: Numbers) -> Iterator[Column]:
+def _front(split: SplitRows, changes: Sequence[Change], figures: Numbers) -> Iterator[SplitColumn]:
     """The main field: its values, and where meaningful their share, range and change."""
     name, rest = split.field.name, split_rows.others(split)
     whole = split.answer.total.values.get(name)
     yield _figures(split, split.field, figures, rest)
     if split.has_share and whole:
         share = None if rest is None else 100 * rest / whole
-        yield Column(SHARE, 100.0, split.answer.percents[name].tolist(), share, _one_place(figures))
+        yield SplitColumn(SHARE, 100.0, split.answer.percents[name].tolist(), share, _one_place(figures))
     off = split_rows.off(split)
     if (off >= precision.LEAST_SHOWN).any():
         total = precision.total_range(split.answer, name)
-        yield Column(OFF, total, off.tolist(), None, _one_place(figures), "How far off, with 95 % confidence")
+        yield SplitColumn(
+            OFF, total, off.tolist(), None, _one_place(figures), "How far off, with 95 % confidence"
+        )
     if any(changed.ratio is not None for changed in changes):
         ratios = [None if changed.ratio is None else 100 * changed.ratio for changed in changes]
-        yield Column(
+        yield SplitColumn(
             CHANGE,
             None,
             ratios,
@@ -110,14 +114,14 @@ def _front(split: Split, changes: Sequence[Change], figures: Numbers) -> Iterato
         )
 
 
-def _ranks(split: Split) -> list[Column]:
+def _ranks(split: SplitRows) -> list[SplitColumn]:
     ranks = split_rows.ranks(split)
     about = "Rows whose 95 % ranges overlap share ranks: the sample can't tell their order"
-    return [Column(RANK, None, [rank or None for rank in ranks], None, str, about)] if ranks else []
+    return [SplitColumn(RANK, None, [rank or None for rank in ranks], None, str, about)] if ranks else []
 
 
-def _figures(split: Split, known: DataField, figures: Numbers, rest: float | None = None) -> Column:
-    return Column(
+def _figures(split: SplitRows, known: DataField, figures: Numbers, rest: float | None = None) -> SplitColumn:
+    return SplitColumn(
         title=numbers.title(known, with_unit=True),
         total=split.answer.total.values.get(known.name),
         rows=split.answer.values[known.name].tolist(),
@@ -128,7 +132,7 @@ def _figures(split: Split, known: DataField, figures: Numbers, rest: float | Non
     )
 
 
-def _distinct(columns: Sequence[Column]) -> list[Column]:
+def _distinct(columns: Sequence[SplitColumn]) -> list[SplitColumn]:
     """The columns under titles that differ: a second one of the same title gets a number."""
     seen: dict[str, int] = {}
     distinct = []

@@ -15,7 +15,7 @@ from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataField, ExportQu
 from lib.ui.export import raw_file
 from lib.ui.export.preview import Ask, Export, Preview
 from lib.ui.question import split_rows
-from lib.ui.question.split_rows import Split
+from lib.ui.question.split_rows import SplitRows
 
 TOTAL = "Total"
 SAME = 1e-9
@@ -100,7 +100,9 @@ def receipt(ask: Ask, export: Export, question: AudienceQuery, file: Preview, sl
     lines = [_of_total(slicer.data_field(name), screen, total) for name in names]
     if question.split_by:
         exact = _exact(ask, export, _only_shown(question, screen), needed, file)
-        lines += _of_rows(Split(screen, None, slicer.data_field(names[0]), slicer), names, exact, file.query)
+        lines += _of_rows(
+            SplitRows(screen, None, slicer.data_field(names[0]), slicer), names, exact, file.query
+        )
     return Receipt(tuple(lines), len(screen) if question.split_by else 0, file.is_plain)
 
 
@@ -110,7 +112,7 @@ def _of_total(field: DataField, screen: Audience, exact: Values) -> ReceiptLine:
     return ReceiptLine(TOTAL, field, value, low, high, exact.get(name), total.confidence_range is not None)
 
 
-def _of_rows(split: Split, names: Iterable[str], exact: Exact, query: ExportQuery) -> list[ReceiptLine]:
+def _of_rows(split: SplitRows, names: Iterable[str], exact: Exact, query: ExportQuery) -> list[ReceiptLine]:
     answer, lines, is_sampled = split.answer, [], split.answer.confidence_range is not None
     keys = answer.names.itertuples(index=False, name=None)
     for place, (key, label) in enumerate(zip(keys, split_rows.row_labels(split), strict=True)):

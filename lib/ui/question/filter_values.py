@@ -13,7 +13,7 @@ from lib.ui.frame import problems
 from lib.ui.frame.frame import Here
 from lib.ui.question import ask, drill, filter_words, filters, focus, precision, question, values
 from lib.ui.rows import rows
-from lib.ui.rows.rows import Card, Cell, Choice, Column, Finding, Row, Table
+from lib.ui.rows.rows import CardHeader, Cell, Choice, Column, Finding, Row, Table
 
 SHOWN, MOST_CHOSEN = 100, 100
 Figures = dict[str, float]
@@ -59,7 +59,7 @@ def _table(here: Here, query: AudienceQuery, name: str, text: str) -> Table:
         missing = tuple(code for code in filters.values(query, name) if code not in found)[:MOST_CHOSEN]
         found, figures = _with_chosen(here, query, name, missing, found, figures)
     words = filter_words.field(name, here.slicer)
-    card = Card(words, _about(answer, field, numbers), text, _message(text, found), is_picker=True)
+    card = CardHeader(words, _about(answer, field, numbers), text, _message(text, found), is_picker=True)
     columns = [Column("name", "Value", True)]
     if field is not None:
         columns.append(Column("value", title(field, with_unit=True)))

@@ -27,7 +27,7 @@ MOST_ADDRESSES = 50
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptQuestion:
     """The question as URL parameters, on a screen (None: decided when the screen opens).
 
     `addresses` are the parameters that the browser was sent to, and may still show; `taken` is
@@ -203,8 +203,8 @@ def _asked() -> Params:
     return asked
 
 
-def _kept() -> Kept:
-    kept: Kept = st.session_state.get(KEPT, Kept())
+def _kept() -> KeptQuestion:
+    kept: KeptQuestion = st.session_state.get(KEPT, KeptQuestion())
     return kept
 
 

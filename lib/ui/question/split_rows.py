@@ -22,7 +22,7 @@ FEW, LEAST_MISSING = 30, 0.001
 
 
 @dataclass(frozen=True)
-class Split:
+class SplitRows:
     """A split as it is shown: the answer, its rows on the days compared, and the data field in front.
 
     `period` is the days asked for, where parts of weeks and months are to be named; `today` is not over.
@@ -56,7 +56,7 @@ class Split:
         return [name for name in self.keys if self.slicer.key_field(name).is_segmented]
 
 
-def labels(split: Split) -> pd.DataFrame:
+def labels(split: SplitRows) -> pd.DataFrame:
     """The rows' values in words, a column per key field; with the code where words are not unique.
 
     A week or month that the period cuts says how much of it there is.
@@ -79,7 +79,7 @@ def labels(split: Split) -> pd.DataFrame:
     return pd.DataFrame(columns, index=names.index)
 
 
-def _part(split: Split, key: str, code: str) -> str:
+def _part(split: SplitRows, key: str, code: str) -> str:
     """How much of a week or month the period covers; empty if the value has an unknown notation."""
     try:
         return series.part(TIME_KEY_FIELDS[key], code, split.period, split.today) if split.period else ""
@@ -87,12 +87,12 @@ def _part(split: Split, key: str, code: str) -> str:
         return ""
 
 
-def row_labels(split: Split) -> list[str]:
+def row_labels(split: SplitRows) -> list[str]:
     """One label per row: its values in words, joined."""
     return [" · ".join(row) for row in labels(split).itertuples(index=False, name=None)]
 
 
-def off(split: Split) -> npt.NDArray[np.float64]:
+def off(split: SplitRows) -> npt.NDArray[np.float64]:
     """The larger side of the range of each row's value, in percent."""
     answer, name = split.answer, split.field.name
     if answer.low is None or answer.high is None or name not in answer.low:
@@ -101,7 +101,7 @@ def off(split: Split) -> npt.NDArray[np.float64]:
     return np.array([half_range(*side) for side in sides])
 
 
-def ranks(split: Split) -> list[str]:
+def ranks(split: SplitRows) -> list[str]:
     """Each row's place among all rows, the largest first: `2–4` where ranges overlap and can't be told apart.
 
     `18+` where rows that are not shown may stand as high. Empty for exact rows: their order says it.
@@ -122,7 +122,7 @@ def ranks(split: Split) -> list[str]:
     return [rank if is_known else "" for rank, is_known in zip(ranked, known, strict=True)]
 
 
-def few(split: Split) -> npt.NDArray[np.bool_]:
+def few(split: SplitRows) -> npt.NDArray[np.bool_]:
     """Which rows are based on few records: estimates, and ratios even if exact."""
     answer, name = split.answer, split.field.name
     if answer.n_eff is None or name not in answer.n_eff:
@@ -133,13 +133,13 @@ def few(split: Split) -> npt.NDArray[np.bool_]:
     return found
 
 
-def changes(split: Split) -> list[Change]:
+def changes(split: SplitRows) -> list[Change]:
     """The change of each row's value; missing for rows that did not exist before."""
     found = split.compared.rows(split.field) if split.compared is not None else {}
     return [found.get(key, Change(None)) for key in split.answer.names.itertuples(index=False, name=None)]
 
 
-def others(split: Split) -> float | None:
+def others(split: SplitRows) -> float | None:
     """The volume of the rows that are not shown: the total less the shown ones.
 
     None where that means nothing: a field that does not add up, several values per record, or no such rows.
@@ -157,7 +157,7 @@ def _rank(first: int, last: int, is_open: bool) -> str:
     return str(first) if first >= last else f"{first}–{last}"
 
 
-def doubts(split: Split, numbers: Numbers) -> list[str]:
+def doubts(split: SplitRows, numbers: Numbers) -> list[str]:
     """Limits of the sample: rows based on few records, and volume in rows that the sample missed."""
     found = []
     name, answer = split.field.name, split.answer

@@ -76,7 +76,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Card:
+class CardHeader:
     """The frame of a table of one key field: title, a note on its values, and the search text.
 
     `message` stands there where there are no rows. In a card a click on a row adds its value to those kept.
@@ -104,7 +104,7 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Row]
     verb: str = "Keep only"
-    card: Card | None = None
+    card: CardHeader | None = None
     has_lines: bool = False
     is_tree: bool = False
 
