@@ -56,6 +56,7 @@ def own_first_screen(person: Person) -> None:
         st.session_state[STARTED] = True
         asked = {} if st.query_params else start_page.params(person)
         if asked:
+            st.session_state[firing.AT_START] = True
             st.switch_page(next(at for at in screens if at.url_path == "audience"), query_params=asked)
 
 
@@ -79,6 +80,8 @@ else:
         menu.close_when_chosen()
     if screen is start:
         own_first_screen(person)
+    if screen.url_path not in ("", "audience"):
+        firing.left()
     frame.heading(screen.title)
     frame.header(person, firing.mark)
     screen.run()

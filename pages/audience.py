@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from lib.ui.alerts import firing
 from lib.ui.audience import figures, leaderboards, moved, split
 from lib.ui.frame import frame
 from lib.ui.frame.markdown import plain
@@ -12,6 +13,7 @@ drill.catch_up(here)
 question.current(here)
 for sentence in question.left_out():
     st.warning(plain(sentence), icon=":material/link_off:")
+firing.at_start(here.clients)
 bar.draw(here)
 moved.draw(here)
 figures.draw(here)

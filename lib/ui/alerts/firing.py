@@ -14,7 +14,7 @@ from lib.views import Alert
 from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
-MARK, GOING, WIDTH = "alerts_mark", "alerts_going", 420
+MARK, GOING, AT_START, WIDTH = "alerts_mark", "alerts_going", "alerts_at_start", 420
 
 
 def mark(clients: connect.Clients) -> None:
@@ -35,13 +35,23 @@ def mark(clients: connect.Clients) -> None:
 
 def block(clients: connect.Clients) -> None:
     """The list, for the first screen; nothing where none fires."""
-    alerts = _firing(clients)
-    if not alerts:
-        return
-    with st.container(border=True, key="alerts_firing"):
-        st.markdown(f"**{_count(alerts)}**")
-        for alert in alerts:
-            _row(clients, alert, "block")
+    if alerts := _firing(clients):
+        with st.container(border=True, key="alerts_firing"):
+            st.markdown(f"**{_count(alerts)}**")
+            for alert in alerts:
+                _row(clients, alert, "block")
+
+
+def at_start(clients: connect.Clients) -> None:
+    """The list on a start page, once after the sign-in, until it is hidden or another screen is opened."""
+    if st.session_state.get(AT_START) and _firing(clients):
+        block(clients)
+        st.button("Hide alerts", type="tertiary", icon=":material/close:", key="alerts_hide", on_click=left)
+
+
+def left() -> None:
+    """The start page was left, or the list there is not needed any more."""
+    st.session_state.pop(AT_START, None)
 
 
 def _count(alerts: list[Alert]) -> str:
@@ -76,6 +86,7 @@ def _row(clients: connect.Clients, alert: Alert, place: str) -> None:
 
 def _open(alert: Alert) -> None:
     """Ask the view's question of its own slicer; the run after this callback goes to Audience."""
+    left()
     st.session_state[MARK], st.session_state[GOING] = False, True
     frame.pick(alert.project, alert.slicer)
     question.go(alert.params, (alert.project, alert.slicer))

@@ -1,7 +1,5 @@
 """The headline: one figure per data field, with its trend and its change."""
 
-from typing import Literal
-
 import streamlit as st
 
 from lib.reporting.answers import Audience
@@ -10,13 +8,11 @@ from lib.ui.charts import numbers, series, sparkline
 from lib.ui.charts.change import Change
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.question import ask, precision, question
-from lib.ui.question import focus as focuses
+from lib.ui.question import ask, metric, question
 from lib.ui.question.compared import Compared
 from lib.ui.question.focus import Focus
 
 NARROWEST = 132
-SMALLEST = 0.0005
 HEADLINE, CHOSEN, FIGURE, SHOW = "headline", "chosen_figure", "figure", "show_figure"
 
 
@@ -57,38 +53,16 @@ def _metric(focus: Focus, field: DataField, now: Audience, found: Compared | Non
     st.metric(
         plain(numbers.title(field)),
         plain(focus.numbers.short(value, field)),
-        _delta(focus, changed),
-        delta_color=_color(field, changed),
-        delta_arrow="off" if _color(field, changed) == "off" else "auto",
-        delta_description=_range(focus, field, now),
+        metric.delta(focus, changed),
+        delta_color=metric.color(field, changed),
+        delta_arrow="off" if metric.color(field, changed) == "off" else "auto",
+        delta_description=metric.off(focus, field, now),
         help=plain(_help(focus, field, value, changed)),
     )
     if focus.grain is not None and len(now) > 1:
         today = ask.today(focus.here, focus.query)
         course = series.over(now, field.name, focus.grain, focus.period, today)
         sparkline.draw(course.without_parts, field, focus.grain, focus.period, focus.numbers)
-
-
-def _delta(focus: Focus, changed: Change) -> str | None:
-    """The change as st.metric reads it: a hyphen for a minus, and no sign where it rounds to nothing.
-
-    Where it is not known a dash keeps its place, so that nothing below moves.
-    """
-    if focus.compared is None:
-        return None
-    return focus.numbers.change(changed.ratio).replace(numbers.MINUS, "-")
-
-
-def _range(focus: Focus, field: DataField, now: Audience) -> str | None:
-    """The range of the figure, if it is an estimate."""
-    off = precision.total_range(now, field.name)
-    return f"± {focus.numbers.percent(off)}" if off >= precision.LEAST_SHOWN else None
-
-
-def _color(field: DataField, changed: Change) -> Literal["off", "inverse", "normal"]:
-    if changed.ratio is None or not changed.is_certain or abs(changed.ratio) < SMALLEST:
-        return "off"
-    return "inverse" if focuses.less_is_better(field) else "normal"
 
 
 def _help(focus: Focus, field: DataField, value: float | None, changed: Change) -> str:

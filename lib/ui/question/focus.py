@@ -1,6 +1,6 @@
 """The focus of the Audience page: question and view, resolved against the slicer's fields."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -47,7 +47,7 @@ class Focus:
     metrics: tuple[str, ...]
     field: DataField
     numbers: Numbers
-    taken: Taken
+    taken: Taken = NOTHING_TAKEN
     taken_cards: Taken = NOTHING_TAKEN
 
     @property
@@ -105,7 +105,12 @@ class Focus:
 def of(here: Here) -> Focus:
     """The focus as the URL has it now."""
     taken, taken_cards = question.taken(drill.BOARD), question.taken(drill.CARDS)
-    query, looked = question.current(here), question.view(here)
+    found = of_question(here, question.current(here), question.view(here))
+    return replace(found, taken=taken, taken_cards=taken_cards)
+
+
+def of_question(here: Here, query: AudienceQuery, looked: View) -> Focus:
+    """The focus of a question about the slicer and its view."""
     now = ask.today(here, query)
     period = periods.resolved(query.start_date, query.end_date, now)
     there = granularities(here.slicer)
@@ -122,8 +127,6 @@ def of(here: Here) -> Focus:
         metrics=metrics,
         field=here.slicer.data_field(looked.field or metrics[0]),
         numbers=Numbers.of(st.context.locale),
-        taken=taken,
-        taken_cards=taken_cards,
     )
 
 

@@ -38,7 +38,7 @@ def draw(here: Here, page: str, is_elsewhere: bool = False) -> None:
     )
     if popover.open:
         with popover, st.container(width=WIDTH), problems.reported("The saved views"):
-            _content(here, page, views, current, whole, partial(_open, is_elsewhere))
+            _content(here, page, views, current, whole, partial(go, is_elsewhere))
 
 
 def _content(
@@ -119,7 +119,8 @@ def _row(view: SavedView, is_current: bool, opens: Opens) -> None:
         )
 
 
-def _open(is_elsewhere: bool, view: SavedView) -> None:
+def go(is_elsewhere: bool, view: SavedView) -> None:
+    """Ask the view's question; on Audience, where that is elsewhere. A callback."""
     st.session_state[OPEN], st.session_state[POPOVER] = view.id, False
     question.go(view.params)
     st.session_state[LEAVING] = is_elsewhere
