@@ -18,7 +18,7 @@ from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
 from lib.reporting.client import Reporting
-from lib.reporting.models import AudienceQuery, Filter, InfoQuery, Order
+from lib.reporting.models import AudienceQuery, Filter, InfoQuery, KeyField, Order, Slicer
 from lib.ui.audience import split_levels, split_pivot, split_rollup
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_pivot import Pivot
@@ -207,6 +207,56 @@ def test_a_row_closes_and_opens(visit: Visit) -> None:
     assert "folds" not in again.query_params
 
 
+def test_all_rows_open(visit: Visit, week: pd.DataFrame) -> None:
+    """Expand all shows every row of three levels that has records, each with the figures of its rows."""
+    keys = [COUNTRY, CAMPAIGN, CATEGORY]
+    desk = visit(split="~".join(keys))
+    desk.button(key="split_unfold_more").click().run()
+    found = drawn(desk)
+    shown = [path for kind, path, _ in found if kind == "row"]
+    pairs = len(week.groupby([COUNTRY, CAMPAIGN]))
+    assert len([path for path in shown if len(path) == 2]) == pairs
+    assert {path[:2] for path in shown if len(path) == 3} == {path for path in shown if len(path) == 2}
+    for kind, path, texts in found:
+        if kind != "rest":
+            assert_figures(texts, of(week, keys, path))
+    assert desk.button(key="split_unfold_more").disabled
+    again = drawn(visit(split="~".join(keys), folds="".join(desk.query_params["folds"])))
+    assert [path for _, path, _ in again] == [path for _, path, _ in found]
+
+
+def test_many_open_rows_share_the_room(
+    visit: Visit, week: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With more open rows than there is room for, each shows its first ones and Others: it says so."""
+    monkeypatch.setitem(split_levels.DRAWN, 3, 30)
+    keys = [COUNTRY, CAMPAIGN, CATEGORY]
+    desk = visit(split="~".join(keys), folds=f"all~{COUNTRY}%7E{CAMPAIGN}%7E{CATEGORY}")
+    found = drawn(desk)
+    below = Counter(path[:2] for kind, path, _ in found if kind == "row" and len(path) == 3)
+    assert set(below.values()) == {1}
+    assert {path for kind, path, _ in found if kind == "rest"} <= set(below)
+    pairs = len(week.groupby([COUNTRY, CAMPAIGN]))
+    assert f"With {pairs} rows open, each shows its first 1;" in str([one.value for one in desk.caption])
+
+
+def test_all_rows_close(visit: Visit) -> None:
+    """Collapse all leaves the first level; single rows open again; the link keeps it, and undo goes back."""
+    desk = visit()
+    before = [path for _, path, _ in drawn(desk)]
+    desk.button(key="split_unfold_less").click().run()
+    closed = [path for _, path, _ in drawn(desk)]
+    assert closed == [path for path in before if len(path) < 2]
+    assert desk.button(key="split_unfold_less").disabled
+    desk = boards.click(desk, drill.BOARD, ["expand", [[COUNTRY, "US"]]])
+    opened = [path for _, path, _ in drawn(desk)]
+    assert opened == [path for path in before if len(path) < 2 or path[0] == "US"]
+    assert [path for _, path, _ in drawn(visit(folds="".join(desk.query_params["folds"])))] == opened
+    desk.button(key="split_unfold_more").click().run()
+    assert [path for _, path, _ in drawn(desk)] == before
+    assert "folds" not in desk.query_params
+
+
 def test_a_click_on_a_figure_keeps_its_row(visit: Visit, week: pd.DataFrame) -> None:
     """What the component sends for a figure keeps both values of its row, and the row says so."""
     desk = boards.click(visit(), drill.BOARD, ["include", [[COUNTRY, "US"], [CAMPAIGN, "3"]]])
@@ -301,3 +351,18 @@ def test_folds() -> None:
     assert folds.with_fold(turned, ("a", "c"), ("z",), opens=False) == Folds(("a", "c"), (("z",),))
     closed = folds.with_fold(turned, keys, ("x", "y"), opens=False)
     assert folds.with_fold(closed, keys, ("x",), opens=True) == AS_USUAL
+
+
+def test_all_folds() -> None:
+    """With all rows open or closed, a single one differs; the link keeps which rule holds."""
+    keys = ("a", "b", "c")
+    none = folds.everything(keys, opens=False)
+    assert [folds.is_open(none, keys, path) for path in (("x",), ("x", "y"))] == [False, False]
+    one = folds.with_fold(none, keys, ("x", "y"), opens=True)
+    assert folds.is_open(one, keys, ("x", "y"))
+    assert folds.with_fold(one, keys, ("x", "y"), opens=False) == none
+    assert folds.everything(("a", "b"), opens=True) == AS_USUAL
+    slicer = Slicer(key_fields=[KeyField(name=name) for name in (*keys, "all")])
+    for kept in (one, none, folds.everything(("all", "b", "c"), opens=True), Folds(("all", "b"), (("x",),))):
+        assert folds.from_text(folds.to_text(kept), slicer) == kept
+    assert folds.from_text("none", slicer) == folds.from_text("all~z%7Eb", slicer) == AS_USUAL

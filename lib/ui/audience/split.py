@@ -28,12 +28,14 @@ from lib.ui.question import (
     drill,
     export_menu,
     focus,
+    folds,
     precision,
     question,
     split_picker,
     values,
 )
 from lib.ui.question.focus import Focus
+from lib.ui.question.folds import Folds
 from lib.ui.question.split_rows import SplitRows
 from lib.ui.question.view import CHARTS, MOST, Chart
 
@@ -76,6 +78,8 @@ def draw(here: Here) -> None:
             _chart_picker(seen)
             if _chart(seen) in DRILLED:
                 drill.draw_mode()
+            if _chart(seen) == "pivot" and len(seen.query.split_by) > 1:
+                _fold_buttons(seen)
             st.space("stretch")
             said = st.container(width="content")
             taken = st.container(width="content")
@@ -144,8 +148,11 @@ def _shown(seen: Focus, drawn: Drawn) -> None:
         draw_as[_chart(seen)](seen, drawn.split)
         if _chart(seen) != "heatmap":
             _more(seen, drawn.split.answer.total.records_found, len(drawn.split.answer), MOST)
-    if notes := split_notes.notes(seen, drawn.split, _chart(seen)):
-        st.caption(" ".join(notes))
+    notes = split_notes.notes(seen, drawn.split, _chart(seen))
+    if drawn.pivot is not None:
+        notes.append(split_levels.note(seen, drawn.pivot.levels))
+    if said := " ".join(filter(None, notes)):
+        st.caption(said)
 
 
 def _chart(seen: Focus) -> Chart:
@@ -167,6 +174,25 @@ def _chart_picker(seen: Focus) -> None:
         on_change=_look_chart,
         args=(seen.here,),
     )
+
+
+def _fold_buttons(seen: Focus) -> None:
+    """Open or close all rows of the pivot; each is disabled where there is nothing for it to do."""
+    for label, icon, opens in (("Expand all", "unfold_more", True), ("Collapse all", "unfold_less", False)):
+        wanted = folds.everything(seen.query.split_by, opens)
+        st.button(
+            label,
+            icon=f":material/{icon}:",
+            type="tertiary",
+            key=f"split_{icon}",
+            disabled=seen.view.folds == wanted,
+            on_click=_fold,
+            args=(seen.here, wanted),
+        )
+
+
+def _fold(here: Here, wanted: Folds) -> None:
+    question.look(here, folds=wanted)
 
 
 def _more(seen: Focus, found: int, shown: int, most: int) -> None:

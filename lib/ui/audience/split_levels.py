@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from lib.reporting.answers import Audience, Values
 from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, Order
@@ -13,7 +14,8 @@ from lib.ui.question.focus import TIMES, Focus
 from lib.ui.question.folds import Path
 from lib.ui.question.split_rows import SplitRows
 
-MOST_FIRST, MOST_BELOW, DRAWN, LEAST_BELOW = 100, 5000, 200, 5
+MOST_FIRST, MOST_BELOW = 100, 5000
+DRAWN, LEAST_BELOW = {2: 200, 3: 600}, {2: 5, 3: 1}  # of the second and third level: rows in all, and each
 
 
 @dataclass(frozen=True)
@@ -118,9 +120,24 @@ def _level(seen: Focus, query: AudienceQuery, answer: Audience, above: Sequence[
 
 def _most(seen: Focus, above: Sequence[Path]) -> int:
     """How many rows below one row are shown: the fewer, the more rows are open."""
-    if above == [()]:
+    depth = len(above[0]) + 1
+    if depth == 1:
         return MOST_BELOW
-    return min(seen.view.rows, max(LEAST_BELOW, DRAWN // len(above)))
+    return min(seen.view.rows, max(LEAST_BELOW[depth], DRAWN[depth] // len(above)))
+
+
+def note(seen: Focus, levels: Sequence[Level]) -> str:
+    """That fewer rows than usual are shown below each row, since many are open; empty where they aren't."""
+    for upper, lower in pairwise(levels):
+        above = opened(seen, upper.paths)
+        most = _most(seen, above)
+        if most < seen.view.rows and any(count > most for count in lower.found.values()):
+            number = seen.numbers.number
+            return (
+                f"With {number(len(above))} rows open, each shows its first {number(most)}; "
+                "the rest is in Others. Close some rows to see more of the others."
+            )
+    return ""
 
 
 def _before(seen: Focus, query: AudienceQuery, shown: Audience) -> Compared | None:
