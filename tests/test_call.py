@@ -17,7 +17,7 @@ from lib.wire.breaker import Breaker
 from lib.wire.call import DOWNLOAD_STEP, Call, Patience, call, stream
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned, DeadlineExceeded, Unreachable, Unreadable
-from lib.wire.open_calls import abandon
+from lib.wire.open_calls import CallGroup, abandon
 from lib.wire.sockets import bounded
 from lib.wire.transport import InProcess
 
@@ -181,6 +181,27 @@ def test_a_session_that_closes(leaving: str, is_embedded: bool) -> None:
         call(http, requests[0])
     assert [request.deadline.is_abandoned for request in requests] == [True, False, False]
     assert breaker.rest == 0
+
+
+def test_a_group_of_calls_that_is_abandoned(leaving: str) -> None:
+    """Its reads end and later ones are not begun; its writes and the calls of others go on."""
+    group, patience = CallGroup(), Patience(retries=0)
+
+    async def silent(scope, receive, send):
+        group.abandon()
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    other = patience.call("POST", "/", True)
+    with group.tracking():
+        mine = patience.call("POST", "/", True)
+        write = patience.call("POST", "/", False)
+    with httpx.Client(transport=InProcess(silent), base_url=leaving, timeout=60) as http:
+        with pytest.raises(Abandoned):
+            call(http, mine)
+        with group.tracking(), pytest.raises(Abandoned):
+            call(http, patience.call("POST", "/", True))
+    assert [one.deadline.is_abandoned for one in (mine, write, other)] == [True, False, False]
 
 
 def test_deadline_spans_the_body():

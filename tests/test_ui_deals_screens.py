@@ -63,6 +63,7 @@ def test_viewers_only_look(visit: Visit) -> None:
     assert labels(desk) == []
     assert opened(desk, "supply_deals-1").button_group(key="drawer_shown").options == [
         "Facts",
+        "Targeting",
         "Delivery",
         "History",
     ]

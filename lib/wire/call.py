@@ -55,7 +55,7 @@ class Call:
 class Patience:
     """How a client calls a service: seconds for one call with its retries, the number of retries where they
     are safe, the most bytes of an answer, and the circuit breaker of that service. Calls that may be repeated
-    stop when the tab of `session` (its id) is closed."""
+    stop when the tab of `session` (its id) is closed, or their CallGroup is abandoned."""
 
     seconds: float | None = None
     retries: int = 2
@@ -69,7 +69,7 @@ class Patience:
         return Call(
             method,
             path,
-            deadline=track(self.session, deadline) if is_repeatable and self.session else deadline,
+            deadline=track(self.session, deadline) if is_repeatable else deadline,
             retries=self.retries if is_repeatable else 0,
             max_bytes=self.max_bytes,
             breaker=self.breaker,

@@ -217,7 +217,7 @@ def test_no_e_mail(form: Page) -> None:
 
 
 def test_live_figures(form: Page) -> None:
-    """Beside the form stands what the targeting had, as pandas finds it in the same rows."""
+    """Beside the form stands what the targeting had and costs, as pandas finds it in the same rows."""
     target(form, "Country", "Only", "Fran")
     rows = sold_rows().to_pandas()
     week = rows[rows["time"].dt.date > LAST_DAY - dt.timedelta(days=7)]
@@ -233,6 +233,9 @@ def test_live_figures(form: Page) -> None:
     expect(table.get_by_role("row", name="Average win CPM").get_by_role("cell").first).to_have_text(
         f"${cpm:.2f}"
     )
+    month = rows[rows["time"].dt.date > LAST_DAY - dt.timedelta(days=30)]["bids"]
+    cost = 100 * (1 - month[rows["geo.country"] == "FR"].sum() / month.sum())
+    expect(table.get_by_role("row", name="France").get_by_role("cell").first).to_have_text(f"−{cost:.1f} %")
 
 
 def test_what_the_report_cannot_say(form: Page) -> None:

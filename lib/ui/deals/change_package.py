@@ -7,6 +7,7 @@ import streamlit as st
 
 from lib.deals import fields
 from lib.deals.models import MEDIA_TYPES, DemandDeal
+from lib.insight.kinds import elements
 from lib.ui.deals import more_fields
 from lib.ui.deals.edits import Fields, targeting
 from lib.ui.frame.field_problems import FieldProblems, Path, beside
@@ -16,7 +17,6 @@ from lib.ui.new_package import faults
 from lib.ui.supply import catalogue, facts, links, permission
 from lib.ui.supply.words import OFFSETS, offset
 from lib.ui.targeting import picker, typed
-from lib.ui.targeting.kinds import elements
 from lib.ui.typed import times
 
 SWITCHES = fields.writable(fields.SUPPLY, fields.SWITCH)

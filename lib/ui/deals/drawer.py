@@ -7,7 +7,7 @@ import streamlit as st
 
 from lib.deals.abilities import Abilities, Verb
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui.deals import actions, add_deals, change, delivery, details, gone, history
+from lib.ui.deals import actions, add_deals, change, delivery, details, gone, history, targeting
 from lib.ui.deals.columns import TONES
 from lib.ui.deals.places import OPEN, opened
 from lib.ui.frame import notes, unsaved
@@ -20,7 +20,8 @@ from lib.wire.errors import NotFound, TrancheError
 
 VERBS: tuple[Verb, ...] = ("create", "change", "delete")
 SHOWN, WIDTH = "drawer_shown", 720
-FACTS, ADD, DELIVERY, CHANGE, HISTORY = "Facts", "Add deals", "Delivery", "Change", "History"
+FACTS, ADD, TARGETING, DELIVERY = "Facts", "Add deals", "Targeting", "Delivery"
+CHANGE, HISTORY = "Change", "History"
 Entity = SupplyPackage | DemandDeal
 
 
@@ -77,13 +78,18 @@ def _sections(here: Here, key: Key, entity: Entity) -> None:
     sections: dict[str, Callable[[], None]] = {
         FACTS: lambda: details.draw(here, entity),
         ADD: lambda: add_deals.draw(here, entity),
+        TARGETING: lambda: targeting.draw(here, entity),
         DELIVERY: lambda: delivery.draw(here, key),
         CHANGE: lambda: change.draw(here, key, entity),
         HISTORY: lambda: history.draw(here, key),
     }
     hidden = {
         name
-        for name, is_offered in ((CHANGE, may_change), (ADD, add_deals.is_offered(entity, does)))
+        for name, is_offered in (
+            (CHANGE, may_change),
+            (ADD, add_deals.is_offered(entity, does)),
+            (TARGETING, isinstance(entity, SupplyPackage)),
+        )
         if not is_offered
     }
     names = [name for name in sections if name not in hidden]

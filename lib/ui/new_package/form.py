@@ -6,6 +6,7 @@ import streamlit as st
 
 from lib.deals.abilities import Abilities
 from lib.deals.models import MEDIA_TYPES, DemandDeal
+from lib.insight.kinds import KINDS
 from lib.ui.frame.field_problems import FieldProblems, beside
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
@@ -14,7 +15,6 @@ from lib.ui.supply import catalogue, links, permission, prices
 from lib.ui.supply.draft import Draft
 from lib.ui.supply.words import NO_FEES, OFFSETS, fee_title, offset
 from lib.ui.targeting import picker
-from lib.ui.targeting.kinds import KINDS
 from lib.ui.typed import amounts, times
 
 SWITCHES = (

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
+from lib.insight.filters import Translation
 from lib.reporting.answers import Audience
 from lib.reporting.models import Slicer
 from lib.ui.charts.numbers import Numbers
@@ -17,7 +18,6 @@ from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import reported
 from lib.ui.question import precision
 from lib.ui.supply import report
-from lib.ui.targeting.filters import Translation
 
 DAYS = (7, 30)
 HEIGHT = 200

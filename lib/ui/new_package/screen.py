@@ -2,19 +2,24 @@
 
 import streamlit as st
 
+from lib.insight.filters import entries, report_filters
 from lib.ui.frame import unsaved
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import older, reported
 from lib.ui.new_package import faults, form, panel, review, state
 from lib.ui.new_package.creation import Created
-from lib.ui.supply import catalogue, facts, permission
+from lib.ui.supply import catalogue, costs, facts, permission
 from lib.ui.supply.draft import Draft
 from lib.ui.targeting import known, picker
-from lib.ui.targeting.filters import entries, report_filters
 
 STAYS = """<style>
 [data-testid=stLayoutWrapper]:has(> .st-key-np_beside) { position: sticky; top: 4.5rem; }
+@media (min-width: 641px) {
+    [data-testid=stLayoutWrapper]:has(> .st-key-np_beside) {
+        max-height: calc(100vh - 5rem); overflow-y: auto;
+    }
+}
 </style>"""
 
 
@@ -59,6 +64,7 @@ def _draw(here: Here) -> None:
         marks = known.marks(here, query, [draft.targeting], with_unchecked=True)
         review.draw(here, draft, found, problems, described, marks)
         _keep(here, draft)
+        costs.draw(here, "form", draft.targeting, lists, draft.media_type, described)
 
 
 def _keep(here: Here, draft: Draft) -> None:

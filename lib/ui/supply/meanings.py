@@ -6,13 +6,13 @@ picked. Where the report has no mapping, or can't be asked, a search finds place
 
 from collections.abc import Iterator
 
+from lib.insight.kinds import KINDS, key_field
 from lib.reporting.models import KeyField
 from lib.ui.frame import slicer_info
 from lib.ui.frame.frame import Here
 from lib.ui.question import values
 from lib.ui.supply import catalogue
 from lib.ui.supply.wanted import words
-from lib.ui.targeting.kinds import KINDS, key_field
 from lib.wire.errors import TrancheError
 
 MOST = 20

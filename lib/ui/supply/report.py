@@ -5,6 +5,7 @@ from datetime import date
 
 import streamlit as st
 
+from lib.insight.measured import BIDS, IMPRESSIONS, WIN_CPM, field_of
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import (
@@ -23,7 +24,6 @@ from lib.wire.errors import AccessError, BadRequest, InternalError, Refused
 
 DEAL, PACKAGE = "deal", "supply_package"
 SLICERS = "slicers_of_deals"
-BIDS, IMPRESSIONS, WIN_CPM = ("bids",), ("imps", "impressions"), ("win_cpm", "win_bid_cpm", "avg_win_cpm")
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ def wanted(slicer: Slicer) -> tuple[ReportFigure, ...]:
     """The figures of a targeting: bids, impressions, unique users and average win CPM."""
     users = tuple(f"unique_{source.name}" for source in slicer.audience_sources)
     return (
-        ReportFigure("Bids", _field(slicer, BIDS)),
-        ReportFigure("Impressions", _field(slicer, IMPRESSIONS)),
-        ReportFigure("Unique users", _field(slicer, users)),
-        ReportFigure("Average win CPM", _field(slicer, WIN_CPM)),
+        ReportFigure("Bids", field_of(slicer, BIDS)),
+        ReportFigure("Impressions", field_of(slicer, IMPRESSIONS)),
+        ReportFigure("Unique users", field_of(slicer, users)),
+        ReportFigure("Average win CPM", field_of(slicer, WIN_CPM)),
     )
 
 
@@ -121,9 +121,3 @@ def _info(here: Here, project: str, name: str) -> Slicer | None:
         raise
     except (AccessError, BadRequest, InternalError):
         return None
-
-
-def _field(slicer: Slicer, names: tuple[str, ...]) -> DataField | None:
-    """The first of these data fields that the slicer has."""
-    known = {field.name: field for field in slicer.data_fields}
-    return next((known[name] for name in names if name in known), None)

@@ -4,10 +4,10 @@ import time
 from collections.abc import Iterable
 
 from lib.deals.models import Targeting
+from lib.insight.kinds import KINDS, TargetingKind, key_field
 from lib.reporting.models import AudienceQuery
 from lib.ui.frame.frame import Here
 from lib.ui.question import values
-from lib.ui.targeting.kinds import KINDS, TargetingKind, key_field
 from lib.ui.targeting.words import Marks
 
 UNKNOWN, NOT_CHECKED = "unknown", "not checked"

@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from lib.deals.models import Targeting
+from lib.insight.kinds import KINDS, TargetingKind, key_field
 from lib.reporting.models import AudienceQuery
 from lib.ui.charts.numbers import Numbers
 from lib.ui.frame.field_problems import FieldProblems, beside
@@ -15,7 +16,6 @@ from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import reported
 from lib.ui.question import filter_words, values
 from lib.ui.targeting import known, typed
-from lib.ui.targeting.kinds import KINDS, TargetingKind, key_field
 from lib.ui.targeting.typed import SIDES
 from lib.ui.targeting.words import Described, Marks, named
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from lib.insight.kinds import KINDS, TargetingKind, key_field
 from lib.reporting.models import AudienceQuery
 from lib.ui.frame.field_problems import beside
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import reported
 from lib.ui.question import values
-from lib.ui.targeting.kinds import KINDS, TargetingKind, key_field
 from lib.ui.targeting.near import exact, near
 from lib.wire import text
 

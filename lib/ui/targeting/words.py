@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from lib.deals.models import SupplyPackage, Targeting
-from lib.ui.targeting.kinds import KINDS, TargetingKind
+from lib.insight.kinds import KINDS, TargetingKind
 
 EVERYTHING = "everything"
 LISTED = 3

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from lib.deals.models import AppList, DomainList, GeoTarget, ListTarget, SizeTarget, Targeting, ValueTarget
+from lib.insight.kinds import KINDS, TargetingKind, key_field
 from lib.reporting.models import Filter, KeyField, Slicer
-from lib.ui.targeting.kinds import KINDS, TargetingKind, key_field
 
 Lists = Mapping[tuple[str, int], tuple[str, ...]]
 Target = GeoTarget | ValueTarget | SizeTarget | ListTarget

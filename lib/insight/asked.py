@@ -1,0 +1,84 @@
+"""Several questions in the background, side by side, that can be given up together."""
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+
+from lib.reporting.answers import Audience
+from lib.reporting.models import AudienceQuery
+from lib.wire.errors import Abandoned
+from lib.wire.open_calls import CallGroup
+
+AT_ONCE = 3
+Ask = Callable[[AudienceQuery], Audience]
+
+
+class QuestionsAsked:
+    """Questions on their way: `ask` answers one, at most AT_ONCE of them at a time.
+
+    Nothing is waited for unless somebody calls `wait` or `answers`. After the first failure, or once given
+    up, no further question is asked.
+    """
+
+    def __init__(self, ask: Ask, queries: Sequence[AudienceQuery]) -> None:
+        self._ask, self._calls, self._is_over = ask, CallGroup(), threading.Event()
+        once = {query: Future[Audience]() for query in queries}
+        self._futures = [once[query] for query in queries]
+        self._left: SimpleQueue[tuple[AudienceQuery, Future[Audience]]] = SimpleQueue()
+        for pair in once.items():
+            self._left.put(pair)
+        for _ in range(min(AT_ONCE, len(once))):
+            threading.Thread(target=self._work, name="insight", daemon=True).start()
+
+    def cancel(self) -> None:
+        """Give up what has not come yet: nobody needs it any more."""
+        self._end()
+        self._calls.abandon()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Whether all have come, or one has failed, within so many seconds."""
+        wait(self._futures, seconds, FIRST_EXCEPTION)
+        return self.is_done
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all have come, or one has failed or was given up."""
+        return self._is_over.is_set() or all(future.done() for future in self._futures)
+
+    @property
+    def come(self) -> tuple[int, int]:
+        """How many have come, of how many."""
+        return sum(future.done() for future in self._futures), len(self._futures)
+
+    def answers(self) -> list[Audience]:
+        """All answers, in the order of the questions; waits for them. Raises what asking for one raised."""
+        wait(self._futures, None, FIRST_EXCEPTION)
+        failed = [future.exception() for future in self._futures if future.done()]
+        for error in sorted(filter(None, failed), key=lambda error: isinstance(error, Abandoned)):
+            raise error
+        return [future.result() for future in self._futures]
+
+    def _work(self) -> None:
+        while not self._is_over.is_set():
+            try:
+                query, future = self._left.get_nowait()
+            except Empty:
+                return
+            self._settle(query, future)
+
+    def _settle(self, query: AudienceQuery, future: Future[Audience]) -> None:
+        try:
+            with self._calls.tracking():
+                future.set_result(self._ask(query))
+        except BaseException as error:
+            future.set_exception(error)
+            self._end()
+
+    def _end(self) -> None:
+        """Begin no further question; whoever waits for one waits no longer."""
+        self._is_over.set()
+        with suppress(Empty):
+            while True:
+                self._left.get_nowait()[1].set_exception(Abandoned("The question was given up"))

@@ -1,0 +1,149 @@
+"""What each target of a package costs or brings: the volume without it, held against the volume with it.
+
+One question per target, and it is about the difference itself: the records that are in with the target and
+out without it, or the other way round. Its range is that of this figure alone, which is much narrower
+than what two ranges would leave. A filter and its negation together select everything (decisions, Several
+filters), so that the difference is a filter too.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lib.deals.models import Targeting
+from lib.insight import measured
+from lib.insight.filters import Lists, Translation, report_filters
+from lib.insight.kinds import KINDS, Target, TargetingKind, key_field
+from lib.insight.measured import Measured
+from lib.reporting.answers import Audience
+from lib.reporting.models import Filter, Slicer
+
+MOST_OF_A_SIDE, MOST = 8, 40
+EQUALS, NOT_EQUALS = "equals", "not equals"
+
+
+@dataclass(frozen=True)
+class Element:
+    """What is left out together: one target, or all that is meant or excluded of a kind."""
+
+    kind: TargetingKind
+    targets: tuple[Target, ...]
+    is_excluded: bool
+
+    @property
+    def targeting(self) -> Targeting:
+        """A targeting that has nothing but this."""
+        return Targeting().model_copy(update={self.kind.field: self.targets})
+
+
+@dataclass(frozen=True)
+class Trial:
+    """An element, and the filters that select the records that come in or go out without it.
+
+    `restricts`: there is more without it.
+    """
+
+    element: Element
+    filters: tuple[Filter, ...]
+    restricts: bool
+
+
+@dataclass(frozen=True)
+class Trials:
+    """The whole targeting as filters, and what to ask about its elements.
+
+    `unmeasured` are elements that filters of this slicer can't say, `skipped` those beyond MOST.
+    """
+
+    whole: Translation
+    each: tuple[Trial, ...]
+    unmeasured: tuple[Element, ...]
+    skipped: tuple[Element, ...]
+
+
+@dataclass(frozen=True)
+class TargetCost:
+    """`change` is how much more there would be without the element, or less where it does not restrict.
+
+    `share` is that in percent of what there would be without it, or of what there is.
+    """
+
+    element: Element
+    restricts: bool
+    change: Measured
+    share: Measured
+
+
+def trials(targeting: Targeting, slicer: Slicer, lists: Lists, media_type: str | None) -> Trials:
+    """What to ask about a targeting; arguments as of `report_filters`."""
+    own = Targeting().model_copy(update={name: getattr(targeting, name) for name in Targeting.model_fields})
+    whole = report_filters(own, slicer, lists, media_type)
+    tried: list[Trial] = []
+    unmeasured: list[Element] = []
+    for element in elements(own):
+        rest = report_filters(_without(own, element), slicer, lists, media_type)
+        found = _trial(element, whole, rest, slicer)
+        if found is None:
+            unmeasured.append(element)
+        else:
+            tried.append(found)
+    skipped = tuple(trial.element for trial in tried[MOST:])
+    return Trials(whole, tuple(tried[:MOST]), tuple(unmeasured), skipped)
+
+
+def elements(targeting: Targeting) -> Iterator[Element]:
+    """Each target, and all that are meant of a kind together; of many, only all of them together."""
+    for kind in KINDS:
+        for is_excluded in (False, True):
+            there = [target for target in kind.of(targeting) if target.is_excluded == is_excluded]
+            targets = tuple(dict.fromkeys(there))
+            if len(targets) > MOST_OF_A_SIDE or (len(targets) > 1 and not is_excluded):
+                yield Element(kind, targets, is_excluded)
+            if len(targets) <= MOST_OF_A_SIDE:
+                yield from (Element(kind, (target,), is_excluded) for target in targets)
+
+
+def costs(tried: Trials, answers: Sequence[Audience], field: str) -> list[TargetCost]:
+    """What each element costs, the dearest first, then what each brings, the largest first.
+
+    `answers` are those to the filters of the whole and then of each trial, in this order.
+    """
+    volume = measured.total(answers[0], field)
+    found = [
+        _cost(trial, volume, measured.total(answer, field))
+        for trial, answer in zip(tried.each, answers[1:], strict=True)
+    ]
+    return sorted(found, key=lambda cost: (not cost.restricts, -(cost.change.value or 0.0)))
+
+
+def _cost(trial: Trial, volume: Measured, change: Measured) -> TargetCost:
+    if trial.restricts:
+        return TargetCost(trial.element, True, change, measured.share(change, volume))
+    return TargetCost(trial.element, False, change, measured.part(change, volume))
+
+
+def _without(targeting: Targeting, element: Element) -> Targeting:
+    name = element.kind.field
+    kept = tuple(target for target in getattr(targeting, name) if target not in element.targets)
+    return targeting.model_copy(update={name: kept})
+
+
+def _trial(element: Element, whole: Translation, rest: Translation, slicer: Slicer) -> Trial | None:
+    """The question about an element; None where the filters don't have it, or change otherwise without it."""
+    field = key_field(element.kind, slicer)
+    if field is None or rest.left_out != whole.left_out:
+        return None
+    match = NOT_EQUALS if element.is_excluded else EQUALS
+    side, rest_side = (_side(one.filters, field.name, match) for one in (whole, rest))
+    if side is None:
+        return None
+    if rest_side is None or element.is_excluded:
+        return Trial(element, (*rest.filters, _negated(side)), True)
+    return Trial(element, (*whole.filters, _negated(rest_side)), False)
+
+
+def _side(filters: Sequence[Filter], name: str, match: str) -> Filter | None:
+    return next((one for one in filters if one.name == name and one.match == match), None)
+
+
+def _negated(one: Filter) -> Filter:
+    return one.model_copy(update={"match": NOT_EQUALS if one.match == EQUALS else EQUALS})

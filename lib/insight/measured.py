@@ -1,0 +1,93 @@
+"""A figure of an answer with its 95 % range, and figures made of two such."""
+
+import math
+from dataclasses import dataclass
+
+from lib.reporting.answers import Audience
+from lib.reporting.models import DataField, Slicer
+
+BIDS, IMPRESSIONS = ("bids",), ("imps", "impressions")
+WIN_CPM = ("win_cpm", "win_bid_cpm", "avg_win_cpm")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A figure; None where the report has no data. Without a range (None) it is exact; a range that is NaN is
+    not known."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every record was read for it."""
+        return self.low is None or self.high is None
+
+
+def field_of(slicer: Slicer, names: tuple[str, ...]) -> DataField | None:
+    """The first of these data fields that the slicer has."""
+    known = {field.name: field for field in slicer.data_fields}
+    return next((known[name] for name in names if name in known), None)
+
+
+def total(audience: Audience, field: str) -> Measured:
+    """The total of a data field."""
+    found = audience.total
+    value = found.values.get(field)
+    if value is None:
+        return Measured(None)
+    if field in found.low:
+        low, high = (math.nan if side is None else side for side in (found.low[field], found.high.get(field)))
+        return Measured(value) if low == high == value else Measured(value, low, high)
+    if found.confidence_range is not None:
+        side = abs(value) * float(found.confidence_range) / 100 if value else math.nan
+        return Measured(value, value - side, value + side)
+    is_sampled = audience.precision is not None and audience.precision.is_sampled
+    return Measured(value, math.nan, math.nan) if is_sampled else Measured(value)
+
+
+def has_data(audience: Audience) -> bool:
+    """Whether the days that were asked for have data at all, whatever the filters."""
+    return bool(audience.total.dates) or any(audience.total.values.values())
+
+
+def share(part: Measured, rest: Measured) -> Measured:
+    """`part` in percent of both together; its range is the widest that the two ranges allow.
+
+    No value where one of the two has none, or there is nothing.
+    """
+    if part.value is None or rest.value is None or part.value + rest.value == 0:
+        return Measured(None)
+    value = 100 * part.value / (part.value + rest.value)
+    if part.is_exact and rest.is_exact:
+        return Measured(value)
+    low_part, high_part = _sides(part)
+    low_rest, high_rest = _sides(rest)
+    return Measured(value, _percent(low_part, high_rest), _percent(high_part, low_rest))
+
+
+def part(some: Measured, whole: Measured) -> Measured:
+    """`some` in percent of the `whole` that it is a part of, with the widest range that the two allow."""
+    if some.value is None or not whole.value:
+        return Measured(None)
+    value = 100 * some.value / whole.value
+    if some.is_exact and whole.is_exact:
+        return Measured(value)
+    low, high = _sides(some)
+    low_whole, high_whole = _sides(whole)
+    least = 100 * low / high_whole if high_whole else math.nan
+    most = 100 * high / low_whole if low_whole else math.nan
+    return Measured(value, least, most if most != most else min(most, 100.0))
+
+
+def _sides(figure: Measured) -> tuple[float, float]:
+    """A figure's range; counts are never below zero."""
+    value = figure.value or 0.0
+    low, high = figure.low, figure.high
+    return (value, value) if low is None or high is None else (max(low, 0.0) if low == low else low, high)
+
+
+def _percent(part: float, rest: float) -> float:
+    whole = part + rest
+    return 100 * part / whole if whole else math.nan

@@ -1,0 +1,48 @@
+"""What is computed about a targeting in the background: begun, looked at while it comes, and given up."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from lib.insight.asked import QuestionsAsked
+from lib.reporting.models import AudienceQuery
+from lib.ui.frame.frame import Here
+
+KEPT, MOMENT_SECONDS, POLL_SECONDS = "insights", 0.2, 1.0
+Key = tuple[object, ...]
+
+
+def asked(here: Here, place: str, queries: Sequence[AudienceQuery]) -> QuestionsAsked:
+    """The questions of this place on the screen; those that it asked before are given up."""
+    kept: dict[str, tuple[Key, QuestionsAsked]] = st.session_state.setdefault(KEPT, {})
+    key = (here.person.username, *queries)
+    known = kept.get(place)
+    if known is None or known[0] != key:
+        if known is not None:
+            known[1].cancel()
+        ask = partial(here.reporting.audience, slicer=here.slicer)
+        known = kept[place] = (key, QuestionsAsked(ask, queries))
+    return known[1]
+
+
+def is_there(found: QuestionsAsked, what: str) -> bool:
+    """Whether all answers have come in a moment; else says how far it is, and draws again when they have."""
+    if found.wait(MOMENT_SECONDS):
+        return True
+    come, of = found.come
+    st.caption(f":material/hourglass_top: Computing {what}: {come} of {of} questions answered.")
+    st.fragment(_look, run_every=POLL_SECONDS)(found)
+    return False
+
+
+def forget(place: str) -> None:
+    """Ask again next time: what came was a failure. Whatever is on its way is given up."""
+    kept: dict[str, tuple[Key, QuestionsAsked]] = st.session_state.get(KEPT, {})
+    if (known := kept.pop(place, None)) is not None:
+        known[1].cancel()
+
+
+def _look(found: QuestionsAsked) -> None:
+    if found.is_done:
+        st.rerun()

@@ -1,0 +1,266 @@
+"""The cost of each target: the figures of a slicer of seven rows, worked out by hand in each test."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from conftest import LAST_DAY
+from dealing import clients
+from inventory import ROWS, asked, embedded, known, slicer, table
+from standin.app import served
+from standin.state import TOKEN, State
+
+from lib.connect import Clients
+from lib.deals.models import GeoTarget, ListTarget, SizeTarget, Targeting, ValueTarget
+from lib.insight import cost, measured
+from lib.insight.asked import AT_ONCE, QuestionsAsked
+from lib.insight.cost import MOST, MOST_OF_A_SIDE, Trials
+from lib.insight.measured import Measured
+from lib.reporting.answers import Audience, Total
+from lib.reporting.models import AudienceQuery
+from lib.settings import Settings
+from lib.ui.charts.numbers import Numbers
+from lib.ui.supply import costs
+from lib.wire.errors import Abandoned, InternalError
+
+US, DE = (GeoTarget(type="country", value=value) for value in ("US", "DE"))
+NO_SAFARI = ValueTarget(value="Safari", is_excluded=True)
+WIDE, BOX = SizeTarget(width=728, height=90), SizeTarget(width=300, height=250)
+Costed = Callable[..., dict[str, tuple[str, float, float]]]
+
+
+@pytest.fixture(params=["embedded", "specification alone"])
+def of(request: pytest.FixtureRequest, own_home: Path, monkeypatch: pytest.MonkeyPatch):
+    """The clients: of a service of our own, and of one that knows the specification and nothing more."""
+    if request.param == "embedded":
+        yield embedded(own_home)
+        return
+    with served(State({("demo", "inventory"): known()})) as one:
+        settings = Settings(
+            home=own_home, demo=True, base_url=one.address, reporting_token=TOKEN, slicers="demo/inventory"
+        )
+        yield clients(settings)
+
+
+def tried(
+    of: Clients, targeting: Targeting, lists: dict[tuple[str, int], tuple[str, ...]] | None = None
+) -> Trials:
+    """What is asked about this targeting."""
+    return cost.trials(targeting, slicer(of), lists or {}, "banner")
+
+
+def costed(of: Clients, targeting: Targeting) -> dict[str, tuple[bool, float | None, float | None]]:
+    """Of each element, in the order shown: whether it restricts, the change without it, and the percent."""
+    questions = tried(of, targeting)
+    filters = (questions.whole.filters, *(trial.filters for trial in questions.each))
+    answers = [asked(of, one) for one in filters]
+    found = cost.costs(questions, answers, "bids")
+    assert all(one.change.is_exact and one.share.is_exact for one in found)
+    return {costs.name(one.element, {}): (one.restricts, one.change.value, one.share.value) for one in found}
+
+
+def test_places_and_an_exclusion(of: Clients) -> None:
+    """US and DE without Safari are 50 + 10 + 20 + 4 = 84 bids: each element is held against them."""
+    found = costed(of, Targeting(geo_targetings=(US, DE), browser_targetings=(NO_SAFARI,)))
+    assert found == {
+        "only US, DE": (True, 70, pytest.approx(100 * 70 / (84 + 70))),
+        "not Safari": (True, 38, pytest.approx(100 * 38 / (84 + 38))),
+        "US": (False, 60, pytest.approx(100 * 60 / 84)),
+        "DE": (False, 24, pytest.approx(100 * 24 / 84)),
+    }
+    assert list(found) == ["only US, DE", "not Safari", "US", "DE"]
+
+
+def test_a_record_of_several_values(of: Clients) -> None:
+    """The record of both sizes stays with either: 300x250 alone brings 50 + 38 of 98, 728x90 none."""
+    found = costed(of, Targeting(geo_targetings=(US,), size_targetings=(BOX, WIDE)))
+    assert found == {
+        "US": (True, 102, pytest.approx(51)),
+        "only 300x250, 728x90": (True, 0, 0),
+        "300x250": (False, 88, pytest.approx(100 * 88 / 98)),
+        "728x90": (False, 0, 0),
+    }
+
+
+def test_a_targeting_that_selects_nothing(of: Clients) -> None:
+    """Nothing is left without both sizes; without the exclusion of 300x250 the 162 that are not 728x90 would
+    be."""
+    nothing = tuple(size.model_copy(update={"is_excluded": True}) for size in (BOX, WIDE))
+    assert costed(of, Targeting(size_targetings=nothing)) == {
+        "not 300x250": (True, 50 + 38 + 4 + 70, 100),
+        "not 728x90": (True, 20 + 8, 100),
+    }
+
+
+def test_nothing_with_it_and_nothing_without(of: Clients) -> None:
+    """A zero on both sides has no percent: it is neither "no data" nor a cost."""
+    no_opera = ValueTarget(value="Opera")
+    targeting = Targeting(
+        browser_targetings=(no_opera,), geo_targetings=(GeoTarget(type="country", value="XX"),)
+    )
+    found = costed(of, targeting)
+    assert found == {"XX": (True, 0, None), "Opera": (True, 0, None)}
+
+
+def test_days_without_data(of: Clients) -> None:
+    """Before the first day there is no data, which is told from a filter that finds nothing."""
+    assert not measured.has_data(asked(of, (), start_date="2020-01-01", end_date="2020-01-31"))
+    none = tried(of, Targeting(geo_targetings=(GeoTarget(type="country", value="XX"),))).whole.filters
+    assert measured.has_data(asked(of, none))
+    assert measured.total(asked(of, none), "bids").value == 0
+
+
+def test_what_filters_cannot_say(own_home: Path) -> None:
+    """A country or a region, a kind without key field, a list without entries: named, and not measured."""
+    of = embedded(own_home)
+    found = tried(
+        of,
+        Targeting(
+            geo_targetings=(US, GeoTarget(type="region", value="Lyon")),
+            device_targetings=(ValueTarget(value="tablet"),),
+            domain_list_targetings=(ListTarget(id=9, name="Safe"),),
+            browser_targetings=(NO_SAFARI,),
+        ),
+    )
+    assert [costs.name(one, {}) for one in found.unmeasured] == ["US", "Lyon", "tablet", "Safe"]
+    assert [costs.name(one.element, {}) for one in found.each] == ["not Safari"]
+    assert len(found.whole.left_out) == 3
+
+
+def test_questions_are_few(own_home: Path) -> None:
+    """Of many values only all of them together are measured, and of many elements the first forty."""
+    of = embedded(own_home)
+    many = tuple(ValueTarget(value=f"browser {n}") for n in range(MOST_OF_A_SIDE + 1))
+    assert len(tried(of, Targeting(browser_targetings=many)).each) == 1
+    some = {
+        "browser_targetings": tuple(
+            ValueTarget(value=str(n), is_excluded=not_it) for not_it in (False, True) for n in range(8)
+        ),
+        "geo_targetings": tuple(
+            GeoTarget(type=kind, value=str(n), is_excluded=not_it)
+            for kind, not_it in (("country", False), ("country", True), ("region", True))
+            for n in range(8)
+        ),
+    }
+    found = tried(of, Targeting(**some))
+    assert (len(found.each), len(found.skipped)) == (MOST, 8 * 5 + 2 - MOST)
+
+
+def test_a_sample_says_so(own_home: Path) -> None:
+    """Of 40,000 records 10,000 are read: the true cost of "not Safari" lies within the range that is given.
+
+    This is narrower than what the ranges of two questions would leave.
+    """
+    draw, size = np.random.default_rng(3), 40_000
+    small = table()
+    places = draw.integers(0, len(ROWS), size)
+    rows = small.take(pa.array(places)).set_column(6, "bids", pa.array(draw.gamma(2, 20, size)))
+    of = embedded(own_home, rows.cast(small.schema))
+    questions = tried(of, Targeting(geo_targetings=(US, DE), browser_targetings=(NO_SAFARI,)))
+    filters = (questions.whole.filters, *(trial.filters for trial in questions.each))
+    answers = [asked(of, one, audience_rows_limit=10_000) for one in filters]
+    found = {costs.name(one.element, {}): one for one in cost.costs(questions, answers, "bids")}
+    frame = rows.to_pandas()
+    there = frame[frame["country"].isin(["US", "DE"])]
+    lost = there[there["browser"] == "Safari"]["bids"].sum()
+    change, share = found["not Safari"].change, found["not Safari"].share
+    assert change.low < lost < change.high
+    assert share.low < 100 * lost / there["bids"].sum() < share.high
+    without = [one for one in questions.whole.filters if one.name != "browser"]
+    two = [
+        measured.total(asked(of, one, audience_rows_limit=10_000), "bids") for one in (without, filters[0])
+    ]
+    assert change.high - change.low < sum(one.high - one.low for one in two) / 1.5
+
+
+@pytest.mark.parametrize(
+    ("change", "share", "restricts", "words"),
+    [
+        (Measured(4.1e6), Measured(38.0), True, ("−38.0 %", "4.10 M more")),
+        (Measured(1.2e6), Measured(31.25), False, ("brings 31.2 %", "1.20 M fewer")),
+        (Measured(0), Measured(0), True, ("costs nothing", "the same")),
+        (Measured(0), Measured(None), True, ("none either way", "the same")),
+        (Measured(None), Measured(None), True, ("no data", "no data")),
+        (
+            Measured(100, 90, 110),
+            Measured(50, 45, 55),
+            True,
+            ("−50.0 % (−45.0 % to −55.0 %)", "100 more (90 to 110)"),
+        ),
+        (
+            Measured(3, float("nan"), float("nan")),
+            Measured(5, float("nan"), float("nan")),
+            True,
+            ("−5.0 % (range unknown)", "3 more (range unknown)"),
+        ),
+    ],
+)
+def test_words(change: Measured, share: Measured, restricts: bool, words: tuple[str, str]) -> None:
+    """What is shown: exact, estimated, unknown, none and zero are told apart."""
+    element = next(cost.elements(Targeting(browser_targetings=(NO_SAFARI,))))
+    one = cost.TargetCost(element, restricts, change, share)
+    assert (costs.share(one, Numbers()), costs.without(one, Numbers())) == words
+
+
+def query(number: int) -> AudienceQuery:
+    """One of several questions."""
+    return AudienceQuery(
+        project_name="p", slicer_name="s", start_date=LAST_DAY.isoformat(), end_date="today", offset=number
+    )
+
+
+def answer() -> Audience:
+    """An answer with nothing in it."""
+    return Audience(None, None, None, Total({}, 0))
+
+
+def test_answers_come_in_the_order_of_the_questions() -> None:
+    """Whichever comes first, and the same question is asked once."""
+    asked_for: list[int] = []
+
+    def ask(one: AudienceQuery) -> Audience:
+        asked_for.append(one.offset)
+        return Audience(None, None, None, Total({"n": one.offset}, 0))
+
+    found = QuestionsAsked(ask, [query(n) for n in (5, 3, 5, 4)])
+    assert [one.total.values["n"] for one in found.answers()] == [5, 3, 5, 4]
+    assert sorted(asked_for) == [3, 4, 5]
+    assert found.is_done
+    assert found.come == (4, 4)
+
+
+def test_questions_that_are_given_up() -> None:
+    """A form that changes asks no more of what it asked before: what waits is never begun."""
+    begun, go = threading.Semaphore(0), threading.Event()
+    count: list[int] = []
+
+    def ask(one: AudienceQuery) -> Audience:
+        count.append(one.offset)
+        begun.release()
+        go.wait()
+        raise Abandoned("The caller is gone")
+
+    found = QuestionsAsked(ask, [query(n) for n in range(20)])
+    for _ in range(AT_ONCE):
+        begun.acquire()
+    assert not found.wait(0)
+    found.cancel()
+    go.set()
+    with pytest.raises(Abandoned):
+        found.answers()
+    assert len(count) == AT_ONCE
+
+
+def test_a_failure_is_raised() -> None:
+    """What one question fails with is raised, and no further one is begun for nothing."""
+
+    def ask(one: AudienceQuery) -> Audience:
+        if one.offset == 0:
+            raise InternalError("broken")
+        return answer()
+
+    with pytest.raises(InternalError, match="broken"):
+        QuestionsAsked(ask, [query(0), query(0)]).answers()
