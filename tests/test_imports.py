@@ -1,6 +1,7 @@
 """The arrows of the house: who may import whom. A broken rule is shown as the line that breaks it."""
 
 import ast
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -262,10 +263,7 @@ def test_no_circles() -> None:
 
 def _reached(module: str, only_on_top: bool = False) -> set[str]:
     """Every module that importing this one loads, but for itself (unless it comes back to it)."""
-    edges: dict[str, set[str]] = {}
-    for found in OURS:
-        if found.is_on_top or not only_on_top:
-            edges.setdefault(_name(found.path), set()).add(found.module)
+    edges = _edges(only_on_top)
     reached: set[str] = set()
     waiting = [module]
     while waiting:
@@ -273,3 +271,13 @@ def _reached(module: str, only_on_top: bool = False) -> set[str]:
             reached.add(near)
             waiting.append(near)
     return reached
+
+
+@functools.cache
+def _edges(only_on_top: bool) -> dict[str, set[str]]:
+    """Module -> the modules of ours that it imports."""
+    edges: dict[str, set[str]] = {}
+    for found in OURS:
+        if found.is_on_top or not only_on_top:
+            edges.setdefault(_name(found.path), set()).add(found.module)
+    return edges

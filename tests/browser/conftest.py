@@ -2,14 +2,23 @@
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Literal, get_args
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from conftest import COUNTRIES, desk_over
-from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Error,
+    Page,
+    Playwright,
+    Request,
+    expect,
+    sync_playwright,
+)
 from standin.app import Standin
 
 expect.set_options(timeout=30_000)
@@ -29,6 +38,7 @@ WITH_STANDIN = ("test_export",)
 Serve = Callable[..., AbstractContextManager[str]]
 Service = Literal["embedded", "standin"]
 Visitor = Callable[[], BrowserContext]
+SIGNED_IN: dict[tuple[str, str], dict[str, str]] = {}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -108,39 +118,75 @@ def country(service: Service) -> Callable[[str], str]:
     return lambda code: COUNTRIES[code] if service == "embedded" else code
 
 
-@pytest.fixture
-def visitor(chromium: Browser) -> Iterator[Visitor]:
-    """A fresh browser, with no cookies, per call; afterwards: nothing was asked of other machines."""
+@pytest.fixture(scope="session")
+def everyday(chromium: Browser) -> BrowserContext:
+    """The browser of the tests that need no fresh one: what it has loaded once it need not load again."""
+    return _context(chromium)
+
+
+def _context(chromium: Browser) -> BrowserContext:
+    context = chromium.new_context(viewport=SCREEN, locale="en-US")
+    context.set_default_timeout(WAIT_MILLISECONDS)
+    return context
+
+
+@contextmanager
+def _nothing_elsewhere() -> Iterator[Callable[[Request], None]]:
+    """Notes the requests that it is told of; at the end, none of them may have gone to another machine."""
     asked: list[str] = []
-    contexts: list[BrowserContext] = []
-
-    def fresh() -> BrowserContext:
-        context = chromium.new_context(viewport=SCREEN, locale="en-US")
-        context.set_default_timeout(WAIT_MILLISECONDS)
-        context.on("request", lambda request: asked.append(request.url))
-        contexts.append(context)
-        return context
-
-    yield fresh
-    for context in contexts:
-        context.close()
+    yield lambda request: asked.append(request.url)
     elsewhere = {url for url in asked if urlsplit(url).hostname not in ("127.0.0.1", None)}
     assert not elsewhere, f"asked of other machines: {sorted(elsewhere)}"
 
 
 @pytest.fixture
-def page(visitor: Visitor) -> Page:
-    """One tab of a fresh browser."""
-    return visitor().new_page()
+def visitor(chromium: Browser) -> Iterator[Visitor]:
+    """A fresh browser, with no cookies and nothing loaded, per call."""
+    with _nothing_elsewhere() as note, ExitStack() as opened:
+
+        def fresh() -> BrowserContext:
+            context = _context(chromium)
+            context.on("request", note)
+            opened.callback(context.close)
+            return context
+
+        yield fresh
 
 
-def enter(page: Page, address: str, person: str = "Manager") -> None:
-    """Sign in as a demo person; wait until the browser has its cookie and the screen stands still."""
-    page.goto(address)
-    page.get_by_role("button", name=person, exact=True).click()
-    expect(page.get_by_text("Data to")).to_be_visible()
+@pytest.fixture
+def page(everyday: BrowserContext) -> Iterator[Page]:
+    """One tab, in a browser that keeps no cookie, permission or stored value of an earlier test."""
+    with _nothing_elsewhere() as note:
+        everyday.on("request", note)
+        tab = everyday.new_page()
+        yield tab
+        everyday.remove_listener("request", note)
+        if tab.url.startswith("http"):
+            tab.evaluate("localStorage.clear()")
+        for opened in everyday.pages:
+            opened.close()
+        everyday.clear_cookies()
+        everyday.clear_permissions()
+
+
+def enter(page: Page, url: str, person: str = "Manager") -> None:
+    """Open a screen as a demo person; wait until the browser has its cookie and the screen stands still.
+
+    Who has been at this address before brings the cookie of then. Where that sign-in is over, or none
+    was, the button of the sign-in page is pressed.
+    """
+    origin = "{0.scheme}://{0.netloc}".format(urlsplit(url))
+    known = SIGNED_IN.get((origin, person), {})
+    page.context.add_cookies([{"name": name, "value": value, "url": origin} for name, value in known.items()])
+    page.goto(url)
+    inside, button = page.get_by_text("Data to"), page.get_by_role("button", name=person, exact=True)
+    expect(inside.or_(button).first).to_be_visible()
+    if not inside.is_visible():
+        button.click()
+    expect(inside).to_be_visible()
     wait_for_cookie(page)
     settled(page)
+    SIGNED_IN[origin, person] = {cookie["name"]: cookie["value"] for cookie in page.context.cookies(origin)}
 
 
 def pick(page: Page, label: str, option: str) -> None:
