@@ -29,6 +29,7 @@ ARROWS = {
     },
     "insight": {"reporting", "deals", "wire"},
     "cli": {
+        "backup",
         "check",
         "connect",
         "demo",
@@ -43,6 +44,7 @@ ARROWS = {
     },
     "alerts": {"connect", "reporting", "views", "people", "database", "settings", "private", "wire"},
     "connect": {"remote", "reporting", "deals", "tokens", "views", "people", "settings", "private", "wire"},
+    "backup": {"reporting", "database", "settings", "private", "wire"},
     "check": {"connect", "remote", "reporting", "deals", "tokens", "settings", "wire"},
     "remote": {"deals", "tokens", "people", "settings", "wire"},
     "demo": {"reporting", "deals", "tokens", "people", "settings", "private", "wire"},

@@ -16,6 +16,8 @@ COMMANDS = {
     "demo": ("demo", "Build the demo: two slicers and three people."),
     "serve": ("serve", "Serve the APIs without the desk."),
     "verify": ("verify", "Check every stored file against its checksums."),
+    "backup": ("backup", "Write one archive of the installation."),
+    "restore": ("backup", "Restore the installation from an archive."),
     "check": ("check", "Check the settings and remote services."),
 }
 

@@ -3,7 +3,7 @@
 from lib.database.alone import alone
 from lib.database.columns import Amount, Document, Instant, Key, metadata
 from lib.database.engine import engine, writing
-from lib.database.migrate import migrate
+from lib.database.migrate import migrate, upgrade
 from lib.database.transaction import explained, reading, transact
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "migrate",
     "reading",
     "transact",
+    "upgrade",
     "writing",
 ]

@@ -101,14 +101,20 @@ def day_folder(day: dt.date) -> str:
 
 def read_manifest(folder: Path) -> Manifest | None:
     """The manifest in a slicer's folder; None where there is none, Misconfigured where it is damaged."""
-    path = folder / MANIFEST
     try:
-        return Manifest.model_validate_json(path.read_bytes())
+        return manifest_of((folder / MANIFEST).read_bytes(), folder)
     except FileNotFoundError:
         return None
+
+
+def manifest_of(content: bytes, folder: Path) -> Manifest:
+    """The manifest that was read from a slicer's folder; Misconfigured where it is damaged."""
+    try:
+        return Manifest.model_validate_json(content)
     except ValidationError as error:
         raise Misconfigured(
-            f"{path} is damaged: restore it from a backup, or move {folder} away and import the files again"
+            f"{folder / MANIFEST} is damaged: restore it from a backup, or move {folder} away and import the "
+            "files again"
         ) from error
 
 

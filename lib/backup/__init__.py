@@ -1,0 +1,7 @@
+"""One archive of all that an installation keeps: made while the desk runs, restored whole or not at all."""
+
+from lib.backup.contents import Inventory
+from lib.backup.make import Made, back_up
+from lib.backup.restore import Restored, restore
+
+__all__ = ["Inventory", "Made", "Restored", "back_up", "restore"]

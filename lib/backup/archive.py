@@ -1,0 +1,105 @@
+"""Writing an archive: its members one after another, its manifest last, the whole of it or nothing."""
+
+import hashlib
+import io
+import os
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from lib import private
+from lib.backup.contents import MANIFEST, Inventory, Member
+from lib.wire.errors import BadRequest
+
+
+class Archive:
+    """An archive while it is written."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.members: dict[str, Member] = {}
+        self._tar = tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT)  # noqa: SIM115
+
+    def add(self, name: str, path: Path) -> Member:
+        """Take a file, as large as it is now; returns its size and digest. OSError if it can't be read."""
+        with path.open("rb") as file:
+            state = os.fstat(file.fileno())
+            return self._add(name, file, state.st_size, state.st_mtime)
+
+    def add_bytes(self, name: str, content: bytes) -> Member:
+        """Take a file with this content."""
+        return self._add(name, io.BytesIO(content), len(content), time.time())
+
+    def finish(self, contents: Inventory) -> None:
+        """Write the manifest, and the end."""
+        self._put(MANIFEST, io.BytesIO(content := contents.model_dump_json(indent=1).encode()), len(content))
+        self._tar.close()
+
+    def _add(self, name: str, file: IO[bytes], size: int, changed: float) -> Member:
+        digesting = _Digesting(file)
+        self._put(name, digesting, size, changed)
+        self.members[name] = Member(size=size, sha256=digesting.digest.hexdigest())
+        return self.members[name]
+
+    def _put(self, name: str, file: "IO[bytes] | _Digesting", size: int, changed: float = 0) -> None:
+        about = tarfile.TarInfo(name)
+        about.size, about.mtime, about.mode = size, int(changed or time.time()), private.FILE_MODE
+        self._tar.addfile(about, file)
+
+
+class _Digesting:
+    """A file that is read from its start, and the digest of what was read."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self.digest = file, hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes."""
+        read = self._file.read(size)
+        self.digest.update(read)
+        return read
+
+
+@contextmanager
+def new_archive(path: Path) -> Iterator[tuple[Archive, Path]]:
+    """A new archive, and a folder for what is made on the way; the file is there if the block ends well.
+
+    It is its owner's alone, and was written to the disk before it gets its name. BadRequest where there is
+    such a file already.
+    """
+    refuse_existing(path)
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+        unfinished = Path(folder) / "archive"
+        handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, private.FILE_MODE)
+        with os.fdopen(handle, "wb") as stream:
+            yield Archive(stream), Path(folder)
+            stream.flush()
+            os.fsync(stream.fileno())
+        _name(unfinished, path)
+
+
+def refuse_existing(path: Path) -> None:
+    """BadRequest where there is something of that name, or no folder for it."""
+    if path.exists() or path.is_symlink():
+        raise BadRequest(f"{path} exists already: name a new file, a backup replaces none")
+    if not path.parent.is_dir():
+        raise BadRequest(f"There is no folder {path.parent}")
+
+
+def _name(unfinished: Path, path: Path) -> None:
+    """Give the file its name, unless another took it meanwhile; where there are no links, by a rename."""
+    try:
+        path.hardlink_to(unfinished)
+    except FileExistsError:
+        raise BadRequest(f"{path} exists already: name a new file, a backup replaces none") from None
+    except OSError:
+        unfinished.rename(path)
+    with suppress(OSError):
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

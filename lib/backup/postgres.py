@@ -1,0 +1,170 @@
+"""A database of PostgreSQL: the rows of our tables, as COPY writes and reads them.
+
+Not by pg_dump: what that writes is SQL, so that restoring a file means executing it, and it must be as new
+as the server. Tables are made by our own migrations, and rows are data.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import psycopg
+from psycopg import sql
+from sqlalchemy import Connection, MetaData, create_engine, text
+from sqlalchemy.exc import DBAPIError
+
+from lib import database
+from lib.backup.contents import Damage, PostgresRows, TableRows
+from lib.wire.errors import Misconfigured, StoreUnavailable
+
+PIECE_BYTES = 1 << 18
+VERSIONS = "alembic_version"
+WAIT = "SET LOCAL lock_timeout = '10s'"
+OUT, IN = sql.SQL("COPY {} ({}) TO STDOUT"), sql.SQL("COPY {} ({}) FROM STDIN")
+Columns = Mapping[str, tuple[str, ...]]
+
+
+def copy(url: str, folder: Path) -> PostgresRows:
+    """Write each table's rows into a file in a folder, all as they are at one moment. Writers go on."""
+    with _transaction(url) as connection:
+        connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        revision = _revision(connection)
+        if revision is None:
+            raise Misconfigured("database_url: that database has no tables of Tranche")
+        tables = {name: TableRows(columns=columns) for name, columns in tables_of(revision).items()}
+        for name, rows in tables.items():
+            _write(connection, name, rows.columns, folder / name)
+            tables[name] = rows.model_copy(update={"last_number": _last_number(connection, name)})
+        return PostgresRows(revision=revision, tables=tables)
+
+
+def load(url: str, rows: PostgresRows, folder: Path, *, replace: bool) -> None:
+    """Fill the database with the rows of the files, all of it or nothing.
+
+    Misconfigured where it holds something else: rows (unless they are to be replaced), or another version.
+    """
+    known = tables_of(rows.revision)
+    if {name: frozenset(table.columns) for name, table in rows.tables.items()} != {
+        name: frozenset(columns) for name, columns in known.items()
+    }:
+        raise Damage("The archive's tables are not those of its revision")
+    with _transaction(url) as connection:
+        connection.exec_driver_sql(WAIT)
+        _make_room(connection, rows.revision, known, replace=replace)
+        for name in known:
+            _read(connection, name, rows.tables[name], folder / name)
+
+
+def tables_of(revision: str) -> dict[str, tuple[str, ...]]:
+    """The tables that the migrations up to a revision make, each after those that it refers to.
+
+    Damage for a revision that this version does not know.
+    """
+    with create_engine("sqlite://").connect() as connection:
+        database.upgrade(connection, revision)
+        made = MetaData()
+        made.reflect(connection)
+    ours = [table for table in made.sorted_tables if table.name != VERSIONS]
+    return {table.name: tuple(column.name for column in table.columns) for table in ours}
+
+
+def _revision(connection: Connection) -> str | None:
+    if connection.execute(text("select to_regclass(:name)"), {"name": VERSIONS}).scalar() is None:
+        return None
+    found: str | None = connection.execute(text(f"select version_num from {VERSIONS}")).scalar()  # noqa: S608
+    return found
+
+
+def _make_room(connection: Connection, revision: str, known: Columns, *, replace: bool) -> None:
+    """Empty tables of this revision."""
+    found = _revision(connection)
+    if found is None:
+        database.upgrade(connection, revision)
+        return
+    if found != revision:
+        raise Misconfigured(
+            f"The database of database_url has tables of another version ({found}, the backup {revision}): "
+            "name an empty database"
+        )
+    names = sql.SQL(", ").join(map(sql.Identifier, known))
+    cursor = _cursor(connection)
+    cursor.execute(sql.SQL("LOCK TABLE {}").format(names))
+    filled = [name for name in known if _has_rows(cursor, name)]
+    if filled and not replace:
+        raise Misconfigured(
+            f"The database of database_url holds rows ({', '.join(filled[:3])}): name an empty database, or "
+            "replace everything with --replace"
+        )
+    cursor.execute(sql.SQL("TRUNCATE {} RESTART IDENTITY").format(names))
+
+
+def _has_rows(cursor: psycopg.Cursor[Any], table: str) -> bool:
+    query = sql.SQL("select exists (select from {})").format(sql.Identifier(table))
+    found = cursor.execute(query).fetchone()
+    return bool(found and found[0])
+
+
+def _copying(statement: sql.SQL, table: str, columns: tuple[str, ...]) -> sql.Composed:
+    names = sql.SQL(", ").join(map(sql.Identifier, columns))
+    return statement.format(sql.Identifier(table), names)
+
+
+def _write(connection: Connection, table: str, columns: tuple[str, ...], path: Path) -> None:
+    with path.open("wb") as file, _cursor(connection).copy(_copying(OUT, table, columns)) as rows:
+        for piece in rows:
+            file.write(piece)
+
+
+def _read(connection: Connection, table: str, rows: TableRows, path: Path) -> None:
+    cursor = _cursor(connection)
+    with path.open("rb") as file, cursor.copy(_copying(IN, table, rows.columns)) as target:
+        while piece := file.read(PIECE_BYTES):
+            target.write(piece)
+    if rows.last_number is not None and (sequence := _sequence(connection, table)):
+        connection.execute(text("select setval(:name, :last)"), {"name": sequence, "last": rows.last_number})
+
+
+def _last_number(connection: Connection, table: str) -> int | None:
+    """The last number that the table gave: deleted ones are not given again."""
+    sequence = _sequence(connection, table)
+    if sequence is None:
+        return None
+    found = connection.execute(text(f"select last_value, is_called from {sequence}")).one()  # noqa: S608
+    return int(found[0]) if found[1] else None
+
+
+def _sequence(connection: Connection, table: str) -> str | None:
+    """The counter of a table's `id`, quoted by the server; None without one."""
+    has = text(
+        "select 1 from information_schema.columns "
+        "where table_schema = current_schema() and table_name = :table and column_name = 'id'"
+    )
+    if connection.execute(has, {"table": table}).scalar() is None:
+        return None
+    own = text("select pg_get_serial_sequence(quote_ident(:table), 'id')")
+    found: str | None = connection.execute(own, {"table": table}).scalar()
+    return found
+
+
+def _cursor(connection: Connection) -> psycopg.Cursor[Any]:
+    driver = cast("psycopg.Connection[Any]", connection.connection.driver_connection)
+    return driver.cursor()
+
+
+@contextmanager
+def _transaction(url: str) -> Iterator[Connection]:
+    engine = database.engine(url)
+    try:
+        with engine.begin() as connection:
+            yield connection
+    except DBAPIError as error:
+        raise StoreUnavailable(f"The database failed: {_line(error.orig)}. Nothing was changed") from error
+    except psycopg.Error as error:
+        raise StoreUnavailable(f"The database failed: {_line(error)}. Nothing was changed") from error
+    finally:
+        engine.dispose()
+
+
+def _line(error: BaseException | None) -> str:
+    return str(error).strip().splitlines()[0].rstrip(".")

@@ -1,0 +1,62 @@
+"""`tranche backup` and `tranche restore`."""
+
+import os
+from pathlib import Path
+
+import click
+
+from lib.backup import Inventory, back_up
+from lib.backup import restore as restored
+from lib.settings import CONFIG, Settings, config_file
+from lib.settings.local import PREFIX
+
+FILE = click.Path(path_type=Path, dir_okay=False)
+HOME = ".tranche"
+NOT_KEPT = {f"{PREFIX}HOME", CONFIG}
+
+
+@click.command()
+@click.argument("file", type=FILE)
+def backup(file: Path) -> None:
+    """Write one archive of the installation into a new FILE: slicers, people, secrets, database, settings.
+
+    The desk may run, and imports may go on: a slicer is backed up as it was before or after an import. The
+    archive holds secrets and password hashes; it is readable by its owner alone.
+    """
+    settings = Settings.load()
+    made = back_up(settings, file)
+    click.echo(f"{file}: {_described(made.contents)}, {made.size / 1e6:,.1f} MB")
+    if made.left_out:
+        click.echo(f"Not in it, because Tranche did not write it: {', '.join(made.left_out)}", err=True)
+    if config_file().is_file() and config_file().absolute() != settings.home / "tranche.toml":
+        click.echo(f"Not in it: the settings file {config_file()}, which {CONFIG} names", err=True)
+    names = sorted(
+        f"{PREFIX}{name.upper()}"
+        for name in Settings.model_fields
+        if os.environ.get(f"{PREFIX}{name.upper()}") and f"{PREFIX}{name.upper()}" not in NOT_KEPT
+    )
+    if names:
+        click.echo(f"Not in it: the settings of the environment ({', '.join(names)})", err=True)
+
+
+@click.command()
+@click.argument("file", type=FILE)
+@click.option("--replace", is_flag=True, help="Replace a data directory that holds something, all of it.")
+def restore(file: Path, replace: bool) -> None:
+    """Restore the data directory from the archive FILE, after every byte of it was verified.
+
+    Stop the desk first. With --replace the former data directory is kept under another name.
+    """
+    home = Settings.load().home if os.environ.get(CONFIG) else Path(os.environ.get(f"{PREFIX}HOME") or HOME)
+    home = home.expanduser().absolute()
+    done = restored(file, home, replace=replace)
+    click.echo(f"{home}: {_described(done.contents)}, as of {done.contents.made:%Y-%m-%d %H:%M:%S} UTC")
+    if done.former:
+        click.echo(f"The former one is {done.former}; delete it when you no longer need it")
+
+
+def _described(contents: Inventory) -> str:
+    count = len(contents.slicers())
+    database = {None: "no database yet", "sqlite": "SQLite database", "postgresql": "rows of PostgreSQL"}
+    kind = contents.database.kind if contents.database else None
+    return f"{count} slicer{'' if count == 1 else 's'}, {len(contents.members):,} files, {database[kind]}"
