@@ -115,7 +115,7 @@ def test_a_rate_stays_between_its_limits() -> None:
 def test_limits_are_those_of_single_records(people: Population) -> None:
     """The limits kept for a ratio are its least and greatest value in a record; None where x may be 0."""
     atoms = people.layout.contents.lanes
-    blocks = np.hstack([people.layout.block(n) for n in range(-(-len(atoms) // 8))])
+    blocks = np.hstack([people.layout.block(n) for n in range(len(people.layout.spans))])
     column = {atom.removeprefix("sum:"): blocks[:, at] for at, atom in enumerate(atoms)}
     seen = column["imps"] > 0
     ctr = 100 * column["clicks"][seen] / column["imps"][seen]

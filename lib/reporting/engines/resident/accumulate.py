@@ -5,111 +5,108 @@ over the records of group g. A record of no group (filtered out) or of several (
 longer column of the sparse matrix, no more.
 """
 
+import functools
 from dataclasses import dataclass, field
-from typing import Protocol, Self
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import csc_array
 
 from lib.reporting.engines.resident.layout import Floats, Ints
-from lib.reporting.engines.resident.split import Indptr
-from lib.reporting.engines.sums import check_groups
 
-DENSE_GROUPS = 1 << 18
-PENDING = 1 << 21
+Indptr = npt.NDArray[np.int32]
+Places = npt.NDArray[np.int32]
+Keys = npt.NDArray[np.signedinteger[Any]]
+
+SPARE = 1 << 20
+LARGEST_TABLE = 1 << 22  # keys that a table is made for: its ranks take 16 MB
+SPARSE = 64  # possible keys per record from which sorting is quicker than a table
 
 
-def product(keys: Ints, indptr: Indptr, columns: Floats, groups: int) -> Floats:
+def product(keys: Keys, indptr: Indptr, columns: Floats, groups: int) -> Floats:
     """Sums of `columns` (records × m) per group: shape (groups, m)."""
     shape = (groups, len(indptr) - 1)
-    matrix = csc_array((np.ones(len(keys)), keys.astype(np.int32), indptr), shape=shape)
+    matrix = csc_array((_ones(len(keys)), keys.astype(np.int32, copy=False), indptr), shape=shape)
     return np.asarray(matrix @ columns)
 
 
-class Accumulator(Protocol):
-    """Adds up chunks. Several may work on parts of the records; `merge` joins another's sums."""
+def one_each(records: int) -> Indptr:
+    """The `indptr` of so many records with one element each."""
+    return _counting()[: records + 1] if records < SPARE else np.arange(records + 1, dtype=np.int32)
 
-    def add(self, keys: Ints, indptr: Indptr, columns: list[Floats]) -> None:
-        """Add a chunk: the keys of its records, and blocks of columns (records × m each)."""
-        ...
 
-    def merge(self, other: Self) -> None:
-        """Take in the sums of another accumulator of the same kind."""
-        ...
+def distinct(keys: Keys, possible: int) -> tuple[Ints, Places]:
+    """The keys that occur, ascending, and the place among them of each; keys are from 0 to `possible` - 1.
 
-    def finish(self) -> tuple[Ints, list[Floats]]:
-        """The keys that occurred, ascending, and per block their sums (keys × m)."""
-        ...
+    By a table of all possible keys, by sorting each key together with its position, or, where both don't fit
+    into 63 bits, by `factorize`.
+    """
+    if possible <= min(LARGEST_TABLE, SPARSE * len(keys)):
+        seen = np.zeros(possible, dtype=bool)
+        seen[keys] = True
+        found = np.flatnonzero(seen)
+        rank = np.empty(possible, dtype=np.int32)
+        rank[found] = np.arange(len(found), dtype=np.int32)
+        return found, rank[keys]
+    bits = len(keys).bit_length()
+    if (possible - 1).bit_length() + bits > 63:
+        places, found = pd.factorize(keys, sort=True)
+        return np.asarray(found), places.astype(np.int32)
+    packed = np.sort((keys.astype(np.int64) << bits) | np.arange(len(keys)))
+    ordered = packed >> bits
+    is_first = np.ones(len(keys), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    ranks = np.empty(len(keys), dtype=np.int32)
+    ranks[packed & ((1 << bits) - 1)] = np.cumsum(is_first, dtype=np.int32) - 1
+    return ordered[is_first], ranks
 
 
 @dataclass
-class DenseSums:
-    """Sums in a row per possible key, for few possible keys. Column 0 of block 0 counts records."""
+class GroupSums:
+    """Sums of several chunks in a row per group: blocks of columns (records × m) give blocks of sums."""
 
     groups: int
-    sums: list[Floats] = field(default_factory=list)
+    blocks: list[Floats] = field(default_factory=list)
 
-    def add(self, keys: Ints, indptr: Indptr, columns: list[Floats]) -> None:
-        """See Accumulator."""
+    def add(self, keys: Keys, indptr: Indptr, columns: list[Floats]) -> None:
+        """Add a chunk: the group of each element, which elements are whose, and the blocks of columns."""
         self._take([product(keys, indptr, block, self.groups) for block in columns])
 
-    def merge(self, other: Self) -> None:
-        """See Accumulator."""
-        if other.sums:
-            self._take(other.sums)
+    def merge(self, other: "GroupSums") -> None:
+        """Take in the sums of others of these groups."""
+        if other.blocks:
+            self._take(other.blocks)
 
-    def finish(self) -> tuple[Ints, list[Floats]]:
-        """See Accumulator."""
-        present = np.flatnonzero(self.sums[0][:, 0]) if self.sums else np.zeros(0, np.int64)
-        return present, [block[present] for block in self.sums]
+    def present(self) -> tuple[Ints, list[Floats]]:
+        """The groups that have records, and their rows of each block. Column 0 of block 0 counts records."""
+        if not self.blocks:
+            return np.zeros(0, np.int64), []
+        found = np.flatnonzero(self.blocks[0][:, 0])
+        return found, self.blocks if len(found) == self.groups else [block[found] for block in self.blocks]
 
-    def _take(self, sums: list[Floats]) -> None:
-        if not self.sums:
-            self.sums = sums
+    def _take(self, blocks: list[Floats]) -> None:
+        if not self.blocks:
+            self.blocks = blocks
             return
-        for mine, theirs in zip(self.sums, sums, strict=True):
+        for mine, theirs in zip(self.blocks, blocks, strict=True):
             mine += theirs
 
 
-@dataclass
-class HashedSums:
-    """Sums per key that occurs, for many possible keys: chunks are summed apart, then their sums together."""
+def _ones(count: int) -> Floats:
+    return _spare_ones()[:count] if count <= SPARE else np.ones(count)
 
-    max_groups: int | None = None
-    keys: list[Ints] = field(default_factory=list)
-    sums: list[list[Floats]] = field(default_factory=list)
 
-    def add(self, keys: Ints, indptr: Indptr, columns: list[Floats]) -> None:
-        """See Accumulator; raises BadRequest once more than max_groups keys have occurred."""
-        places, unique = pd.factorize(keys)
-        self._take(unique, [product(places, indptr, block, len(unique)) for block in columns])
+@functools.cache
+def _spare_ones() -> Floats:
+    spare = np.ones(SPARE)
+    spare.flags.writeable = False
+    return spare
 
-    def merge(self, other: Self) -> None:
-        """See Accumulator."""
-        for keys, sums in zip(other.keys, other.sums, strict=True):
-            self._take(keys, sums)
 
-    def finish(self) -> tuple[Ints, list[Floats]]:
-        """See Accumulator."""
-        self._compact()
-        if not self.keys:
-            return np.zeros(0, np.int64), []
-        order = np.argsort(self.keys[0])
-        return self.keys[0][order], [block[order] for block in self.sums[0]]
-
-    def _take(self, keys: Ints, sums: list[Floats]) -> None:
-        self.keys.append(keys)
-        self.sums.append(sums)
-        if sum(len(part) for part in self.keys) > PENDING and len(self.keys) > 1:
-            self._compact()
-
-    def _compact(self) -> None:
-        if len(self.keys) > 1:
-            places, unique = pd.factorize(np.concatenate(self.keys))
-            indptr = np.arange(len(places) + 1, dtype=np.int32)
-            stacked = [np.concatenate(blocks) for blocks in zip(*self.sums, strict=True)]
-            self.sums = [[product(places, indptr, block, len(unique)) for block in stacked]]
-            self.keys = [unique]
-        if self.keys:
-            check_groups(len(self.keys[0]), self.max_groups)
+@functools.cache
+def _counting() -> Indptr:
+    spare = np.arange(SPARE, dtype=np.int32)
+    spare.flags.writeable = False
+    return spare

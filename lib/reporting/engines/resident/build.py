@@ -22,7 +22,7 @@ from lib.reporting.engines.resident import drafts, sampling
 from lib.reporting.engines.resident.bounds import Bounds
 from lib.reporting.engines.resident.checksums import Damaged, of_folder
 from lib.reporting.engines.resident.dictionaries import IdentityWriter, KeyWriter, SegmentedKeyWriter
-from lib.reporting.engines.resident.layout import LANES, Contents, Floats, Layout, narrowest
+from lib.reporting.engines.resident.layout import Contents, Floats, Layout, narrowest, spans
 from lib.reporting.measures import RECORDS, additive_atoms
 from lib.reporting.warehouse import StoredSlicer
 
@@ -195,15 +195,15 @@ class _Builder:
         present, places = np.unique(hours, return_inverse=True)
         sums = np.zeros((len(present), len(self.lanes)))
         self.bounds.add({atom: _lane(atom, columns, len(hours)) for atom in self.bounds.atoms})
-        for first in range(0, len(self.lanes), LANES):
-            block = np.zeros((len(hours), LANES))
-            for place, atom in enumerate(self.lanes[first : first + LANES]):
+        for number, span in enumerate(spans(len(self.lanes))):
+            block = np.empty((len(hours), span.stop - span.start))
+            for place, atom in enumerate(self.lanes[span], span.start):
                 lane = _lane(atom, columns, len(hours))
-                block[:, place] = lane
-                sums[:, first + place] = np.bincount(places, lane, len(present))
-                self.size_sums[first + place] += float(np.abs(lane).sum())
-                self.negative[first + place] |= bool((lane < 0).any())
-            self._append(f"block_{first // LANES}.lanes", block)
+                block[:, place - span.start] = lane
+                sums[:, place] = np.bincount(places, lane, len(present))
+                self.size_sums[place] += float(np.abs(lane).sum())
+                self.negative[place] |= bool((lane < 0).any())
+            self._append(f"block_{number}.lanes", block)
         for hour, row in zip(present.tolist(), sums, strict=True):
             self.hour_sums[hour] = self.hour_sums.get(hour, 0.0) + row
 

@@ -1,6 +1,6 @@
 """The resident engine: opens layouts and answers questions on them. One per process, safe among threads."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -57,15 +57,15 @@ def _answer(query: Query) -> Sums:
     place = None if query.is_timed else query.grid_place
     sample, missing = None, {}
     if place is None:
-        keys, sums, whole = query.from_hours() if query.is_timed else query.from_records()
-        rows, total = _exact(query, sums), _exact(query, whole[None, :])
+        keys, columns, whole = query.from_hours() if query.is_timed else query.from_records()
+        rows, total = _exact(query, columns), _exact(query, list(whole[:, None]))
     else:
         draw = Draw(query.layout, float(query.layout.grid[place]), query.atoms, sorted(query.question.pairs))
         keys, sums, whole = query.from_sample(draw, place)
         rows, total = draw.aggregate(sums), draw.aggregate(whole[None, :])
         sample, missing = draw.sample(), draw.missing(sums)
         if query.is_unfiltered:
-            total = _exact(query, query.total_from_hours()[None, :])
+            total = _exact(query, list(query.total_from_hours()[:, None]))
     unread = _identities(query, keys, rows, total, place is not None)
     read = query.records_in_range if place is None else query.records_drawn(place)
     return Sums(
@@ -81,8 +81,8 @@ def _answer(query: Query) -> Sums:
     )
 
 
-def _exact(query: Query, sums: Floats) -> Aggregate:
-    estimate = dict(zip(query.atoms, sums.T, strict=True))
+def _exact(query: Query, columns: Sequence[Floats]) -> Aggregate:
+    estimate = dict(zip(query.atoms, columns, strict=True))
     return Aggregate(estimate=estimate, drawn=estimate[RECORDS])
 
 

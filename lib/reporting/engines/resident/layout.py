@@ -8,7 +8,8 @@ One folder per version of a slicer, made from its Parquet rows by build.py, read
     key_N.arrow          that dictionary
     key_N.indptr         segmented fields only: where each record's elements begin, one more than records
     time.codes           per record the place of its hour in `hours`
-    block_N.lanes        eight additive atoms per record, 64 bytes a row; the first of block 0 is 1
+    block_N.lanes        additive atoms per record, eight bytes each: the first eight in block 0, up to 32
+                         in each of the others; the first of all is 1
     size.lane            the sampling size of each record
     value_N.lane         a column of which minimum or maximum is asked, NaN where missing
     distinct_N.codes     places of values or users in random order; the missing are the last place
@@ -22,17 +23,19 @@ import json
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pyarrow as pa
 
 from lib.reporting.engines.resident.checksums import Damaged, Sum
 
-LANES = 8
-FORMAT = 3
+FIRST_LANES, MORE_LANES = 8, 32
+FORMAT = 4
 CONTENTS, DIGEST = "layout.json", "layout.json.sha256"
 
 State = tuple[int, int, int]
@@ -44,6 +47,16 @@ Ints = npt.NDArray[np.int64]
 def narrowest(values: int) -> str:
     """The smallest unsigned type that tells `values` values apart."""
     return "uint8" if values <= 2**8 else "uint16" if values <= 2**16 else "uint32"
+
+
+def spans(lanes: int) -> list[slice]:
+    """Which of so many lanes lie in each block.
+
+    A wide block is added up in less time than several narrow ones; the first is narrow, since few questions
+    ask for more than the first data fields.
+    """
+    edges = [0, *range(FIRST_LANES, lanes, MORE_LANES), lanes]
+    return [slice(first, end) for first, end in pairwise(edges)]
 
 
 @dataclass(frozen=True)
@@ -132,9 +145,15 @@ class Layout:
         self.drawn = np.array(self.contents.drawn, dtype=np.int64).reshape(-1, len(self.grid))
         self.starts = np.array(self.contents.starts, dtype=np.int64)
         self.days = np.array(self.contents.days, dtype=np.int64)
-        self.lane = {atom: divmod(place, LANES) for place, atom in enumerate(self.contents.lanes)}
+        self.spans = spans(len(self.contents.lanes))
+        self.lane = {
+            atom: (block, place)
+            for block, span in enumerate(self.spans)
+            for place, atom in enumerate(self.contents.lanes[span])
+        }
         self._maps: dict[str, npt.NDArray[Any]] = {}
         self._dictionaries: dict[str, pa.Array] = {}
+        self._categories: dict[str, pd.CategoricalDtype] = {}
         self._states: dict[str, State] = {}
 
     def damage(self) -> str | None:
@@ -173,14 +192,22 @@ class Layout:
             self._dictionaries[name] = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
         return self._dictionaries[name]
 
+    def categories(self, name: str) -> pd.CategoricalDtype:
+        """The values of a key field as categories, kept: to make them takes a hash of each value."""
+        if name not in self._categories:
+            values = pd.Index(pd.array(self.dictionary(name), dtype="str"))
+            self._categories[name] = pd.CategoricalDtype(values)
+        return self._categories[name]
+
     @cached_property
     def time(self) -> Codes:
         """Per record, the place of its hour in `hours`."""
         return self._map("time.codes", narrowest(len(self.hours)), (self.contents.records,))
 
     def block(self, number: int) -> Floats:
-        """Eight additive atoms per record; shape (records, 8)."""
-        return self._map(f"block_{number}.lanes", "float64", (self.contents.records, LANES))
+        """The additive atoms of a block per record; shape (records, lanes of the block)."""
+        lanes = self.spans[number].stop - self.spans[number].start
+        return self._map(f"block_{number}.lanes", "float64", (self.contents.records, lanes))
 
     @cached_property
     def size(self) -> npt.NDArray[np.float32]:

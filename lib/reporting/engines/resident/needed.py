@@ -5,14 +5,15 @@ import math
 
 import numpy as np
 
-from lib.reporting.engines.resident.layout import LANES
-from lib.reporting.engines.resident.query import HASHED_CHUNK, Query
+from lib.reporting.engines.resident.adding import LARGEST_PIECE
+from lib.reporting.engines.resident.query import Query
 from lib.reporting.engines.resident.rows import Rows, chunks, count
 from lib.reporting.measures import is_additive
 
 COPIES = 3  # sums of each of two threads, and of both together
 SIDES = 5  # of a data field in an answer: value, percent, low, high, n_eff
 NAME_BYTES, KEY_BYTES, NUMBER_BYTES = 40, 16, 8
+PLACE_BYTES = 8  # the place of an element's group, and where a record's elements end
 
 
 def needed_bytes(query: Query) -> int:
@@ -33,14 +34,14 @@ def needed_bytes(query: Query) -> int:
     fields = max(1, len(query.question.atoms))
     answer = groups * (SIDES * fields * NUMBER_BYTES + NAME_BYTES * len(query.split.fields))
     piece = min(elements, largest_piece) * 2 * KEY_BYTES * query.threads
-    return sums + answer + piece + _identities(query, groups, elements)
+    return sums + answer + piece + PLACE_BYTES * elements + _identities(query, groups, elements)
 
 
 def _elements(query: Query) -> tuple[int, int]:
     """How many pairs of a record and a group the period has, and the most that one piece of it has."""
     columns = query.layout.contents.keys
     names = [field.name for field in query.split.fields if field.hours is None]
-    pieces = chunks(query.layout, query.period, None, HASHED_CHUNK)
+    pieces = chunks(query.layout, query.period, None, LARGEST_PIECE)
     counts = [_products(query, piece, [n for n in names if columns[n].segmented]) for piece in pieces]
     return sum(counts), max(counts, default=0)
 
@@ -58,7 +59,9 @@ def _products(query: Query, piece: Rows, segmented: list[str]) -> int:
 def _columns(query: Query, sampled: bool) -> int:
     if sampled:
         return 3 * len(query.atoms) + len(query.question.pairs)
-    return LANES * len({query.layout.lane[atom][0] for atom in query.atoms} | {0})
+    blocks = {0, *(query.layout.lane[atom][0] for atom in query.atoms)}
+    spans = [query.layout.spans[block] for block in blocks]
+    return sum(span.stop - span.start for span in spans)
 
 
 def _identities(query: Query, groups: int, elements: int) -> int:

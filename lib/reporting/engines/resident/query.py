@@ -1,8 +1,7 @@
 """One question on one layout: which records, which of them count, which group each belongs to."""
 
 import functools
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from datetime import date, timedelta
 
 import numpy as np
@@ -10,29 +9,30 @@ import pandas as pd
 import pyarrow as pa
 
 from lib.reporting.dates import format_time
-from lib.reporting.engines.resident.accumulate import DENSE_GROUPS, Accumulator, DenseSums, HashedSums
+from lib.reporting.engines.resident.accumulate import distinct, one_each, product
+from lib.reporting.engines.resident.adding import Adding, Columns, Located
 from lib.reporting.engines.resident.conditions import Condition, InGroups, is_negative, matching
 from lib.reporting.engines.resident.draw import Draw
 from lib.reporting.engines.resident.identities import Membership
-from lib.reporting.engines.resident.layout import LANES, Floats, Ints, Layout
+from lib.reporting.engines.resident.layout import Floats, Ints, Layout
 from lib.reporting.engines.resident.rows import CHUNK, Period, Rows, chunks, count, numbers, parts, threshold
 from lib.reporting.engines.resident.split import Split
-from lib.reporting.engines.sums import Question, check_groups
+from lib.reporting.engines.sums import Question
 from lib.reporting.measures import RECORDS, is_additive
 from lib.reporting.models import TIME_KEY_FIELDS, Filter
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 
 EPOCH = date(1970, 1, 1)
-WORTH_THREADS = 1 << 18
-HASHED_CHUNK = 1 << 20
 
-Columns = Callable[[Rows], list[Floats]]
-Summed = tuple[Ints, Floats, Floats]
+Summed = tuple[Ints, list[Floats], Floats]
 
 
 class Query:
-    """A question on an opened layout. `Summed` is keys, sums per key, and sums of all records together."""
+    """A question on an opened layout.
+
+    `Summed` is keys, the sums of each column per key, and the sums of all records together.
+    """
 
     def __init__(
         self, layout: Layout, stored: StoredSlicer, question: Question, deadline: Deadline, threads: int
@@ -113,26 +113,22 @@ class Query:
     def from_hours(self) -> Summed:
         """Sums of the atoms for a timed question, from the sums per hour: exact."""
         hours, columns = self._counted_hours()
-        sums = HashedSums()
-        sums.add(self.split.hour_keys(hours), np.arange(len(hours) + 1, dtype=np.int32), [columns])
-        keys, blocks = sums.finish()
-        return keys, blocks[0], columns.sum(axis=0)
+        keys, places = distinct(self.split.hour_keys(hours), self.split.groups)
+        sums = product(places, one_each(len(hours)), columns, len(keys))
+        return keys, list(sums.T), columns.sum(axis=0)
 
     def from_records(self) -> Summed:
         """Sums of the atoms over every record of the period."""
-        blocks = sorted({0, *(self.layout.lane[atom][0] for atom in self.atoms)})
-        keys, sums, total = self._add_up(
-            None, lambda rows: [self.layout.block(number)[rows] for number in blocks]
-        )
-        lanes = [
-            LANES * blocks.index(block) + lane
-            for block, lane in (self.layout.lane[atom] for atom in self.atoms)
-        ]
-        return keys, sums[:, lanes], total[lanes]
+        used = sorted({0, *(self.layout.lane[atom][0] for atom in self.atoms)})
+        lanes = [(used.index(block), lane) for block, lane in map(self.layout.lane.__getitem__, self.atoms)]
+        keys, blocks, whole = self._add_up(None, lambda rows: [self.layout.block(n)[rows] for n in used])
+        total = np.array([whole[block][lane] for block, lane in lanes])
+        return keys, [blocks[block][:, lane] for block, lane in lanes], total
 
-    def from_sample(self, draw: Draw, place: int) -> Summed:
-        """Sums of the draw's columns over the records that grid[place] draws."""
-        return self._add_up(place, lambda rows: [draw.columns(numbers(rows))])
+    def from_sample(self, draw: Draw, place: int) -> tuple[Ints, Floats, Floats]:
+        """Sums of the draw's columns (groups × columns) over the records that grid[place] draws."""
+        keys, blocks, whole = self._add_up(place, lambda rows: [draw.columns(numbers(rows))])
+        return keys, blocks[0], whole[0]
 
     def memberships(self, keys: Ints, records: Ints | None = None) -> Iterator[Membership]:
         """The records that count, of the period or of `records`, and the places of their groups in `keys`."""
@@ -152,42 +148,20 @@ class Query:
         lanes = [self.layout.contents.lanes.index(atom) for atom in self.atoms]
         return hours, self.layout.hour_sums[hours][:, lanes]
 
-    def _add_up(self, place: int | None, columns: Columns) -> Summed:
-        dense = self.split.groups <= DENSE_GROUPS
-        size = max(CHUNK, 4 * self.split.groups) if dense else HASHED_CHUNK
-        pieces = chunks(self.layout, self.period, place, size)
-        shares = max(1, min(self.threads, len(pieces))) if sum(map(count, pieces)) > WORTH_THREADS else 1
-        bounds = np.linspace(0, len(pieces), shares + 1).astype(int)
-        with ThreadPoolExecutor(shares) as pool:
-            done = list(pool.map(lambda a, b: self._share(pieces[a:b], columns), bounds[:-1], bounds[1:]))
-        sums, total = done[0]
-        for other, other_total in done[1:]:
-            sums.merge(other)
-            total.merge(other_total)
-        keys, blocks = sums.finish()
-        if not blocks:
-            blocks = [block[:0] for block in columns(slice(0, 0))]
-        check_groups(len(keys), self.question.max_groups)
-        stacked = np.hstack(blocks)
-        whole = np.hstack(total.sums)[0] if total.sums else stacked.sum(axis=0)
-        return keys, stacked, whole
+    def _add_up(self, place: int | None, columns: Columns) -> tuple[Ints, list[Floats], list[Floats]]:
+        """The keys that occur, and of each block of columns the sums per key and of all records."""
+        adding = Adding(self.split, self._located, self.threads, self.deadline, self.question.max_groups)
+        records = self.records_in_range if place is None else self.records_drawn(place)
+        summed = adding.summed(columns, lambda size: chunks(self.layout, self.period, place, size), records)
+        blocks = summed.blocks or [block[:0] for block in columns(slice(0, 0))]
+        return summed.keys, blocks, summed.whole() or [block.sum(axis=0) for block in blocks]
 
-    def _share(self, pieces: list[Rows], columns: Columns) -> tuple[Accumulator, DenseSums]:
-        dense = self.split.groups <= DENSE_GROUPS
-        sums: Accumulator = DenseSums(self.split.groups) if dense else HashedSums(self.question.max_groups)
-        total = DenseSums(1)
-        for rows in pieces:
-            self.deadline.check()
-            picked = self._picked(rows)
-            if isinstance(rows, np.ndarray) and picked is not None:
-                rows, picked = rows[picked], None
-            blocks = columns(rows)
-            keys, indptr = self.split.keys(rows, picked)
-            sums.add(keys, indptr, blocks)
-            if self.split.is_segmented:
-                once = np.minimum(np.diff(indptr), 1)
-                total.add(np.zeros(once.sum(), np.int64), np.concatenate([[0], np.cumsum(once)]), blocks)
-        return sums, total
+    def _located(self, rows: Rows) -> Located:
+        """Those of the records that count, and their groups."""
+        picked = self._picked(rows)
+        if isinstance(rows, np.ndarray) and picked is not None:
+            rows, picked = rows[picked], None
+        return Located(rows, *self.split.keys(rows, picked))
 
     def _picked(self, rows: Rows) -> Ints | None:
         """The places among `rows` of the records that count; None where all do."""

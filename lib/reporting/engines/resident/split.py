@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,14 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.reporting.dates import format_time
+from lib.reporting.engines.resident.accumulate import Indptr, Keys, distinct, one_each
 from lib.reporting.engines.resident.layout import Ints, Layout
 from lib.reporting.engines.resident.rows import Rows, count, elements, ranges
 from lib.reporting.models import TIME_KEY_FIELDS
 from lib.wire.errors import BadRequest
 
 LARGEST_KEY = 2**62
-
-Indptr = npt.NDArray[np.int32]
+FEW_VALUES, KEPT_VALUES = 1 << 12, 1 << 16
 
 
 @dataclass(frozen=True)
@@ -55,24 +56,38 @@ class Split:
             raise BadRequest(
                 f"A split by {', '.join(names)} has too many combinations; choose fewer key fields"
             )
+        self.dtype: type[np.signedinteger[Any]] = np.int32 if self.groups < 2**31 else np.int64
 
     @property
     def is_segmented(self) -> bool:
         """Whether a record may belong to several groups."""
         return any(self._segmented(field) for field in self.fields)
 
-    def keys(self, rows: Rows, picked: Ints | None) -> tuple[Ints, Indptr]:
+    def keys(self, rows: Rows, picked: Ints | None) -> tuple[Keys, Indptr]:
         """The groups of records `rows`, of which only those at `picked` count (None: all of them)."""
-        owner = picked
-        keys = np.zeros(count(rows) if picked is None else len(picked), dtype=np.int64)
+        if self.is_segmented:
+            return self._keys_of_elements(rows, picked)
+        keys: Keys | None = None
+        for field, radix in zip(self.fields, self.radices, strict=True):
+            found = self._places(field, rows)
+            places = (found if picked is None else found[picked]).astype(self.dtype, copy=False)
+            keys = places if keys is None else _joined(keys, radix, places)
+        if keys is None:
+            keys = np.zeros(count(rows) if picked is None else len(picked), dtype=self.dtype)
+        return keys, _indptr(picked, count(rows))
+
+    def _keys_of_elements(self, rows: Rows, picked: Ints | None) -> tuple[Keys, Indptr]:
+        """Keys where a record has one for each of its elements."""
+        if len(self.fields) == 1 and picked is None:
+            codes, lengths = elements(self.layout, self.fields[0].name, rows)
+            return codes.astype(self.dtype), _ends(lengths)
+        owner = np.arange(count(rows)) if picked is None else picked
+        keys: Keys = np.zeros(len(owner), dtype=self.dtype)
         for field, radix in zip(self.fields, self.radices, strict=True):
             if self._segmented(field):
-                codes, lengths = elements(self.layout, field.name, rows)
-                owner = np.arange(count(rows)) if owner is None else owner
-                keys, owner = _product(keys * radix, owner, codes, lengths)
+                keys, owner = _product(keys, radix, owner, *elements(self.layout, field.name, rows))
             else:
-                places = self._places(field, rows)
-                keys = keys * radix + (places if owner is None else places[owner])
+                keys = _joined(keys, radix, self._places(field, rows)[owner])
         return keys, _indptr(owner, count(rows))
 
     def keys_of(self, names: pd.DataFrame) -> Ints:
@@ -96,39 +111,59 @@ class Split:
     def frame(self, keys: Ints) -> pd.DataFrame:
         """One row per key and one Categorical per field: what the keys stand for."""
         columns = {}
+        keys = keys.astype(self.dtype)
         for field, radix in zip(reversed(self.fields), reversed(self.radices), strict=True):
-            keys, codes = np.divmod(keys, radix)
-            used, places = np.unique(codes, return_inverse=True)
-            texts = (
-                field.values.take(pa.array(used)).to_numpy(zero_copy_only=False)
-                if isinstance(field.values, pa.Array)
-                else field.values[used]
-            )
-            columns[field.name] = pd.Categorical.from_codes(places, categories=pd.Index(texts, dtype="str"))
+            above = keys // self.dtype(radix)
+            columns[field.name] = self._categorical(field, keys - above * self.dtype(radix))
+            keys = above
         return pd.DataFrame(
             {field.name: columns[field.name] for field in self.fields}, index=pd.RangeIndex(len(keys))
         )
 
+    def _categorical(self, field: SplitField, codes: Keys) -> pd.Categorical:
+        """The texts of these codes; of a field with many more values than codes, only those that occur."""
+        if not isinstance(field.values, pa.Array):
+            dtype = pd.CategoricalDtype(pd.Index(field.values, dtype="str"))
+        elif len(field.values) <= min(KEPT_VALUES, max(FEW_VALUES, 4 * len(codes))):
+            dtype = self.layout.categories(field.name)
+        else:
+            used, codes = distinct(codes, len(field.values))
+            dtype = pd.CategoricalDtype(pd.Index(pd.array(field.values.take(pa.array(used)), dtype="str")))
+        return pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
+
     def _segmented(self, field: SplitField) -> bool:
         return field.hours is None and self.layout.contents.keys[field.name].segmented
 
-    def _places(self, field: SplitField, rows: Rows) -> Ints:
-        codes = self.layout.time[rows] if field.hours is not None else self.layout.codes(field.name)[rows]
-        return field.hours[codes] if field.hours is not None else codes.astype(np.int64)
+    def _places(self, field: SplitField, rows: Rows) -> npt.NDArray[np.integer[Any]]:
+        if field.hours is not None:
+            return field.hours[self.layout.time[rows]]
+        codes: npt.NDArray[np.integer[Any]] = self.layout.codes(field.name)[rows]
+        return codes
+
+
+def _joined(keys: Keys, radix: int, places: npt.NDArray[np.integer[Any]]) -> Keys:
+    """Each key with the place of one more field; the array `keys` is used up."""
+    keys *= keys.dtype.type(radix)
+    keys += places.astype(keys.dtype, copy=False)
+    return keys
 
 
 def _product(
-    keys: Ints, owner: Ints, codes: npt.NDArray[np.unsignedinteger], lengths: Ints
-) -> tuple[Ints, Ints]:
+    keys: Keys, radix: int, owner: Ints, codes: npt.NDArray[np.unsignedinteger[Any]], lengths: Ints
+) -> tuple[Keys, Ints]:
     """Each key joined with each element of its record: the keys and owners of all combinations."""
     starts = np.cumsum(lengths) - lengths
     counts = lengths[owner]
-    joined = np.repeat(keys, counts) + codes[ranges(starts[owner], counts)]
+    joined = _joined(np.repeat(keys, counts), radix, codes[ranges(starts[owner], counts)])
     return joined, np.repeat(owner, counts)
 
 
 def _indptr(owner: Ints | None, records: int) -> Indptr:
-    if owner is None:
-        return np.arange(records + 1, dtype=np.int32)
-    ends = np.cumsum(np.bincount(owner, minlength=records))
-    return np.concatenate([[0], ends]).astype(np.int32)
+    return one_each(records) if owner is None else _ends(np.bincount(owner, minlength=records))
+
+
+def _ends(lengths: Ints) -> Indptr:
+    """Where the elements of each record begin, and the end of the last, from how many each has."""
+    indptr = np.zeros(len(lengths) + 1, dtype=np.int32)
+    np.cumsum(lengths, out=indptr[1:])
+    return indptr

@@ -1,0 +1,148 @@
+"""Adding up the records of a question: where they are cut, who adds which of them, and how sums meet.
+
+Where groups are few, each thread adds its chunks into sums for all possible groups. Where they are many, the
+groups that occur are found first, each thread in its own pieces; then the records are added up under the
+places of their groups among those. Chunks are cut, and sums added, in the same order every time.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from lib.reporting.engines.resident.accumulate import GroupSums, Indptr, Keys, Places, distinct
+from lib.reporting.engines.resident.layout import Floats, Ints
+from lib.reporting.engines.resident.rows import CHUNK, Rows
+from lib.reporting.engines.resident.split import Split
+from lib.reporting.engines.sums import check_groups
+from lib.wire.deadline import Deadline
+
+FEW_GROUPS = 1 << 18
+WORTH_THREADS = 1 << 16
+LARGEST_PIECE = 1 << 20
+
+Columns = Callable[[Rows], list[Floats]]
+Item = TypeVar("Item")
+Done = TypeVar("Done")
+
+
+@dataclass(frozen=True)
+class Located:
+    """The records of a chunk that count, the groups of their elements, and which elements are whose."""
+
+    rows: Rows
+    keys: Keys
+    indptr: Indptr
+
+
+@dataclass(frozen=True)
+class Adding:
+    """How the records of one question are added up: `locate` says which of a chunk count, and where."""
+
+    split: Split
+    locate: Callable[[Rows], Located]
+    threads: int
+    deadline: Deadline
+    max_groups: int | None = None
+
+    def summed(self, columns: Columns, pieces: Callable[[int], list[Rows]], records: int) -> "Summed":
+        """The sums of these columns; `pieces` cuts the records, so many a chunk."""
+        shares = max(1, min(self.threads, records // (WORTH_THREADS // 2)))
+        groups = self.split.groups
+        if groups <= min(FEW_GROUPS, max(CHUNK, 2 * records)):
+            size = min(max(CHUNK, 16 * groups), LARGEST_PIECE)
+            return self._few(columns, pieces(min(size, -(-records // shares) or 1)), shares)
+        return self._many(columns, pieces(min(LARGEST_PIECE, -(-records // shares) or 1)), shares)
+
+    def _few(self, columns: Columns, pieces: list[Rows], shares: int) -> "Summed":
+        def share(part: Sequence[Rows]) -> tuple[GroupSums, GroupSums]:
+            sums, total = GroupSums(self.split.groups), GroupSums(1)
+            for rows in part:
+                self.deadline.check()
+                one = self.locate(rows)
+                self._add(sums, total, one.keys, one, columns)
+            return sums, total
+
+        sums, total = _merged(_in_threads(share, pieces, shares))
+        keys, blocks = sums.present()
+        check_groups(len(keys), self.max_groups)
+        return Summed(keys, blocks, total)
+
+    def _many(self, columns: Columns, pieces: list[Rows], shares: int) -> "Summed":
+        def found(part: Sequence[Rows]) -> list[tuple[Located, Ints]]:
+            parts = []
+            for rows in part:
+                self.deadline.check()
+                one = self.locate(rows)
+                own, places = distinct(one.keys, self.split.groups)
+                parts.append((Located(one.rows, places, one.indptr), own))
+            return parts
+
+        located = [one for part in _in_threads(found, pieces, shares) for one in part]
+        keys, places = _union([own for _, own in located], self.split.groups)
+        check_groups(len(keys), self.max_groups)
+
+        def share(part: Sequence[tuple[Located, Places]]) -> tuple[GroupSums, GroupSums]:
+            sums, total = GroupSums(len(keys)), GroupSums(1)
+            for one, place in part:
+                self.deadline.check()
+                self._add(sums, total, place[one.keys], one, columns)
+            return sums, total
+
+        works = [(one, place) for (one, _), place in zip(located, places, strict=True)]
+        sums, total = _merged(_in_threads(share, works, shares))
+        return Summed(keys, sums.blocks, total)
+
+    def _add(self, sums: GroupSums, total: GroupSums, groups: Keys, one: Located, columns: Columns) -> None:
+        blocks = columns(one.rows)
+        sums.add(groups, one.indptr, blocks)
+        if self.split.is_segmented:
+            once = np.minimum(np.diff(one.indptr), 1)
+            ends = np.concatenate([[0], np.cumsum(once)]).astype(np.int32)
+            total.add(np.zeros(once.sum(), np.int32), ends, blocks)
+
+
+@dataclass(frozen=True)
+class Summed:
+    """The groups that have records, by their keys, ascending; blocks of sums (groups × m each).
+
+    `total` has sums of all records where those of the groups add up to more: a record may be in several.
+    """
+
+    keys: Ints
+    blocks: list[Floats]
+    total: GroupSums
+
+    def whole(self) -> list[Floats]:
+        """Per block the sums of all records together."""
+        if self.total.blocks:
+            return [block[0] for block in self.total.blocks]
+        return [block.sum(axis=0) for block in self.blocks]
+
+
+def _union(parts: list[Ints], possible: int) -> tuple[Ints, list[Places]]:
+    """All keys of the parts, ascending, and per part where its keys are among them."""
+    if len(parts) == 1:
+        return parts[0], [np.arange(len(parts[0]), dtype=np.int32)]
+    keys, places = distinct(np.concatenate([np.zeros(0, np.int64), *parts]), possible)
+    return keys, np.split(places, np.cumsum([len(part) for part in parts])[:-1])
+
+
+def _merged(shares: list[tuple[GroupSums, GroupSums]]) -> tuple[GroupSums, GroupSums]:
+    sums, total = shares[0]
+    for other, other_total in shares[1:]:
+        sums.merge(other)
+        total.merge(other_total)
+    return sums, total
+
+
+def _in_threads(work: Callable[[Sequence[Item]], Done], items: list[Item], shares: int) -> list[Done]:
+    """What `work` gives of each share of the items, in order; each share has a thread of its own."""
+    shares = max(1, min(shares, len(items)))
+    if shares == 1:
+        return [work(items)]
+    bounds = [len(items) * share // shares for share in range(shares + 1)]
+    with ThreadPoolExecutor(shares) as pool:
+        return list(pool.map(lambda first, end: work(items[first:end]), bounds[:-1], bounds[1:]))
