@@ -1,5 +1,6 @@
 """Screens in an AppTest, for somebody who has signed in."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,5 +27,31 @@ def opened(screen: str, person: str = "manager", seconds: int = 60, **params: st
 
 
 def of_delivery(screen: str = "audience", **params: Any) -> AppTest:
-    """The same about the slicer delivery of the small demo."""
-    return opened(screen, **{"project": "demo", "slicer": "delivery", **params})
+    """The same about the slicer delivery of the small demo, drawn without an exception."""
+    desk = opened(screen, **{"project": "demo", "slicer": "delivery", **params})
+    assert not desk.exception, desk.exception
+    return desk
+
+
+@dataclass(frozen=True)
+class Popover:
+    """A popover by its session key, and clicks in it. AppTest closes popovers, so each run opens it again."""
+
+    key: str
+
+    def opened(self, desk: AppTest) -> AppTest:
+        """The next run with the popover open."""
+        desk.session_state[self.key] = True
+        desk.run()
+        assert not desk.exception
+        return desk
+
+    def press(self, desk: AppTest, key: str) -> AppTest:
+        """Press a button; the popover is open afterwards."""
+        desk.button(key=key).click().run()
+        return self.opened(desk)
+
+    def submit(self, desk: AppTest, label: str) -> AppTest:
+        """Press the button of a form; the popover is open afterwards."""
+        next(button for button in desk.button if button.label == label).click().run()
+        return self.opened(desk)

@@ -2,12 +2,13 @@
 
 import logging
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from conftest import LAST_DAY, PEOPLE, small_rows
+from conftest import LAST_DAY, small_rows
+from keeping import Keeper, keeper
 from scipy import stats
 from serving import free_port, serving
 from watched import IMPS, SECRET, SLICER, YESTERDAY, Receiver, imported, set_up, webhook
@@ -25,7 +26,6 @@ from lib.views import Alert, Kept
 from lib.wire.errors import BadRequest, Misconfigured
 
 NOW = datetime.now(UTC)
-Keeper = Callable[[str], Kept]
 
 
 @pytest.fixture
@@ -37,8 +37,7 @@ def settings(own_home: Path, database_url: str) -> Settings:
 @pytest.fixture
 def kept(settings: Settings) -> Keeper:
     """What the person of this name keeps there."""
-    people = {person.username: person for person in PEOPLE}
-    return lambda name: connect.connect(people[name], settings).kept
+    return keeper(settings)
 
 
 @pytest.fixture

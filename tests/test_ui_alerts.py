@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import PEOPLE
+from keeping import Keeper, keeper
 from opening import opened
 from streamlit.testing.v1 import AppTest
 from watched import IMPS, SLICER, YESTERDAY, imported
@@ -16,10 +16,8 @@ from lib.alerts.watch import Watch
 from lib.people import Grant
 from lib.settings import Settings
 from lib.ui.question import link
-from lib.views import Kept
 
 NOW = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
-Keeper = Callable[[str], Kept]
 Look = Callable[[], Any]
 
 
@@ -34,8 +32,7 @@ def settings(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 @pytest.fixture
 def kept(settings: Settings) -> Keeper:
     """What the person of this name keeps."""
-    people = {person.username: person for person in PEOPLE}
-    return lambda name: connect.connect(people[name], settings).kept
+    return keeper(settings)
 
 
 @pytest.fixture

@@ -30,11 +30,7 @@ def rows() -> pd.DataFrame:
 def visit(home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
     """The Audience page with these URL parameters, for somebody who is signed in."""
     monkeypatch.setenv("TRANCHE_HOME", str(home))
-
-    def opened(person: str = "manager", **params: str) -> AppTest:
-        return checked(of_delivery(person=person, **params))
-
-    return opened
+    return of_delivery
 
 
 def checked(desk: AppTest) -> AppTest:

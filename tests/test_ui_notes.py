@@ -1,7 +1,6 @@
 """Notes on dates on the Audience page: marks on the chart, and the popover that adds, edits and deletes."""
 
 import json
-from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -9,11 +8,11 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from conftest import LAST_DAY, PEOPLE
-from opening import of_delivery
+from conftest import LAST_DAY
+from keeping import Keeper, keeper
+from opening import Popover, of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
 from lib.settings import Settings
 from lib.ui.charts import note_marks
 from lib.ui.charts.series import Series
@@ -21,7 +20,7 @@ from lib.views import Kept, Note
 
 DELIVERY = ("demo", "delivery")
 HOSTILE = "<b>x</b> **y** [z](http://a.example) %{x}"
-Keeper = Callable[[str], Kept]
+NOTES = Popover("date_notes")
 START = datetime(2026, 11, 2)  # noqa: DTZ001
 
 
@@ -29,34 +28,12 @@ START = datetime(2026, 11, 2)  # noqa: DTZ001
 def kept(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Keeper:
     """What the person of this name keeps in the data directory that the desk is over."""
     monkeypatch.setenv("TRANCHE_HOME", str(own_home))
-    settings = Settings(home=own_home, demo=True)
-    people = {person.username: person for person in PEOPLE}
-    return lambda name: connect.connect(people[name], settings).kept
+    return keeper(Settings(home=own_home, demo=True))
 
 
 def with_notes(person: str = "manager") -> AppTest:
     """The Audience page with the popover of notes open."""
-    return opening(of_delivery(person=person))
-
-
-def opening(desk: AppTest) -> AppTest:
-    """The next run with the popover of notes open."""
-    desk.session_state["date_notes"] = True
-    desk.run()
-    assert not desk.exception
-    return desk
-
-
-def press(desk: AppTest, key: str) -> AppTest:
-    """Press a button; the popover is open afterwards."""
-    desk.button(key=key).click().run()
-    return opening(desk)
-
-
-def submit(desk: AppTest, label: str) -> AppTest:
-    """Press the button of the form."""
-    next(button for button in desk.button if button.label == label).click().run()
-    return opening(desk)
+    return NOTES.opened(of_delivery(person=person))
 
 
 def chart(desk: AppTest) -> Any:
@@ -134,7 +111,7 @@ def test_add_a_note(kept: Keeper) -> None:
     assert not marks(desk)
     desk.date_input(key="date_note_day_0").set_value(LAST_DAY - timedelta(days=1))
     desk.text_input(key="date_note_text_0").set_value("Campaign began")
-    submit(desk, "Add note")
+    NOTES.submit(desk, "Add note")
     assert stored(kept("viewer")) == [(LAST_DAY - timedelta(days=1), "Campaign began", "viewer")]
     assert len(marks(desk)) == 1
     assert desk.text_input(key="date_note_text_0").value == ""
@@ -145,7 +122,7 @@ def test_what_the_store_refuses_is_said(kept: Keeper) -> None:
     desk = with_notes()
     day = LAST_DAY - timedelta(days=3)
     desk.date_input(key="date_note_day_0").set_value(day)
-    submit(desk, "Add note")
+    NOTES.submit(desk, "Add note")
     assert ["missing" in one.value for one in desk.error] == [True]
     assert desk.date_input(key="date_note_day_0").value == day
     assert stored(kept("manager")) == []
@@ -167,14 +144,14 @@ def test_a_note_on_another_day_than_those_on_screen(kept: Keeper) -> None:
 def test_edit_and_delete_ones_own(kept: Keeper) -> None:
     """The owner changes day and text, and deletes with a second click."""
     made = kept("manager").notes.add(*DELIVERY, LAST_DAY, "Old")
-    desk = press(with_notes(), f"date_edit_{made.id}")
+    desk = NOTES.press(with_notes(), f"date_edit_{made.id}")
     desk.text_input(key=f"date_note_text_{made.id}").set_value("New")
     desk.date_input(key=f"date_note_day_{made.id}").set_value(LAST_DAY - timedelta(days=2))
-    submit(desk, "Save note")
+    NOTES.submit(desk, "Save note")
     assert stored(kept("manager")) == [(LAST_DAY - timedelta(days=2), "New", "manager")]
-    press(press(desk, f"date_delete_{made.id}"), "date_delete_not")
+    NOTES.press(NOTES.press(desk, f"date_delete_{made.id}"), "date_delete_not")
     assert len(stored(kept("manager"))) == 1
-    press(press(desk, f"date_delete_{made.id}"), "date_delete_sure")
+    NOTES.press(NOTES.press(desk, f"date_delete_{made.id}"), "date_delete_sure")
     assert stored(kept("manager")) == []
     assert not marks(desk)
 

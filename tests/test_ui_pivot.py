@@ -39,13 +39,7 @@ Path_ = tuple[str, ...]
 def visit(home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
     """The Audience page about the slicer delivery with a pivot, for somebody who is signed in."""
     monkeypatch.setenv("TRANCHE_HOME", str(home))
-
-    def opened(**params: str) -> AppTest:
-        desk = of_delivery(**{**KEYS, "compare": "none", **params})
-        assert not desk.exception
-        return desk
-
-    return opened
+    return lambda **params: of_delivery(**{**KEYS, "compare": "none", **params})
 
 
 @pytest.fixture(scope="module")

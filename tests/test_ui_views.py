@@ -5,15 +5,15 @@ from pathlib import Path
 
 import boards
 import pytest
-from conftest import PEOPLE
+from keeping import Keeper, keeper
+from opening import Popover
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
 from lib.settings import Settings
-from lib.views import Kept
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
 AUDIENCE, SLICERS = "../pages/audience.py", "../pages/slicers.py"
+VIEWS = Popover("saved_views")
 Desk = Callable[..., AppTest]
 
 
@@ -28,37 +28,15 @@ def signed_in(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
         desk.switch_page(page)
         for name, value in {"project": "demo", "slicer": "delivery", **params}.items():
             desk.query_params[name] = value
-        return opening(desk.run())
+        return VIEWS.opened(desk.run())
 
     return opened
 
 
 @pytest.fixture
-def kept(own_home: Path) -> Callable[[str], Kept]:
+def kept(own_home: Path) -> Keeper:
     """What the person of this name keeps in that data directory."""
-    settings = Settings(home=own_home, demo=True)
-    people = {person.username: person for person in PEOPLE}
-    return lambda name: connect.connect(people[name], settings).kept
-
-
-def opening(desk: AppTest) -> AppTest:
-    """The next run with the popover of views open."""
-    desk.session_state["saved_views"] = True
-    desk.run()
-    assert not desk.exception
-    return desk
-
-
-def press(desk: AppTest, key: str) -> AppTest:
-    """Press a button; the popover is open afterwards."""
-    desk.button(key=key).click().run()
-    return opening(desk)
-
-
-def submit(desk: AppTest, label: str) -> AppTest:
-    """Press the button of a form."""
-    next(button for button in desk.button if button.label == label).click().run()
-    return opening(desk)
+    return keeper(Settings(home=own_home, demo=True))
 
 
 def views(desk: AppTest) -> list[str]:
@@ -76,7 +54,7 @@ def test_save_and_open(signed_in: Desk) -> None:
     """A question is saved under a name; later, and after other questions, a click asks it anew."""
     desk = signed_in(**{"is.geo.country": "US", "split": "campaign_id"})
     desk.text_input(key="view_name").set_value("US *campaigns*")
-    submit(desk, "Save view")
+    VIEWS.submit(desk, "Save view")
     assert views(desk) == [r"US \*campaigns\*"]
     other = signed_in()
     assert asked(other, "is.geo.country") == ""
@@ -87,65 +65,65 @@ def test_save_and_open(signed_in: Desk) -> None:
     assert asked(other, "is.geo.country") == ""
 
 
-def test_changed_since_saved(signed_in: Desk, kept: Callable[[str], Kept]) -> None:
+def test_changed_since_saved(signed_in: Desk, kept: Keeper) -> None:
     """A view whose question was changed is marked; update keeps the new question, open as saved the old."""
     desk = signed_in(**{"is.geo.country": "US", "split": "geo.country"})
     desk.text_input(key="view_name").set_value("Mine")
-    submit(desk, "Save view")
+    VIEWS.submit(desk, "Save view")
     assert "changed since saved" not in str([one.value for one in desk.markdown])
     desk.multiselect(key="split_fields").set_value(["campaign_id"]).run()
-    assert "**Mine** · changed since saved" in [one.value for one in opening(desk).markdown]
-    press(desk, "view_restore")
+    assert "**Mine** · changed since saved" in [one.value for one in VIEWS.opened(desk).markdown]
+    VIEWS.press(desk, "view_restore")
     assert asked(desk, "split") == "geo.country"
     desk.multiselect(key="split_fields").set_value(["campaign_id"]).run()
-    press(opening(desk), "view_update")
+    VIEWS.press(VIEWS.opened(desk), "view_update")
     assert "changed since saved" not in str([one.value for one in desk.markdown])
     (view,) = kept("manager").views.of("demo", "delivery")
     assert (view.params["split"], view.params["is.geo.country"]) == ("campaign_id", "US")
 
 
-def test_rename_share_and_delete(signed_in: Desk, kept: Callable[[str], Kept]) -> None:
+def test_rename_share_and_delete(signed_in: Desk, kept: Keeper) -> None:
     """The owner renames and shares a view, and deletes it with a second click."""
     made = kept("manager").views.save("demo", "delivery", "Old", {"start": "-14d"})
-    desk = press(signed_in(), f"view_manage_{made.id}")
+    desk = VIEWS.press(signed_in(), f"view_manage_{made.id}")
     desk.text_input(key=f"view_rename_{made.id}").set_value("New")
     desk.checkbox(key=f"view_reshare_{made.id}").set_value(True)
-    submit(desk, "Save changes")
+    VIEWS.submit(desk, "Save changes")
     (seen,) = kept("viewer").views.of("demo", "delivery")
     assert (seen.name, seen.is_shared, seen.params) == ("New", True, {"start": "-14d"})
-    press(press(desk, "view_delete"), "view_delete_not")
+    VIEWS.press(VIEWS.press(desk, "view_delete"), "view_delete_not")
     assert kept("manager").views.get(made.id) is not None
-    press(press(desk, "view_delete"), "view_delete_sure")
+    VIEWS.press(VIEWS.press(desk, "view_delete"), "view_delete_sure")
     assert kept("manager").views.get(made.id) is None
     assert views(desk) == []
 
 
-def test_views_of_others(signed_in: Desk, kept: Callable[[str], Kept]) -> None:
+def test_views_of_others(signed_in: Desk, kept: Keeper) -> None:
     """A shared view of somebody else can be opened and not changed, but by an administrator."""
     made = kept("manager").views.save("demo", "delivery", "Ours", {"start": "-14d"}, is_shared=True)
     kept("manager").views.save("demo", "delivery", "Private", {"start": "-30d"})
     desk = signed_in("viewer")
     assert views(desk) == ["Ours"]
-    press(desk, f"view_manage_{made.id}")
+    VIEWS.press(desk, f"view_manage_{made.id}")
     assert not {"view_delete", "view_update"} & {button.key for button in desk.button}
     assert [one.value.partition(" · saved")[0] for one in desk.caption if "saved" in one.value] == [
         "by manager · shared"
     ]
-    admin = press(signed_in("admin"), f"view_manage_{made.id}")
+    admin = VIEWS.press(signed_in("admin"), f"view_manage_{made.id}")
     assert "view_delete" in {button.key for button in admin.button}
 
 
-def test_a_name_that_is_taken(signed_in: Desk, kept: Callable[[str], Kept]) -> None:
+def test_a_name_that_is_taken(signed_in: Desk, kept: Keeper) -> None:
     """What the store refuses is said in the popover, and nothing is saved."""
     kept("manager").views.save("demo", "delivery", "Weekly", {"start": "-14d"})
     desk = signed_in()
     desk.text_input(key="view_name").set_value("weekly")
-    submit(desk, "Save view")
+    VIEWS.submit(desk, "Save view")
     assert len(kept("manager").views.of("demo", "delivery")) == 1
     assert ["already" in one.value for one in desk.error] == [True]
 
 
-def test_what_no_longer_fits_is_named(signed_in: Desk, kept: Callable[[str], Kept]) -> None:
+def test_what_no_longer_fits_is_named(signed_in: Desk, kept: Keeper) -> None:
     """A view whose key field the slicer has no more asks the rest, and a sentence says what was left out."""
     made = kept("manager").views.save(
         "demo", "delivery", "Old", {"is.zone": "1", "is.geo.country": "FR", "project": "other"}
@@ -157,11 +135,11 @@ def test_what_no_longer_fits_is_named(signed_in: Desk, kept: Callable[[str], Kep
     assert ["zone" in one.value for one in desk.warning] == [True]
 
 
-def test_the_start_page(signed_in: Desk, kept: Callable[[str], Kept]) -> None:
+def test_the_start_page(signed_in: Desk, kept: Keeper) -> None:
     """Who chose a start page sees it after the sign-in; a link that asks for something is opened as it is."""
     made = kept("manager").views.save("demo", "curation", "Morning", {"start": "-14d", "end": "yesterday"})
     desk = signed_in(slicer="curation")
-    press(desk, f"view_manage_{made.id}")
+    VIEWS.press(desk, f"view_manage_{made.id}")
     desk.checkbox(key=f"view_start_{made.id}").set_value(True).run()
     assert kept("manager").start.get() == made
     fresh = AppTest.from_file(DESK, default_timeout=60).run()
@@ -175,26 +153,26 @@ def test_the_start_page(signed_in: Desk, kept: Callable[[str], Kept]) -> None:
     assert "split_fields" not in {one.key for one in linked.multiselect}
 
 
-def test_views_on_the_slicers_screen(signed_in: Desk, kept: Callable[[str], Kept]) -> None:
+def test_views_on_the_slicers_screen(signed_in: Desk, kept: Keeper) -> None:
     """Slicers has the same views: saved, marked as changed, renamed, deleted; one opens on Audience."""
     desk = signed_in(page=SLICERS, **{"is.geo.country": "US"})
     desk.text_input(key="view_name").set_value("Here")
-    submit(desk, "Save view")
+    VIEWS.submit(desk, "Save view")
     assert views(desk) == ["Here"]
     (made,) = kept("manager").views.of("demo", "delivery")
     assert made.params["is.geo.country"] == "US"
     kept("manager").views.change(made.id, params={"is.geo.country": "FR", "start": "-14d"})
-    assert "**Here** · changed since saved" in [one.value for one in opening(desk.run()).markdown]
-    press(desk, f"view_manage_{made.id}")
+    assert "**Here** · changed since saved" in [one.value for one in VIEWS.opened(desk.run()).markdown]
+    VIEWS.press(desk, f"view_manage_{made.id}")
     assert any("/audience?project=demo&slicer=delivery&is.geo.country=FR" in one.value for one in desk.code)
     desk.text_input(key=f"view_rename_{made.id}").set_value("There")
-    submit(desk, "Save changes")
-    press(desk, "view_all").button(key=f"view_open_{made.id}").click().run()
+    VIEWS.submit(desk, "Save changes")
+    VIEWS.press(desk, "view_all").button(key=f"view_open_{made.id}").click().run()
     assert not desk.exception
     assert (asked(desk, "is.geo.country"), asked(desk, "start")) == ("FR", "-14d")
     assert "split_fields" in {one.key for one in desk.multiselect}
-    other = press(signed_in(page=SLICERS), f"view_manage_{made.id}")
-    press(press(other, "view_delete"), "view_delete_sure")
+    other = VIEWS.press(signed_in(page=SLICERS), f"view_manage_{made.id}")
+    VIEWS.press(VIEWS.press(other, "view_delete"), "view_delete_sure")
     assert views(other) == []
 
 

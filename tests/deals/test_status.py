@@ -1,15 +1,18 @@
 """The status of packages and deals: derived from is_active and the dates."""
 
 import datetime as dt
+from itertools import combinations
 from typing import Any
 
 import pytest
 
 from deals.caller import Caller, World, option, package, unique
 from lib.deals import moments
+from lib.deals.compat import derived
+from lib.deals.models import DemandDeal, SupplyPackage
 
 NOW = dt.datetime.now(dt.UTC)
-PAST, RECENT, SOON = (moments.write(NOW + dt.timedelta(days=days)) for days in (-9, -2, 9))
+PAST, RECENT, SOON, LATER = (moments.write(NOW + dt.timedelta(days=days)) for days in (-9, -2, 9, 19))
 PACKAGES = {
     "active": {"start_date": PAST, "end_date": SOON},
     "pending": {"start_date": SOON},
@@ -63,3 +66,22 @@ def test_status_of_a_deal(
     made = manager.make("demand_deals", body)
     assert made["status"] == status
     assert manager.get("demand_deals/", status=status, name=made["name"])["results"] == [made]
+
+
+@pytest.mark.parametrize("is_active", [True, False])
+def test_status_derived_for_other_services(manager: Caller, there: World, is_active: bool) -> None:
+    """The rules for services that return no status agree with our service's, by all dates and packages."""
+    dates = [(PAST, None), (PAST, RECENT), (PAST, SOON), (SOON, None), (SOON, LATER)]
+    for start, end in dates:
+        body = package(start_date=start, end_date=end, is_active=is_active)
+        made = manager.make("supply_deals", body)
+        bare = SupplyPackage.model_validate(made | {"status": None})
+        assert derived.of_package(bare, NOW) == made["status"]
+    supply = {name: manager.make("supply_deals", package(**PACKAGES[name])) for name in PACKAGES}
+    known = {one["id"]: SupplyPackage.model_validate(one) for one in supply.values()}
+    for names in [(), *((name,) for name in PACKAGES), *combinations(PACKAGES, 2)]:
+        linked = [{"id": supply[name]["id"]} for name in names]
+        body = {"name": unique("Deal"), "is_active": is_active, "supply_deals": linked, **option(there.ada)}
+        made = manager.make("demand_deals", body)
+        bare = DemandDeal.model_validate(made | {"status": None})
+        assert derived.of_deal(bare, known, NOW) == made["status"]

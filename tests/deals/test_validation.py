@@ -12,27 +12,27 @@ TIME = "This must be a time like '2026-11-20 09:00:00+0100' (YYYY-MM-DD HH:MM:SS
 NO_TIME = "This is no time of the years 2000 to 2999; '2026-11-20 09:00:00+0100' would be one."
 
 
-def test_everything_at_once(manager: Caller, there: World) -> None:
-    """One answer names all faults: of single fields, of elements of lists, of rules, of references."""
-    wrong = manager.wrong(
-        "supply_deals",
-        nam="x",
-        media_type="radio",
-        start_date="tomorrow",
-        is_active="yes",
-        geo_targetings=[{"type": "country", "value": "US"}, {"type": "planet", "valeu": "Mars"}],
-        size_targetings=[{"width": 0, "height": "250"}],
-        app_list_targetings=[{"id": 2**50}],
-        browser_targetings={},
-        create_demand_deals={
-            "demand_deals_options": [
-                option(there.ada),
-                {"seat": {"id": there.ada}, "price": "2"},
-                {"seat": 3},
-            ],
+def faulty(seat: int) -> dict[str, Any]:
+    """A package with a fault of every kind; its deals name a seat twice."""
+    return {
+        "nam": "x",
+        "media_type": "radio",
+        "start_date": "tomorrow",
+        "is_active": "yes",
+        "geo_targetings": [{"type": "country", "value": "US"}, {"type": "planet", "valeu": "Mars"}],
+        "size_targetings": [{"width": 0, "height": "250"}],
+        "app_list_targetings": [{"id": 2**50}],
+        "browser_targetings": {},
+        "create_demand_deals": {
+            "demand_deals_options": [option(seat), {"seat": {"id": seat}, "price": "2"}, {"seat": 3}],
             "contact_email": "nobody",
         },
-    )
+    }
+
+
+def test_everything_at_once(manager: Caller, there: World) -> None:
+    """One answer names all faults: of single fields, of elements of lists, of rules, of references."""
+    wrong = manager.wrong("supply_deals", **faulty(there.ada))
     twice = f"The seat {there.ada} is given twice."
     required = ["This field is required."]
     assert wrong == {

@@ -1,7 +1,7 @@
-"""The status of packages and deals that a service does not tell, by the rule of our own service.
+"""The status of packages and deals of services that don't return it, by the rules of our own service.
 
-See store/status.py: derived from is_active and the dates. Where is_active is not known either, neither is
-the status.
+The rules are those of store/status.py, and tests/deals/test_status.py holds the two together. Without
+is_active the status is unknown.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ BY_RANK: tuple[Status, ...] = ("active", "pending", "paused", "complete")
 
 
 def of_package(package: SupplyPackage, now: datetime) -> str | None:
-    """The status that the service tells, else that of its dates."""
+    """The status that the service returns, or else the one by its dates."""
     if package.status is not None or package.is_active is None:
         return package.status
     if package.end_date is not None and package.end_date <= now:
@@ -24,7 +24,7 @@ def of_package(package: SupplyPackage, now: datetime) -> str | None:
 
 
 def of_deal(deal: DemandDeal, packages: Mapping[int, SupplyPackage], now: datetime) -> str | None:
-    """The status that the service tells, else that of its packages, as far as they are known by id."""
+    """The status that the service returns, or else the one by its known packages (by id)."""
     if deal.status is not None or deal.is_active is None:
         return deal.status
     mine = [packages.get(one.id or 0, one) for one in deal.supply_deals]

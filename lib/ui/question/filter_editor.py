@@ -39,14 +39,7 @@ def _options(here: Here, prefix: str, name: str, chosen: tuple[Filter, ...]) -> 
             on_click=_ask,
             args=(here, name, filters.swap),
         )
-        st.button(
-            "Remove",
-            icon=":material/close:",
-            type="tertiary",
-            key=f"{prefix}_remove",
-            on_click=_ask,
-            args=(here, name, filters.clear),
-        )
+        draw_removal(prefix, partial(_ask, here, name, filters.clear))
 
 
 def _flag(here: Here, prefix: str, name: str) -> None:
@@ -58,6 +51,11 @@ def _flag(here: Here, prefix: str, name: str) -> None:
 def _ask(here: Here, name: str, work: Callable[[AudienceQuery, str], AudienceQuery]) -> None:
     question.ask(work(question.current(here), name))
     st.rerun()
+
+
+def draw_removal(prefix: str, remove: Callable[[], None]) -> None:
+    """Draw the button that removes the filter; `remove` is its callback."""
+    st.button("Remove", icon=":material/close:", type="tertiary", key=f"{prefix}_remove", on_click=remove)
 
 
 def fill(prefix: str, wanted: Filter | None = None) -> None:

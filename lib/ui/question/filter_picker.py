@@ -86,14 +86,7 @@ def _texts(here: Here, pill: _Pill) -> None:
     wanted = pill.filters[0]
     filter_editor.fill(pill.key, wanted)
     filter_editor.draw_texts(here, pill.key, pill.name, partial(_change, here, wanted, pill.key))
-    st.button(
-        "Remove",
-        icon=":material/close:",
-        type="tertiary",
-        key=f"{pill.key}_remove",
-        on_click=_remove,
-        args=(here, wanted, pill.key),
-    )
+    filter_editor.draw_removal(pill.key, partial(_remove, here, wanted, pill.key))
 
 
 def _add(here: Here) -> None:
