@@ -1,8 +1,9 @@
-"""What /openapi.json says about the reporting endpoints: their bodies, answers and worked examples."""
+"""The reporting endpoints in /openapi.json: bodies, responses and worked examples."""
 
 from typing import Any
 
 from lib.reporting.answers.as_arrow import MEDIA_TYPE
+from lib.reporting.confidence import LEVEL
 from lib.reporting.formats import FORMATS
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer
 from lib.wire.errors import AccessError
@@ -12,6 +13,48 @@ WHERE = {"slicer_name": "delivery", "project_name": "demo", "token": "<TOKEN>"}
 PERIOD = {"start_date": "-7d", "end_date": "yesterday"}
 COUNTRY = "bid_context_wrapper.user.geo.country"
 FILES = dict.fromkeys(one.media_type.partition(";")[0] for one in FORMATS.values())
+
+AUDIENCE_EXAMPLES: dict[str, tuple[str, Schema]] = {
+    "countries": ("A week by country", PERIOD | {"split_by": [COUNTRY]}),
+    "filtered": (
+        "Two countries by day, found by their names",
+        PERIOD
+        | {
+            "filters": [
+                {
+                    "name": COUNTRY,
+                    "match": "equals",
+                    "value": ["Germany", "France"],
+                    "search_mappings": 1,
+                }
+            ],
+            "split_by": ["granularity_day", COUNTRY],
+        },
+    ),
+    "top": (
+        "The five largest sites, with ranges (extensions)",
+        PERIOD
+        | {
+            "split_by": ["bid_context_wrapper.supply.site_id"],
+            "order_by": [{"name": "imps", "direction": "desc"}],
+            "limit": 5,
+            "precision": 1,
+        },
+    ),
+}
+EXPORT_EXAMPLES: dict[str, tuple[str, Schema]] = {
+    "csv": ("A week by country", PERIOD | {"split_by": [COUNTRY], "export_format": "csv"}),
+    "total": (
+        "Days with more than 1,000 impressions, and a total",
+        PERIOD
+        | {
+            "split_by": ["granularity_day"],
+            "export_format": "xls",
+            "include_total": 1,
+            "data_filters": [{"name": "imps", "match": ">", "value": 1000}],
+        },
+    ),
+}
 
 
 def _request(
@@ -111,44 +154,13 @@ INFO: dict[str, Any] = {
 
 
 def audience(most_values: int) -> dict[str, Any]:
-    """Of /audience, where a filter may have `most_values` values."""
+    """The documentation of /audience; a filter may have `most_values` values."""
     return {
         "summary": "Figures, filtered and split",
         "description": "Sampled when more records are in range than `audience_rows_limit`; "
-        "`confidence_range` is then the 95 % confidence interval, in percent. Extensions of ours: "
+        f"`confidence_range` is then the {LEVEL} confidence interval, in percent. Extensions of ours: "
         "data_fields, include_mappings, order_by, limit, offset, audience_key, precision, exact_within.",
-        "openapi_extra": _request(
-            AudienceQuery,
-            {
-                "countries": ("A week by country", PERIOD | {"split_by": [COUNTRY]}),
-                "filtered": (
-                    "Two countries by day, found by their names",
-                    PERIOD
-                    | {
-                        "filters": [
-                            {
-                                "name": COUNTRY,
-                                "match": "equals",
-                                "value": ["Germany", "France"],
-                                "search_mappings": 1,
-                            }
-                        ],
-                        "split_by": ["granularity_day", COUNTRY],
-                    },
-                ),
-                "top": (
-                    "The five largest sites, with ranges (extensions)",
-                    PERIOD
-                    | {
-                        "split_by": ["bid_context_wrapper.supply.site_id"],
-                        "order_by": [{"name": "imps", "direction": "desc"}],
-                        "limit": 5,
-                        "precision": 1,
-                    },
-                ),
-            },
-            most_values,
-        ),
+        "openapi_extra": _request(AudienceQuery, AUDIENCE_EXAMPLES, most_values),
         "responses": _success(
             "The figures",
             {
@@ -161,28 +173,12 @@ def audience(most_values: int) -> dict[str, Any]:
 
 
 def export(most_values: int) -> dict[str, Any]:
-    """Of /export, where a filter may have `most_values` values."""
+    """The documentation of /export; a filter may have `most_values` values."""
     return {
         "summary": "The same as a file",
         "description": "Never sampled. xlsx is an extension of ours, as are data_fields, order_by, limit, "
         "offset and audience_key; the elements of data_filters are our own choice.",
-        "openapi_extra": _request(
-            ExportQuery,
-            {
-                "csv": ("A week by country", PERIOD | {"split_by": [COUNTRY], "export_format": "csv"}),
-                "total": (
-                    "Days with more than 1,000 impressions, and a total",
-                    PERIOD
-                    | {
-                        "split_by": ["granularity_day"],
-                        "export_format": "xls",
-                        "include_total": 1,
-                        "data_filters": [{"name": "imps", "match": ">", "value": 1000}],
-                    },
-                ),
-            },
-            most_values,
-        ),
+        "openapi_extra": _request(ExportQuery, EXPORT_EXAMPLES, most_values),
         "responses": _success("The file", {media: {"schema": TEXT | {"format": "binary"}} for media in FILES})
         | FAILURES,
     }

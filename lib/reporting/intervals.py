@@ -18,12 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import chdtri, stdtrit
 
+from lib.reporting.confidence import NORMAL, TAIL
 from lib.reporting.engines.sums import Aggregate, Numbers, Sample
 from lib.reporting.measures import Measure, is_additive
 
-TAIL = 0.025
 UNSEEN = -float(np.log(TAIL))
-NORMAL = 1.959963984540054
 MANY = 100.0
 FEW = 30.0
 TOO_FEW = 3.0

@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 
 from lib.reporting.answers import Audience
+from lib.reporting.confidence import NORMAL
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, Filter, Order
 from lib.reporting.moved.contributions import Pair
 
 TOP = 50
-WIDTH = 2 * 1.959963984540054
+WIDTH = 2 * NORMAL
 Ask = Callable[[Sequence[AudienceQuery]], Sequence[Audience]]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from lib.reporting.confidence import LEVEL
 from lib.reporting.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.change import Change
@@ -100,7 +101,7 @@ def _front(split: SplitRows, changes: Sequence[Change], figures: Numbers) -> Ite
     if (off >= precision.LEAST_SHOWN).any():
         total = precision.total_range(split.answer, name)
         yield SplitColumn(
-            OFF, total, off.tolist(), None, _one_place(figures), "How far off, with 95 % confidence"
+            OFF, total, off.tolist(), None, _one_place(figures), f"How far off, with {LEVEL} confidence"
         )
     if any(changed.ratio is not None for changed in changes):
         ratios = [None if changed.ratio is None else 100 * changed.ratio for changed in changes]
@@ -116,7 +117,7 @@ def _front(split: SplitRows, changes: Sequence[Change], figures: Numbers) -> Ite
 
 def _ranks(split: SplitRows) -> list[SplitColumn]:
     ranks = split_rows.ranks(split)
-    about = "Rows whose 95 % ranges overlap share ranks: the sample can't tell their order"
+    about = f"Rows whose {LEVEL} ranges overlap share ranks: the sample can't tell their order"
     return [SplitColumn(RANK, None, [rank or None for rank in ranks], None, str, about)] if ranks else []
 
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from lib.reporting.answers import Audience
+from lib.reporting.confidence import LEVEL
 from lib.reporting.models import DataField, Slicer
 from lib.ui.charts import numbers
 from lib.ui.question import filter_words
@@ -59,7 +60,7 @@ def _figures(answer: Audience, fields: Sequence[DataField]) -> Iterator[tuple[st
         title = numbers.title(field, with_unit=True)
         yield title, cells(answer.values[field.name].tolist())
         for side, values in _sides(answer, field.name):
-            yield f"{title}, {side} end (95 %)", cells(values)
+            yield f"{title}, {side} end ({LEVEL})", cells(values)
 
 
 def _sides(answer: Audience, name: str) -> list[tuple[str, list[float]]]:

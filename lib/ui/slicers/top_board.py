@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from lib.reporting.confidence import LEVEL
 from lib.reporting.models import AudienceQuery, DataField, Order
 from lib.ui.charts.numbers import NOTHING, Numbers, title
 from lib.ui.frame import screens
@@ -84,7 +85,7 @@ def _column(
 def _beside(frame: pd.DataFrame, field: DataField) -> list[tuple[str, str, str]]:
     known = {
         f"share:{field.name}": ("Share, %", "Of the total of all values"),
-        f"off:{field.name}": ("±, %", "How far off the figure may be, with 95 % confidence"),
+        f"off:{field.name}": ("±, %", f"How far off the figure may be, with {LEVEL} confidence"),
     }
     return [(name, *known[name]) for name in known if name in frame]
 
