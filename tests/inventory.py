@@ -61,11 +61,18 @@ def embedded(home: Path, rows: pa.Table | None = None) -> Clients:
     return clients(Settings(home=home, demo=True))
 
 
-def known() -> Known:
+def known(rows: pa.Table | None = None) -> Known:
     """The same slicer for the stand-in, described in the specification's words alone."""
     fields = [{"name": f.name, "description": f.description} for f in DEFINITION.key_fields]
     fields[3]["is_segmented"] = 1
-    return Known("", tuple(fields), ({"name": "bids", "description": "Bids"},), (), table().to_pandas(), {})
+    return Known(
+        "",
+        tuple(fields),
+        ({"name": "bids", "description": "Bids"},),
+        (),
+        (table() if rows is None else rows).to_pandas(),
+        {},
+    )
 
 
 def slicer(of: Clients) -> Slicer:

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from lib.insight import cost
 from lib.insight.asked import QuestionsAsked
+from lib.ui.charts.numbers import Numbers
 from lib.wire.errors import InternalError
 
 BOTH = "only United States, Germany"
@@ -61,6 +62,27 @@ def test_the_cost_of_each_target_in_the_drawer(visit: Visit) -> None:
 def falling(of: dict[str, float]) -> list[str]:
     """The names, that of the largest first."""
     return sorted(of, key=lambda name: -of[name])
+
+
+def test_the_days_and_the_forecast_in_the_drawer(visit: Visit) -> None:
+    """The table has what the targeting had each day, and the first thirty days of a package without end lie
+    between those of the lowest and the highest same weekdays."""
+    desk = opened(visit)
+    rows = sold()
+    meant = rows[rows["geo.country"].isin(["US", "DE"]) & (rows["device_type"] != "smartphone")]
+    bids = meant.groupby(meant["time"].dt.date)["bids"].sum()
+    days = [LAST_DAY - dt.timedelta(days=n) for n in reversed(range(30))]
+    shown = next(one.value for one in desk.dataframe if "Bids" in one.value)
+    assert list(shown["Bids"]) == [f"{bids.get(day, 0):,.0f}" for day in days]
+    parts = [15.5 / 24, *[1.0] * 29, 8.5 / 24]  # it starts at half past eight in the morning, UTC
+    weekdays = [(dt.date(2026, 1, 1) + dt.timedelta(days=n)).weekday() for n in range(31)]
+    same = [[bids.get(day, 0) for day in days if day.weekday() == weekday] for weekday in weekdays]
+    ends = [sum(part * end(of) for part, of in zip(parts, same, strict=True)) for end in (min, max)]
+    low, high = map(Numbers().rough, ends)
+    said = next(one.value for one in desk.markdown if "estimated" in one.value)
+    assert said.replace("\\", "").startswith(
+        f"The first 30 days (no end is booked), estimated: {low} to {high} bids"
+    )
 
 
 def test_a_form_that_changes_gives_up_what_it_asked(visit: Visit) -> None:

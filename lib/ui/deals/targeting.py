@@ -3,18 +3,18 @@
 import streamlit as st
 
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.insight.filters import entries
+from lib.insight.filters import entries, report_filters
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import reported
-from lib.ui.supply import catalogue, costs
+from lib.ui.supply import catalogue, costs, per_day
 from lib.ui.targeting import picker, words
 
 PLACE = "drawer"
 
 
 def draw(here: Here, entity: SupplyPackage | DemandDeal) -> None:
-    """The targeting in words, and the cost of its targets."""
+    """The targeting in words, its days and the cost of its targets."""
     if not isinstance(entity, SupplyPackage):
         return
     with reported("The targeting", kept="Nothing was changed."):
@@ -25,4 +25,6 @@ def draw(here: Here, entity: SupplyPackage | DemandDeal) -> None:
             st.caption(
                 f":material/info: Not counted in, as Tranche can't read it: {plain(', '.join(unread))}."
             )
+        translation = report_filters(entity, here.slicer, lists, entity.media_type)
+        per_day.draw(here, f"{PLACE}_days", translation.filters, (entity.start_date, entity.end_date))
         costs.draw(here, PLACE, entity, lists, entity.media_type, described)

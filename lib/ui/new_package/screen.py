@@ -9,7 +9,7 @@ from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import older, reported
 from lib.ui.new_package import faults, form, panel, review, state
 from lib.ui.new_package.creation import Created
-from lib.ui.supply import catalogue, costs, facts, permission
+from lib.ui.supply import catalogue, costs, facts, per_day, permission
 from lib.ui.supply.draft import Draft
 from lib.ui.targeting import known, picker
 
@@ -58,12 +58,15 @@ def _draw(here: Here) -> None:
     st.html(STAYS)
     with right, st.container(key="np_beside"):
         lists = entries(catalogue.lists(here))
-        panel.draw(here, report_filters(draft.targeting, here.slicer, lists, draft.media_type))
+        translation = report_filters(draft.targeting, here.slicer, lists, draft.media_type)
+        panel.draw(here, translation)
         query = catalogue.usual_days(here)
         described = picker.described(here, query, draft.targeting)
         marks = known.marks(here, query, [draft.targeting], with_unchecked=True)
         review.draw(here, draft, found, problems, described, marks)
         _keep(here, draft)
+        booked = (draft.moment(draft.start), draft.moment(draft.end))
+        per_day.draw(here, "form_days", translation.filters, booked)
         costs.draw(here, "form", draft.targeting, lists, draft.media_type, described)
 
 
