@@ -1,4 +1,4 @@
-"""Settings and a person → clients. The one file that knows an embedded service from a remote one."""
+"""Makes the clients of a person from the settings; the only file that knows embedded from remote."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -41,7 +41,7 @@ _opening = threading.Lock()
 
 @dataclass(frozen=True)
 class Clients:
-    """What one person may ask: a client per API, the slicers (project, name) that they may see, their draft.
+    """The clients of one person: one per API, the slicers (project, name) that they may see, their draft.
 
     `kept` are saved views and notes, in the desk's own database whatever service answers.
     `reporting_address` and `deals_address` say where a remote service is; empty for one of this process.
@@ -62,29 +62,29 @@ class Clients:
 
     @property
     def is_embedded(self) -> bool:
-        """Whether this process answers the reporting API itself."""
+        """Whether the reporting API is embedded."""
         return not self.reporting_address
 
     @property
     def own(self) -> tuple[str, ...]:
-        """The APIs that this process answers itself, so that a token made here opens them."""
+        """The embedded APIs, for which tokens can be issued here."""
         return tuple(api for api in ("reporting", "deals") if api not in self.remote_addresses)
 
     @property
     def remote_addresses(self) -> dict[str, str]:
-        """The other APIs, and the address of each."""
+        """The remote APIs, and the address of each."""
         addresses = {"reporting": self.reporting_address, "deals": self.deals_address}
         return {api: address for api, address in addresses.items() if address}
 
     @property
     def deals(self) -> Deals:
-        """The client of the deals API. What a remote service does is asked on the way: ServiceProblem."""
+        """The client of the deals API. Probes a remote service's features: ServiceProblem if that fails."""
         return self.open_deals()
 
 
 @dataclass(frozen=True)
 class Installation:
-    """What a process opens once: people and their sign-ins, tokens, slicers, and the APIs over them."""
+    """Resources that a process opens once: people, sign-ins, tokens, slicers, and the APIs over them."""
 
     settings: Settings
     people: People
@@ -99,14 +99,14 @@ class Installation:
 
 @dataclass(frozen=True)
 class Lines:
-    """The ways to remote services; None for a service of this process."""
+    """The lines to remote services; None for an embedded service."""
 
     reporting: Line | None
     deals: RemoteDeals | None
 
     @property
     def breakers(self) -> list[Breaker]:
-        """Those of the services that this process asks, shared by everybody at the desk."""
+        """The circuit breakers of the remote services, shared by everybody at the desk."""
         lines = [self.reporting, self.deals and self.deals.line]
         return [breaker for line in lines if line for breaker in line.breakers]
 
@@ -135,14 +135,14 @@ def connect(person: Person, settings: Settings, session_id: str = "") -> Clients
 
 
 def installation(settings: Settings) -> Installation:
-    """What this process has opened for these settings; opened on first use."""
+    """The installation of these settings, opened on first use."""
     with _opening:
         return _opened(settings)
 
 
 @contextmanager
 def one_desk(settings: Settings) -> Iterator[None]:
-    """Be the only desk over this home, and close its files to others; Misconfigured beside another desk.
+    """Lock this data directory, and restrict its files; Misconfigured if another desk runs over it.
 
     The command line and `tranche serve` may work beside a desk.
     """
@@ -158,7 +158,7 @@ def one_desk(settings: Settings) -> Iterator[None]:
 
 
 def locked_out(settings: Settings) -> str:
-    """What to do about people who still have the password of the demo outside of it; empty without any."""
+    """A sentence about people who still have the demo password outside demo mode; empty if there are none."""
     names = installation(settings).people.locked()
     if not names:
         return ""
@@ -212,7 +212,7 @@ def _deals(here: Installation, person: Person) -> Deals:
 
 
 def _slicers(here: Installation) -> Iterable[tuple[str, str]]:
-    """All slicers that there are: of a remote service, those that the settings name."""
+    """All slicers; of a remote service, those that the settings name."""
     if here.lines.reporting is None:
         return here.warehouse.slicers()
     return ((project, name) for project, _, name in (one.partition("/") for one in here.settings.slicers))

@@ -41,7 +41,7 @@ def write_once(path: Path, text: str) -> str:
 
 
 def mark(path: Path) -> tuple[int, int, int] | None:
-    """What changes with the file; None without one."""
+    """A mark that changes with the file; None without the file."""
     try:
         state = path.stat()
     except FileNotFoundError:
@@ -50,12 +50,12 @@ def mark(path: Path) -> tuple[int, int, int] | None:
 
 
 def closed_to_others() -> None:
-    """From now on, close all files and folders that this process makes to everybody but its owner."""
+    """Restrict all files and folders that this process creates from now on to their owner."""
     os.umask(0o777 & ~FOLDER_MODE)
 
 
 def close(home: Path) -> None:
-    """Close all files and folders below this one to everybody but their owner; those of others stay."""
+    """Restrict all files and folders below this one to their owner; those of other owners are not changed."""
     for path in (home, *home.rglob("*")):
         state = path.lstat()
         mode = stat.S_IMODE(state.st_mode)
@@ -65,7 +65,7 @@ def close(home: Path) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keep other threads and processes that use `locked` for this path waiting (`<path>.lock` beside it)."""
+    """Hold a lock against other threads and processes (`<path>.lock` beside the file)."""
     beside = path.with_name(f"{path.name}.lock")
     with _written(folder(path.parent)):
         handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
@@ -100,7 +100,7 @@ def alone(path: Path) -> Iterator[int]:
 
 @contextmanager
 def _written_beside(path: Path, text: str) -> Iterator[Path]:
-    """A temporary file in the same folder, with this text safe on the disk; gone afterwards."""
+    """A temporary file in the same folder with this text, synced to disk; removed afterwards."""
     with _written(folder(path.parent)):
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

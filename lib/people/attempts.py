@@ -1,4 +1,4 @@
-"""Slowing down whoever guesses passwords, without making a thread wait."""
+"""Throttles password guessing without blocking a thread."""
 
 import ipaddress
 import math
@@ -31,7 +31,7 @@ class Attempts:
         self._failures: dict[Key, list[float]] = {}
 
     def begin(self, username: str, address: str | None) -> None:
-        """Count an attempt as failed, before it is tried, so that many at once don't get past the limit.
+        """Count an attempt as failed before it is checked, so that parallel attempts can't pass the limit.
 
         Raises TooManyAttempts, without counting, while the limit is reached.
         """
@@ -55,7 +55,7 @@ class Attempts:
                     times.pop()
 
     def _forget(self, now: float) -> None:
-        """Keep memory bounded: beyond `REMEMBERED` keys, what is over goes, then the oldest."""
+        """Bound the memory: beyond `REMEMBERED` keys, remove expired ones, then the oldest."""
         if len(self._failures) <= REMEMBERED:
             return
         recent = [(key, times) for key, times in self._failures.items() if times and times[-1] > now - WINDOW]
@@ -68,7 +68,7 @@ def _wait(times: list[float], limit: int, now: float) -> float:
 
 
 def _keys(username: str, address: str | None) -> list[Key]:
-    """The pair first. Without an address there is the name alone, at the pair's limit."""
+    """The keys to count by, the pair first. Without an address only the name, with the pair's limit."""
     if address is None:
         return [("pair", username, "")]
     origin = _origin(address)
@@ -76,7 +76,7 @@ def _keys(username: str, address: str | None) -> list[Key]:
 
 
 def _origin(address: str) -> str:
-    """Who counts as one: an IPv4 address, or an IPv6 address's /64 network, which one customer has whole.
+    """The address to count by: an IPv4 address, or the /64 network of an IPv6 address.
 
     A trusted proxy may forward what is no address; all such count as one.
     """

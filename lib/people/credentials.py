@@ -38,7 +38,7 @@ BCRYPT_BYTES = 72
 
 
 class People:
-    """Everybody in the credentials file: read again when it has changed, written whole, under a lock."""
+    """The people in the credentials file: read again after changes, written atomically under a lock."""
 
     def __init__(
         self, path: Path, rounds: int = 12, attempts: Attempts | None = None, *, locks_demo: bool = False
@@ -56,20 +56,20 @@ class People:
         self._read: tuple[tuple[int, int, int] | None, Records] = (None, {})
 
     def get(self, username: str) -> Person | None:
-        """The person of that name, however it is capitalised; None without one."""
+        """The person of that name, ignoring case, or None."""
         name = key(username)
         record = self._records().get(name)
         return None if record is None else person_of(name, record)
 
     def known(self, username: str) -> Person:
-        """The person of that name; UnknownName, with the nearest, without one."""
+        """The person of that name; UnknownName, with a suggestion, if there is none."""
         person = self.get(username)
         if person is None:
             raise UnknownName("person", key(username), self._records())
         return person
 
     def is_locked(self, person: Person) -> bool:
-        """Whether somebody has the password of the demo, outside of demo mode: it opens nothing then.
+        """Whether a person has the demo password outside demo mode, where it does not work.
 
         The first look at a demo person's password takes as long as a sign-in.
         """
@@ -86,7 +86,7 @@ class People:
         return self._with_demo_password[hashed]
 
     def locked(self) -> list[str]:
-        """The user names of all who are locked out."""
+        """The user names of all people who are locked out."""
         return [person.username for person in self.everyone() if self.is_locked(person)]
 
     def everyone(self) -> list[Person]:
@@ -110,12 +110,12 @@ class People:
         self._change(lambda records: records.pop(_known(username, records)))
 
     def grant(self, username: str, grants: Iterable[Grant]) -> Person:
-        """Grant more to a person; returns them as they are now."""
+        """Add grants to a person; returns the changed person."""
         more = tuple(grants)
         return self._regrant(username, lambda held: [*held, *(grant for grant in more if grant not in held)])
 
     def revoke(self, username: str, grants: Iterable[Grant]) -> Person:
-        """Take grants away; BadRequest for one that the person does not hold in just these words."""
+        """Revoke grants; BadRequest for one that the person does not have in exactly this form."""
         less = tuple(grants)
 
         def without(held: list[Grant]) -> list[Grant]:
@@ -128,7 +128,7 @@ class People:
         return self._regrant(username, without)
 
     def set_role(self, username: str, role: Role) -> Person:
-        """Give a person another role; returns them as they are now. UnknownName: no such person, role.
+        """Change a person's role; returns the changed person. UnknownName: no such person or role.
 
         Who could do with deals what is usual for the old role can do what is usual for the new one; anything
         else that was granted stays, as far as the new role allows.
@@ -136,7 +136,7 @@ class People:
         return self.change(username, role)
 
     def grant_deals(self, username: str, deals: DealsGrant) -> Person:
-        """Let a person do this, and no more, with deals; returns them as they are now.
+        """Set a person's permission for deals; returns the changed person.
 
         BadRequest for what their role does not allow; UnknownName without such a person.
         """
@@ -168,7 +168,7 @@ class People:
         return person_of(key(username), records[key(username)])
 
     def migrate(self) -> None:
-        """Write down what people of before may do with deals, if the file does not say it yet."""
+        """Upgrade a file without permissions for deals: write those that its people had."""
         if private.mark(self._path) is not None and not is_current(content_of(self._path)):
             self._change(lambda records: None)
 
@@ -218,7 +218,7 @@ class People:
         return person_of(key(username), records[key(username)])
 
     def _change(self, change: Callable[[Records], object]) -> Records:
-        """Read, change and write in one piece, whoever else is at it; returns the records as written."""
+        """Read, change and write the file under its lock; returns the records as written."""
         with private.locked(self._path):
             records = copy.deepcopy(self._records())
             change(records)
@@ -226,7 +226,7 @@ class People:
         return records
 
     def _records(self) -> Records:
-        """The file's records, read again if it is another file than the last time. Not to be changed."""
+        """The file's records, read again if the file has changed. Do not modify them."""
         with self._lock:
             mark = private.mark(self._path)
             if mark != self._read[0]:

@@ -1,4 +1,4 @@
-"""What somebody may do with deals: see or change those of all seats, or of some; or nothing."""
+"""The permission for deals: none, read or write, for all seats or for some."""
 
 import re
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class DealsGrant:
 
     @property
     def words(self) -> str:
-        """What it lets somebody do, as a sentence goes on after "may"."""
+        """The permission in words that follow "may" in a sentence."""
         if not self.reads:
             return "see no deals"
         verb = "change" if self.writes else "see"
@@ -67,7 +67,7 @@ class DealsGrant:
         return self.access == "write"
 
     def within(self, other: "DealsGrant | None") -> "DealsGrant":
-        """What both allow; None allows everything."""
+        """The intersection of both; None allows everything."""
         if other is None:
             return self
         access = min(self.access, other.access, key=LEVELS.index)

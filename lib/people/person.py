@@ -1,4 +1,4 @@
-"""The nouns: a person, the role that they have, and the grants that say what they may see."""
+"""The models: a person, their role, and their grants."""
 
 import re
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who may sign in. `added` is when; a token older than that belonged to a namesake.
+    """A person who may sign in. Tokens older than `added` belonged to an earlier person of that name.
 
     `deals` is what they may do with deals; an admin may change all of them, a viewer at most read.
     """
@@ -78,7 +78,7 @@ class Person:
 
 
 def name_fault(name: str) -> str:
-    """Why a person can't be called so, in a sentence; empty if they can."""
+    """Why a user name is not valid, as a sentence; empty if it is."""
     wrong = text.fault(name)
     return f"This {wrong}." if wrong else ""
 
@@ -94,5 +94,5 @@ def capped(role: Role, deals: DealsGrant) -> DealsGrant:
 
 
 def usual(role: Role) -> DealsGrant:
-    """What everybody of that role could do before deals had grants of their own."""
+    """The permission for deals that a role had before such permissions existed."""
     return capped(role, ALL_DEALS)

@@ -1,4 +1,4 @@
-"""One person as the credentials file has them: a record, read into a Person and written from one."""
+"""The records of the credentials file: reads them into a Person, and writes them from one."""
 
 import re
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ Hash = re.compile(r"\$2[aby]\$\d\d\$.{53}")
 
 
 def key(username: str) -> str:
-    """The name as it is looked up: streamlit-authenticator does the same with what is typed."""
+    """The normalised user name, as streamlit-authenticator normalises it too."""
     return username.strip().lower()
 
 
@@ -53,7 +53,7 @@ def person_of(username: str, record: Record) -> Person:
 
 
 def hash_of(record: Record) -> str | None:
-    """The bcrypt hash; None where a plain text was written into the file by hand, which opens nothing."""
+    """The bcrypt hash; None for a plain-text password written by hand, which does not work."""
     hashed = record.get("password")
     return hashed if isinstance(hashed, str) and Hash.fullmatch(hashed) else None
 
@@ -69,7 +69,7 @@ def parsed(path: Path) -> Records:
 
 
 def content_of(path: Path) -> Any:
-    """What the file's YAML holds; Misconfigured, with the line, where it is none."""
+    """The parsed YAML; Misconfigured, with the line, if it is invalid."""
     try:
         return yaml.safe_load(path.read_text(encoding="utf-8")) or {"usernames": {}}
     except yaml.MarkedYAMLError as error:
@@ -85,7 +85,7 @@ def text_of(records: Records) -> str:
 
 
 def is_current(content: Any) -> bool:
-    """Whether a file's content is of this format, and not of one before."""
+    """Whether a file's content has the current format."""
     return isinstance(content, dict) and content.get("format") == FORMAT
 
 

@@ -27,7 +27,7 @@ class Session:
 
 
 class Sessions:
-    """The sign-ins of one installation, kept in a file so that they outlive a restart. Safe among threads."""
+    """The sign-ins of one installation, in a file so that they survive a restart. Safe among threads."""
 
     def __init__(self, path: Path, people: People, clock: Callable[[], float] = time.time) -> None:
         """`clock` gives seconds since 1970."""
@@ -41,11 +41,11 @@ class Sessions:
         self._change(lambda held: {*(kept for kept in held if kept.ends > self._clock()), session})
 
     def end(self, username: str, ends: float) -> None:
-        """Strike the sign-in off: in every tab that shares its cookie."""
+        """End the sign-in in every tab that shares its cookie."""
         self._change(lambda held: {one for one in held if (one.username, one.ends) != (username, ends)})
 
     def person(self, username: str, ends: float) -> Person | None:
-        """The person as they are now, if this sign-in holds.
+        """The person with their current role and grants, if this sign-in is valid.
 
         It is noted, not over, with the same password, and the person is not locked out.
         """
@@ -59,13 +59,13 @@ class Sessions:
         return hashlib.sha256(f"{record.get('added')} {record.get('password')}".encode()).hexdigest()
 
     def _change(self, change: Callable[[frozenset[Session]], set[Session]]) -> None:
-        """Read, change and write in one piece, whoever else is at it."""
+        """Read, change and write the file under its lock."""
         with private.locked(self._path):
             sessions = sorted(change(self._held()), key=lambda session: session.ends)
             private.write(self._path, json.dumps([asdict(session) for session in sessions], indent=1))
 
     def _held(self) -> frozenset[Session]:
-        """The sign-ins in the file, read again if it is another file than the last time."""
+        """The sign-ins in the file, read again if the file has changed."""
         with self._lock:
             mark = private.mark(self._path)
             if mark is None or mark != self._seen[0]:
@@ -74,7 +74,7 @@ class Sessions:
 
 
 def _read(path: Path) -> set[Session]:
-    """The sign-ins in the file; nobody without one, or when it is damaged: then all sign in again."""
+    """The sign-ins in the file; empty without a file or if it is damaged: everybody signs in again."""
     try:
         return {Session(**entry) for entry in json.loads(path.read_text(encoding="utf-8"))}
     except (FileNotFoundError, ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""Who may do what: the tokens' store and the people's file, asked and changed together, and noted."""
+"""Authentication and permissions: combines tokens and people, and writes the audit log."""
 
 from collections.abc import Callable, Iterable
 from datetime import timedelta
@@ -17,7 +17,7 @@ LOCKED = "'{}' still has the password of the demo; give them another: tranche us
 
 
 class Access:
-    """A token is worth what its owner may see and do now, and what it was granted of that.
+    """Tokens and people. A token grants the intersection of its own grants and its owner's current ones.
 
     `deals_service` is the identifier of the deals API: its tokens have grants for deals, others have not.
     Changes are noted in `audit`; `by` is who makes them.
@@ -63,7 +63,7 @@ class Access:
         return found
 
     def caller(self, token: str, service: str) -> Caller:
-        """Who comes with this token to this service.
+        """The caller with this token for this service.
 
         AccessError, in the same words, for a token that is wrong, expired, revoked, for another service, or
         of an owner who is not there any more or is locked out.
@@ -200,5 +200,5 @@ def _described(person: Person) -> str:
 
 
 def _belonged_to_a_namesake(token: Token, owner: Person) -> bool:
-    """Somebody of this name was removed, and another added since the token was issued."""
+    """Whether the token's owner was removed and another person of that name added since."""
     return owner.added is not None and token.created < owner.added

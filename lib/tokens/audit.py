@@ -61,7 +61,7 @@ audit = Table(
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that happened. `who` did it, `about` is the person concerned; `at` is in UTC.
+    """One event. `who` did it, `about` is the person concerned; `at` is in UTC.
 
     `address` is where a sign-in came from, where that is known.
     """
@@ -85,7 +85,7 @@ class Audit:
         self._engine, self._now = engine, now
 
     def note(self, event: Event, who: str, about: str, detail: str = "", address: str | None = None) -> None:
-        """Add an entry. What happened has happened, also when this fails: then the log of the desk has it."""
+        """Add an entry. If that fails, the entry is written to the log instead, and nothing is raised."""
         words = f"{event}: {about} by {who}, {address or 'no address'}, {detail or 'no details'}"
         log.info("Audit: %s", words)
         row: dict[str, Any] = {"at": self._now(), "who": who[:100], "event": event, "about": about[:100]}

@@ -1,4 +1,4 @@
-"""The token service from the caller's side: a token for a name and a password, renewed before it ends."""
+"""The client of the token service: gets a token for a name and password, and renews it before it expires."""
 
 import threading
 import time
@@ -27,7 +27,7 @@ REFUSALS = frozenset({400, 401, 403})
 
 @dataclass(frozen=True)
 class _Given:
-    """A token, when it was given, and when it is to be renewed."""
+    """A token, when it was issued, and when it has to be renewed."""
 
     text: str
     at: float
@@ -77,7 +77,7 @@ class Temporary:
         return self._had(lambda given: self._now() < given.renew_at)
 
     def renewed(self, refused: str) -> str | None:
-        """Another token; None where the refused one is so new that another would be refused too."""
+        """Another token; None if the refused one is so new that another would be refused too."""
         with self._lock:
             given = self._given
         is_other = given is None or given.text != refused
@@ -86,7 +86,7 @@ class Temporary:
         return self._had(lambda given: given.text != refused)
 
     def _had(self, is_good: Callable[[_Given], bool]) -> str:
-        """The token if it is good; else one that is asked for now, by this thread or by the one that does."""
+        """The token if it is valid; else a new one, requested by this thread or by another one already."""
         with self._lock:
             if self._given is not None and is_good(self._given):
                 return self._given.text
@@ -128,7 +128,7 @@ class Temporary:
 
 
 def _read(answer: httpx.Response) -> tuple[str, float]:
-    """The token and its seconds. What is wrong is told without the answer's text: it may hold a secret."""
+    """The token and its lifetime in seconds. Errors don't quote the response, which may contain a secret."""
     if answer.status_code in REFUSALS:
         raise Refused(REFUSED)
     if answer.status_code == 429:

@@ -1,4 +1,4 @@
-"""The nouns: a token as it is kept, and the caller who came with one."""
+"""The models: a stored token, and the caller with a token."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,7 @@ Kind = Literal["permanent", "temporary"]
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What is kept of a token: everything but the token itself. Times are in UTC; `expires` None is never.
+    """A stored token: everything except its text. Times are in UTC; `expires` None is never.
 
     `prefix` is its readable beginning, by which a person recognises it. Without grants it opens all that its
     owner may see; `deals` None: all that they may do with deals.
@@ -31,7 +31,7 @@ class Token:
     deals: DealsGrant | None = None
 
     def state(self, now: datetime) -> Literal["active", "expired", "revoked"]:
-        """Whether it still opens anything."""
+        """Whether it is still valid."""
         if self.revoked is not None:
             return "revoked"
         return "expired" if self.expires is not None and self.expires <= now else "active"

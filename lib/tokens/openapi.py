@@ -1,4 +1,4 @@
-"""What `/docs` says about the token endpoint, which parses its form itself."""
+"""The documentation of the token endpoint, which parses its form itself."""
 
 from typing import Any
 

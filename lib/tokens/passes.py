@@ -1,4 +1,4 @@
-"""Tokens for those who are signed in to the desk of this process, so that it calls the APIs as they would."""
+"""Tokens for people signed in to the desk, which calls the embedded APIs in their name."""
 
 import threading
 from collections.abc import Callable
@@ -26,7 +26,7 @@ class Passes:
         self._made: dict[str, datetime] = {}
 
     def of(self, person: Person, api: str) -> Credential:
-        """What a client of this person asks with, however long the page stands open."""
+        """The credential of this person's clients, valid however long a page stays open."""
         return _Pass(self, person, api)
 
     def token(self, person: Person, api: str) -> str:
@@ -44,7 +44,7 @@ class Passes:
             return token
 
     def made(self, token: str) -> bool:
-        """Whether the desk of this process made the token: its own calls are one person's clicks."""
+        """Whether this desk issued the token; such calls are not throttled."""
         return token in self._made
 
 
@@ -60,5 +60,5 @@ class _Pass:
         return self.passes.token(self.person, self.api)
 
     def renewed(self, refused: str) -> str | None:
-        """There is no other: who is refused with a fresh token may not come."""
+        """None: somebody refused with a fresh token has no access."""
         return None

@@ -35,7 +35,7 @@ Form = dict[str, str]
 
 
 class TokenRefused(TrancheError):
-    """No token: the word of RFC 6749 for why, the HTTP code, and a sentence."""
+    """A refusal: the error code of RFC 6749, the HTTP code, and a sentence."""
 
     def __init__(
         self, error: str, reason: str, code: int = 400, headers: dict[str, str] | None = None
@@ -44,7 +44,7 @@ class TokenRefused(TrancheError):
         self.error, self.code, self.headers = error, code, headers or {}
 
     def answer(self) -> JSONResponse:
-        """As the caller gets it."""
+        """The response."""
         body = {"error": self.error, "error_description": self.reason}
         return JSONResponse(body, self.code, NOT_KEPT | self.headers)
 
@@ -79,7 +79,7 @@ def routes(access: Access, services: Collection[str], lifetime: timedelta) -> AP
 
 
 async def _body(request: Request) -> bytes:
-    """The whole body, which is short."""
+    """The whole body; its size is limited."""
     body = b""
     async for piece in request.stream():
         body += piece
@@ -92,7 +92,7 @@ async def _body(request: Request) -> bytes:
 
 @contextmanager
 def _place(waiting: threading.BoundedSemaphore) -> Iterator[None]:
-    """One of the places of those whose password is about to be checked; Refused where all are taken."""
+    """A slot for checking a password; refused if all slots are taken."""
     if not waiting.acquire(blocking=False):
         raise TokenRefused(
             "temporarily_unavailable",

@@ -105,7 +105,7 @@ class TokenStore:
 
     @explained()
     def verify(self, token: str, service: str) -> Token:
-        """What is kept of this token, if it opens this service now; notes its use, at most once a minute.
+        """The stored token if it is valid for this service; notes its use, at most once a minute.
 
         AccessError, in the same words, for a token that is wrong, expired, revoked or for another service.
         """
@@ -132,7 +132,7 @@ class TokenStore:
 
     @explained()
     def numbered(self, token_id: int) -> Token:
-        """What is kept of the token of this number; BadRequest if there is none."""
+        """The stored token of this number; BadRequest if there is none."""
         with self.engine.connect() as connection:
             row = connection.execute(select(*KEPT).where(tokens.c.id == token_id)).one_or_none()
         if row is None:
@@ -154,7 +154,7 @@ class TokenStore:
         return self._set(tokens.c.owner == owner, tokens.c.revoked.is_(None), revoked=self._now())
 
     def _note_use(self, token: Token, now: datetime) -> None:
-        """For people's information: what the token opens stays open when the note can't be written."""
+        """Note the last use, for information only: a failure to write it does not affect the token."""
         try:
             self._set(tokens.c.id == token.id, last_used=now)
         except OperationalError as error:
@@ -175,7 +175,7 @@ def _digest(text: str) -> str:
 
 
 def _expired_long_ago(now: datetime) -> Delete:
-    """Temporary tokens would heap up: a desk gets one for each person and hour."""
+    """The condition for temporary tokens to be deleted, as a desk gets one per person and hour."""
     return delete(tokens).where(tokens.c.kind == "temporary", tokens.c.expires < now - EXPIRED_KEPT_FOR)
 
 

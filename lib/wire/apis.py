@@ -1,4 +1,4 @@
-"""The APIs as one application, and the place that it has in front of the desk."""
+"""The APIs as one ASGI application, mounted in front of the desk."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Work for a request that ends with it: whoever has gone is not worked for."""
+"""Stops the work for a request once its caller has disconnected."""
 
 import asyncio
 from concurrent.futures import Future
@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 
 async def answered(work: "Future[Result]", receive: Receive, deadline: Deadline) -> Result:
-    """The result of `work`, which checks `deadline`; Abandoned as soon as the caller is gone.
+    """The result of `work`, which checks `deadline`; Abandoned once the caller has disconnected.
 
     The request's body must have been read: what `receive` gives after it is the news that the caller left.
     Over a socket that is a closed connection, embedded a closed or timed-out response.
@@ -34,6 +34,6 @@ async def answered(work: "Future[Result]", receive: Receive, deadline: Deadline)
 
 
 async def gone(receive: Receive) -> None:
-    """Return when the caller is gone."""
+    """Return once the caller has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass

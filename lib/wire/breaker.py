@@ -23,7 +23,7 @@ SILENT, WISHES = "does not answer", "asks to wait"
 
 
 def retry_after(response: httpx.Response | None) -> float:
-    """Seconds that the service asks to wait (RFC 9110, 10.2.3); 0 where it says none."""
+    """Seconds to wait by Retry-After (RFC 9110, 10.2.3); 0 without it."""
     wish = "" if response is None else response.headers.get("retry-after", "").strip()
     if wish.isascii() and wish.isdecimal():
         return float(wish)
@@ -34,7 +34,7 @@ def retry_after(response: httpx.Response | None) -> float:
 
 
 class Breaker:
-    """Shared by all who ask one service: after failures in a row it refuses for a while, then lets one try.
+    """Shared by all callers of a service: opens after failures in a row, then lets one call try.
 
     A failure is no connection, a broken one, silence, or a gateway's 502 or 503; anything else is an answer.
     A call that nobody waits for any more says nothing. A `Retry-After` that is too long for a call to wait
@@ -48,7 +48,7 @@ class Breaker:
         seconds: float = REST_SECONDS,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`name` is how the service is called in a sentence: "the reporting service"."""
+        """`name` is the service in a sentence: "the reporting service"."""
         self.name = name
         self._most, self._seconds, self._now = failures, seconds, now
         self._lock = threading.Lock()
@@ -62,7 +62,7 @@ class Breaker:
 
     @contextmanager
     def watching(self) -> Iterator[Callable[[httpx.Response], None]]:
-        """Around one call; what it gives is told the answer's head. Resting, where it may not begin."""
+        """Watch one call; yields a function that takes the response. Resting if the circuit is open."""
         self._admit()
         told: list[httpx.Response] = []
         try:

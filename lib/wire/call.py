@@ -162,7 +162,7 @@ def _pieces(response: httpx.Response, request: Call) -> Iterator[bytes]:
 
 @contextmanager
 def _family(deadline: Deadline) -> Iterator[None]:
-    """The exceptions of httpx, in our own words (without the URL: it is not for everybody's eyes)."""
+    """Convert the exceptions of httpx to our own, without the URL, which may be confidential."""
     try:
         yield
     except (httpx.ReadTimeout, httpx.WriteTimeout, httpx.PoolTimeout) as error:
@@ -201,7 +201,7 @@ def _timeout(http: httpx.Client, request: Call) -> httpx.Timeout:
 
 @contextmanager
 def _watched(breaker: Breaker | None) -> Iterator[Callable[[httpx.Response], None]]:
-    """Under the breaker's eyes, where there is one."""
+    """Watch the call by the circuit breaker, if there is one."""
     if breaker is None:
         yield lambda response: None
     else:

@@ -9,7 +9,7 @@ Answer = TypeVar("Answer")
 
 
 class Credential(Protocol):
-    """Where a client has its token from."""
+    """The source of a client's token."""
 
     def token(self) -> str:
         """A token that should work now. Raises the token service's refusal, or ServiceProblem."""
@@ -19,27 +19,27 @@ class Credential(Protocol):
 
 
 class Permanent:
-    """A token that was given once and for all."""
+    """A permanent token."""
 
     def __init__(self, text: str) -> None:
         self._text = text
 
     def token(self) -> str:
-        """That token."""
+        """The token."""
         return self._text
 
     def renewed(self, refused: str) -> str | None:
-        """There is no other."""
+        """None: a permanent token can't be renewed."""
         return None
 
 
 def credential(token: "str | Credential") -> Credential:
-    """A token's text stands for itself."""
+    """The credential of a token's text."""
     return Permanent(token) if isinstance(token, str) else token
 
 
 def in_the_name_of(credential: Credential, ask: Callable[[str], Answer]) -> Answer:
-    """`ask` with a token; where it is refused and can be renewed, once more with the new one.
+    """Call `ask` with a token; if that is refused and can be renewed, once more with the new one.
 
     A refused request did nothing, so that writing ones may be repeated too (RFC 9110, 15.5.2).
     """

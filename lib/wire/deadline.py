@@ -1,4 +1,4 @@
-"""How long an answer may take: one value, made when the question arrives, checked on the way."""
+"""The deadline of a request: one value, made when it arrives and checked while it is worked on."""
 
 import threading
 import time
@@ -8,7 +8,7 @@ from lib.wire.errors import Abandoned, DeadlineExceeded
 
 
 class Deadline:
-    """A point in time after which work stops by itself; sooner, if nobody waits for the answer any more.
+    """A point in time after which work stops; sooner if the caller has gone.
 
     A thread can't be cancelled from outside, so whoever works in pieces calls `check` between them.
     """
@@ -21,7 +21,7 @@ class Deadline:
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether nobody waits for the answer any more."""
+        """Whether the caller has gone."""
         return self._abandoned.is_set()
 
     def remaining(self) -> float | None:
@@ -38,22 +38,22 @@ class Deadline:
         return part
 
     def renew(self) -> None:
-        """Begin again from now."""
+        """Start again from now."""
         self._end = None if self.seconds is None else time.monotonic() + self.seconds
 
     def abandon(self) -> None:
-        """Nobody waits for the answer any more: the next check stops the work."""
+        """Note that the caller has gone: the next check stops the work."""
         self._abandoned.set()
 
     def check(self) -> None:
-        """Raise DeadlineExceeded once the time is over, Abandoned once nobody waits."""
+        """Raise DeadlineExceeded once the time is over, Abandoned once the caller has gone."""
         if self.is_abandoned:
             raise Abandoned("The caller is gone")
         if self._end is not None and time.monotonic() > self._end:
             self.exceeded()
 
     def exceeded(self) -> NoReturn:
-        """Raise DeadlineExceeded, in words that help."""
+        """Raise DeadlineExceeded with a message that says what to do."""
         raise DeadlineExceeded(
             f"The query took longer than the {self.seconds:g} seconds allowed; "
             "ask for fewer days, a smaller split or a lower audience_rows_limit"

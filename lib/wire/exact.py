@@ -1,4 +1,4 @@
-"""JSON whose numbers stay what they are: decimals in, decimals out, never by way of a float."""
+"""JSON with exact numbers: decimals in, decimals out, never converted to float."""
 
 import json
 from decimal import Decimal
@@ -10,7 +10,7 @@ MOST_DIGITS = 40
 
 
 def loads(text: bytes) -> Any:
-    """What the JSON says; numbers with a point or an exponent are Decimals. ValueError when it is no JSON."""
+    """The parsed JSON; numbers with a point or an exponent are Decimals. ValueError for invalid JSON."""
     try:
         value = json.loads(text.decode("utf-8-sig"), **_READING)
         if b"\\ud" in text or b"\\uD" in text:

@@ -1,4 +1,4 @@
-"""Threads that callers share: nobody's work waits behind all of somebody else's."""
+"""A thread pool shared fairly between callers: no caller waits behind all the work of another."""
 
 import threading
 from collections import Counter, OrderedDict, deque
@@ -25,7 +25,7 @@ class FairPool:
         self._changed = threading.Condition()
 
     def submit(self, caller: Hashable, work: Callable[[], Result]) -> "Future[Result]":
-        """The result of `work` to come. Work that is cancelled while it waits is not begun."""
+        """The future of `work`. Work that is cancelled while it waits is never started."""
         future: Future[Result] = Future()
         with self._changed:
             self._waiting.setdefault(caller, deque()).append((future, work))

@@ -1,4 +1,4 @@
-"""Memory that the C library keeps for itself: as little as it can be told to (glibc alone listens).
+"""Reduces the memory that the C library holds back (glibc only).
 
 Threads get arenas of their own there, up to eight for each core: what one thread freed is of no use to the
 next. Thirty visits of a screen left 50 MB free in them; 30 MB once no more are made than the imports made,
@@ -14,13 +14,13 @@ M_ARENA_MAX, ARENAS = -8, 2
 
 
 def few_arenas() -> bool:
-    """To be called before threads are started; whether the C library listens."""
+    """Limit the arenas. Call it before threads start; returns whether the C library supports it."""
     mallopt = _function("mallopt")
     return mallopt is not None and mallopt(M_ARENA_MAX, ARENAS) == 1
 
 
 def give_back() -> None:
-    """Collect garbage, and give what is free back to the system."""
+    """Collect garbage, and return free memory to the system."""
     gc.collect()
     trim = _function("malloc_trim")
     if trim is not None:

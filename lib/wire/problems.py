@@ -1,4 +1,4 @@
-"""Every failure of the APIs, in the shape of the API whose path was asked.
+"""Error responses of the APIs, each in the format of the API that was called.
 
 The routes raise the family of errors.py; what the framework itself refuses (unknown paths, wrong methods,
 bodies that don't fit) and what nobody foresaw is put into the same words here.
@@ -92,7 +92,7 @@ def _framework(request: Request, error: HTTPException) -> Response:
 
 
 def _left(request: Request, error: ClientDisconnect) -> Response:
-    """The caller went away, or was too slow, before its request had arrived; nobody reads this answer."""
+    """The response if the caller left, or was too slow, before its request had arrived; nobody reads it."""
     log.info("%s %r: the request broke off", request.method, request.url.path)
     return problem(request.url.path, BadRequest("The request ended early"))
 
@@ -106,5 +106,5 @@ def _invalid(request: Request, error: RequestValidationError) -> Response:
 
 
 def _unforeseen(request: Request, error: Exception) -> Response:
-    """The server logs `error` with its traceback; the caller learns nothing of the inside."""
+    """The response to an unexpected error, without internal details; the server logs the traceback."""
     return problem(request.url.path, InternalError())

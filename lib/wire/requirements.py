@@ -1,4 +1,4 @@
-"""What a value must be, in plain words: pydantic's own messages speak of types of Python."""
+"""Validation messages in plain words, as pydantic's own speak of Python types."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Pieces of OpenAPI that the documentation of both APIs is put together from."""
+"""Building blocks of the OpenAPI documents of both APIs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""An ASGI application on a port, until somebody stops it."""
+"""Serves an ASGI application on a port until stopped."""
 
 import errno
 import logging

@@ -1,4 +1,4 @@
-"""Waiting at a socket no longer than the call allows.
+"""Sockets that keep to the deadline of the call.
 
 The time-outs of httpx are those of one message: a service that sends a byte now and then, in its headers too,
 would be waited for without an end. The network backend is httpcore's seam for this; httpx hands none
@@ -22,7 +22,7 @@ _deadline: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 @contextmanager
 def until(deadline: Deadline) -> Iterator[None]:
-    """Whatever this thread waits for at a bounded socket in the block is waited for until then."""
+    """Apply the deadline to all bounded sockets that this thread uses in the block."""
     before = _deadline.set(deadline)
     try:
         yield
@@ -55,7 +55,7 @@ def bounded(http: httpx.Client) -> httpx.Client:
 
 
 class Bounded(httpcore.NetworkBackend):
-    """Another backend's connections, none waited for longer than the deadline."""
+    """A network backend whose connections keep to the deadline."""
 
     def __init__(self, backend: httpcore.NetworkBackend) -> None:
         self._backend = backend
@@ -84,13 +84,13 @@ class Bounded(httpcore.NetworkBackend):
 
 
 class BoundedStream(httpcore.NetworkStream):
-    """A connection on which nothing is waited for longer than the deadline."""
+    """A connection that keeps to the deadline."""
 
     def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """What comes next."""
+        """Read the next bytes."""
         for seconds in steps(timeout):
             try:
                 return self._stream.read(max_bytes, seconds)
@@ -99,7 +99,7 @@ class BoundedStream(httpcore.NetworkStream):
         raise late
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """All of it."""
+        """Write all bytes."""
         self._stream.write(buffer, _within(timeout))
 
     def close(self) -> None:
@@ -113,7 +113,7 @@ class BoundedStream(httpcore.NetworkStream):
         return BoundedStream(self._stream.start_tls(ssl_context, server_hostname, _within(timeout)))
 
     def get_extra_info(self, info: str) -> Any:
-        """What is known of the connection."""
+        """Extra information about the connection."""
         return self._stream.get_extra_info(info)
 
 

@@ -1,4 +1,4 @@
-"""Text that some people write and others read: it can be seen, and is read in the order it is stored."""
+"""Validates text that people write for others: visible, and displayed in the order in which it is stored."""
 
 import re
 import unicodedata
@@ -19,7 +19,7 @@ PATTERN = f"^[^{NOT_IN_TEXT}]*[^{NOT_SEEN}{NOT_IN_TEXT}][^{NOT_IN_TEXT}]*$"
 
 
 def fault(text: str) -> str:
-    """What is wrong with a text, as the end of a sentence; empty if nothing is.
+    """Why a text is not valid, as the end of a sentence; empty if it is.
 
     Joiners and marks of direction inside of words are fine: Persian, Hebrew and emoji need them. Embeddings
     and overrides are not: they make a text read as another one (Unicode Technical Report 36, 3.1).

@@ -1,4 +1,4 @@
-"""How often a caller may ask: so many requests in any 60 seconds."""
+"""Rate limit: the number of requests of a caller in any 60 seconds."""
 
 import math
 import threading
@@ -13,7 +13,7 @@ CALLERS_BEFORE_A_SWEEP = 1000
 
 
 class Throttle:
-    """Remembers when each caller's requests of the last minute came. Safe among threads."""
+    """The times of each caller's requests in the last minute. Safe among threads."""
 
     def __init__(self, a_minute: int, now: Callable[[], float] = time.monotonic) -> None:
         self.a_minute = a_minute
@@ -22,7 +22,7 @@ class Throttle:
         self._admitted: dict[Hashable, deque[float]] = {}
 
     def admit(self, caller: Hashable) -> None:
-        """Count one request; Throttled, which counts nothing, when the last minute's are all used up."""
+        """Count a request; Throttled, which is not counted, if the limit of the last minute is reached."""
         with self._lock:
             now = self._now()
             times = self._admitted.setdefault(caller, deque())
@@ -38,7 +38,7 @@ class Throttle:
                 self._sweep(now)
 
     def _sweep(self, now: float) -> None:
-        """Forget those who did not ask in the last minute."""
+        """Remove callers without a request in the last minute."""
         idle = [one for one, times in self._admitted.items() if now - times[-1] >= WINDOW_SECONDS]
         for caller in idle:
             del self._admitted[caller]

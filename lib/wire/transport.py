@@ -1,4 +1,4 @@
-"""An ASGI application as an httpx transport: the same client asks it embedded as over a socket.
+"""An httpx transport that calls an ASGI application in this process, so that clients work as over a socket.
 
 One event loop in one daemon thread serves every in-process call of the process.
 """
@@ -59,7 +59,7 @@ class _Exchange(httpx.SyncByteStream):
         self._work = _submit(self._serve())
 
     def next_message(self) -> Message:
-        """What the application sends next; raises the exceptions of httpx when nothing comes."""
+        """The next message of the application; raises the exceptions of httpx if none arrives."""
         waiting = _submit(self._answer.get())
         for seconds in steps(self._timeout):
             with suppress(WaitedTooLong):
@@ -79,7 +79,7 @@ class _Exchange(httpx.SyncByteStream):
             yield message.get("body", b"")
 
     def close(self) -> None:
-        """Let go of the application: a complete answer lets it finish, an incomplete one stops it."""
+        """Release the application: it may finish after a complete response, and is stopped otherwise."""
         _running_loop().call_soon_threadsafe(self._closed.set)
         if not self._complete:
             self._work.cancel()

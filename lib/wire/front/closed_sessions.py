@@ -1,4 +1,4 @@
-"""Sessions whose tab was closed: kept for a while, in case it comes back, and then really ended.
+"""Sessions whose tab was closed: kept for a while in case it reconnects, and then ended.
 
 Streamlit's own storage looks for sessions whose time is over when another is stored, and only forgets them:
 on a quiet desk the answers of the last 128 sessions, and files made for them, would stay in memory. It hands
@@ -36,7 +36,7 @@ class ClosedSessions:
         return found if self._now() < until else None
 
     def save(self, session_info: SessionInfo) -> None:
-        """Keep it from now on, and stop its questions; the oldest goes if there are too many."""
+        """Store the session and stop its queries; the oldest is ended if there are too many."""
         abandon(session_info.session.id)
         self._kept.pop(session_info.session.id, None)
         self._kept[session_info.session.id] = (self._now() + self._seconds, session_info)
@@ -44,11 +44,11 @@ class ClosedSessions:
             self._end(next(iter(self._kept)))
 
     def delete(self, session_id: str) -> None:
-        """Forget it: it is active again, or was ended. KeyError without it."""
+        """Remove it: it is active again, or was ended. KeyError without it."""
         del self._kept[session_id]
 
     def list(self) -> list[SessionInfo]:
-        """All whose time is not over."""
+        """The sessions whose time is not over."""
         return [found for until, found in self._kept.values() if self._now() < until]
 
     def end_overdue(self) -> int:

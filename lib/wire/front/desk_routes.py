@@ -1,4 +1,4 @@
-"""Which of Streamlit's routes are open: those that the desk's own pages use."""
+"""Restricts Streamlit's routes to those that the desk's own pages use."""
 
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -12,7 +12,7 @@ CLOSE = {"Connection": "close"}
 
 
 class DeskRoutes:
-    """ASGI middleware: the desk is read, by GET and HEAD, and talks over one WebSocket; all else is refused.
+    """ASGI middleware: allows GET and HEAD, and the one WebSocket of the desk; refuses everything else.
 
     No screen uploads a file, and Streamlit would keep what anybody sends to `/_stcore/upload_file/` in
     memory: a request with another method is answered before any of its body is read, and its connection is
@@ -34,7 +34,7 @@ class DeskRoutes:
 
 
 def _refusal(method: str, path: str) -> PlainTextResponse | None:
-    """The answer to a request that the desk does not take; None for one that it does."""
+    """The response to a request that is not allowed; None if it is."""
     if method not in METHODS:
         headers = {"Allow": ", ".join(METHODS), **CLOSE}
         return PlainTextResponse("Uploads and forms are not accepted", 405, headers)

@@ -1,4 +1,4 @@
-"""An application as it may be put before everybody."""
+"""Wraps an application in the checks for requests from the network."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""Which names this server answers to, so that no foreign name can be pointed at it (DNS rebinding)."""
+"""Checks the Host header, as a protection against DNS rebinding."""
 
 import ipaddress
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""WebSockets are opened by the desk's own pages alone (RFC 6455, 10.2)."""
+"""Checks the origin of WebSockets: only the desk's own pages may open one (RFC 6455, 10.2)."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""The headers with which a browser confines a page to this server (Content Security Policy Level 3)."""
+"""Response headers that confine a page to this server (Content Security Policy Level 3)."""
 
 import base64
 import hashlib

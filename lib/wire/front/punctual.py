@@ -1,4 +1,4 @@
-"""Connections on which a request arrives in time: a half-sent one does not keep its connection for ever."""
+"""Time limits for incoming requests: a half-sent request does not hold its connection for ever."""
 
 import asyncio
 import logging
@@ -28,7 +28,7 @@ class Punctual(H11Protocol):
         self._awaited: object = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A first request is awaited from here on."""
+        """Start waiting for the first request."""
         super().connection_made(transport)
         self._reader = SlowReader(
             transport, self._reader_seconds, self.client[0] if self.client else "Somebody"
@@ -36,23 +36,23 @@ class Punctual(H11Protocol):
         self._look()
 
     def data_received(self, data: bytes) -> None:
-        """Something came: perhaps all that was awaited."""
+        """Data arrived, perhaps the rest of the request."""
         super().data_received(data)
         self._look()
 
     def on_response_complete(self) -> None:
-        """The next request is awaited from here on."""
+        """Start waiting for the next request."""
         self._reader.watch()
         super().on_response_complete()
         self._look()
 
     def pause_writing(self) -> None:
-        """More waits to be sent than the reader takes."""
+        """The reader is slower than the response."""
         super().pause_writing()
         self._reader.watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing is awaited any more."""
+        """Stop waiting."""
         self._await(None)
         self._reader.leave()
         super().connection_lost(exc)
@@ -74,7 +74,7 @@ class Punctual(H11Protocol):
             self._timer = self.loop.call_later(self._seconds, self._late)
 
     def _has_begun(self) -> bool:
-        """Whether something of the request came; a connection that was only kept open is owed no answer."""
+        """Whether part of a request has arrived; an idle connection gets no response."""
         return self.conn.their_state is h11.SEND_BODY or bool(self.conn.trailing_data[0])
 
     def _late(self) -> None:

@@ -1,4 +1,4 @@
-"""Readers of answers: however slow they are, they are waited for, but not once they take nothing at all."""
+"""Slow readers of responses: they are waited for, unless they stop reading."""
 
 import asyncio
 import logging
@@ -10,7 +10,7 @@ _log = logging.getLogger(__name__)
 
 
 class SlowReader:
-    """Who reads what a connection sends. One that takes no byte for `seconds` loses the connection.
+    """The reader of a connection. It is disconnected if it takes no byte for `seconds`.
 
     An ordinary close would wait for what is still to be sent: it is broken off, so that the reader sees an
     error instead of a file that only looks whole.
@@ -21,7 +21,7 @@ class SlowReader:
         self._timer: asyncio.TimerHandle | None = None
 
     def watch(self) -> None:
-        """Look from here on whether what waits to be sent becomes less, until nothing waits."""
+        """Check from now on that the send buffer shrinks, until it is empty."""
         waiting = self._transport.get_write_buffer_size()
         if waiting and self._timer is None:
             loop = asyncio.get_running_loop()
