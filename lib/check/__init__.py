@@ -1,4 +1,4 @@
-"""What `tranche check` and the screen Services show: whether each service answers, step by step."""
+"""Checks of services, step by step, for `tranche check` and the screen Services."""
 
 from collections.abc import Iterator
 

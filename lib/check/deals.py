@@ -1,4 +1,4 @@
-"""Checking the deals service: is the token taken, does it list, and does it write as the settings say."""
+"""Checks of the deals service: the token, lists, and the format of its responses."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -72,7 +72,7 @@ def _listed(client: Deals) -> Iterator[tuple[Entity, Body]]:
 
 
 def _remembered(settings: Settings, address: str) -> Iterator[tuple[Entity, Body]]:
-    """Those that were made or seen through this desk."""
+    """The deals and packages that were created or seen through this desk."""
     memory = Memory(connect.installation(settings).access.store.engine, address, "check")
     for model in LOOKED_INTO:
         for entry in memory.known(model)[-LOOKED_AT:]:
@@ -80,7 +80,7 @@ def _remembered(settings: Settings, address: str) -> Iterator[tuple[Entity, Body
 
 
 def _shapes(dialect: Dialect, known: Iterator[tuple[Entity, Body]]) -> Iterator[Step]:
-    """Whether what the service writes is read with nothing left over."""
+    """Whether the service's responses can be read completely."""
     looked_at, misfits = 0, dict[str, None]()
     for model, body in known:
         looked_at += 1
@@ -100,7 +100,7 @@ def _shapes(dialect: Dialect, known: Iterator[tuple[Entity, Body]]) -> Iterator[
 
 
 def _confirmed(settings: Settings, dialect: Dialect) -> Iterator[Step]:
-    """What the desk may do there."""
+    """What the desk may change there, by the settings."""
     if settings.deals_mapping_confirmed:
         yield Step(NAME, "Changes", "ok", "The mapping is confirmed: deals can be changed.")
     else:

@@ -1,4 +1,4 @@
-"""The first steps with any remote service: does it answer, and is there a token for it."""
+"""The first checks of any remote service: it answers, and there is a token for it."""
 
 import httpx
 
@@ -26,7 +26,7 @@ def reached(service: Settled, line: Line, settings: Settings, identifier: str) -
 
 
 def _answer(http: httpx.Client, seconds: float) -> str:
-    """The code of whatever answers at the address itself."""
+    """The HTTP code of the response at the address itself."""
     try:
         return str(call(http, Call("GET", "/", deadline=Deadline(2 * seconds), max_bytes=SMALL)).status_code)
     except Unreadable:

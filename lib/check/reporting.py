@@ -1,4 +1,4 @@
-"""Checking the reporting service: info of each slicer, then a day's figures and a day's file of the first."""
+"""Checks of the reporting service: info of each slicer, then a day's figures and file of the first one."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""One step of a check, and the words for what went wrong in it."""
+"""One step of a check, and the sentences for its failure."""
 
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -24,7 +24,7 @@ CERTIFICATE, NO_HOST = "certificate", ("name or service", "nodename", "name reso
 
 @dataclass(frozen=True)
 class Step:
-    """What was tried of which service, the result in a sentence, and how to fix it, if needed."""
+    """What was checked of which service, the result as a sentence, and how to fix it, if needed."""
 
     service: str
     what: str
@@ -34,7 +34,7 @@ class Step:
 
     @property
     def is_good(self) -> bool:
-        """Whether nothing has to be mended."""
+        """Whether nothing needs fixing."""
         return self.state in ("ok", "note")
 
 
@@ -44,14 +44,14 @@ Steps = Generator[Step, None, Found]
 
 @dataclass(frozen=True)
 class Settled:
-    """Which setting says where a service is, and what to do about a refused token."""
+    """The setting with a service's address, and what to do about a refused token."""
 
     name: str
     address: str
     refusal: str
 
     def failure(self, what: str, error: TrancheError) -> Step:
-        """The step that failed so, with the setting to look at."""
+        """The failed step for this error, with the setting to check."""
         state: State = "refused" if isinstance(error, REFUSALS) else "failed"
         return Step(self.name, what, state, f"{error.reason.rstrip('.')}.", self._remedy(error))
 
@@ -78,6 +78,6 @@ class Settled:
 
 @contextmanager
 def timed() -> Iterator[Callable[[], str]]:
-    """How long the block took, as the end of a sentence."""
+    """The duration of the block, as the end of a sentence."""
     began = time.perf_counter()
     yield lambda: f"in {time.perf_counter() - began:.2f} s"

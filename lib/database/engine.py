@@ -104,7 +104,7 @@ def _begin(connection: Connection) -> None:
 
 
 def _take_turn(connection: Connection, deadline: Deadline) -> None:
-    """Begin to write as soon as nobody else does.
+    """Begin a write transaction once no other writer is active.
 
     SQLite's own patience looks less and less often, up to ten times a second: among several busy writers
     some starve, and the database idles meanwhile.
@@ -126,7 +126,7 @@ def _is_busy(error: OperationalError) -> bool:
 
 
 def _limit(connection: Connection) -> None:
-    """PostgreSQL ends what takes longer than the transaction's deadline, waits for locks included."""
+    """Let PostgreSQL enforce the transaction's deadline, lock waits included."""
     deadline = connection.get_execution_options().get(DEADLINE)
     if deadline is not None and deadline.remaining() is not None:
         connection.exec_driver_sql(f"SET LOCAL statement_timeout = {_left(deadline)}")

@@ -1,4 +1,4 @@
-"""What kind of failure a database's error is, told from the codes of SQLite and PostgreSQL."""
+"""Classifies database errors by the codes of SQLite and PostgreSQL."""
 
 import sqlite3
 from enum import Enum, auto
@@ -8,7 +8,7 @@ from sqlalchemy.exc import TimeoutError as PoolExhausted
 
 
 class Failure(Enum):
-    """The kinds that are told apart, because each has its own remedy."""
+    """The kinds of errors, each with its own remedy."""
 
     UNDONE = auto()  # by the database, for the sake of another transaction
     LOCKED = auto()  # others were in the way for too long
@@ -57,6 +57,6 @@ def failure(error: DBAPIError | PoolExhausted) -> Failure:
 
 
 def _named(kinds: dict[str, Failure], code: str) -> Failure:
-    """The kind of the longest beginning of the code that is known."""
+    """The kind of the longest known prefix of the code."""
     known = [name for name in kinds if code.startswith(name)]
     return kinds[max(known, key=len)] if known else Failure.OTHER

@@ -1,4 +1,4 @@
-"""Bringing the database's tables to what this version of the program expects."""
+"""Migrates the database to the schema of this version."""
 
 import threading
 from pathlib import Path

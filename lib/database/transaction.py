@@ -1,4 +1,4 @@
-"""One transaction: within a deadline, repeated where that is safe, its errors in our words."""
+"""Transactions with a deadline, retries where they are safe, and our own errors."""
 
 import logging
 import random
@@ -38,7 +38,7 @@ REASONS = {
 
 
 def transact(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
-    """What `work` returns, once what it wrote is committed; all of it or nothing.
+    """Run `work` in a transaction and return its result after the commit.
 
     Writers take turns, on PostgreSQL as on SQLite: what one has read stays true until it commits. The work is
     run again, on a fresh transaction, when the database undid it because of another one: so it must do
@@ -49,7 +49,7 @@ def transact(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
 
 
 def reading(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
-    """What `work` returns, which writes nothing; also run again when the connection broke off.
+    """Run `work`, which only reads, and return its result; retried if the connection is lost.
 
     All that it reads is of one moment, whoever writes meanwhile.
     """
@@ -58,7 +58,7 @@ def reading(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """For a short look into the database outside of `reading`: its failure as StoreUnavailable."""
+    """Convert the errors of a short read outside of `reading` to StoreUnavailable."""
     try:
         yield
     except (DBAPIError, PoolExhausted) as error:
@@ -119,7 +119,7 @@ def _read(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
 
 @contextmanager
 def _connected(engine: Engine, deadline: Deadline) -> Iterator[Connection]:
-    """A connection whose statements, and waits for others, end with the deadline."""
+    """A connection whose statements and lock waits end with the deadline."""
     _check(deadline)
     with engine.connect().execution_options(**{DEADLINE: deadline}) as connection:
         if engine.dialect.name != "sqlite":

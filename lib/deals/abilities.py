@@ -1,4 +1,4 @@
-"""What a deals service does: screens ask these values, and never where the service is."""
+"""The features of a deals service. Screens depend on these, never on where the service runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Abilities:
-    """What may be asked for. Entities go by their path names; the default is everything, as our own service.
+    """The features, with entities by their path names. The default is all of them, as in our own service.
 
     `lists` says that lists and single reads of every entity exist: without them the desk has what was made
     or seen here. `finds`: lists are searched, filtered, ordered and counted by linked entities too, and by
@@ -43,7 +43,7 @@ class Abilities:
     refuses: str = ""
 
     def why_not(self, entity: str, *verbs: Verb) -> str:
-        """Why an entity can't be created, changed or deleted, in a sentence; empty if it can."""
+        """Why an entity can't be created, changed or deleted, as a sentence; empty if it can."""
         does = {"create": self.creates, "change": self.changes, "delete": self.removes}
         missing = [verb for verb in verbs if entity not in does[verb]]
         if self.refuses or not missing:

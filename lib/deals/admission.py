@@ -1,4 +1,4 @@
-"""Who may call, and how often: token, throttle, permission, in this order."""
+"""Admission of callers: token, throttle, permission, in this order."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ MISSING = "A token is required: Authorization: Bearer <token>"
 
 
 class Admission:
-    """The door of the deals API. `is_exempt` says of a token's text whether it is never throttled."""
+    """Admission to the deals API. `is_exempt` tells whether a token is never throttled."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class Admission:
         self._is_exempt = is_exempt
 
     def caller(self, authorization: str | None, writes: bool) -> Caller:
-        """Who comes with this header (RFC 6750, 2.1).
+        """The caller with this Authorization header (RFC 6750, 2.1).
 
         Unauthorised without a token that opens this service, and for somebody without access to deals;
         Throttled when it came too often, Forbidden for somebody who may only read and wants to write.

@@ -1,4 +1,4 @@
-"""The schemas of the deals service's answers: each entity as GET and POST show it."""
+"""The response schemas of the deals service: each entity as returned by GET and POST."""
 
 from lib.deals import fields, targeting
 from lib.deals.fields import MOMENT, STATUS

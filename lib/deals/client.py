@@ -1,4 +1,4 @@
-"""The deals API from the caller's side: the same verbs for every entity, over any transport."""
+"""The client of the deals API: the same verbs for every entity, over any transport."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -39,7 +39,7 @@ Changes = list[EntityChange]
 
 
 class Deals:
-    """A caller with a token. Raises the service's own errors, or ServiceProblem where there is no answer.
+    """A client with a token. Raises the service's own errors, or ServiceProblem without a response.
 
     An entity is named by its model (`SupplyPackage`) or its path name (`"supply_deals"`, see ENTITIES).
     """
@@ -107,7 +107,7 @@ class Deals:
     @overload
     def create(self, entity: str, model: Resource, idempotency_key: str | None = None) -> Any: ...
     def create(self, entity: type[Model] | str, model: Resource, idempotency_key: str | None = None) -> Any:
-        """The entity as it was created from what `model` has set.
+        """Create an entity from the set fields of `model`; returns it as stored.
 
         With a key it may be repeated: the same key and body answer with the first result. Invalid says
         everything that is wrong, in `fields`; Conflict for a duplicate. DeadlineExceeded and ServiceProblem
@@ -118,7 +118,7 @@ class Deals:
     def change(
         self, entity: Entity[Any], entity_id: int, fields: Mapping[str, Any], if_match: str | None = None
     ) -> None:
-        """Change these fields and no others.
+        """Partial update of these fields.
 
         With the `etag` that was read: Conflict, saying what changed meanwhile, if it is not the latest.
         Of a list that is changed, what could not be read goes back as it came.
@@ -131,7 +131,7 @@ class Deals:
     def add_deals(
         self, package_id: int, deals: CreateDemandDeals, idempotency_key: str, if_match: str | None = None
     ) -> None:
-        """Create deals of a package that is there: all or none of them, and once for each key.
+        """Create deals of an existing package: all or none, and only once per idempotency key.
 
         One PUT with `create_demand_deals`, as our own service takes it. Unsupported where a service is not
         known to.
@@ -179,12 +179,12 @@ class Deals:
         reading.done(self._codec, self._ask("DELETE", _path(entity, entity_id), headers=_condition(if_match)))
 
     def history(self, entity: Entity[Any], entity_id: int, **params: Any) -> Changes:
-        """What happened to it, latest first, also once it is removed; the last 500 changes unless told so."""
+        """Its changes, latest first, even after it was removed; by default the last 500."""
         answer = self._ask("GET", f"{_path(entity, entity_id)}history/", {"limit": LARGEST_PAGE} | params)
         return [*reading.changes(self._codec, answer).results]
 
     def _create(self, model: type[Model], body: Mapping[str, Any], key: str | None) -> Model:
-        """The answer to a POST of this body."""
+        """POST this body; returns the response."""
         self.abilities.check("create", model.entity)
         headers = {IDEMPOTENCY_KEY: key} if key is not None and self.abilities.repeats else {}
         return reading.made(self._codec, model, self._ask("POST", _path(model), body=body, headers=headers))
@@ -192,7 +192,7 @@ class Deals:
     def _change(
         self, model: type[Resource], entity_id: int, body: Mapping[str, Any], if_match: str | None
     ) -> None:
-        """A PUT of this body."""
+        """PUT this body."""
         headers = _condition(if_match)
         reading.done(self._codec, self._ask("PUT", _path(model, entity_id), body=body, headers=headers))
 
@@ -225,7 +225,7 @@ class Deals:
 
 
 def model_of(entity: type[Model] | str) -> type[Resource]:
-    """The model of an entity named either way."""
+    """The model of an entity by either of its names."""
     return ENTITIES[entity] if isinstance(entity, str) else entity
 
 
@@ -235,7 +235,7 @@ def _path(entity: Entity[Any], entity_id: int | None = None) -> str:
 
 
 def _query(params: Mapping[str, Any]) -> str:
-    """Booleans in JSON's words; None is not sent."""
+    """Query parameters with booleans as in JSON, and without None."""
     words = {True: "true", False: "false"}
     known = {name: value for name, value in params.items() if value is not None}
     plain = {name: words[value] if isinstance(value, bool) else value for name, value in known.items()}
@@ -243,7 +243,7 @@ def _query(params: Mapping[str, Any]) -> str:
 
 
 def sent(value: Any) -> Any:
-    """Models and times inside as they travel."""
+    """The value as sent: models and times converted to JSON."""
     if isinstance(value, WireModel):
         return value.sent()
     if isinstance(value, Mapping):

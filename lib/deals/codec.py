@@ -1,4 +1,4 @@
-"""Between JSON and the models: what a client asks of the way in which its service writes.
+"""Converts between JSON and models, for services with different formats.
 
 `OWN` is our own service's way, which is that of the models. compat.Dialect is that of others.
 """
@@ -16,7 +16,7 @@ Fields = dict[str, Any]
 
 
 class Codec(Protocol):
-    """How a service writes resources."""
+    """The format of a service's resources."""
 
     def read(self, model: type[Model], raw: Any) -> Model:
         """The resource that the JSON stands for. Unreadable for what is none."""
@@ -29,7 +29,7 @@ class Codec(Protocol):
 
 
 class OwnCodec:
-    """As our own service writes: by the models."""
+    """The format of our own service: that of the models."""
 
     def read(self, model: type[Model], raw: Any) -> Model:
         """The resource that the JSON stands for. Unreadable for what is none."""

@@ -1,4 +1,4 @@
-"""Packages that people have begun and not created yet: in the desk's own database, for every service."""
+"""Drafts of packages, kept in the desk's own database for every service."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ drafts = Table(
 
 @dataclass(frozen=True)
 class KeptDraft:
-    """A draft as it was kept last."""
+    """A stored draft."""
 
     at: datetime
     body: dict[str, Any]
@@ -42,7 +42,7 @@ class Drafts:
     person: Person
 
     def get(self) -> KeptDraft | None:
-        """The draft; None without one. What somebody of the same name left before is not this person's."""
+        """The draft, or None; drafts of an earlier person of the same name don't count."""
 
         def within(connection: Connection) -> KeptDraft | None:
             row = connection.execute(select(drafts).where(*self._mine())).one_or_none()
@@ -53,7 +53,7 @@ class Drafts:
         return reading(self.engine, within, Deadline(SECONDS))
 
     def keep(self, body: dict[str, Any]) -> None:
-        """Keep this in place of what was kept before."""
+        """Store this draft in place of the previous one."""
 
         def within(connection: Connection) -> None:
             connection.execute(delete(drafts).where(*self._mine()))
@@ -63,7 +63,7 @@ class Drafts:
         transact(self.engine, within, Deadline(SECONDS))
 
     def discard(self) -> None:
-        """Keep none any more."""
+        """Delete the draft."""
         transact(
             self.engine,
             lambda connection: connection.execute(delete(drafts).where(*self._mine())),

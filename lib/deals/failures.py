@@ -1,4 +1,4 @@
-"""The failures of the deals endpoints, as /openapi.json tells them: code, body, headers, and an example."""
+"""The error responses of the deals endpoints in /openapi.json: code, body, headers, and an example."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ CHALLENGE: Schema = {"WWW-Authenticate": {"description": "Bearer", "schema": {"t
 
 
 def of(verb: str, called: str) -> dict[int | str, Any]:
-    """The codes that this verb may answer beside its success."""
+    """The error codes of this verb."""
     found: dict[int | str, Any] = {
         400: _answer("What is wrong with the request, all at once", INVALID, INVALID_EXAMPLE),
         401: _detail("No token, or none that is valid for this service", "A token is required")

@@ -1,4 +1,4 @@
-"""Points in time as the deals API writes them: an instant, and the offset from UTC in which it was said."""
+"""Times of the deals API: an instant with its offset from UTC."""
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
@@ -30,7 +30,7 @@ def parse(text: str) -> datetime:
 
 
 def within_reach(moment: datetime) -> datetime:
-    """The same; ValueError outside of the years that are kept."""
+    """The same time; ValueError outside of the supported years."""
     if not FIRST <= moment < LAST:
         raise ValueError("outside of the years 2000 to 2999")
     return moment
@@ -56,5 +56,5 @@ def offset_minutes(moment: datetime) -> int:
 
 
 def at_offset(moment: datetime, minutes: int) -> datetime:
-    """The same instant, said so many minutes east of UTC."""
+    """The same instant with this offset in minutes east of UTC."""
     return moment.astimezone(timezone(timedelta(minutes=minutes)))

@@ -1,4 +1,4 @@
-"""The query parameters of a request: read, and everything that is wrong with them said at once."""
+"""Parses the query parameters of a request, and reports all errors at once."""
 
 import re
 import unicodedata
@@ -18,7 +18,7 @@ Parameters = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True)
 class ListQuery:
-    """Which part of a list is asked for. `ordering` is of (name, whether it descends).
+    """The requested part of a list. `ordering` has pairs of (name, whether it descends).
 
     `meanings` are the values of targeting (kind, value) that a word of the search stands for, by the word in
     lower case; `counts` are the filters by whose values the list is counted.
@@ -35,7 +35,7 @@ class ListQuery:
 
 @dataclass(frozen=True)
 class ListOffer:
-    """What a list can be asked for: its filters, orderings, countable filters, and kinds of targeting."""
+    """The supported filters, orderings, countable filters, and kinds of targeting of a list."""
 
     filters: Collection[str] = ()
     orderings: Collection[str] = ()
@@ -82,7 +82,7 @@ def _given(parameters: Parameters, problems: Problems, known: list[str]) -> dict
 
 
 def none(parameters: Parameters, problems: Problems) -> None:
-    """Add a problem for every parameter: here there are none."""
+    """Add a problem for every parameter, for endpoints without any."""
     for name, _ in parameters:
         problems.add((name,), "There is no such query parameter here.")
 

@@ -1,4 +1,4 @@
-"""What a deals service's successes say: an entity, a page, the news that something was made or changed."""
+"""Parses successful responses of a deals service: entities, pages, and results of changes."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ MAY_BE_SAVED = "it may have been saved: check before you retry"
 
 @dataclass(frozen=True)
 class Page(Generic[Answer]):
-    """Some of a list: how many there are altogether, those requested, and counts by filter and value."""
+    """A page of a list: the total count, the requested entities, and counts by filter and value."""
 
     count: int
     results: tuple[Answer, ...]
@@ -34,7 +34,7 @@ def resource(codec: Codec, model: type[Model], response: httpx.Response) -> Mode
 
 
 def made(codec: Codec, model: type[Model], response: httpx.Response) -> Model:
-    """The entity that was created; at the least its id, from the address if not from the body."""
+    """The created entity, or at least its id, from the Location header if not from the body."""
     address = ID_IN_ADDRESS.search(response.headers.get("location", ""))
     try:
         body = json(codec, response) if response.content.strip() or not address else {"id": int(address[1])}
@@ -44,7 +44,7 @@ def made(codec: Codec, model: type[Model], response: httpx.Response) -> Model:
 
 
 def done(codec: Codec, response: httpx.Response) -> None:
-    """Nothing, if what was asked for was done: an error may hide in the body, or be a page for people."""
+    """Return if the request succeeded; raises an error hidden in the body, or an HTML page."""
     if response.content.lstrip()[:1] == b"<":
         raise Unreadable(f"The service returned a web page; {MAY_BE_SAVED}")
     try:
@@ -56,7 +56,7 @@ def done(codec: Codec, response: httpx.Response) -> None:
 
 
 def refused(codec: Codec, response: httpx.Response) -> dict[int, str]:
-    """The reasons of those of several changes that were refused, by id."""
+    """The reasons of refused changes among several, by id."""
     body = json(codec, response)
     try:
         return {int(one["id"]): refusal_of(one) for one in body["results"] if int(one["status"]) >= 400}
@@ -81,7 +81,7 @@ def changes(codec: Codec, response: httpx.Response) -> Page[EntityChange]:
 
 
 def json(codec: Codec, response: httpx.Response) -> Any:
-    """The body. Unreadable for what is no JSON; the error that a success may hide."""
+    """The JSON body. Unreadable if it is not JSON; raises an error hidden in a success."""
     try:
         body = exact.loads(response.content)
     except ValueError as error:

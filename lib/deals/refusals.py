@@ -1,4 +1,4 @@
-"""What a service of the deals API says when it refuses: HTTP code and body → an error of the family."""
+"""Converts error responses of the deals API (HTTP code and body) to our errors."""
 
 from collections.abc import Callable, Mapping
 from math import ceil
@@ -42,7 +42,7 @@ KINDS: dict[int, Callable[[str], TrancheError]] = {
 
 
 def refusal(response: httpx.Response) -> TrancheError:
-    """The error that the answer stands for; Unreadable for an answer that is not of this API."""
+    """The error for the response; Unreadable if the response is not of this API."""
     code, body = response.status_code, _body(response)
     if code == 400 and isinstance(body, dict) and body:
         return Invalid(fields_of(body))
@@ -57,7 +57,7 @@ def refusal(response: httpx.Response) -> TrancheError:
 
 
 def fields_of(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What is wrong per field, as far as the body says so; the rest under the name for the whole."""
+    """The messages per field in the body; others under the name for the whole request."""
     for name in WRAPPED:
         found = body.get(name)
         if isinstance(found, Mapping) and found:
@@ -70,7 +70,7 @@ def fields_of(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def text_of(body: Mapping[str, Any]) -> str:
-    """What a refusal says to people; empty where it says nothing."""
+    """The message of an error response; empty without one."""
     return next((body[name] for name in TEXTS if isinstance(body.get(name), str) and body[name]), "")
 
 

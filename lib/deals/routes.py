@@ -41,7 +41,7 @@ TOO_SLOW = "The request's body did not arrive in time; nothing was changed"
 
 @dataclass(frozen=True)
 class Endpoints:
-    """What the endpoints of all entities share. `seconds` is how long one answer may take."""
+    """Shared by the endpoints of all entities. `seconds` is the time limit of a request."""
 
     deals: DealsService
     admission: Admission
@@ -53,7 +53,7 @@ class Endpoints:
         return await asyncio.get_running_loop().run_in_executor(self.pool, work)
 
     async def admit(self, request: Request, *, writes: bool) -> Caller:
-        """Who asks."""
+        """The caller."""
         authorization = request.headers.get("authorization")
         return await self.run(lambda: self.admission.caller(authorization, writes))
 
@@ -61,7 +61,7 @@ class Endpoints:
 def routes(
     deals: DealsService, admission: Admission, seconds: float, *, with_packages: bool = True
 ) -> APIRouter:
-    """The endpoints; those of the deprecated packages too, unless told otherwise."""
+    """The endpoints, by default with those of the deprecated packages."""
     router = APIRouter(prefix="/api", tags=["deals"], dependencies=[Depends(BEARER)])
     shared = Endpoints(deals, admission, seconds, ThreadPoolExecutor(THREADS, thread_name_prefix="deals"))
     for entity in NOUNS:
@@ -154,7 +154,7 @@ class _Entity:
         return Response(status_code=204)
 
     def answered(self, handler: Handler) -> Handler:
-        """The handler, its errors put in words, and deprecation said where there is any."""
+        """The handler with its errors converted to responses, and a deprecation header if deprecated."""
         marks = {"Deprecation": "true"} if self.name == DEPRECATED else {}
 
         async def answer(request: Request) -> Response:
@@ -194,7 +194,7 @@ class _Entity:
 
 
 def scope_of(caller: Caller) -> DealsScope:
-    """What this caller may see of the deals. Times here are in whole seconds, as those of the deals are."""
+    """The scope of this caller. Times are in whole seconds, as those of the deals are."""
     added = caller.person.added
     return DealsScope(
         who=caller.person.username,

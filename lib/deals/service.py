@@ -1,4 +1,4 @@
-"""The deals service: the same verbs for every entity, each in one transaction, whole or not at all.
+"""The deals service: the same verbs for every entity, each in one transaction.
 
 Who may call is settled before (admission.py); what goes over HTTP, and how, is the routes' affair.
 """
@@ -31,7 +31,7 @@ Results = list[Fields]
 
 @dataclass(frozen=True)
 class Stored:
-    """An entity as an answer carries it, with its ETag. `is_replay`: the first answer, once more."""
+    """An entity as returned, with its ETag. `is_replay`: a repetition of the first response."""
 
     body: Fields
     etag: str
@@ -40,7 +40,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class ListPart:
-    """A page of a list: how many there are altogether, which part was asked for, and what is in it."""
+    """A page of a list: the total count, the requested part, and its entities."""
 
     count: int
     limit: int
@@ -56,7 +56,7 @@ NEEDS_KEY = (
 
 @dataclass(frozen=True)
 class Asked:
-    """What a request that changes something brings along; `scope` is who asks, and what they may see."""
+    """A request that changes something; `scope` is its caller, and what they may see."""
 
     scope: DealsScope
     body: Any = None
@@ -65,14 +65,14 @@ class Asked:
     idempotency_key: str | None = None
 
     def problems(self) -> Problems:
-        """What is wrong with it before its body is looked into."""
+        """The problems of the request before its body is read."""
         problems = Problems()
         queries.none(self.parameters, problems)
         return problems
 
 
 class DealsService:
-    """Everything about deals, from the database. Safe among threads."""
+    """Deals in the database. Safe among threads."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -159,7 +159,7 @@ class DealsService:
         return self._write(within, request, deadline, repeat=once is not None)
 
     def change_many(self, entity: str, request: Asked, deadline: Deadline) -> Results:
-        """Change several, each by itself: what is refused of one is rolled back, and the others are changed.
+        """Change several entities independently: a refused change is rolled back, and the others are kept.
 
         The body is a list of `{"id", …fields}`, each at most once; the results are in its order.
         """
@@ -206,7 +206,7 @@ class DealsService:
     def _write(
         self, within: Callable[[Work], Result], request: Asked, deadline: Deadline, repeat: bool = False
     ) -> Result:
-        """With `repeat`, once more after a conflict: one with the same key may have come first."""
+        """Run a write; with `repeat`, again after a conflict with a request that had the same key."""
 
         def working(connection: Connection) -> Result:
             return within(Work.of(connection, request.scope))
@@ -250,7 +250,7 @@ def _changed(work: Work, key: EntityKey, request: Asked, problems: Problems) -> 
 def _applied(
     work: Work, key: EntityKey, recording: history.Recording, before: Fields, body: Any, problems: Problems
 ) -> None:
-    """Write the fields of the body. Invalid says everything that is wrong with them."""
+    """Write the fields of the body. Invalid lists all errors."""
     noun = NOUNS[key[0]]
     given = read(noun.request, body, problems, whole=False)
     unseen.check_change(work, noun, given, before)
@@ -262,7 +262,7 @@ def _applied(
 
 
 def _found(work: Work, key: EntityKey) -> tuple[history.Recording, Fields]:
-    """The entity, watched from here on; NotFound without it."""
+    """The entity, with its changes recorded from now on; NotFound without it."""
     recording = history.Recording(work)
     recording.watch([key])
     if not work.seen(NOUNS[key[0]].table, [key[1]]):

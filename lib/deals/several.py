@@ -1,4 +1,4 @@
-"""Changing several entities by one request (an extension): the body, and the result of each."""
+"""Changes of several entities in one request (an extension): the body, and the result of each."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -33,7 +33,7 @@ def bodies(given: Any, problems: Problems) -> list[Mapping[str, Any]]:
 
 
 def fields(one: Mapping[str, Any]) -> Fields:
-    """What is to be changed, without the id."""
+    """The fields to change, without the id."""
     return {name: value for name, value in one.items() if name != "id"}
 
 

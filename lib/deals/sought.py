@@ -1,4 +1,4 @@
-"""The values of a package's targeting as one text, in which a search looks.
+"""The values of a package's targeting as one searchable text.
 
 `country:us` and so on, a line each: a word is found at the start of a value or of a word in it, and a value
 whole, with its kind. A value that is excluded is found like one that is meant.

@@ -1,4 +1,4 @@
-"""Everything that is wrong with a request at once, each message where the request has the fault."""
+"""Validation that reports all errors of a request at once, each at its place."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -16,21 +16,21 @@ Fields = dict[str, Any]
 
 
 class Problems:
-    """What is wrong, collected while a request is read and its rules are checked."""
+    """The errors found while a request is parsed and checked."""
 
     def __init__(self) -> None:
         self._found: dict[Path, list[str]] = {}
 
     def add(self, where: Path, message: str) -> None:
-        """Something is wrong at this place of the request; the empty place is the whole."""
+        """Add an error at this place of the request; the empty place is the whole request."""
         self._found.setdefault(where or (WHOLE,), []).append(message)
 
     def at(self, *where: str | int) -> bool:
-        """Whether something is wrong there, or inside of it."""
+        """Whether there is an error at this place, or inside of it."""
         return any(path[: len(where)] == where for path in self._found)
 
     def check(self) -> None:
-        """Raise Invalid with everything, if there is anything."""
+        """Raise Invalid with all errors, if there are any."""
         if self._found:
             raise Invalid(_nested(self._found))
 
@@ -38,7 +38,7 @@ class Problems:
 def read(
     model: type[BaseModel], body: Any, problems: Problems, *, where: Path = (), whole: bool = True
 ) -> Fields:
-    """The fields of `body` that are as `model` wants them; what is wrong with the others goes to `problems`.
+    """The valid fields of `body` by `model`; errors of the others are added to `problems`.
 
     `whole` demands the fields that the model requires, and gives the others their defaults. Nested models
     are read alike, so that one fault hides no other: they come out as dicts, which lack what was wrong.

@@ -1,4 +1,4 @@
-"""Services elsewhere: the ways to them (lines), and what is made of a deals service (deals)."""
+"""Remote services: connections to them (lines), and the clients of a deals service (deals)."""
 
 from lib.remote.deals import RemoteDeals
 from lib.remote.lines import Line, deals_line, reporting_line

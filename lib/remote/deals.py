@@ -1,4 +1,4 @@
-"""A deals remote service: how it writes, what it does, and what is done here in its place."""
+"""A remote deals service: its format, its features, and the emulation of missing ones."""
 
 import threading
 import time
@@ -52,7 +52,7 @@ class RemoteDeals:
         self._looked_at = 0.0
 
     def of(self, person: Person) -> Deals:
-        """This person's client. Asks the service, once in a while, whether it keeps lists: ServiceProblem."""
+        """This person's client. Checks from time to time whether the service has lists: ServiceProblem."""
         if not person.deals.reads:
             raise Forbidden(NO_ACCESS)
         memory = Memory(self._engine, self.line.address, person.username)
@@ -62,14 +62,14 @@ class RemoteDeals:
         return SomeSeats(whole, person.deals.seats, memory.made(SupplyPackage, person.added))
 
     def _whole(self, person: Person, memory: Memory) -> Deals:
-        """The client without regard to seats."""
+        """The client for all seats."""
         if self._has_lists(memory):
             return self.client(self._abilities(Abilities(finds=self._finds), person))
         seats, abilities = seats_of(self._settings.seats), self._abilities(PLAIN, person)
         return PlainDeals(memory, seats, *self._service, **self._options, abilities=abilities)
 
     def client(self, abilities: Abilities) -> Deals:
-        """A client that does not remember, as if the service kept lists."""
+        """A client without a journal, as if the service had lists."""
         return Deals(*self._service, **self._options, abilities=abilities)
 
     def _abilities(self, does: Abilities, person: Person) -> Abilities:
@@ -78,7 +78,7 @@ class RemoteDeals:
         return replace(does, fees=self.dialect.fees, refuses=refuses)
 
     def _has_lists(self, memory: Memory) -> bool:
-        """A service that listed once does; one that did not is asked again after some minutes.
+        """Whether the service has lists; if it had none, it is checked again after some minutes.
 
         While it does not answer, what is remembered of it shows that it keeps none.
         """

@@ -1,4 +1,4 @@
-"""The ways to remote services: connections, credentials and breakers."""
+"""Lines to remote services: connections, credentials and circuit breakers."""
 
 import ssl
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ AGENT = "tranche"
 
 @dataclass(frozen=True)
 class Line:
-    """The way to one service: where it is, the connections to it, in whose name, how patiently."""
+    """The line to one service: its address, connections, credential, and patience."""
 
     address: str
     http: httpx.Client
@@ -29,25 +29,25 @@ class Line:
 
     @property
     def breakers(self) -> list[Breaker]:
-        """Those of the service, and of the one that its temporary tokens are from."""
+        """The circuit breakers of the service, and of the token service of its temporary tokens."""
         token = self.credential.breaker if isinstance(self.credential, Temporary) else None
         return [breaker for breaker in (self.patience.breaker, token) if breaker is not None]
 
 
 def reporting_line(settings: Settings) -> Line:
-    """The way to the reporting service at `base_url`."""
+    """The line to the reporting service at `base_url`."""
     service = settings.reporting_service
     return _line(settings, "the reporting service", settings.base_url, settings.reporting_token, service)
 
 
 def deals_line(settings: Settings) -> Line:
-    """The way to the deals service at `curate_url`."""
+    """The line to the deals service at `curate_url`."""
     service = settings.deals_service
     return _line(settings, "the deals service", settings.curate_url, settings.deals_token, service)
 
 
 def _line(settings: Settings, name: str, address: str, token: SecretStr | None, service: str) -> Line:
-    """With the permanent token where there is one, else with temporary ones."""
+    """A line with the permanent token if there is one, else with temporary tokens."""
     if token is not None:
         credential: Credential = Permanent(token.get_secret_value())
     else:

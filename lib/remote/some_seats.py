@@ -1,4 +1,4 @@
-"""Deals of some seats alone, over a service that knows the desk and not the person.
+"""Restricts a person to the deals of some seats, for services that only know the desk's token.
 
 What is read there with the desk's token is cut here, by the rules of our own service (deals/store/scope.py,
 unseen.py), as far as the service shows what they need. Who made a package is known only where the desk
@@ -48,7 +48,7 @@ class SomeSeats(Deals):
         return self._shown(found)
 
     def list(self, entity: type[Resource] | str, **params: Any) -> Page[Any]:
-        """As `Deals.list`, of what may be seen: read whole, then searched, filtered and ordered here."""
+        """As `Deals.list`, of visible entities: reads all of them, then searches, filters and sorts here."""
         model = model_of(entity)
         if model in LISTS:
             return self._all.list(model, **params)
@@ -58,7 +58,7 @@ class SomeSeats(Deals):
     def create(
         self, entity: type[Resource] | str, model: Resource, idempotency_key: str | None = None
     ) -> Any:
-        """As `Deals.create`, of what is sold to own seats and linked with what may be seen."""
+        """As `Deals.create`, for own seats, and linked with visible entities only."""
         kind = model_of(entity)
         self.abilities.check("create", kind.entity)
         self._check(model.sent())
@@ -71,7 +71,7 @@ class SomeSeats(Deals):
     def change(
         self, entity: Entity[Any], entity_id: int, fields: Mapping[str, Any], if_match: str | None = None
     ) -> None:
-        """As `Deals.change`. Links to deals that can't be seen stay; Forbidden where others are sold to."""
+        """As `Deals.change`. Links to hidden deals are kept; Forbidden if other seats are affected."""
         model = model_of(entity)
         self.abilities.check("change", model.entity)
         self.get(model, entity_id)
@@ -85,7 +85,7 @@ class SomeSeats(Deals):
         self._forget()
 
     def remove(self, entity: Entity[Any], entity_id: int, if_match: str | None = None) -> None:
-        """As `Deals.remove`; InUse names the deals that may be seen."""
+        """As `Deals.remove`; InUse names visible deals only."""
         model = model_of(entity)
         self.abilities.check("delete", model.entity)
         found = self.get(model, entity_id)
@@ -96,7 +96,7 @@ class SomeSeats(Deals):
         self._forget()
 
     def history(self, entity: Entity[Any], entity_id: int, **params: Any) -> Changes:
-        """As `Deals.history`, without what may not be seen; of a deal since it came to its seat."""
+        """As `Deals.history`, without hidden parts; of a deal, since it moved to its current seat."""
         model = model_of(entity)
         self.get(model, entity_id)
         found = self._all.history(model, entity_id, **params)
@@ -121,7 +121,7 @@ class SomeSeats(Deals):
         return one
 
     def _own(self, package: SupplyPackage) -> tuple[Any, ...]:
-        """Those of its deals that may be seen, as far as the service names them in the package."""
+        """Its visible deals, as far as the service includes them in the package."""
         ids = {deal.id for deal in self._deals()}
         return tuple(one for one in package.demand_deals if one.id in ids)
 
@@ -144,7 +144,7 @@ class SomeSeats(Deals):
         return known
 
     def _asked(self) -> Iterable[DemandDeal]:
-        """Those that the service gives for these seats; all, where it can't tell seats apart."""
+        """The deals that the service lists for these seats; all deals if it can't filter by seat."""
         try:
             return [*self._all.everything(DemandDeal, seat=sorted(self._seats))]
         except (Invalid, BadRequest):
@@ -166,7 +166,7 @@ class SomeSeats(Deals):
         return [one.id for one in whole.demand_deals if one.id is not None and one.id not in ids]
 
     def _check(self, fields: Mapping[str, Any]) -> None:
-        """Invalid for a seat, a deal or a package that is not there for this caller."""
+        """Raise Invalid for a seat, a deal or a package that this caller can't see."""
         created = fields.get("create_demand_deals") or {}
         options = [one.get("seat") for one in created.get("demand_deals_options", ())]
         for seat in (*options, fields.get("seat")):
@@ -184,7 +184,7 @@ class SomeSeats(Deals):
         return {deal.id for deal in self._deals()}
 
     def _since_here(self, changes: Changes) -> Changes:
-        """The latest changes, up to the one with which the deal came from a seat of others."""
+        """The latest changes, back to the one that moved the deal from another seat."""
         found = []
         for change in changes:
             before = (change.before or {}).get("seat") or {}

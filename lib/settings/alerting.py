@@ -1,4 +1,4 @@
-"""The settings of alerts: whether this desk checks them, and where their changes are sent."""
+"""The settings of alerts: whether this desk checks them, and the webhook."""
 
 from typing import Self
 from urllib.parse import urlsplit

@@ -1,4 +1,4 @@
-"""The settings of this installation itself: where it keeps things, where it listens, how long it works."""
+"""The settings of this installation: storage, network, limits and timeouts."""
 
 import ipaddress
 import re
@@ -185,7 +185,7 @@ class Local(BaseSettings):
 
     @property
     def network(self) -> Network:
-        """Where to listen, and what to accept from there."""
+        """The address to listen on, and the limits of requests."""
         return Network(
             self.host,
             self.port,
@@ -223,7 +223,7 @@ def number(value: Any, kind: Any) -> Any:
 
 
 def separated(value: Any) -> Any:
-    """Several values as the environment has them: one behind the other, with commas."""
+    """Several values in an environment variable, separated by commas."""
     return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
 
 

@@ -81,7 +81,7 @@ def _shown(field: FieldInfo) -> str:
 
 
 def config_file(options: Mapping[str, Any] = NO_OPTIONS) -> Path:
-    """Where the TOML file is, or would be. Misconfigured if it was named and is not there."""
+    """The path of the TOML file. Misconfigured if it was set and does not exist."""
     if named := os.environ.get(CONFIG):
         if not Path(named).is_file():
             raise Misconfigured(f"{CONFIG} names the file {named}, which does not exist")
@@ -90,7 +90,7 @@ def config_file(options: Mapping[str, Any] = NO_OPTIONS) -> Path:
 
 
 def _stored(path: Path, known: set[str]) -> dict[str, Any]:
-    """The file's settings; none without a file."""
+    """The settings in the file; empty without a file."""
     try:
         stored = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -104,7 +104,7 @@ def _stored(path: Path, known: set[str]) -> dict[str, Any]:
 
 
 def _check_mode(path: Path, stored: dict[str, Any]) -> None:
-    """A file with a password or a token in it may be read by its owner alone."""
+    """Check that a file with a password or a token is readable by its owner only."""
     kept = sorted(SECRETS & stored.keys())
     if kept and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise Misconfigured(f"{path} holds {', '.join(kept)} and others can read it: chmod 600 {path}")

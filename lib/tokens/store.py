@@ -175,7 +175,7 @@ def _digest(text: str) -> str:
 
 
 def _expired_long_ago(now: datetime) -> Delete:
-    """The condition for temporary tokens to be deleted, as a desk gets one per person and hour."""
+    """The statement that deletes old temporary tokens, as a desk gets one per person and hour."""
     return delete(tokens).where(tokens.c.kind == "temporary", tokens.c.expires < now - EXPIRED_KEPT_FOR)
 
 
