@@ -44,7 +44,7 @@ def made(codec: Codec, model: type[Model], response: httpx.Response) -> Model:
 
 
 def done(codec: Codec, response: httpx.Response) -> None:
-    """Return if the request succeeded; raises an error hidden in the body, or an HTML page."""
+    """Return if the request succeeded; raise the error if the body hides one, or is an HTML page."""
     if response.content.lstrip()[:1] == b"<":
         raise Unreadable(f"The service returned a web page; {MAY_BE_SAVED}")
     try:

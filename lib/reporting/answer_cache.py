@@ -1,4 +1,4 @@
-"""Answers kept for whoever asks the same, and computed once where several ask at the same time.
+"""A cache of answers, shared between callers; concurrent equal queries are computed once.
 
 Whether a caller may see the slicer is checked before. Who may see a slicer may see all of its rows, so that a
 key needs to name the slicer and not the person; it holds everything else that the answer depends on.
@@ -23,7 +23,7 @@ BYTES_BESIDE_FRAMES = 4096
 
 @dataclass(frozen=True)
 class Key:
-    """What an answer depends on: the slicer at one version, and the question in its shortest form.
+    """The key of an answer: the slicer's version, and the normalised question.
 
     `question` has days in place of relative dates, a zone, and filters in one order; `rows_limit` is None
     where every record is read.
@@ -39,7 +39,7 @@ class Key:
 def key(
     stored: StoredSlicer, query: AudienceQuery, days: tuple[str, str], timezone: int, rows_limit: int | None
 ) -> Key:
-    """The key of a question whose dates mean these days, in that zone."""
+    """The key of a question with its dates resolved to these days in that zone."""
     shortest = query.model_copy(
         update={
             "start_date": days[0],
@@ -58,7 +58,7 @@ def _ordered(wanted: Filter) -> Filter:
 
 
 class AnswerCache:
-    """The answers that were asked for last, up to `most_bytes` in memory. Safe among threads."""
+    """The most recently used answers, up to `most_bytes` in memory. Safe among threads."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes, self._bytes = most_bytes, 0
@@ -69,7 +69,7 @@ class AnswerCache:
     def get(
         self, key: Hashable, compute: Callable[[], tuple[Audience, bool]], deadline: Deadline
     ) -> Audience:
-        """The kept answer, that of somebody who is asking the same now, or what `compute` gives.
+        """The cached answer, that of an equal query under way, or the result of `compute`.
 
         `compute` says beside its answer whether that may be kept. Where somebody else's attempt fails, for
         a reason that may be theirs alone (a deadline, a closed connection), the caller makes their own.
@@ -90,7 +90,7 @@ class AnswerCache:
 
     @property
     def bytes(self) -> int:
-        """How much the kept answers take."""
+        """The size of the cached answers."""
         return self._bytes
 
     def _compute(
@@ -122,7 +122,7 @@ class AnswerCache:
 
 
 def _awaited(running: "Future[Audience | None]", deadline: Deadline) -> Audience | None:
-    """What somebody else's attempt gives; None where it fails."""
+    """The result of another caller's computation; None if it fails."""
     while True:
         deadline.check()
         try:
@@ -132,7 +132,7 @@ def _awaited(running: "Future[Audience | None]", deadline: Deadline) -> Audience
 
 
 def size_of(answer: Audience) -> int:
-    """About how many bytes an answer takes in memory."""
+    """The approximate size of an answer in memory, in bytes."""
     parts = (getattr(answer, name) for name in answer.__dataclass_fields__)
     frames = (part for part in parts if isinstance(part, pd.DataFrame | pd.Series))
     total = answer.total

@@ -1,4 +1,4 @@
-"""The reporting API from the caller's side: the same three verbs over any transport.
+"""The client of the reporting API: the same three verbs over any transport.
 
 What a service does not do itself (extensions that its info does not list) is done here.
 """
@@ -29,7 +29,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Download:
-    """An exported file. `content` stands at its start, in memory or, when large, on disk."""
+    """An exported file. `content` is at its start, in memory or, if large, on disk."""
 
     filename: str
     media_type: str
@@ -37,7 +37,7 @@ class Download:
 
 
 class Reporting:
-    """A caller with a token. Raises the service's own errors, or ServiceProblem where there is no answer.
+    """A client with a token. Raises the service's own errors, or ServiceProblem without a response.
 
     All three verbs are reads, so that each may be repeated.
     """
@@ -46,7 +46,7 @@ class Reporting:
         self._http, self._credential, self._patience = http, credential(token), patience
 
     def info(self, query: InfoQuery) -> Slicer:
-        """What the slicer is."""
+        """The slicer's description."""
         return fallback.described(self._asked("info", query.model_dump(), JSON, received.slicer))
 
     def audience(self, query: AudienceQuery, slicer: Slicer | None = None) -> Audience:
@@ -91,7 +91,7 @@ class Reporting:
     def _asked(
         self, verb: str, fields: Mapping[str, Any], accept: str, read: Callable[[httpx.Response], Answer]
     ) -> Answer:
-        """What `read` makes of the answer; asked again where that is a refused token that can be renewed."""
+        """The response parsed by `read`; repeated once if the token was refused and can be renewed."""
         return in_the_name_of(
             self._credential,
             lambda token: read(call.call(self._http, self._call(verb, fields, accept, token))),
@@ -107,7 +107,7 @@ def _where(query: InfoQuery) -> InfoQuery:
 
 
 def _error(content: IO[bytes], response: httpx.Response) -> None:
-    """Raise what a body says that is no file: an error under a file's type, or a page for people."""
+    """Raise the error in a body that is not a file: an error with a file's type, or an HTML page."""
     head = content.read(MOST_OF_AN_ERROR)
     content.seek(0)
     if response.headers.get("content-type", "").startswith("text/html") and head.lstrip().startswith(b"<"):

@@ -21,7 +21,7 @@ Mappings = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Shape:
-    """How the answer shall look.
+    """The requested shape of the answer.
 
     `returned` are the data fields to answer with, `known` all that may be ordered or filtered by;
     `numeric` the split key fields whose values are whole numbers; `mappings` the code → description of
@@ -83,14 +83,14 @@ def _kept(sums: Sums, shape: Shape) -> Places:
 
 
 def _ordered(sums: Sums, shape: Shape, places: Places) -> Places:
-    """The kept rows in the asked order; what ties is ordered by name. Missing values come last."""
+    """The rows in the requested order; ties are sorted by name. Missing values come last."""
     columns = [_sort_key(sums, shape, order)[places] for order in shape.order_by or _usual_order(sums, shape)]
     names = [np.asarray(sums.groups[name].cat.codes)[places] for name in sums.groups]
     return places[np.lexsort([*reversed(names), *reversed(columns)])] if names else places
 
 
 def _usual_order(sums: Sums, shape: Shape) -> Sequence[Order]:
-    """Our own choice where nothing is asked: time as it runs, anything else from the largest down."""
+    """The default order: ascending by time, otherwise descending by value."""
     split = list(sums.groups)
     if split and split[0] in TIME_KEY_FIELDS:
         return [Order(name=name, direction="asc") for name in split]
@@ -134,7 +134,7 @@ def _percents(
 
 
 def _described(names: pd.DataFrame, mappings: Mappings) -> pd.DataFrame:
-    """The descriptions of mapped key fields; a value that the mapping lacks stands for itself."""
+    """The descriptions of mapped key fields; values missing in the mapping describe themselves."""
     described = {name: _describe(names[name], mappings.get(name, {})) for name in map(str, names)}
     return pd.DataFrame(described, index=names.index, dtype="str")
 

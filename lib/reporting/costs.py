@@ -1,4 +1,4 @@
-"""What an exact answer costs, learned from what exact answers took: nanoseconds per record and column.
+"""Estimates the time of exact answers from past ones, in nanoseconds per record and column.
 
 The figure is the median of the latest answers of a slicer to the same split, so that one slow answer changes
 little. Where few were seen, answers to other splits count, and a start value three times.
@@ -25,7 +25,7 @@ Kind = tuple[str, tuple[str, ...], bool]
 
 @dataclass(frozen=True)
 class Workload:
-    """What an exact answer has to read: how many records, and how many columns of each.
+    """The work for an exact answer: how many records and columns have to be read.
 
     `slicer` names the slicer, whatever its version. A split by time without filters is answered from sums
     per hour: questions with filters are told from those without.
@@ -39,30 +39,30 @@ class Workload:
 
     @property
     def kind(self) -> Kind:
-        """Questions that cost alike, per record and column."""
+        """The group of questions with similar costs per record and column."""
         return self.slicer, self.split_by, self.is_filtered
 
 
 def columns(keys: int, atoms: frozenset[str]) -> int:
-    """How many columns these atoms (measures.py) and so many key fields are, by the time that they take."""
+    """The number of columns of these atoms (measures.py) and key fields, weighted by time."""
     return 1 + keys + sum(1 if is_additive(atom) else COLUMNS_OF_OTHERS for atom in atoms)
 
 
 class Costs:
-    """Estimates of what answers cost. Safe among threads; bounded, by the splits that were seen last."""
+    """Estimates of costs. Safe among threads; keeps the most recent splits."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now, self._lock = now, threading.Lock()
         self._seen: OrderedDict[Kind, deque[tuple[float, float]]] = OrderedDict()
 
     def milliseconds(self, work: Workload) -> float:
-        """What reading all of these records is expected to take."""
+        """The expected time to read all of these records."""
         with self._lock:
             rate = self._rate(work)
         return OVERHEAD_MILLISECONDS + rate * work.records * work.columns / 1e6
 
     def learn(self, work: Workload, seconds: float) -> None:
-        """Take in what an exact answer took."""
+        """Add the measured time of an exact answer."""
         if work.records < FEWEST_RECORDS:
             return
         rate = 1e9 * seconds / (work.records * work.columns)
@@ -82,6 +82,6 @@ class Costs:
         return statistics.median([*[START_NANOSECONDS] * START_COUNTS, *others])
 
     def _latest(self, kind: Kind) -> list[float]:
-        """Rates of the last minutes: a machine that was busy then is forgotten."""
+        """The rates of the last minutes, as older ones may be from a time of other load."""
         since = self._now() - SECONDS
         return [rate for when, rate in self._seen.get(kind, ()) if when >= since]

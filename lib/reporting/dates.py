@@ -113,7 +113,7 @@ def _months_back(today: dt.date, months: int, edge: str | None) -> dt.date:
 
 
 def _weeks(instants: npt.NDArray[np.datetime64]) -> npt.NDArray[np.str_]:
-    """A week belongs to the year of its Thursday, and is counted by the Thursdays before it (ISO 8601)."""
+    """The weeks by ISO 8601: a week belongs to the year of its Thursday."""
     days = instants.astype("datetime64[D]").astype(np.int64)
     thursdays = (days - (days + _DAYS_FROM_MONDAY_1970) % 7 + 3).astype("datetime64[D]")
     new_year = thursdays.astype("datetime64[Y]").astype("datetime64[D]")

@@ -1,4 +1,4 @@
-"""The formats of export files: what writes each, its media type, limits and words on screen.
+"""The formats of export files: their writers, media types, limits and words on screen.
 
 A new format is an entry here: the API, the form, previews and downloads read these. Writers are imported
 when a file is written: the models, which name the formats, load without them.
@@ -21,7 +21,7 @@ TAB_SEPARATED = "text/tab-separated-values; charset=utf-8"
 
 @dataclass(frozen=True)
 class SheetLimits:
-    """What a sheet holds: rows below its header, in steps that divide them, and columns."""
+    """The limits of a sheet: rows below its header, in steps that divide them, and columns."""
 
     name: str
     rows: int

@@ -1,4 +1,4 @@
-"""Types that read more than they write.
+"""Types that accept more forms than they write.
 
 Of a request: what has one meaning is read (decisions: leniency where the meaning is plain). Of an info
 answer: services write numbers and flags as texts, and null or an empty text for what is at its default.
@@ -19,7 +19,7 @@ def _flag(value: Any) -> Any:
 
 
 def _text(value: Any) -> Any:
-    """Numbers stand for their text; a whole float for its whole number."""
+    """Converts numbers to text; whole floats to whole numbers."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     return str(int(value)) if float(value).is_integer() else str(value)
@@ -37,7 +37,7 @@ def _limit(value: Any) -> Any:
 
 
 def _texts(value: Any) -> Any:
-    """One value stands for a list of one."""
+    """Converts a single value to a list of one."""
     if isinstance(value, list | tuple):
         return tuple(_text(item) for item in value)
     return (_text(value),) if isinstance(value, str | int | float) else value
@@ -48,7 +48,7 @@ def _told_flag(value: Any) -> Any:
 
 
 def _day(value: Any) -> Any:
-    """`YYYY-MM-DD` of a date or a moment; what is no day counts as not told."""
+    """`YYYY-MM-DD` of a date or a time; invalid dates count as missing."""
     try:
         return date.fromisoformat(str(value)[:10]).isoformat()
     except ValueError:
@@ -56,7 +56,7 @@ def _day(value: Any) -> Any:
 
 
 def told(usual: Any) -> BeforeValidator:
-    """What an answer leaves empty, as null or as an empty text, is at its default."""
+    """Sets fields that a response leaves null or empty to their defaults."""
     return BeforeValidator(lambda value: usual if value in (None, "") else value)
 
 

@@ -1,4 +1,4 @@
-"""The matches of filters on key fields: what each tests, what it is called, how a link writes it.
+"""The matches of filters on key fields: their tests, their words, and their codes in links.
 
 `COMPARE` are those of data filters, on a number or an array, for the service and for previews.
 
@@ -50,7 +50,7 @@ BY_CODE: dict[str, Match] = {rule.code: match for match, rule in RULES.items()}
 
 
 def rule(match: str) -> Rule:
-    """The rule of a match. UnknownName for one that is none."""
+    """The rule of a match; UnknownName if there is none."""
     if match not in RULES:
         raise UnknownName("match", match, RULES)
     return RULES[match]

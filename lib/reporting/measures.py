@@ -1,4 +1,4 @@
-"""What a data field is made of: an expression over atoms, the columns that an engine aggregates.
+"""Data fields as expressions over atoms, the columns that an engine aggregates.
 
     records             how many records             sum:<field>       Σ y, a missing y counts as nothing
     present:<field>     how many records have a y    min: max:<field>  the least and greatest y

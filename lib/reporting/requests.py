@@ -1,4 +1,4 @@
-"""From a request's body to a question: lenient where the meaning is plain, strict everywhere else.
+"""Parses request bodies: lenient where the meaning is clear, strict everywhere else.
 
 Errors say which field, what was wrong with it, and what would be right.
 """
@@ -34,7 +34,7 @@ def read(body: bytes) -> tuple[str, Fields]:
 
 
 def where(fields: Fields) -> tuple[str, str]:
-    """Project and slicer that are asked for. BadRequest where one is not named."""
+    """The requested project and slicer. BadRequest if either is missing."""
     for name in ("project_name", "slicer_name"):
         if not isinstance(fields.get(name), str):
             raise BadRequest(f"{name} is required, as text")
@@ -42,7 +42,7 @@ def where(fields: Fields) -> tuple[str, str]:
 
 
 def question(model: type[Question], fields: Fields) -> Question:
-    """The fields as that kind of question; BadRequest names everything that is wrong with them."""
+    """The fields as that kind of question; BadRequest lists all errors."""
     for name in fields:
         if name not in model.model_fields:
             raise UnknownName("request field", name, model.model_fields)
@@ -54,7 +54,7 @@ def question(model: type[Question], fields: Fields) -> Question:
 
 
 def check(query: AudienceQuery | ExportQuery, slicer: Slicer) -> None:
-    """Raise BadRequest where the question names what the slicer does not have."""
+    """Raise BadRequest if the question names fields that the slicer does not have."""
     keys = [field.name for field in slicer.key_fields]
     data = [field.name for field in slicer.data_fields]
     for name in (*query.split_by, *(wanted.name for wanted in query.filters)):
@@ -77,7 +77,7 @@ def check(query: AudienceQuery | ExportQuery, slicer: Slicer) -> None:
 
 
 def check_values(filters: tuple[Filter, ...], most: int) -> None:
-    """Raise BadRequest where a filter has more than `most` values."""
+    """Raise BadRequest if a filter has more than `most` values."""
     for number, wanted in enumerate(filters):
         if len(wanted.value) > most:
             raise BadRequest(

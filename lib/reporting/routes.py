@@ -35,7 +35,7 @@ MOST_FILES, WAIT_SECONDS = 20, 10
 
 
 def routes(service: ReportingService) -> APIRouter:
-    """The three endpoints. Errors are raised as TrancheError; the application puts them in words."""
+    """The three endpoints. Errors are raised as TrancheError, which the application converts to responses."""
     router = APIRouter(prefix="/API/v2", tags=["reporting"])
     most_values = service.settings.filter_values
     desk = _Counter(service)
@@ -70,7 +70,7 @@ def routes(service: ReportingService) -> APIRouter:
 
 
 class _Counter:
-    """Where requests are taken: the threads that check tokens, and those that answer, fairly shared."""
+    """Takes requests, with threads that check tokens, and threads that answer, shared fairly."""
 
     def __init__(self, service: ReportingService) -> None:
         settings = service.settings
@@ -87,19 +87,19 @@ class _Counter:
         return _Asked(admitted, deadline, request.receive, self.queries)
 
     def check_files(self, who: str) -> None:
-        """Throttled where this person's readers leave too many files waiting: they lie on disk meanwhile."""
+        """Raise Throttled if this person has too many unfinished downloads, which take up disk space."""
         if self._files[who] >= MOST_FILES:
             raise Throttled(WAIT_SECONDS, f"{MOST_FILES} of your files are still being read; read them first")
 
     def hold(self, who: str, file: IO[bytes]) -> None:
-        """Count a file until it is closed and gone."""
+        """Count a file until it is closed."""
         self._files[who] += 1
         weakref.finalize(file, self._files.subtract, [who])
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """A request on its way to its answer; its work ends when its caller has gone."""
+    """A request that is being answered; its work stops if the caller disconnects."""
 
     admitted: Admitted
     deadline: Deadline
@@ -107,7 +107,7 @@ class _Asked:
     queries: FairPool
 
     async def result(self, work: Callable[[], Result]) -> Result:
-        """What `work` gives, on one of the threads that this caller may use."""
+        """The result of `work`, run on one of the threads that this caller may use."""
 
         def checked() -> Result:
             self.deadline.check()
@@ -116,7 +116,7 @@ class _Asked:
         return await answered(self.queries.submit(self.admitted.who, checked), self.receive, self.deadline)
 
     async def pieces(self, pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
-        """An answer while it is written. The time that its reader takes is not the query's."""
+        """The response in pieces. The time that its reader takes does not count as the query's."""
         while (piece := await self._next(pieces)) is not None:
             yield piece
 
@@ -138,7 +138,7 @@ def _size(file: IO[bytes]) -> int:
 
 
 def _described(slicer: Slicer) -> dict[str, Any]:
-    """The info answer; `link` is there only on the key fields that have one (specification, Info)."""
+    """The info response; only key fields with a `link` have that field (specification, Info)."""
     body = slicer.model_dump(mode="json")
     for field in body["key_fields"]:
         if field["link"] is None:

@@ -41,7 +41,7 @@ class ExportFile:
 
 @dataclass(frozen=True)
 class Admitted:
-    """A request whose token opens the slicer that it names: who sent it, the slicer, its other fields."""
+    """An authorised request: its caller, the slicer, and its other fields."""
 
     who: str
     stored: StoredSlicer
@@ -68,11 +68,11 @@ class ReportingService:
         self._throttle, self._is_exempt = Throttle(settings.throttle_questions), is_exempt
 
     def deadline(self) -> Deadline:
-        """A new deadline: to be made when the request arrives."""
+        """A new deadline; create it when the request arrives."""
         return Deadline(self.settings.deadline_seconds)
 
     def admit(self, body: bytes) -> Admitted:
-        """The request in a body, whatever it asks. AccessError; Throttled for a token that came too often."""
+        """Authorise the request in a body. AccessError, or Throttled for too many requests."""
         token, fields = requests.read(body)
         caller = self.access.caller(token, self.settings.reporting_service)
         if not self._is_exempt(token):
@@ -113,7 +113,7 @@ class ReportingService:
         work: Workload,
         deadline: Deadline,
     ) -> tuple[Audience, bool]:
-        """The answer, and whether it may be kept: what a deadline left unread may be read another time."""
+        """The answer, and whether it may be cached: not if the deadline left records unread."""
         began = time.perf_counter()
         sums = self._sums(stored, query, shape, limit, deadline)
         audience = _answer(query, sums, shape)
@@ -122,7 +122,7 @@ class ReportingService:
         return audience, not sums.unread
 
     def export(self, request: Admitted, deadline: Deadline) -> ExportFile:
-        """The same as a file, never sampled (specification, Export). It is made whole before this returns."""
+        """The same as a file, never sampled (specification, Export). The file is complete on return."""
         stored, query = request.stored, self._question(ExportQuery, request)
         shape = _shape(query, stored, query.with_mappings)
         first, last = _period(query, stored)
@@ -139,7 +139,7 @@ class ReportingService:
     def _total_of(
         self, rows: pd.DataFrame, stored: StoredSlicer, query: ExportQuery, shape: Shape, deadline: Deadline
     ) -> Total:
-        """The total of the records that belong to these rows; it counts a record in several of them once."""
+        """The total of the records in these rows; a record in several rows counts once."""
         whole = query.model_copy(update={"split_by": ()})
         plain = Shape(returned=shape.returned, known=shape.known)
         return compose.compose(self._sums(stored, whole, plain, None, deadline, Groups(rows)), plain).total
@@ -207,7 +207,7 @@ def _shape(
 
 
 def _usual_fields(query: AudienceQuery | ExportQuery, slicer: Slicer) -> list[str]:
-    """Every data field that is not optional; of several audience sources the one asked for, if one is."""
+    """The default data fields: all that are not optional; of several audience sources the requested one."""
     others = {
         f"unique_{source.name}" for source in slicer.audience_sources if source.name != query.audience_key
     }
@@ -228,7 +228,7 @@ def _atoms(shape: Shape) -> frozenset[str]:
 
 
 def _work(stored: StoredSlicer, query: AudienceQuery, shape: Shape) -> Workload:
-    """What an exact answer has to read; records by the days of the slicer's own zone."""
+    """The work for an exact answer; records are counted by days in the slicer's own zone."""
     first, last = _period(query, stored)
     return Workload(
         slicer=f"{stored.project}/{stored.name}",
@@ -240,7 +240,7 @@ def _work(stored: StoredSlicer, query: AudienceQuery, shape: Shape) -> Workload:
 
 
 def _with_cost(audience: Audience, milliseconds: float) -> Audience:
-    """The answer with what an exact one is expected to take now, where it tells of its precision."""
+    """The answer with the expected time of an exact one, if it includes its precision."""
     if audience.precision is None:
         return audience
     told = replace(audience.precision, exact_milliseconds=math.ceil(milliseconds))

@@ -1,4 +1,4 @@
-"""Deals over a service that has the four calls of the deals specification and no more.
+"""The client for services with only the four calls of the deals specification.
 
 It creates packages, reads and changes a demand deal of which the id is known, and lists nothing: what the
 desk has made or seen there is remembered here (memory.py), and listed from here.
@@ -49,7 +49,7 @@ def finds(deals: Deals) -> bool:
 
 
 def has_lists(deals: Deals) -> bool:
-    """Whether the service lists its packages; whether it can be reached at all is raised."""
+    """Whether the service lists its packages; raises an error if it can't be reached."""
     try:
         deals.list(SupplyPackage, limit=1)
     except (Garbled, TooLarge):
@@ -60,7 +60,7 @@ def has_lists(deals: Deals) -> bool:
 
 
 class PlainDeals(Deals):
-    """A caller of such a service, with the verbs of `Deals`. Unsupported for what the service can't do."""
+    """A client with the verbs of `Deals`. Unsupported for features that the service lacks."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class PlainDeals(Deals):
         self._recalled = Recalled(memory, self._codec, tuple(seats))
 
     def get(self, entity: type[Resource] | str, entity_id: int) -> Any:
-        """A deal as it is now; a package as it is where the service says so, else as it was last known.
+        """The current state; of a package that the service does not return, the last known one.
 
         NotFound for a deal that the service does not have any more, and for what was never seen here.
         """
@@ -95,13 +95,13 @@ class PlainDeals(Deals):
         return self._recalled.completed(found.known_as(etag=states.digest(found)))
 
     def list(self, entity: type[Resource] | str, **params: Any) -> Page[Any]:
-        """Part of what was made or seen here; of seats and DSPs, those of the settings too."""
+        """A page of entities created or seen here, and of seats and DSPs in the settings."""
         return self._recalled.page(model_of(entity), params)
 
     def create(
         self, entity: type[Resource] | str, model: Resource, idempotency_key: str | None = None
     ) -> Any:
-        """As `Deals.create`. What was created is remembered, with its deals as the service has them."""
+        """As `Deals.create`. Records the new entity, with its deals as the service returns them."""
         kind, body = model_of(entity), self._codec.write(model.sent())
         made = self._create(kind, body, idempotency_key)
         asked = {name: part for name, part in body.items() if name != "create_demand_deals"}
@@ -114,7 +114,7 @@ class PlainDeals(Deals):
     def change(
         self, entity: Entity[Any], entity_id: int, fields: Mapping[str, Any], if_match: str | None = None
     ) -> None:
-        """As `Deals.change`, of a deal. It is read before, so that nothing is overwritten unseen, and after.
+        """As `Deals.change`, for a deal. Reads it before, so that nothing is overwritten unseen, and after.
 
         Unsupported, naming the fields, if the service says that it saved and did not.
         """
@@ -133,7 +133,7 @@ class PlainDeals(Deals):
         self._look_after(model, before, body, doubt)
 
     def history(self, entity: Entity[Any], entity_id: int, **params: Any) -> Changes:
-        """What was noticed here, latest first."""
+        """The changes recorded here, latest first."""
         found = self._memory.history(model_of(entity), entity_id)
         if not found:
             raise NotFound("Tranche has no record of it")
@@ -142,7 +142,7 @@ class PlainDeals(Deals):
     def _look_after(
         self, model: type[Resource], before: Resource, body: Body, doubt: Unreadable | None
     ) -> None:
-        """Remember what became of a change. `doubt` is why it is not known from the answer."""
+        """Record the result of a change. `doubt` is why the response leaves it unknown."""
         try:
             after = super().get(model, before.id or 0)
         except TrancheError:
@@ -158,7 +158,7 @@ class PlainDeals(Deals):
             )
 
     def _deals_of(self, kind: type[Resource], whole: Body) -> Iterator[Body]:
-        """The deals of what was created, each as it is read; a few words on it where that fails."""
+        """The deals of a new entity, read one by one; a short note if that fails."""
         ends, answers = time.monotonic() + SECONDS_FOR_READING, True
         for deal in whole.get("demand_deals") or ():
             try:
@@ -179,7 +179,7 @@ class PlainDeals(Deals):
         return {**deal, "supply_deals": [of]} if kind is SupplyPackage else deal
 
     def _was_there(self, model: type[Resource], entity_id: int) -> bool:
-        """Whether the service has ever shown it by itself: else a 404 says that it shows none of its kind."""
+        """Whether the service has ever returned it; if not, a 404 means that it returns none of its kind."""
         entries = self._memory.entries(model, entity_id)
         return bool(entries) and (model is DemandDeal or any(one.action == "seen" for one in entries))
 
@@ -189,7 +189,7 @@ class PlainDeals(Deals):
             self._note("removed", model, [last.body])
 
     def _note(self, event: Event, model: type[Resource], bodies: Iterable[Body]) -> None:
-        """Remember it. What the service did is done, also when this fails: that is for the log."""
+        """Record it. A failure is only logged, as the service has made the change already."""
         try:
             self._memory.note(event, model, bodies)
         except (InternalError, DeadlineExceeded):

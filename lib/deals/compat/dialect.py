@@ -1,4 +1,4 @@
-"""How a deals service writes what the specification leaves open: targeting elements and fee types.
+"""The format of a deals service where the specification leaves it open: targeting elements and fee types.
 
 Answers come in by `read`, requests go out by `write`. Nothing that does not fit is dropped or guessed: it
 is kept as it came (`unread` of a resource), and goes back as it came when its list is changed.
@@ -41,7 +41,7 @@ class Dialect:
 
     @property
     def fees(self) -> dict[int, str]:
-        """Our fee types that the service has, with their words."""
+        """Our fee types that the service supports, with their labels."""
         return {one: FEE_TYPES[one] for one in FEE_TYPES if one in self.fee_types}
 
     def read(self, model: type[Model], raw: Any) -> Model:
@@ -76,7 +76,7 @@ class Dialect:
         return hidden(body)
 
     def misfits(self, model: type[Resource], raw: Any) -> list[str]:
-        """What of an answer's JSON does not fit, a sentence for each field; empty if all of it does."""
+        """A sentence for each field of a response that does not fit; empty if all fit."""
         found = self.read(model, raw)
         said = [self._misfit(name, part, raw[name]) for name, part in found.unread.items()]
         for name, nested in _nested(model).items():
@@ -150,7 +150,7 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Unread:
-    """What could not be read, collected while an answer is."""
+    """The unreadable parts of a response, collected while it is parsed."""
 
     found: Fields = field(default_factory=dict)
 
@@ -161,7 +161,7 @@ class Unread:
 
 
 def _validated(model: type[Model], fields: Fields, raw: Mapping[str, Any], unread: Unread) -> Model:
-    """The model of those fields that are as it wants them; the others are unread."""
+    """The model of the valid fields; the others are unread."""
     try:
         return model.model_validate(fields)
     except ValidationError as error:
@@ -194,7 +194,7 @@ def _nested(model: type[Resource]) -> dict[str, type[Resource]]:
 
 
 def _compared(fields: Mapping[str, Any]) -> Fields:
-    """What makes two targets the same; the name of a list goes with its id."""
+    """The key by which targets are compared; a list's name follows from its id."""
     return {"is_excluded": False} | {name: value for name, value in fields.items() if name != "name"}
 
 

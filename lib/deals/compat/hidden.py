@@ -1,4 +1,4 @@
-"""An error inside of an answer whose code says that all is well: some services write them so."""
+"""Errors in the body of a response with a success code, as some services return them."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ FAILED = re.compile(r"error|fail(ed|ure)?|invalid|bad_request", re.IGNORECASE)
 
 
 def hidden(body: Any) -> TrancheError | None:
-    """The error that the body of a success stands for; None where it is an entity, or nothing of the kind.
+    """The error in the body of a success; None if it is an entity, or no error.
 
     `{"status": "error", "detail": "…"}`, `{"error": "…"}`, `{"errors": {"name": ["…"]}}`. Whatever has an id
     is an entity.

@@ -1,4 +1,4 @@
-"""Part of a list that is at hand, as our own service would give it: searched, filtered, ordered, counted.
+"""Searches, filters, sorts and counts a list in memory, as our own service does.
 
 `Linked` gives what an entity is linked with, as far as it is known here: a package's deals, and the reverse.
 """
@@ -32,7 +32,7 @@ def alone(one: Resource) -> Sequence[Resource]:
 def page(
     model: type[Model], everything: Iterable[Model], params: Mapping[str, Any], linked: Linked = alone
 ) -> Page[Model]:
-    """What `Deals.list` gives for these parameters. Invalid for one that the list can't have."""
+    """The result of `Deals.list` for these parameters. Invalid for unsupported ones."""
     given = {name: value for name, value in params.items() if value is not None}
     limit, offset = int(given.pop("limit", LARGEST_PAGE)), int(given.pop("offset", 0))
     text, ordering = str(given.pop("search", "")), str(given.pop("ordering", ""))
@@ -54,7 +54,7 @@ def page(
 
 
 def values(one: Resource, name: str, linked: Linked = alone) -> list[Any]:
-    """What a filter or an order of this name is about: the field, or what the linked entities have."""
+    """The values for a filter or an order: those of the field, or of the linked entities."""
     if isinstance(one, DemandDeal) and name == "dsp":
         return [dsp for dsp in (one.dsp or (one.seat and one.seat.dsp),) if dsp is not None]
     if name in OF_LINKED.get(type(one), ()):
@@ -72,7 +72,7 @@ def _meanings(texts: Any) -> Meanings:
 
 
 def _has_word(one: Resource, word: str, meanings: Meanings, linked: Linked) -> bool:
-    """Whether the word is in the entity, in what it is linked with, or is its id."""
+    """Whether the entity or a linked one contains the word, or it is the id."""
     if str(one.id) == word:
         return True
     everything = (one, *linked(one))
@@ -99,7 +99,7 @@ def _texts(one: Resource) -> list[str]:
 
 
 def _has(one: Resource, wanted: Mapping[str, Any], linked: Linked) -> bool:
-    """Whether each field is what is wanted, or one of several; another entity counts by its id."""
+    """Whether each field has a requested value; other entities are compared by id."""
     for name, value in wanted.items():
         either = value if isinstance(value, list | tuple | set) else [value]
         if not _ids(one, name, linked) & {str(one) for one in either}:
@@ -114,7 +114,7 @@ def _ids(one: Resource, name: str, linked: Linked) -> set[str]:
 def _counts(
     searched: Iterable[Resource], wanted: Mapping[str, Any], name: str, linked: Linked
 ) -> dict[str, int]:
-    """How many have each value of a filter, whatever that filter itself is set to."""
+    """The counts per value of a filter, ignoring that filter itself."""
     others = {other: value for other, value in wanted.items() if other != name}
     found = (one for one in searched if _has(one, others, linked))
     return dict(Counter(text for one in found for text in _ids(one, name, linked) - {"None"}))

@@ -1,4 +1,4 @@
-"""What was made or seen here through a deals service that keeps no lists: an append-only journal.
+"""An append-only journal of entities created or seen through a deals service without lists.
 
 Each entry is an entity's JSON as the service last gave it, exactly. The last entry is what is known of the
 entity now; two in a row, compared, are what happened between them.
@@ -42,7 +42,7 @@ remembered = Table(
 
 @dataclass(frozen=True)
 class MemoryEntry:
-    """What was known of an entity at a time."""
+    """An entry of the journal: the known state of an entity at a time."""
 
     id: int
     entity: str
@@ -55,14 +55,14 @@ class MemoryEntry:
 
 @dataclass(frozen=True)
 class Memory:
-    """The journal of one service, by its base address; `who` writes in it."""
+    """The journal of one service, by its base address; `who` adds the entries."""
 
     engine: Engine
     service: str
     who: str
 
     def note(self, action: Event, model: type[Resource], bodies: Iterable[Body]) -> None:
-        """Write down what became of these entities; what was seen, only if it is not as it was known.
+        """Add entries for these entities; for those only seen, only if they differ from the last entry.
 
         Each body has its id. All of them or none. StoreUnavailable when the database can't be used.
         """
@@ -91,7 +91,7 @@ class Memory:
         return entries[-1] if entries else None
 
     def made(self, model: type[Resource], since: datetime | None) -> frozenset[int]:
-        """The ids of those that this person made here, and not a namesake before they were added."""
+        """The ids of entities that this person created, not an earlier person of the same name."""
         mine = [
             remembered.c.service == self.service,
             remembered.c.entity == model.entity,
@@ -119,7 +119,7 @@ class Memory:
         return self._entries(question.order_by(remembered.c.id))
 
     def history(self, model: type[Resource], entity_id: int) -> list[EntityChange]:
-        """What happened to an entity as far as it was noticed here, latest first.
+        """The changes of an entity as far as they were noticed here, latest first.
 
         What was found to be gone, or otherwise than it was left, is the work of somebody elsewhere.
         """
@@ -153,7 +153,7 @@ class Memory:
 
 
 def state(entity: str, body: Body) -> dict[str, Any]:
-    """What of an entity's JSON somebody can have changed: known fields; of other entities, id and name.
+    """The fields of an entity's JSON that can change, with ids and names of other entities.
 
     A service's own figures, which may be others at each look, are no change.
     """
@@ -162,14 +162,14 @@ def state(entity: str, body: Body) -> dict[str, Any]:
 
 
 def differences(entity: str, before: Body, after: Body) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The fields that differ, as they were and as they are."""
+    """The changed fields, before and after."""
     old, new = state(entity, before), state(entity, after)
     names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
     return {name: old.get(name) for name in names}, {name: new.get(name) for name in names}
 
 
 def _change(before: MemoryEntry | None, after: MemoryEntry) -> EntityChange | None:
-    """What happened between two entries; nothing where a look found it unchanged."""
+    """The change between two entries; None if nothing changed."""
     told: dict[str, Any] = {"id": after.id, "at": moments.write(after.at), "who": after.who}
     if after.action == "removed":
         return EntityChange(

@@ -1,4 +1,4 @@
-"""The lists of a service that keeps none: what is remembered of it here, as the models of an answer."""
+"""The lists of a service without lists, from the journal."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ REMEMBERED: tuple[type[Resource], ...] = (SupplyPackage, DemandDeal, Package)
 
 @dataclass(frozen=True)
 class Recalled:
-    """What is remembered, read as its service writes; `configured` are the seats of the settings."""
+    """The entities in the journal, in the format of their service; `configured`: seats in the settings."""
 
     memory: Memory
     codec: Codec
@@ -32,7 +32,7 @@ class Recalled:
         return listing.page(model, self._everything(model), params, linked)
 
     def _everything(self, model: type[Resource]) -> list[Any]:
-        """All that is known of a kind; put together once for all pages."""
+        """All known entities of a kind, built once for all pages."""
         newest = self.memory.newest()
         if self._kept.get(model, (None,))[0] != newest:
             self._kept[model] = (newest, self._all(model))
@@ -54,7 +54,7 @@ class Recalled:
         return lambda one: (of_package if isinstance(one, SupplyPackage) else of_deal).get(one.id, ())
 
     def one(self, model: type[Resource], entity_id: int) -> Any:
-        """An entity as it was last known. NotFound for one that is not known here, or is gone."""
+        """An entity's last known state. NotFound if it is unknown or deleted."""
         if model in REMEMBERED:
             entry = self.memory.last(model, entity_id)
             if entry is not None and entry.action != "removed":

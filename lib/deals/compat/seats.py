@@ -1,4 +1,4 @@
-"""The seats of a service that has no list of them: those of the settings, and those seen in its answers."""
+"""The seats of a service without a list of them: those in the settings, and in its responses."""
 
 from collections.abc import Iterable
 from typing import Protocol
@@ -27,7 +27,7 @@ def seats_of(configured: Iterable[Configured]) -> tuple[Seat, ...]:
 
 
 def together(configured: Iterable[Seat], deals: Iterable[DemandDeal]) -> dict[int, Seat]:
-    """Seats by id; what the settings say of one comes before what an answer said."""
+    """Seats by id; the settings take precedence over responses."""
     found: dict[int, Seat] = {}
     for deal in deals:
         if deal.seat is not None and deal.seat.id is not None:

@@ -1,4 +1,4 @@
-"""The elements of a targeting array as another service writes them (decisions: Targeting elements).
+"""The format of targeting elements of third-party services (decisions: Targeting elements).
 
 The settings name, for each of our fields, where it stands in their element, as `path` or as
 `path=ours:theirs,ours:theirs`:
@@ -40,7 +40,7 @@ class FieldPlace:
     words: tuple[tuple[Any, Any], ...] = ()
 
     def find(self, element: Any) -> Any:
-        """What an element says, in our words; NOTHING where it says nothing. ValueError for another word."""
+        """The value in an element, in our words; NOTHING without one. ValueError for an unknown word."""
         for step in self.path:
             if not isinstance(element, Mapping) or step not in element:
                 return NOTHING
@@ -53,7 +53,7 @@ class FieldPlace:
         raise ValueError(element)
 
     def put(self, element: dict[str, Any], value: Any) -> None:
-        """Let an element say this, in their words. BadRequest where they have none for it."""
+        """Set the value in an element, in their words. BadRequest if they have none for it."""
         said = next((theirs for ours, theirs in self.words if ours == value), NOTHING)
         if self.words and said is NOTHING:
             raise BadRequest(f"The settings have no value of this service for {json.dumps(value)}.")
@@ -76,7 +76,7 @@ class ElementShape:
 
     @classmethod
     def of(cls, array: str, names: Mapping[str, str]) -> "ElementShape":
-        """As the settings say. Misconfigured, with a sentence, where they can't be meant so."""
+        """The shape in the settings. Misconfigured, with a sentence, if they are not valid."""
         if array not in ELEMENTS:
             raise Misconfigured(f"targeting_names: {UnknownName('targeting', array, ELEMENTS)}")
         fields = ELEMENTS[array].model_fields
@@ -95,11 +95,11 @@ class ElementShape:
 
     @property
     def expected(self) -> str:
-        """The fields of an element, as they are written there."""
+        """The fields of an element, as written by that service."""
         return ", ".join(".".join(place.path) or "a value alone" for place in self.places.values())
 
     def read(self, element: Any) -> dict[str, Any] | None:
-        """Our fields of an element; None where it does not fit, as nobody may guess what it means.
+        """Our fields of an element; None if it does not fit, as its meaning must not be guessed.
 
         One that does not say whether it is excluded fits only if it has no field that we don't know: that
         might be where it says so.
@@ -119,7 +119,7 @@ class ElementShape:
             return None
 
     def write(self, fields: Mapping[str, Any]) -> Any:
-        """An element from our fields. BadRequest where it can't be said there."""
+        """An element from our fields. BadRequest if the service can't express it."""
         if self == OWN[self.array]:
             return dict(fields)
         if EXCLUDED not in self.places and fields.get(EXCLUDED):
@@ -142,7 +142,7 @@ OWN = {array: ElementShape.own(array) for array in ELEMENTS}
 
 
 def leaves(element: Any, path: str = "") -> Iterator[str]:
-    """The dotted names of all that an element says."""
+    """The dotted names of all values in an element."""
     if isinstance(element, Mapping) and element:
         for name, part in element.items():
             yield from leaves(part, f"{path}.{name}" if path else str(name))

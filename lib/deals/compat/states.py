@@ -1,4 +1,4 @@
-"""Two states of one entity, of a service that has no ETags: whether they are the same, and what differs."""
+"""Compares two states of an entity, for services without ETags."""
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
@@ -13,14 +13,14 @@ LONGEST_VALUE = 80
 
 
 def digest(found: Resource) -> str:
-    """Stands for what of an entity somebody can have changed, as an ETag would."""
+    """A digest of the fields that can change, used like an ETag."""
     return _digest(found.entity, found.raw)
 
 
 def conflict(
     model: type[Resource], now: Resource, if_match: str | None, known: Iterable[MemoryEntry]
 ) -> Conflict:
-    """Says what differs between the state that was read and the one that is there."""
+    """The Conflict with the differences between the state that was read and the current one."""
     read = next((entry for entry in known if _digest(model.entity, entry.body) == if_match), None)
     if read is None:
         return Conflict("Changed since it was read, so nothing was saved")

@@ -1,4 +1,4 @@
-"""Why the database refused, in a sentence: the constraint that it names → a Conflict."""
+"""Converts a violated constraint of the database to a Conflict with a sentence."""
 
 import re
 import sqlite3
@@ -21,12 +21,12 @@ DUPLICATES = {
 
 
 def conflict(error: IntegrityError) -> Conflict:
-    """The duplicate that the constraint forbids, or a race that was lost."""
+    """The Conflict for a duplicate, or for a lost race."""
     return Conflict(DUPLICATES.get(_constraint(error), LOST_RACE))
 
 
 def _constraint(error: IntegrityError) -> str:
-    """The constraint's name; SQLite tells the columns, from which the name is made alike."""
+    """The constraint's name; for SQLite, built from the columns in its message."""
     if isinstance(error.orig, sqlite3.Error):
         found = _SQLITE_UNIQUE.search(str(error.orig))
         columns = [name.split(".") for name in found[1].split(", ")] if found else []

@@ -1,4 +1,4 @@
-"""How many entities of a list have each value of a filter, whatever that filter itself is set to."""
+"""Counts the entities of a list per value of a filter, ignoring that filter itself."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ def countable(entity: str) -> list[str]:
 
 
 def counts(work: Work, noun: Noun, name: str, found: Sequence[ColumnElement[bool]]) -> dict[str, int]:
-    """Value, as text → how many of the entities that these conditions find have it."""
+    """Value, as text → the number of entities with it that match these conditions."""
     one, ids = FILTERS[noun.entity][name], noun.table.c.id
     value: ColumnElement[Any] = one.column(work).label("value")
     reached = one.reached(work)

@@ -1,4 +1,4 @@
-"""Demand deals, made by themselves or with a package."""
+"""Demand deals, created alone or with a package."""
 
 import secrets
 from collections import defaultdict
@@ -31,7 +31,7 @@ class DemandDeals(Noun):
     links: ClassVar[Mapping[str, str]] = {"supply_deals": "supply_deals"}
 
     def question(self, work: Work) -> Any:
-        """With what the status is derived from."""
+        """The select, with the columns of the status."""
         return select(self.table, status.of_deal(work.now).label("status"), packages.c.name.label("of")).join(
             packages, packages.c.id == self.table.c.package_id, isouter=True
         )
@@ -67,7 +67,7 @@ class DemandDeals(Noun):
         check_terms(whole, bool(whole.get("deal_sync")), (), problems)
 
     def create(self, work: Work, given: Fields) -> list[EntityKey]:
-        """With a deal id that was never given before."""
+        """Create the deal with a new, unique deal id."""
         return super().create(work, given | {"deal_id": _new_deal_id(work)})
 
     def link(self, work: Work, entity_id: int, given: Fields) -> list[EntityKey]:
@@ -106,7 +106,7 @@ def check_terms(given: Fields, is_synced: bool, where: Path, problems: Problems)
 
 
 def seats_shown(work: Work, ids: Collection[int]) -> dict[int, Fields]:
-    """Id → seat with its DSP, of those that are there."""
+    """Id → seat with its DSP, of those that exist."""
     question = (
         select(seats, dsps.c.name.label("dsp"), dsps.c.supports_deal_sync)
         .join(dsps, dsps.c.id == seats.c.dsp_id)
@@ -120,7 +120,7 @@ def seats_shown(work: Work, ids: Collection[int]) -> dict[int, Fields]:
 
 
 def seats_to_sell_to(work: Work, ids: Collection[int]) -> dict[int, Fields]:
-    """The same, of those that the caller may sell to."""
+    """The same, of the seats that the caller may sell to."""
     return seats_shown(work, {one for one in ids if work.scope.has_seat(one)})
 
 
@@ -140,7 +140,7 @@ def supply_shown(work: Work, deal_ids: Sequence[int]) -> dict[int, list[Fields]]
 
 
 def in_brief(row: Row[Any]) -> Fields:
-    """A supply package as others show it."""
+    """A supply package as a reference in other entities."""
     end = row.end_date and moments.write(moments.at_offset(row.end_date, row.end_date_offset))
     return {
         "id": row.id,

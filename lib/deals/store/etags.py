@@ -1,4 +1,4 @@
-"""ETags: which version of an entity somebody has read, and what changed since."""
+"""ETags: the version of an entity that a client has read, and the changes since."""
 
 import re
 from typing import Any
@@ -30,7 +30,7 @@ def of(work: Work, key: EntityKey) -> str:
 
 
 def check(work: Work, key: EntityKey, version: int, if_match: str | None) -> None:
-    """Conflict, saying what changed meanwhile, unless If-Match names this version, or any, or is absent.
+    """Raise Conflict with the changes, unless If-Match names this version, is `*`, or is absent.
 
     Tags are compared strongly: a weak one matches nothing (RFC 9110, 13.1.1).
     """

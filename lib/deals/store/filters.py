@@ -1,4 +1,4 @@
-"""What a list can be filtered by: the plain fields of each entity, its status, and its links."""
+"""The filters of a list: plain fields, status, and links of each entity."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ FLAGS = {"true": True, "false": False, "1": True, "0": False}
 
 @dataclass(frozen=True)
 class FilterKind:
-    """How the text of a filter is read; ValueError says what it must be. `schema` says it in OpenAPI."""
+    """The parser of a filter's text; ValueError says what it must be. `schema` is its OpenAPI schema."""
 
     parse: Callable[[str], Any]
     schema: Schema
@@ -31,7 +31,7 @@ class FilterKind:
 
 @dataclass(frozen=True)
 class ListFilter:
-    """A filter: the kind of its values, and the column that they are compared with.
+    """A filter: the kind of its values, and the column to compare with.
 
     With `owner` and `via`, the column is of another table: `via` selects from there whose it is. Rows of
     its tables `seen` count as far as the caller may see them.
@@ -44,7 +44,7 @@ class ListFilter:
     seen: tuple[Table, ...] = ()
 
     def condition(self, work: Work, texts: Sequence[str]) -> ColumnElement[bool]:
-        """Any of these values; the empty one finds what has none. ValueError for one that can't be read."""
+        """The condition for any of these values; empty text finds missing ones. ValueError if invalid."""
         column = self.column(work)
         found = column.in_([self.kind.parse(text) for text in texts if text])
         either = or_(found, column.is_(None)) if "" in texts else found

@@ -13,7 +13,7 @@ from lib.deals.store.work import EntityKey, Fields, Work
 
 
 class Recording:
-    """Watches entities during one transaction, and writes down what became of them."""
+    """Records the changes of entities during one transaction."""
 
     def __init__(self, work: Work) -> None:
         self._work = work
@@ -21,7 +21,7 @@ class Recording:
         self._versions: dict[EntityKey, int] = {}
 
     def watch(self, keys: Iterable[EntityKey]) -> None:
-        """Remember what these are now. Those that are not there are left out."""
+        """Store the current state of these entities, without missing ones."""
         for entity, ids in _by_entity(set(keys) - self._before.keys()).items():
             table = NOUNS[entity].table
             question = select(table.c.id, table.c.version).where(table.c.id.in_(ids))
@@ -34,12 +34,12 @@ class Recording:
         return self._versions[key]
 
     def created(self, keys: Iterable[EntityKey]) -> None:
-        """These were made by this transaction."""
+        """Note that this transaction created these entities."""
         for key in keys:
             self._before[key], self._versions[key] = None, 0
 
     def write(self) -> None:
-        """Record what has changed, and count it in the entities' versions."""
+        """Write the changes, and increment the entities' versions."""
         for entity, ids in _by_entity(self._before).items():
             after = self._states(entity, ids)
             for entity_id in ids:
@@ -73,7 +73,7 @@ class Recording:
 
 
 def page(work: Work, key: EntityKey, limit: int, offset: int) -> tuple[int, list[Fields]]:
-    """How many changes of this entity the caller may see, and some of them, latest first."""
+    """The number of an entity's changes that the caller may see, and a page of them, latest first."""
     if work.scope.is_limited:
         found = past.without_unseen(work, key, _all(work, key))[::-1]
         return len(found), [_shown(entry) for entry in found[offset : offset + limit]]
@@ -84,7 +84,7 @@ def page(work: Work, key: EntityKey, limit: int, offset: int) -> tuple[int, list
 
 
 def since(work: Work, key: EntityKey, version: int) -> list[Fields]:
-    """What changed in an entity after this version of it, oldest first, as the caller may see it."""
+    """The changes of an entity after this version, oldest first, as the caller may see them."""
     found = past.without_unseen(work, key, _all(work, key))
     return [_shown(entry) for entry in found if entry["version"] > version]
 

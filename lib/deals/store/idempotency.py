@@ -1,4 +1,4 @@
-"""Requests that may be repeated: a key, the body that came with it, and the first answer."""
+"""Idempotency keys: the key of a request, its body, and the first response."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,14 +17,14 @@ LONGEST = 255
 
 @dataclass(frozen=True)
 class Once:
-    """A request that is to happen once: whose key, and what it asks."""
+    """A request that must happen only once: its caller, key and body."""
 
     key: str
     entity: str
     body: Any
 
     def first_answer(self, work: Work, problems: Problems) -> tuple[Fields, str] | None:
-        """The answer and the ETag of the first such request; None if this is the first.
+        """The response and ETag of the first such request; None if this is the first.
 
         Invalid for what is no key; Conflict, saying what differs, if the key came with another request.
         """
@@ -45,7 +45,7 @@ class Once:
         return row.answer, row.etag
 
     def remember(self, work: Work, answer: Fields, etag: str) -> None:
-        """Keep the answer for a day, and forget those that are older."""
+        """Store the response for a day, and delete older ones."""
         work.connection.execute(delete(idempotency_keys).where(idempotency_keys.c.at <= work.now - KEPT_FOR))
         values = {"owner": work.who, "key": self.key, "entity": self.entity, "body": self.body}
         values |= {"answer": answer, "etag": etag, "at": work.now}

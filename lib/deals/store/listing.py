@@ -1,4 +1,4 @@
-"""One page of a list: searched, filtered, ordered; and how many it finds with each value of some filters."""
+"""A page of a list: searched, filtered and sorted, with counts per value of some filters."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +20,7 @@ Conditions = dict[str, ColumnElement[bool]]
 
 @dataclass(frozen=True)
 class Listed:
-    """How many entities a query finds, those of its page, and its counts by filter and value."""
+    """The total count of a query, the entities of its page, and its counts by filter and value."""
 
     count: int
     results: list[Fields]
@@ -28,13 +28,13 @@ class Listed:
 
 
 def offer(entity: str) -> ListOffer:
-    """What the list of this entity can be asked for."""
+    """The query parameters that the list of this entity supports."""
     kinds = sought.KINDS if entity in search.BY_TARGETS else ()
     return ListOffer(FILTERS[entity], orderings(entity), countable(entity), kinds)
 
 
 def page(work: Work, noun: Noun, query: ListQuery, problems: Problems) -> Listed:
-    """The page. Invalid if `problems` has any in the end."""
+    """The page. Invalid if there are `problems` in the end."""
     found = [*search.conditions(work, noun, query), *work.scope.seen(noun.table)]
     filters = _filters(work, noun, query, problems)
     problems.check()

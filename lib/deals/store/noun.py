@@ -1,4 +1,4 @@
-"""What all entities have in common: fields ↔ rows, rules, and who depends on whom.
+"""Shared by all entities: conversion of fields and rows, rules, and dependencies.
 
 A kind of entity that is columns alone is a `Noun`; one with links of its own is a subclass.
 """
@@ -23,7 +23,7 @@ KEPT_OF_OTHERS = ("id", "name", "is_excluded")
 
 @dataclass(frozen=True)
 class Dependants:
-    """Entities that depend on one of a kind: they are in `table`, and their `column` refers to it.
+    """Entities in `table` that depend on an entity through their `column`.
 
     With `via`, `column` is of a table of links, and `via` says there whose link it is.
     """
@@ -42,7 +42,7 @@ class Dependants:
 
 @dataclass(frozen=True)
 class Noun:
-    """One kind of entity: its path name, its word, its table, and what a request may hold."""
+    """A kind of entity: its path name, its word, its table, and its request model."""
 
     entity: str
     called: str
@@ -53,7 +53,7 @@ class Noun:
     links: ClassVar[Mapping[str, str]] = {}  # field of links → the entity on the other side, which shows them
 
     def show(self, work: Work, ids: Sequence[int]) -> list[Fields]:
-        """The entities as answers carry them, in the order of `ids`, without those that are not there."""
+        """The entities as returned, in the order of `ids`, without missing ones."""
         found = {row.id: row for row in work.rows(self.question(work).where(self.table.c.id.in_(ids)))}
         rows = [found[one] for one in ids if one in found]
         return [body | _stamps(found[body["id"]]) for body in self.bodies(work, rows)]
@@ -63,22 +63,22 @@ class Noun:
         return select(self.table)
 
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
-        """What each row is shown as."""
+        """The response body of each row."""
         return [{"id": row.id, **self.own(row)} for row in rows]
 
     def own(self, row: Row[Any]) -> Fields:
-        """The request's fields that are columns, as answers carry them."""
+        """The request's fields that are columns, as returned."""
         return {name: _shown(row, name) for name in self.request.model_fields if name in self.table.c}
 
     def state(self, body: Fields) -> Fields:
-        """What history keeps: the fields that can be set; of other entities their id and name."""
+        """The state for the history: the fields that can be set, with ids and names of other entities."""
         return {name: _brief(body[name]) for name in self.request.model_fields if name in body}
 
     def check(self, work: Work, given: Fields, before: Fields | None, problems: Problems) -> None:
-        """Add what the rules find wrong with `given`. `before` is the entity as it is; None for a new one."""
+        """Add the violated rules of `given`. `before` is the current entity; None for a new one."""
 
     def touched(self, given: Fields, before: Fields | None) -> set[EntityKey]:
-        """The other entities, there already, whose links change with this request."""
+        """The existing other entities whose links change with this request."""
         keys: set[EntityKey] = set()
         for name, entity in self.links.items():
             if name in given:
@@ -87,13 +87,13 @@ class Noun:
         return keys
 
     def create(self, work: Work, given: Fields) -> list[EntityKey]:
-        """Write a new entity, and those that come with it; returns their keys, its own first."""
+        """Write a new entity, and those created with it; returns their keys, its own first."""
         values = self.columns(given)
         entity_id = work.insert(self.table, values | self.found_by(values))
         return [(self.entity, entity_id), *self.link(work, entity_id, given)]
 
     def change(self, work: Work, entity_id: int, given: Fields) -> list[EntityKey]:
-        """Write the fields given; returns the keys of entities that came with the change."""
+        """Write these fields; returns the keys of entities created with the change."""
         mine = self.table.c.id == entity_id
         row = work.connection.execute(select(self.table).where(mine)).one()
         values = self.columns(given)
@@ -102,7 +102,7 @@ class Noun:
         return self.link(work, entity_id, given)
 
     def link(self, work: Work, entity_id: int, given: Fields) -> list[EntityKey]:
-        """Write the links that are given; returns the keys of entities that were created for them."""
+        """Write these links; returns the keys of entities created for them."""
         return []
 
     def remove(self, work: Work, entity_id: int) -> None:
@@ -125,14 +125,14 @@ class Noun:
         return values
 
     def found_by(self, row: Mapping[str, Any]) -> Fields:
-        """The columns that a search looks in, from the row's others."""
+        """The searched columns, computed from the row's other columns."""
         return {"folded": "\n".join(row[name] for name in self.searched if row.get(name)).casefold()}
 
 
 def refer(
     work: Work, table: Table, called: str, given: Any, where: tuple[str | int, ...], problems: Problems
 ) -> None:
-    """Add a problem for each of a list of `{"id": …}` that is not there, or is there twice."""
+    """Add a problem for each of a list of `{"id": …}` that does not exist, or is repeated."""
     ids = [one.get("id") for one in given or ()]
     known = work.seen(table, [one for one in ids if one is not None])
     for number, one in enumerate(ids):

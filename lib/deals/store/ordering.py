@@ -1,4 +1,4 @@
-"""What a list can be ordered by: the entity's own filters, and some of what it is linked with."""
+"""The orderings of a list: the entity's own filters, and some fields of linked entities."""
 
 from collections.abc import Callable
 from typing import Any
@@ -49,7 +49,7 @@ LINKED: dict[str, dict[str, Callable[[Work], ColumnElement[Any]]]] = {
 
 
 def ordered(noun: Noun, work: Work, name: str) -> ColumnElement[Any]:
-    """What a list is ordered by: names without regard to case, another entity by its name."""
+    """The expressions to order by: names ignoring case, other entities by their names."""
     linked = LINKED.get(noun.entity, {})
     if name in linked:
         return linked[name](work)

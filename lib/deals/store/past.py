@@ -1,4 +1,4 @@
-"""The history of an entity as a caller with some seats alone may see it."""
+"""The history of an entity for callers who may only see some seats."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ ALWAYS = ("domain_lists", "app_lists")
 
 
 def is_seen(work: Work, key: EntityKey) -> bool:
-    """Whether the caller may see the history of this entity: as it is, or as it last was."""
+    """Whether the caller may see the history of this entity, by its current or last state."""
     table = NOUNS[key[0]].table
     if not work.scope.is_limited or work.seen(table, [key[1]]):
         return True
@@ -30,7 +30,7 @@ def is_seen(work: Work, key: EntityKey) -> bool:
 
 
 def without_unseen(work: Work, key: EntityKey, entries: Sequence[Fields]) -> list[Fields]:
-    """The changes, oldest first and from the first on, without what the caller may not see."""
+    """All changes, oldest first, without those hidden from the caller."""
     if not work.scope.is_limited:
         return [*entries]
     if key[0] == "demand_deals":
@@ -41,7 +41,7 @@ def without_unseen(work: Work, key: EntityKey, entries: Sequence[Fields]) -> lis
 
 
 def _while_seat_was_seen(work: Work, entries: Sequence[Fields]) -> list[Fields]:
-    """A deal's changes while it was of a seat that the caller may see.
+    """A deal's changes while its seat was visible to the caller.
 
     When it came from another seat or went to one, what it was there is left out.
     """
@@ -61,7 +61,7 @@ def _while_seat_was_seen(work: Work, entries: Sequence[Fields]) -> list[Fields]:
 
 
 def _without_deals(work: Work, entity: str, entries: Sequence[Fields]) -> list[Fields]:
-    """A package's changes without hidden deals and seats; a change of nothing else is left out whole."""
+    """A package's changes without hidden deals and seats; changes of nothing else are left out."""
     tables = unseen.PARTS[entity]
     seen = {field: _seen_ids(work, field, table, entries) for field, table in tables.items()}
     found = []
@@ -94,7 +94,7 @@ def _seen_ids(work: Work, field: str, table: Any, entries: Sequence[Fields]) -> 
 
 
 def _removed_but_seen(work: Work, deal_ids: Iterable[int]) -> set[int]:
-    """Those of the removed deals whose last seat the caller may see."""
+    """The removed deals whose last seat the caller may see."""
     question = select(changes.c.entity_id, changes.c.before).where(
         changes.c.entity == "demand_deals",
         changes.c.entity_id.in_([*deal_ids]),
@@ -106,7 +106,7 @@ def _removed_but_seen(work: Work, deal_ids: Iterable[int]) -> set[int]:
 
 
 def _made_by_caller(work: Work, key: EntityKey) -> bool:
-    """Whether a package that is not there any more was made by the caller, and not with another token."""
+    """Whether a deleted package was created by the caller, and not with another token."""
     scope = work.scope
     question = select(changes.c.id).where(
         changes.c.entity == key[0],

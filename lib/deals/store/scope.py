@@ -1,4 +1,4 @@
-"""What one caller may see of the deals, as conditions for the database.
+"""The deals that a caller may see, as conditions for the database.
 
 A deal is seen by who may see its seat. A package is seen by who may see one of its deals, or made it. A DSP
 is seen with its seats. Lists of domains and apps belong to no seat: everybody who may see deals sees them.
@@ -18,7 +18,7 @@ Condition = ColumnElement[bool]
 
 @dataclass(frozen=True)
 class DealsScope:
-    """Who asks, and the seats (by id) whose deals they may see; None: those of all seats.
+    """The caller, and the seats (by id) whose deals they may see; None: all seats.
 
     `since` is when that person was added: what a namesake made before is not theirs. `token` is the number
     of a token that is itself for some seats alone: of the packages it sees those that it made, not those
@@ -32,21 +32,21 @@ class DealsScope:
 
     @property
     def is_limited(self) -> bool:
-        """Whether there may be deals that the caller can't see."""
+        """Whether the caller is limited to some seats."""
         return self.seats is not None
 
     def seen(self, table: Table) -> tuple[Condition, ...]:
-        """Conditions on a table of entities for those that the caller may see; none if they see all."""
+        """Conditions on a table for the entities that the caller may see; none if they see all."""
         if self.seats is None or table.name not in _SEEN:
             return ()
         return (_SEEN[table.name](self),)
 
     def has_seat(self, seat_id: int | None) -> bool:
-        """Whether the deals of this seat may be seen."""
+        """Whether the caller may see the deals of this seat."""
         return self.seats is None or seat_id in self.seats
 
     def made(self, table: Table) -> Condition:
-        """The condition for the packages that the caller made."""
+        """The condition for packages that the caller created."""
         if self.token is not None:
             return table.c.made_with == self.token
         mine = table.c.made_by == self.who

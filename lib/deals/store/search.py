@@ -1,4 +1,4 @@
-"""What a list's search finds: entities with each of its words, of their own or in what they are linked with.
+"""The search of a list: entities that contain all of its words, themselves or in linked entities.
 
 Packages and deals are found by each other's names, by seats and DSPs, by codes and contacts, by targeting;
 not by deals that the caller can't see (the packages of a deal that is seen are seen too).
@@ -19,7 +19,7 @@ LISTS = ((t.supply_domain_lists, t.domain_lists), (t.supply_app_lists, t.app_lis
 
 
 def conditions(work: Work, noun: Noun, query: ListQuery) -> list[ColumnElement[bool]]:
-    """One for each word of the search: whatever its case, found anywhere; a number is an id too."""
+    """A condition per word of the search, ignoring case; a number can also be an id."""
     return [_has(work, noun, word, query.meanings.get(word.casefold(), ())) for word in query.search.split()]
 
 
@@ -40,7 +40,7 @@ def _has(work: Work, noun: Noun, word: str, meanings: tuple[tuple[str, str], ...
 
 
 def _within(noun: Noun, word: str) -> ColumnElement[bool]:
-    """In the entity's own names and codes; a number is its id too."""
+    """The condition on the entity's own names and codes, and its id if the word is a number."""
     text = _text(noun.table, word)
     if word.isascii() and word.isdigit() and len(word) < 17 and int(word) <= LARGEST_ID:
         return or_(text, noun.table.c.id == int(word))
@@ -52,7 +52,7 @@ def _text(table: Table, word: str) -> ColumnElement[bool]:
 
 
 def _seats(word: str) -> Select[tuple[int]]:
-    """The seats with this word in their names and codes, or in those of their DSPs."""
+    """The seats with this word in their names or codes, or in those of their DSPs."""
     dsps = select(t.dsps.c.id).where(_text(t.dsps, word))
     return select(t.seats.c.id).where(or_(_text(t.seats, word), t.seats.c.dsp_id.in_(dsps)))
 

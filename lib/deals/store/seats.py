@@ -1,4 +1,4 @@
-"""DSPs and the seats at them."""
+"""DSPs and their seats."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ class Dsps(Noun):
     """A demand-side platform."""
 
     def check(self, work: Work, given: Fields, before: Fields | None, problems: Problems) -> None:
-        """Deal sync is not taken away under the deals that use it."""
+        """Check that deal sync is not switched off while deals use it."""
         if before is not None and given.get("supports_deal_sync") is False:
             _check_unused(work, seats.c.dsp_id == before["id"], "supports_deal_sync", problems)
 
@@ -32,7 +32,7 @@ class Seats(Noun):
         return [shown[row.id] for row in rows]
 
     def check(self, work: Work, given: Fields, before: Fields | None, problems: Problems) -> None:
-        """The DSP is there, and it supports deal sync if the seat's deals use it."""
+        """Check that the DSP exists, and supports deal sync if the seat's deals use it."""
         chosen = given.get("dsp", {}).get("id")
         if chosen is None:
             return

@@ -1,4 +1,4 @@
-"""The status of packages and deals: derived from is_active and the dates, whenever it is asked for.
+"""The status of packages and deals, derived from is_active and the dates in every query.
 
 Our own rule. A supply package is complete once it has ended, else paused while it is not active, else
 pending until it starts, else active. A demand deal is paused while it is not active itself, else it is as
@@ -29,7 +29,7 @@ def of_package(now: datetime) -> ColumnElement[str]:
 
 
 def of_deal(now: datetime) -> ColumnElement[str]:
-    """The status of a row of demand_deals, its packages looked up for that row: for a few deals."""
+    """The status of a row of demand_deals by a subquery for its packages; fast for a few deals."""
 
     def has_one(status: str) -> Condition:
         linked = (
@@ -42,7 +42,7 @@ def of_deal(now: datetime) -> ColumnElement[str]:
 
 
 def of_deals(now: datetime) -> ColumnElement[str]:
-    """The same, by sets of deals that are put together once: for all deals."""
+    """The same by sets of deals that are computed once; fast for all deals."""
 
     def is_among(status: str) -> Condition:
         packages = select(supply_packages.c.id).where(of_package(now) == status)
@@ -54,7 +54,7 @@ def of_deals(now: datetime) -> ColumnElement[str]:
 
 
 def _furthest(has: Callable[[str], Condition]) -> ColumnElement[str]:
-    """A deal's status, where `has` says whether it has a package of a status."""
+    """A deal's status; `has` gives the condition that it has a package with a status."""
     is_active = demand_deals.c.is_active
     return case(
         (has("active"), case((is_active, "active"), else_="paused")),

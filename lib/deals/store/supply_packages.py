@@ -37,7 +37,7 @@ LISTS: dict[str, tuple[str, Table, Table]] = {
 
 @dataclass(frozen=True)
 class SupplyPackages(Noun):
-    """What is sold. `deals` makes the demand deals that come with a package."""
+    """Supply packages. `deals` creates the demand deals of a package."""
 
     deals: Noun | None = None
     links: ClassVar[Mapping[str, str]] = {"demand_deals": "demand_deals"}
@@ -65,7 +65,7 @@ class SupplyPackages(Noun):
         ]
 
     def check(self, work: Work, given: Fields, before: Fields | None, problems: Problems) -> None:
-        """It ends after it starts; what it refers to is there; one way to get its deals."""
+        """Check that the end is after the start, references exist, and there is one source of deals."""
         _check_dates({**(before or {}), **given}, given, problems)
         for name, (called, table, _) in LISTS.items():
             refer(work, table, called, given.get(name), (name,), problems)
@@ -98,7 +98,7 @@ class SupplyPackages(Noun):
         return self._generate(work, entity_id, name, created)
 
     def _generate(self, work: Work, package_id: int, name: str, created: Fields) -> list[EntityKey]:
-        """One deal for each option, all with the same fee and contact."""
+        """Create a deal for each option, all with the same fee and contact."""
         assert self.deals is not None  # noqa: S101
         options = created["demand_deals_options"]
         buyers = seats_shown(work, {option["seat"]["id"] for option in options})

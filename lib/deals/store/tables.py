@@ -1,4 +1,4 @@
-"""The tables of the deals half; the columns of plain fields come from fields.py.
+"""The tables of the deals API; the columns of plain fields come from fields.py.
 
 Every entity counts its own changes (`version`). A deal id is written down for good when it is given, so
 that none is given twice. What others depend on can't be deleted: the database itself refuses it. A search
@@ -38,7 +38,7 @@ SQL: dict[fields.FieldKind, Any] = {
 
 
 def _entity(name: str, *parts: Any) -> Table:
-    """A table of entities: id, name, `parts`, and what is kept of all of them."""
+    """A table of entities: id, name, `parts`, and the columns of all entities."""
     return Table(
         name,
         metadata,
@@ -65,7 +65,7 @@ def _plain(entity: str) -> Iterator[Column[Any]]:
 
 
 def _maker() -> tuple[Column[Any], ...]:
-    """Who made it, and with which token if that one is for some seats alone."""
+    """The columns for its creator, and the token if that is limited to some seats."""
     return Column("made_by", String(64), index=True), Column("made_with", Integer)
 
 

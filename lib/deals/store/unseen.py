@@ -1,4 +1,4 @@
-"""What a caller with some seats alone does not see: left out of answers, and left as it is by changes."""
+"""Entities hidden from callers who may only see some seats: left out of responses, and kept by changes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -33,7 +33,7 @@ SHARED_LIST = "The {called} {id} is used by packages that you may not change"
 
 
 def left_out(work: Work, entity: str, bodies: Sequence[Fields]) -> list[Fields]:
-    """The bodies without what the caller may not see."""
+    """The bodies without entities hidden from the caller."""
     if not work.scope.is_limited:
         return [*bodies]
     shown = [dict(body) for body in bodies]
@@ -46,7 +46,7 @@ def left_out(work: Work, entity: str, bodies: Sequence[Fields]) -> list[Fields]:
 
 
 def kept(work: Work, noun: Noun, given: Fields, before: Fields) -> Fields:
-    """What is given, with the links that the caller does not see and can't have meant to remove."""
+    """The request's fields, with hidden links added that the caller can't have meant to remove."""
     if not work.scope.is_limited:
         return given
     whole = dict(given)
@@ -57,7 +57,7 @@ def kept(work: Work, noun: Noun, given: Fields, before: Fields) -> Fields:
 
 
 def check_change(work: Work, noun: Noun, given: Fields, before: Fields | None) -> None:
-    """Forbidden where a change, or a creation, would reach what the caller may not change."""
+    """Raise Forbidden if a change, or a creation, affects entities that the caller may not change."""
     if not work.scope.is_limited:
         return
     if noun.entity in MASTER_DATA:
@@ -87,7 +87,7 @@ def _seen(work: Work, table: Table, listed: Sequence[Fields]) -> Callable[[Field
 
 
 def id_of(one: Fields) -> int:
-    """The id of what is listed; of a choice of a seat, the seat's."""
+    """The id of a listed entity; of a seat choice, the seat's."""
     return int(one["seat"]["id"] if "seat" in one else one["id"])
 
 

@@ -1,4 +1,4 @@
-"""What every step of one request shares: the connection, the time, and who asks."""
+"""Shared by all steps of one request: the connection, the time, and the caller."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -32,15 +32,15 @@ class Work:
         return self.scope.who
 
     def rows(self, question: Select[Any]) -> list[Row[Any]]:
-        """All rows that the question finds."""
+        """All rows of the query."""
         return [*self.connection.execute(question)]
 
     def named(self, table: Table, ids: Collection[int]) -> dict[int, str]:
-        """Id → name of those rows that are there."""
+        """Id → name of existing rows."""
         return self._named(select(table.c.id, table.c.name), table, ids)
 
     def seen(self, table: Table, ids: Collection[int]) -> dict[int, str]:
-        """Id → name of those rows that the caller may see."""
+        """Id → name of rows that the caller may see."""
         return self._named(select(table.c.id, table.c.name).where(*self.scope.seen(table)), table, ids)
 
     def insert(self, table: Table, values: Mapping[str, Any]) -> int:

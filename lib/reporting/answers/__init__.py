@@ -27,7 +27,7 @@ class Total:
 
 @dataclass(frozen=True)
 class Precision:
-    """How much was read (*extension*).
+    """How many records were read (*extension*).
 
     `unread` names data fields that would have taken longer than the deadline allowed. `exact_milliseconds` is
     what an answer from all records in range is expected to take, where the service says so.

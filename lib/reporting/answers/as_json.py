@@ -85,7 +85,7 @@ def decode(body: Mapping[str, Any], split_by: Sequence[str]) -> Audience:
 
 
 def decode_total(total: Mapping[str, Any], rows: int = 0) -> Total:
-    """The Total of a `total` object; `rows` is how many there are where it does not say it."""
+    """The Total of a `total` object; `rows` is the default number of rows."""
     found, data = total.get("records_found"), total.get("data") or []
     return Total(
         values=_by_name(data, "value"),
@@ -118,7 +118,7 @@ def _by_name(cells: Sequence[Cell], key: str) -> Values:
 
 
 def _in_percent(value: Any) -> str | None:
-    """A confidence range as the specification has it: the text of a number."""
+    """A confidence range as in the specification: a number as text."""
     if value in MISSING:
         return None
     text = str(value).removesuffix("%").strip()
@@ -127,7 +127,7 @@ def _in_percent(value: Any) -> str | None:
 
 
 def _aligned(rows: Sequence[Mapping[str, Any]], usual: list[str]) -> tuple[list[str], list[Cell]]:
-    """The data fields, and the cells of all rows one after the other, each row's in that order."""
+    """The data fields, and the cells of all rows, each row's in that order."""
     fields = [cell["name"] for cell in rows[0]["data"]] if rows else usual
     cells = [cell for row in rows for cell in row["data"]]
     names = [cell["name"] for cell in cells]
@@ -148,7 +148,7 @@ def _numbers_of(fields: list[str], values: list[Any], rows: int) -> pd.DataFrame
 
 
 def _percents_of(fields: list[str], cells: list[Cell], total: Total, rows: int) -> pd.DataFrame:
-    """The shares of those fields that have some: of a total of zero they are missing, but there."""
+    """The shares of the fields that have any; with a total of zero they are present but missing."""
     percents = _numbers_of(fields, [cell.get("percent") for cell in cells], rows)
     known = percents.notna().any()
     zero = [name for name in fields if not known[name] and not total.values.get(name)]
@@ -158,7 +158,7 @@ def _percents_of(fields: list[str], cells: list[Cell], total: Total, rows: int) 
 
 
 def _texts_of(split: list[str], texts: list[Any]) -> pd.DataFrame:
-    """A text column per key field from the rows' texts; what is missing is the empty text."""
+    """A text column per key field from the rows' texts; missing values are the empty text."""
     if len(split) == 1:
         texts = [text if isinstance(text, list) else [text] for text in texts]
     if any(isinstance(text, str) for text in texts):

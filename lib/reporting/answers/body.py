@@ -1,4 +1,4 @@
-"""The body of an answer as fields: JSON, or YAML where the service says so."""
+"""Parses the body of a response: JSON, or YAML by its Content-Type."""
 
 from typing import Any, ClassVar
 
@@ -7,7 +7,7 @@ import yaml
 
 
 class _Texts(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """YAML whose plain scalars are texts, but for null: `NO` stays a country, `2026-11-14` a date's text."""
+    """A YAML loader that reads plain scalars as text, except null: `NO` and `2026-11-14` stay text."""
 
     yaml_implicit_resolvers: ClassVar = {
         first: [(tag, pattern) for tag, pattern in found if tag == "tag:yaml.org,2002:null"]
@@ -16,7 +16,7 @@ class _Texts(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mis
 
 
 def fields(body: bytes, media_type: str) -> dict[str, Any]:
-    """The object in the body; ValueError where there is none, or one without `status`."""
+    """The object in the body; ValueError if there is none, or it has no `status`."""
     try:
         found = yaml.load(body, _Texts) if is_yaml(media_type) else orjson.loads(body)  # noqa: S506
     except (yaml.YAMLError, RecursionError) as error:
@@ -27,10 +27,10 @@ def fields(body: bytes, media_type: str) -> dict[str, Any]:
 
 
 def is_yaml(media_type: str) -> bool:
-    """Whether a Content-Type is one of those under which YAML travels (RFC 9512, and what came before)."""
+    """Whether a Content-Type is YAML (RFC 9512, and older names)."""
     return media_type.partition(";")[0].strip().lower().endswith("yaml")
 
 
 def is_message(media_type: str) -> bool:
-    """Whether a Content-Type is that of an answer in fields, not of a file."""
+    """Whether a Content-Type is JSON or YAML, and not a file."""
     return is_yaml(media_type) or media_type.partition(";")[0].strip().lower().endswith("json")

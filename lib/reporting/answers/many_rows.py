@@ -1,4 +1,4 @@
-"""A large JSON answer read by columns: a service may send half a million rows where twenty were wanted.
+"""Parses large JSON answers by columns: a service may send half a million rows where twenty were requested.
 
 Arrow's reader takes a fifth of the time and memory, and holds up no other thread meanwhile; it reads answers
 all of whose rows are alike. Any other is left to as_json, which reads the same.
@@ -24,7 +24,7 @@ TEXT = pa.string()
 
 
 def decode(body: bytes, split_by: Sequence[str], least_bytes: int = LEAST_BYTES) -> Audience | None:
-    """The Audience of a successful answer to that split; None where it is to be read row by row."""
+    """The Audience of a successful answer to that split; None if it has to be parsed row by row."""
     if not split_by or len(body) < least_bytes:
         return None
     try:
@@ -37,11 +37,11 @@ def decode(body: bytes, split_by: Sequence[str], least_bytes: int = LEAST_BYTES)
 
 
 class _Unlike(Exception):
-    """The rows are not alike."""
+    """The rows have different fields."""
 
 
 def _read(body: bytes, has_lists: bool) -> pa.Table:
-    """The answer as a table of one row. Texts are named as such: they might be taken for times."""
+    """The answer as a table of one row, with explicit text types, as Arrow could infer times."""
     name = pa.list_(TEXT) if has_lists else TEXT
     cell = pa.struct([("name", TEXT)])
     row = pa.struct([("name", name), ("data", pa.list_(cell))])
@@ -84,7 +84,7 @@ def _fields(cells: pa.StructArray, rows: int) -> list[str]:
 
 
 def _numbers(cells: pa.StructArray, key: str, fields: list[str]) -> pd.DataFrame:
-    """A column per field; a number that is a text is read, one that is missing or not told is NaN."""
+    """A column per field; numbers written as text are parsed, missing ones are NaN."""
     rows = len(cells) // len(fields)
     if key in {field.name for field in cells.type} and not pa.types.is_null(cells.field(key).type):
         numbers = _floats(cells.field(key)).reshape(rows, len(fields))

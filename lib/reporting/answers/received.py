@@ -1,4 +1,4 @@
-"""What a service sent back, whatever the HTTP code: `status` in the body decides (docs/decisions.md)."""
+"""Parses responses of a service: `status` in the body decides, not the HTTP code (docs/decisions.md)."""
 
 from collections.abc import Sequence
 from math import ceil
@@ -69,7 +69,7 @@ def fields(answer: httpx.Response) -> dict[str, Any]:
 
 
 def _foreign(answer: httpx.Response) -> TrancheError:
-    """What an answer is that is not of this API, by its HTTP code: mostly somebody's on the way to it."""
+    """The error for a response that is not of this API, by its HTTP code: usually that of a proxy."""
     code = answer.status_code
     if code == UNAUTHORISED:
         return Refused("The service rejected our token")
@@ -83,5 +83,5 @@ def _foreign(answer: httpx.Response) -> TrancheError:
 
 
 def _wait(answer: httpx.Response) -> int:
-    """Seconds after which to ask again."""
+    """Seconds before the next attempt."""
     return ceil(retry_after(answer)) or UNKNOWN_WAIT_SECONDS

@@ -31,7 +31,7 @@ KEPT_IN_MEMORY = 4 * 1024 * 1024
 
 
 def made(table: FileTable, export_format: ExportFormat, deadline: Deadline | None = None) -> IO[bytes]:
-    """The whole file, at its start: in memory while it is small, else in a temporary file.
+    """The complete file, positioned at its start: in memory if small, else a temporary file.
 
     A reader, however slow, keeps neither the table nor a thread, and its time is not the query's. Raises
     DeadlineExceeded, and BadRequest for what a spreadsheet can't hold (`sheets.fill`).

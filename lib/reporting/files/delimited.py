@@ -29,7 +29,7 @@ ROWS_PER_CHUNK = 20_000
 
 @dataclass(frozen=True)
 class TextDialect:
-    """How one text format writes a header, a text and its quotes, a number, a line; and an empty line."""
+    """A text format: how it writes headers, texts with quotes, numbers, lines, and empty lines."""
 
     separator: str
     end: str
@@ -73,7 +73,7 @@ def _cells(column: FileColumn, dialect: TextDialect) -> pa.StringArray:
 
 
 def _digits(column: FileColumn, texts: pa.StringArray) -> pa.BooleanArray:
-    """Which texts of a key field of type int count as numbers; of any other none."""
+    """Which texts of a key field are written as numbers: only for type int."""
     is_number = pc.match_substring_regex(texts, r"^(-?[0-9]+)?$")
     return pc.and_(is_number, column.kind == "int")
 
@@ -88,7 +88,7 @@ def _quoted_where_needed(texts: pa.StringArray) -> pa.StringArray:
 
 
 def _harmless(texts: pa.StringArray) -> pa.StringArray:
-    """An apostrophe before what a spreadsheet would take for a formula (OWASP, "CSV injection")."""
+    """Escape texts that a spreadsheet would run as formulas by an apostrophe (OWASP, "CSV injection")."""
     return pc.replace_substring_regex(texts, r"\A([=+\-@\t\r])", r"'\1")
 
 

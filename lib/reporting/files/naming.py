@@ -1,4 +1,4 @@
-"""What a file is called, and what its answer's headers say."""
+"""File names of exports, and the headers of their responses."""
 
 import datetime as dt
 import re
@@ -16,7 +16,7 @@ def media_type(export_format: ExportFormat) -> str:
 
 
 def filename(slicer: str, start: dt.date, end: dt.date, export_format: ExportFormat) -> str:
-    """`<slicer>_<start>_<end>.<format>`, without what some file system can't hold or a reader can't see."""
+    """`<slicer>_<start>_<end>.<format>`, without invisible characters or those that file systems reject."""
     seen = "".join("_" if unicodedata.category(character)[0] in "CZ" else character for character in slicer)
     name = re.sub(r'[\\/:*?"<>|]', "_", seen)[:MAX_SLICER_CHARACTERS].strip("._") or "report"
     return f"{name}_{start}_{end}.{export_format}"

@@ -1,4 +1,4 @@
-"""What the two spreadsheet formats share: how a table becomes sheets and cells.
+"""Shared by the two spreadsheet formats: converts a table to sheets and cells.
 
 Our own choices, where the specification is silent: each sheet begins with the same bold header, which stays
 in view; a table with more rows than a sheet holds goes on in further ones; text is always a text cell,
@@ -26,7 +26,7 @@ _ROWS_MEASURED = 1_000
 
 
 class Book(Protocol):
-    """A spreadsheet file in the making."""
+    """A spreadsheet file that is being written."""
 
     @property
     def limits(self) -> SheetLimits:
@@ -50,7 +50,7 @@ class SheetCells(NamedTuple):
 
 
 def fill(book: Book, table: FileTable, deadline: Deadline) -> None:
-    """Write a table into a book, on as many sheets as it takes.
+    """Write a table into a book, on as many sheets as needed.
 
     BadRequest for too many columns or a text that no cell holds.
     """

@@ -1,4 +1,4 @@
-"""What a reader finds in the cells of a file, without making it: for a preview."""
+"""The cells of a file as displayed, for a preview without writing the file."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What a file is made from: columns of values, and perhaps a row of totals."""
+"""The content of a file: columns of values, and optionally a row of totals."""
 
 import dataclasses
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What moved: put together from the questions, the contributions, the noise and the surprise."""
+"""What moved: combines queries, contributions, noise and surprise."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ def explained(
     days: tuple[Days, Days],
     names: Sequence[str],
 ) -> Moved:
-    """What moved a data field between two periods, `days` (before, now), among the key fields `names`.
+    """The values of the key fields `names` that moved a data field between two periods, `days` (before, now).
 
     `ask` answers questions in their order, side by side where it can; it is called four times, with at most
     2 · MOST_FIELDS questions, TESTED_FIELDS of the key fields being looked at closely. Raises what it raises.
@@ -78,7 +78,7 @@ def _figure(
     days: tuple[Days, Days],
     fields: Sequence[str],
 ) -> tuple[About, Quantity, Pair]:
-    """What kind of figure it is, as answers tell which data fields add up, and its sums before and now."""
+    """The kind of the figure, by the data fields that add up, and its sums before and now."""
     about = About(query, tuple(dict.fromkeys((*leaves(field, slicer), field.name))), days)
     shares = [about.top(days[1], name).model_copy(update={"limit": 1}) for name in fields[:1]]
     old, new, *split = ask([*(about.asked(day) for day in days), *shares])
@@ -96,12 +96,12 @@ def _by_volume(of: Quantity) -> tuple[str, ...]:
 
 
 def _days(answer: Audience, days: Days) -> int:
-    """How many of the days have data; all of them where the service does not say."""
+    """The number of days with data; all of them if the service does not say."""
     return len(answer.total.dates) or (days[1] - days[0]).days + 1
 
 
 def _strongest(found: Sequence[Candidate]) -> list[Candidate]:
-    """The key fields to look at closely."""
+    """The key fields to analyse in detail."""
     return sorted(found, key=lambda one: one.explanation.rank, reverse=True)[:TESTED_FIELDS]
 
 

@@ -17,7 +17,7 @@ TESTED, SHOWN, LEAST_SHARE = 30, 5, 0.05
 
 @dataclass(frozen=True)
 class Mover:
-    """A value: what it contributes to the difference, and its own figure before and now.
+    """A value: its contribution to the difference, and its own figure before and now.
 
     Of a ratio, `mix` and `rate` add up to what it contributes; `share` is the part of the whole difference,
     where all values of the key field moved the same way.
@@ -67,7 +67,7 @@ class Candidate:
 
     @property
     def volume(self) -> Numbers:
-        """How much there is of each value: the first data field's mean of both periods."""
+        """The volume of each value: the first data field's mean of both periods."""
         first = self.pair.now.columns[0]
         both: Numbers = (self.pair.before[first].abs() + self.pair.now[first].abs()).to_numpy() / 2
         return both
@@ -84,7 +84,7 @@ class Candidate:
         return _explained(self, [place for place in self.largest if self._is_large(place)])
 
     def moves(self, places: Sequence[int]) -> Moves:
-        """With these values as movers, as far as they matter."""
+        """The moves with these values as movers, as far as they matter."""
         kept = [place for place in places if self._is_large(place)]
         kept.sort(key=lambda place: -abs(self.found.whole[place]))
         found = _explained(self, kept)
@@ -115,7 +115,7 @@ class Candidate:
         )
 
     def _share(self, place: int) -> float | None:
-        """A share of the difference means something only where nothing moved against it."""
+        """The share of the difference; only meaningful if nothing moved in the opposite direction."""
         whole = difference(self.of, self.pair)
         moved = [*self.found.whole, rest(self)]
         is_one_way = all(one * whole >= -1e-9 * whole * whole for one in moved)
@@ -130,7 +130,7 @@ def candidate(of: Quantity, sides: Sides, whole: Pair, is_overlapping: bool) -> 
 
 
 def rest(one: Candidate) -> float:
-    """What the values that are not known contribute: the difference less what the others do."""
+    """The contribution of unknown values: the difference less the contributions of the others."""
     return difference(one.of, one.pair) - float(one.found.whole.sum())
 
 

@@ -1,4 +1,4 @@
-"""What values' differences usually are: those of the same days one to four times earlier.
+"""The usual differences of values: those of the same days in one to four earlier periods.
 
 A step back is whole weeks, so that weekdays stay the same, and at least the length of the period now: steps
 of less would compare days with themselves.

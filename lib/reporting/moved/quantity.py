@@ -1,4 +1,4 @@
-"""What kind of figure a data field is, as far as that says how its difference is divided among values.
+"""The kinds of figures, which decide how a difference is divided among values.
 
 Additive    a sum, or sums added and subtracted: a value contributes its own difference
 Ratio       factor · Σy / Σx: a value contributes by its share of Σx (mix) and by its own ratio (rate)
@@ -64,7 +64,7 @@ def leaves(field: DataField, slicer: Slicer) -> tuple[str, ...]:
 
 
 def quantity(field: DataField, slicer: Slicer, additive: Collection[str]) -> Quantity:
-    """What kind of figure a data field is; `additive` are the data fields whose values add up."""
+    """The kind of a data field's figure; `additive` are the data fields whose values add up."""
     expression = _expression(field, slicer)
     if not expression.fields() or not expression.fields() <= set(additive):
         return Own(Field(field.name))

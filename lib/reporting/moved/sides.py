@@ -23,7 +23,7 @@ Ask = Callable[[Sequence[AudienceQuery]], Sequence[Audience]]
 
 @dataclass(frozen=True)
 class About:
-    """What is asked of both periods, `days` (before, now): a question, whose split and days do not matter.
+    """The query for both periods, `days` (before, now); the split and dates of `query` are ignored.
 
     `leaves` are the data fields that the figure is computed from; values are ordered by the first. `weight`
     is what a sum of before counts, where the periods are not of one length.
@@ -85,7 +85,7 @@ class Sides:
 
     @property
     def codes(self) -> list[str]:
-        """The values that are known of in one of the periods."""
+        """The values known in either period."""
         return sorted({*self.before.sums.index, *self.now.sums.index})
 
     @property
@@ -94,7 +94,7 @@ class Sides:
         return self.before.words | self.now.words
 
     def missing(self) -> list[set[str]]:
-        """Per side, the values that may be there and are not known."""
+        """Per side, the values that may exist but are not known."""
         return [
             set() if side.is_whole else {*self.codes} - {*side.sums.index} for side in (self.before, self.now)
         ]
@@ -165,7 +165,7 @@ def _errors(answer: Audience, about: About, is_sampled: bool) -> pd.DataFrame:
 
 
 def _joined(known: Side, more: Side, codes: Collection[str]) -> Side:
-    """With the values that were looked up; of a segmented key field others come along, which are left out."""
+    """Adds the values looked up; other values of a segmented key field in the answer are left out."""
     there = [code for code in more.sums.index if code in codes]
     return replace(
         known,

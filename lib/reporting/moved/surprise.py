@@ -1,4 +1,4 @@
-"""Which key field explains a difference best, after Bhagwan et al., "Adtributor", NSDI 2014.
+"""Ranks key fields by how well they explain a difference, after Bhagwan et al., "Adtributor", NSDI 2014.
 
 Explanatory power is the share of the difference that a few values have; surprise, how far their shares of the
 whole moved, as their part of the Jensen-Shannon divergence of the two distributions. The paper prefers

@@ -1,4 +1,4 @@
-"""The manifest of a slicer: the one file that says which other files count.
+"""The manifest of a slicer: the file that lists its valid files.
 
 A change of a slicer is a new manifest, put in place of the old one by a rename: readers see the old
 slicer or the new one, never something between.

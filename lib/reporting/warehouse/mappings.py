@@ -1,4 +1,4 @@
-"""Mappings: codes and their descriptions, as somebody brings them and as a slicer keeps them."""
+"""Mappings of codes to descriptions: reads them from CSV, and stores them with a slicer."""
 
 import csv
 import hashlib
@@ -51,7 +51,7 @@ def _add(mapping: dict[str, str], row: list[str], where: str) -> None:
 
 
 def store_mapping(folder: Path, mapping: Mapping[str, str]) -> str:
-    """Keep a mapping in a slicer's folder; the file's relative path, which names its content."""
+    """Store a mapping in a slicer's folder; returns the relative path, which contains the digest."""
     content = json.dumps(dict(sorted(mapping.items())), ensure_ascii=False).encode()
     relative = f"{FOLDER}/{_named(content)}"
     path = folder / relative
@@ -67,7 +67,7 @@ def store_mapping(folder: Path, mapping: Mapping[str, str]) -> str:
 
 
 def stored_mapping(path: Path) -> dict[str, str]:
-    """Read back what `store_mapping` kept. Misconfigured where it is not that: its name is its digest."""
+    """Read a mapping written by `store_mapping`. Misconfigured if it does not match its digest."""
     try:
         content = path.read_bytes()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Rows of any order go in, Parquet files per day come out; the manifest makes them count."""
+"""Writes rows in any order to Parquet files per day; they become valid through the manifest."""
 
 import datetime as dt
 import os
@@ -63,7 +63,7 @@ class RowFiles:
                 self._spill()
 
     def finish(self) -> None:
-        """Write what is left, and see that all of it is on disk."""
+        """Write the remaining rows, and sync all files to disk."""
         self._spill()
         self._wait()
         closed = self._writers.map(self._closed, list(self._open.values()))
@@ -82,7 +82,7 @@ class RowFiles:
         self._writing = self._thread.submit(self._append, table)
 
     def _wait(self) -> None:
-        """Until the rows before are written; what went wrong with them is raised here."""
+        """Wait until earlier rows are written; their errors are raised here."""
         if self._writing is not None:
             self._writing.result()
 

@@ -38,7 +38,7 @@ class StoredSlicer:
 
     @property
     def layout_folder(self) -> Path:
-        """Where the engine keeps its resident layout of this version."""
+        """The folder of the engine's resident layout for this version."""
         return self.folder / "layout" / self.version
 
     @property

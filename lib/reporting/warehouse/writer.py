@@ -1,4 +1,4 @@
-"""The one way into a slicer: rows are written beside what is there, then made to count at once."""
+"""Writes to a slicer atomically: new files are added beside the old ones, then the manifest is replaced."""
 
 import datetime as dt
 import fcntl
@@ -21,7 +21,7 @@ Mode = Literal["create", "append", "replace", "replace-days"]
 
 
 class Writer:
-    """Rows on their way into a slicer; nothing of them counts before `commit`."""
+    """A transaction of new rows; none of them are visible before `commit`."""
 
     def __init__(self, folder: Path, manifest: Manifest, mode: Mode, files: RowFiles, import_id: str) -> None:
         self._folder, self._manifest, self._mode = folder, manifest, mode
@@ -39,11 +39,11 @@ class Writer:
         self._rows += table.num_rows
 
     def commit(self, source: str, digest: str) -> None:
-        """Make the rows count, as the import of one file with this SHA-256 digest."""
+        """Commit the rows as the import of one file with this SHA-256 digest."""
         self.commit_all([Source(source, digest, self._rows)])
 
     def commit_all(self, sources: Sequence[Source]) -> None:
-        """Make the rows count, as one import of several files."""
+        """Commit the rows as one import of several files."""
         self._files.finish()
         days = {} if self._mode == "replace" else dict(self._manifest.days)
         for day, parts in self._files.parts.items():
@@ -59,7 +59,7 @@ class Writer:
 def writing(
     folder: Path, slicer: str, definition: Definition, mappings: Mapping[str, Mapping[str, str]], mode: Mode
 ) -> Iterator[Writer]:
-    """A Writer into the slicer of a folder, under its lock; without a commit everything stays as it was."""
+    """A Writer for the slicer in a folder, under its lock; without a commit nothing changes."""
     folder.mkdir(parents=True, exist_ok=True)
     with _locked(folder, slicer):
         before = read_manifest(folder)
@@ -77,7 +77,7 @@ def writing(
 
 
 def refuse_mode(mode: Mode, exists: bool, slicer: str) -> None:
-    """ImportRefused when a slicer that exists, or does not, can't be written to this way."""
+    """Raise ImportRefused if the mode does not fit a slicer that exists, or does not exist."""
     if exists and mode == "create":
         raise ImportRefused(
             f"The slicer {slicer} exists. Use --append to add rows, --replace-days to replace the days that "
@@ -88,7 +88,7 @@ def refuse_mode(mode: Mode, exists: bool, slicer: str) -> None:
 
 
 def refuse_definition(mode: Mode, before: Definition | None, definition: Definition, slicer: str) -> None:
-    """ImportRefused when rows of `definition` can't join those that are there."""
+    """Raise ImportRefused if rows of `definition` can't be added to the existing ones."""
     differing = before.differences(definition) if before and mode in ("append", "replace-days") else []
     if differing:
         raise ImportRefused(
@@ -100,7 +100,7 @@ def refuse_definition(mode: Mode, before: Definition | None, definition: Definit
 def _begin(
     folder: Path, before: Manifest | None, definition: Definition, mappings: Mapping[str, Mapping[str, str]]
 ) -> Manifest:
-    """What the slicer will be before the new rows: its new definition and mappings, its old rows."""
+    """The manifest before new rows: with the new definition and mappings, and the old rows."""
     unknown, files = set(mappings) - definition.mappings, dict(before.mappings) if before else {}
     if unknown:
         raise ImportRefused(f"No key field of the definition names the mapping '{min(unknown)}'")
@@ -130,7 +130,7 @@ def _locked(folder: Path, slicer: str) -> Iterator[None]:
 
 
 def _remove_leftovers(folder: Path, manifest: Manifest | None) -> None:
-    """Remove files of rows and mappings that count no more, or never did."""
+    """Remove files of rows and mappings that are not in the manifest."""
     living = manifest.files() if manifest else set()
     for path in [*folder.glob("rows/*/*"), *folder.glob("mappings/*")]:
         if path.relative_to(folder).as_posix() not in living:
