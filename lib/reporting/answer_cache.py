@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future, TimeoutError
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from lib.reporting.answers import Audience
@@ -111,7 +112,7 @@ class AnswerCache:
             running.set_result(answer)
 
     def _keep(self, key: Hashable, answer: Audience) -> None:
-        size = size_of(answer)
+        size = size_of(answer) if self._most_bytes else 1
         if size > self._most_bytes:
             return
         with self._lock:
@@ -140,5 +141,8 @@ def size_of(answer: Audience) -> int:
 
 
 def _bytes(frame: pd.DataFrame | pd.Series) -> int:
-    whole = frame.to_frame() if isinstance(frame, pd.Series) else frame
-    return int(whole.memory_usage(index=True, deep=True).sum())
+    if isinstance(frame, pd.Series):
+        return int(frame.memory_usage(index=True, deep=True))
+    if all(dtype == np.float64 for dtype in frame.dtypes):
+        return 8 * frame.size
+    return int(frame.memory_usage(index=True, deep=True).sum())

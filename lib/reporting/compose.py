@@ -121,7 +121,12 @@ def _take(aggregate: Aggregate, page: Places) -> Aggregate:
 
 
 def _frame(columns: Mapping[str, Numbers], length: int) -> pd.DataFrame:
-    return pd.DataFrame(columns, index=pd.RangeIndex(length), dtype="float64")
+    index = pd.RangeIndex(length)
+    if not columns:
+        return pd.DataFrame(columns, index=index, dtype="float64")
+    return pd.DataFrame(
+        np.array(list(columns.values())).T, index=index, columns=list(columns), dtype="float64"
+    )
 
 
 def _percents(
