@@ -1,4 +1,4 @@
-"""What the component with rows shows in an AppTest, and clicks on it by public means."""
+"""Reads the rows component in an AppTest, and sends clicks to it."""
 
 import json
 from typing import Any

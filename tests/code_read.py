@@ -1,4 +1,4 @@
-"""The project's code as it is written: modules, functions, classes, and what a name means where it stands."""
+"""Parses the project's code: modules, functions, classes, and the meaning of names."""
 
 import ast
 from collections import defaultdict
@@ -28,7 +28,7 @@ class Module:
 
     @cached_property
     def imported(self) -> dict[str, str]:
-        """What each imported name means: `lib.ui.facts` for a module, `lib.ui.facts.title` for its part."""
+        """The targets of imported names: `lib.ui.facts` for a module, `lib.ui.facts.title` for its part."""
         return {
             alias.asname or alias.name: f"{node.module}.{alias.name}"
             for node in ast.walk(self.tree)
@@ -118,7 +118,7 @@ class Code:
         return any(isinstance(node, ast.ClassDef) and node.name in (name, original) for node in body)
 
     def constant(self, module: Module, name: str) -> list[Place]:
-        """What is assigned to a name at the top of the module that has it."""
+        """The value assigned to a name at the top of its module."""
         found = [Place(module, value) for target, value in bindings(module.tree) if target == name]
         if found:
             return found

@@ -1,4 +1,4 @@
-"""What the tests share: a data directory with a small demo in it, and the three ways to its services."""
+"""Shared fixtures: a data directory with a small demo, and the three transports to its services."""
 
 import datetime as dt
 import os
@@ -111,17 +111,17 @@ class OneWorkerForBrowsers(LoadFileScheduling):
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling:
-    """Which test runs where, when there are several workers."""
+    """The distribution of tests over several workers."""
     return OneWorkerForBrowsers(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest begins first: the browsers."""
+    """Start with the slowest tests: those with a browser."""
     items.sort(key=lambda item: not item.nodeid.startswith(BROWSER))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say loudly what was not tested here."""
+    """Print the reasons of skipped tests."""
     skipped = terminalreporter.stats.get("skipped", [])
     reasons = {report.longrepr[2].removeprefix("Skipped: ") for report in skipped}
     if reasons:
@@ -140,7 +140,7 @@ def _main_stays() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _settings_of_each_test() -> None:
-    """Settings are read once per process; each test is a process of its own in this."""
+    """Settings are read once per process; each test starts without them."""
     sources._current.cache_clear()
 
 
@@ -193,7 +193,7 @@ def settings(home: Path) -> Settings:
 
 @pytest.fixture(scope="session")
 def installation(settings: Settings) -> connect.Installation:
-    """What a process has open over the shared data directory."""
+    """The installation of the shared data directory."""
     return connect.installation(settings)
 
 

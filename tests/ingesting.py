@@ -1,4 +1,4 @@
-"""What the tests of the import share: read a file, import it, see what went in and what was refused."""
+"""Shared by the tests of imports: read a file, import it, and look at its rows and rejects."""
 
 import gzip
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ class Place:
             return import_files(job, digests(readers), self.warehouse, rejects)
 
     def rows(self, *paths: Path, definition: Definition, **options: Any) -> list[dict[str, Any]]:
-        """What went into a new slicer, row by row; up to all rows may be refused."""
+        """The rows imported into a new slicer; any number of rows may be rejected."""
         stored = self.take(*paths, definition=definition, max_rejects=1, **options)
         return stored.read(stored.files).to_pylist()
 

@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*words: str) -> Result:
-    """What `tranche import` answers to these words, for the slicer acme/auctions."""
+    """Run `tranche import` with these arguments, for the slicer acme/auctions."""
     target = ["--project", "acme", "--slicer", "auctions"]
     return CliRunner().invoke(main, ["import", *words, *target], prog_name="tranche")
 
@@ -191,7 +191,7 @@ def test_names_that_no_slicer_can_have_are_refused(name: str) -> None:
 
 
 def test_encoding_and_delimiter_can_be_named() -> None:
-    """What is named is used and told."""
+    """The given encoding and delimiter are used and shown."""
     Path("a.txt").write_bytes("time^city\n2026-01-01^Çankırı\n".encode("cp1254"))
     answer = run("a.txt", "--encoding", "cp1254", "--delimiter", "^", "--format", "csv")
     assert "a.txt: Windows-1254, separated by '^', 2 columns" in answer.output

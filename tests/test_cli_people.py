@@ -23,7 +23,7 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> People:
 
 
 def run(*words: str, typed: str = "") -> Result:
-    """What the command line answers to these words, and to this typing."""
+    """Run the command line with these arguments and this input."""
     return CliRunner().invoke(main, list(words), input=typed, prog_name="tranche")
 
 

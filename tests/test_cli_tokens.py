@@ -27,7 +27,7 @@ def access(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Access:
 
 
 def run(*words: str) -> Result:
-    """What `tranche token` answers to these words."""
+    """Run `tranche token` with these arguments."""
     return CliRunner().invoke(main, ["token", *words], prog_name="tranche")
 
 

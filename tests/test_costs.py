@@ -1,4 +1,4 @@
-"""What exact answers are expected to cost: learned from durations, per slicer and split."""
+"""Estimated costs of exact answers, learned from durations per slicer and split."""
 
 from dataclasses import replace
 

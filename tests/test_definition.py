@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""What a definition may say, and how its errors lead to the line that is wrong."""
+"""Valid definitions, and errors that name the line."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the code and the documents refer to exists."""
+"""Files that the code and the documents refer to exist."""
 
 import importlib.metadata
 import re

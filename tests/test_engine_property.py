@@ -1,4 +1,4 @@
-"""Whatever the slicer and the question, the service's unsampled answer is DuckDB's over the same rows."""
+"""For random slicers and questions, the service's exact answers equal DuckDB's over the same rows."""
 
 import datetime as dt
 import itertools

@@ -1,4 +1,4 @@
-"""What the command line shows while files are imported: rows, rows per second, time left."""
+"""The progress of imports on the command line: rows, rows per second, time left."""
 
 import io
 from pathlib import Path

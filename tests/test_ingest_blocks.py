@@ -1,4 +1,4 @@
-"""What is stored does not depend on how a file is cut into blocks, or on how many threads work on them."""
+"""The stored rows do not depend on the blocks of a file, or on the number of threads."""
 
 import csv
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a value contributes, worked by hand and for any figures; noise; which key field explains best."""
+"""Contributions, by hand and for random figures; noise; the ranking of key fields."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""What is wrong with a request is said in plain words, whatever is wrong with it."""
+"""Every validation error of a request has a plain message."""
 
 import itertools
 import re

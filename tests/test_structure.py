@@ -1,4 +1,4 @@
-"""How the code is kept easy to take over: names, sizes, and what of others is used by a back door."""
+"""The structure of the code: unique names, file sizes, unused modules, and uses of private APIs."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""What the server's log says of threads that end with an exception."""
+"""The server's log for threads that end with an exception."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""What is shown on Audience as CSV: its cells are those of the answer, its labels say what was asked."""
+"""Audience as CSV: the cells are those of the answer, and the labels describe the question."""
 
 import csv
 import io

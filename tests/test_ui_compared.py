@@ -1,4 +1,4 @@
-"""What of two periods is compared, and when a difference is one."""
+"""Comparisons of two periods, and when a difference is significant."""
 
 import math
 

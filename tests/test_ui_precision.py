@@ -1,4 +1,4 @@
-"""What stands over figures about their precision: it holds for each of them, unique users included."""
+"""The precision shown with figures holds for each of them, unique users included."""
 
 import pandas as pd
 import pytest

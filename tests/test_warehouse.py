@@ -1,4 +1,4 @@
-"""What the warehouse promises: atomic changes, days in the slicer's own zone, one writer, no left-overs."""
+"""The warehouse: atomic changes, days in the slicer's own zone, one writer, no leftovers."""
 
 import datetime as dt
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What every screen owes to people who can't see it, and to those who see it badly.
+"""Accessibility of every screen: screen readers, contrast, and zoom.
 
 One cold load per screen; axe-core (Deque) is asked in both themes.
 """
@@ -56,7 +56,7 @@ def screen(request: pytest.FixtureRequest) -> str:
 
 
 def findings(page: Page) -> dict[str, list[str]]:
-    """What axe-core finds in each theme: the rule, the element, and what is wrong with it."""
+    """The findings of axe-core in each theme: rule, element, and message."""
     page.evaluate(AXE)
     found = {}
     for theme in THEMES:

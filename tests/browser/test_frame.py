@@ -1,4 +1,4 @@
-"""What surrounds every screen, and the documentation beside the desk."""
+"""The frame of every screen, and the API documentation."""
 
 from playwright.sync_api import Page, expect
 

@@ -1,4 +1,4 @@
-"""What moved in a browser: on the demo's story, the answer is on the first screen after one click."""
+"""The block "What moved" in a browser: the cause of the demo story is visible after one click."""
 
 import datetime as dt
 from collections.abc import Iterator

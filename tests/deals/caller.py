@@ -22,7 +22,7 @@ def unique(what: str) -> str:
 
 @dataclass(frozen=True)
 class Caller:
-    """Somebody with a token for the deals API, or without one."""
+    """A client of the deals API, with a token or without one."""
 
     http: httpx.Client
     token: str | None
@@ -65,17 +65,17 @@ class Caller:
         return read(self.ask(method, path, body, **params), code)
 
     def detail(self, method: str, path: str, code: int, body: Any = NO_BODY, **params: Any) -> str:
-        """What a refusal says; it says nothing else."""
+        """The `detail` of an error response, its only field."""
         found = self.refused(method, path, code, body, **params)
         assert found.keys() == {"detail"}
         return str(found["detail"])
 
     def wrong(self, entity: str, **fields: Any) -> Body:
-        """What is wrong with a POST of these fields."""
+        """The validation errors of a POST of these fields."""
         return self.refused("POST", f"{entity}/", 400, fields)
 
     def history(self, entity: str, entity_id: int) -> list[Body]:
-        """What happened to an entity, latest first."""
+        """The history of an entity, latest first."""
         return list(self.get(f"{entity}/{entity_id}/history/")["results"])
 
 

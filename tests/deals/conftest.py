@@ -84,19 +84,19 @@ def http(request: pytest.FixtureRequest, desk: connect.Installation) -> Iterator
 
 @pytest.fixture(scope="session")
 def manager(http: httpx.Client, desk: connect.Installation) -> Caller:
-    """Somebody who may change deals."""
+    """A caller who may change deals."""
     return Caller(http, issue(desk))
 
 
 @pytest.fixture(scope="session")
 def admin(http: httpx.Client, desk: connect.Installation) -> Caller:
-    """Somebody else who may change deals."""
+    """Another caller who may change deals."""
     return Caller(http, issue(desk, "admin"))
 
 
 @pytest.fixture(scope="session")
 def viewer(http: httpx.Client, desk: connect.Installation) -> Caller:
-    """Somebody who may see them."""
+    """A caller who may only see deals."""
     return Caller(http, issue(desk, "viewer"))
 
 

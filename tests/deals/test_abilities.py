@@ -1,4 +1,4 @@
-"""What a deals service does, as values that screens ask."""
+"""The features of a deals service, as values for screens."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whatever a service writes: nothing of it is lost, nothing is made up, and it goes back as it came."""
+"""Any response of a service is read without loss or invention, and written back unchanged."""
 
 from typing import Any
 

@@ -197,7 +197,7 @@ def test_a_key_is_one_persons_and_one_requests(manager: Caller, admin: Caller, t
 
 
 def test_a_refused_request_leaves_its_key_free(manager: Caller) -> None:
-    """What was wrong can be mended under the same key."""
+    """After a validation error the same key can be used for the corrected request."""
     key = {"Idempotency-Key": unique("key")}
     assert manager.ask("POST", "dsps/", {}, key).status_code == 400
     manager.make("dsps", {"name": unique("DSP")}, key)

@@ -1,4 +1,4 @@
-"""What is remembered of a service that keeps no lists: on SQLite and on PostgreSQL."""
+"""The journal for services without lists, on SQLite and on PostgreSQL."""
 
 from decimal import Decimal
 
@@ -23,7 +23,7 @@ def engine(database_url: str) -> Engine:
 
 @pytest.fixture
 def memory(engine: Engine) -> Memory:
-    """What max notes of one service."""
+    """The journal of one service, written by max."""
     return Memory(engine, HERE, "max")
 
 

@@ -1,4 +1,4 @@
-"""What was acknowledged is kept, nothing is half done: kills, many writers, full disks, lost databases."""
+"""Acknowledged writes survive, and none are partial: kills, many writers, full disks, lost databases."""
 
 import os
 import resource

@@ -60,7 +60,7 @@ def test_what_changes_a_status(manager: Caller) -> None:
 def test_status_of_a_deal(
     manager: Caller, there: World, on: tuple[str, ...], is_active: bool, status: str
 ) -> None:
-    """As far as the furthest of its packages, unless it is paused itself."""
+    """A deal has the furthest status of its packages, unless it is paused itself."""
     supply = [{"id": manager.make("supply_deals", package(**PACKAGES[one]))["id"]} for one in on]
     body = {"name": unique("Deal"), "is_active": is_active, "supply_deals": supply, **option(there.ada)}
     made = manager.make("demand_deals", body)

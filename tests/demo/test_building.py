@@ -1,4 +1,4 @@
-"""What the demo is: the specification's fields, as many rows as asked for, seeded, ending today."""
+"""The demo has the specification's fields and the requested number of rows, is seeded, and ends today."""
 
 import datetime as dt
 from pathlib import Path

@@ -25,7 +25,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*words: str) -> Result:
-    """What `tranche demo` answers to these words."""
+    """Run `tranche demo` with these arguments."""
     return CliRunner().invoke(main, ["demo", *words])
 
 

@@ -1,4 +1,4 @@
-"""What an analyst can find in the demo, found."""
+"""The stories of the demo can be found in its data."""
 
 import datetime as dt
 

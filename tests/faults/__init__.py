@@ -1,1 +1,1 @@
-"""What the desk does when remote services fail, by a proxy that makes them fail."""
+"""The desk with failing remote services, behind a proxy that causes the faults."""

@@ -1,4 +1,4 @@
-"""What can happen between a desk and a service: each is a behaviour of the proxy."""
+"""The proxy's behaviours: one per fault between a desk and a service."""
 
 import threading
 from collections.abc import Callable

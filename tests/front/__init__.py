@@ -1,1 +1,1 @@
-"""What every request passes before the desk or an API gets it."""
+"""The checks of every request before the desk or an API."""

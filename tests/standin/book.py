@@ -1,4 +1,4 @@
-"""What the stand-in's deals service has and knows: packages and deals in a dialect of its own."""
+"""The packages and deals of the stand-in's deals service, in its own dialect."""
 
 import json
 import re
@@ -50,7 +50,7 @@ MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[+-]\d{4}")
 
 @dataclass
 class Book:
-    """What the service has, by id, how it behaves, and what it was asked (method, path, body).
+    """The entities by id, the behaviour of the service, and its requests (method, path, body).
 
     `header` and `scheme` are how it wants its token, `error_code` the code of errors, 200 or 400, `made_code`
     that of creations, `changed_code` that of changes. `garbles` is how many of its next answers to writing

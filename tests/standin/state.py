@@ -1,4 +1,4 @@
-"""What the stand-in knows, what it was asked, and how ugly it is: tests look at it and change it."""
+"""The state of the stand-in: its slicers, its requests, and its faults; tests read and change it."""
 
 import secrets
 import threading
@@ -64,7 +64,7 @@ class State:
         return token == self.token or (scope is not None and scope.endswith(service or ""))
 
     def reset(self) -> None:
-        """As it was in the beginning, with the slicers and the deals that it has."""
+        """Reset to the initial state, with the same slicers and deals."""
         fresh = State(self.slicers)
         for part in fields(self):
             if part.name not in ("slicers", "deals", "lock"):

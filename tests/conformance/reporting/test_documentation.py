@@ -1,4 +1,4 @@
-"""What /openapi.json says of the reporting API is what the service does."""
+"""The reporting API behaves as documented in /openapi.json."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,20 +35,20 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> connect.Installation:
 
 @pytest.fixture(scope="module")
 def caller(reach: Reach, installed: connect.Installation) -> Iterator[Caller]:
-    """Somebody who tries what they read."""
+    """A caller of the documented examples."""
     with reach(installed.api) as http:
         token = installed.access.issue("ada", "reporting", "test", None)
         yield Caller(http, token, "delivery", "demo")
 
 
 def operation(http: httpx.Client, verb: str) -> Answer:
-    """What is written about an operation."""
+    """The documentation of an operation."""
     written: Answer = http.get("/openapi.json").json()["paths"][f"/API/v2/{verb}"]["post"]
     return written
 
 
 def content(part: Answer, media_type: str = "application/json") -> Answer:
-    """What is written about a body."""
+    """The documentation of a body."""
     found: Answer = part["content"][media_type]
     return found
 

@@ -1,4 +1,4 @@
-"""What our service answers beyond the specification: the extensions that its info lists."""
+"""Extensions of the specification, as listed by info."""
 
 import datetime as dt
 import math

@@ -51,7 +51,7 @@ Ask = Callable[..., Caller]
 
 @pytest.fixture
 def ask(reach: Reach, house: Path, engine: Counting) -> Iterator[Ask]:
-    """Somebody who asks a service over that engine, with these settings."""
+    """A client of a service over that engine, with these settings."""
     opened: list[httpx.Client] = []
     here = connect.installation(Settings(home=house))
 
