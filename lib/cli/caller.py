@@ -1,4 +1,4 @@
-"""Who uses the command line, as the audit log names them."""
+"""The user of the command line, for the audit log."""
 
 import getpass
 

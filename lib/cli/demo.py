@@ -61,7 +61,7 @@ def _refuse_to_replace(ready: tuple[StoredSlicer, ...]) -> None:
 
 
 def _refuse_to_mix(settings: Settings, warehouse: Warehouse, people: People) -> None:
-    """ImportRefused where the known password would open what is not the demo's."""
+    """Raise ImportRefused if the public password would give access to other data."""
     ours = {(stored.project, stored.name) for stored in present(warehouse) if is_invented(stored)}
     slicers = [f"the slicer {'/'.join(name)}" for name in warehouse.slicers() if name not in ours]
     known = {(person.username, person.name) for person in PEOPLE}
@@ -76,7 +76,7 @@ def _refuse_to_mix(settings: Settings, warehouse: Warehouse, people: People) -> 
 
 
 def _keeps_demo_mode(settings: Settings) -> bool:
-    """Whether the TOML file says demo mode: the environment alone may say something else tomorrow."""
+    """Whether the TOML file sets demo mode, as the environment can differ next time."""
     config = _config_file(settings)
     return config.exists() and tomllib.loads(config.read_text(encoding="utf-8")).get("demo") is True
 
@@ -86,7 +86,7 @@ def _config_file(settings: Settings) -> Path:
 
 
 def _seed_deals(settings: Settings, people: People) -> None:
-    """In the name of whichever demo person may set up deals; nothing where they are gone."""
+    """Create the deals in the name of a demo person who may; nothing if there is none."""
     known = (people.get(person.username) for person in PEOPLE if person.role != "viewer")
     if person := next((person for person in known if person and person.role != "viewer"), None):
         seed(connect.connect(person, settings).deals, _today())
@@ -108,7 +108,7 @@ def _words(doing: str | None) -> str:
 
 
 def _report(settings: Settings, ready: tuple[StoredSlicer, ...]) -> None:
-    """Say what there is, how to sign in, and whether it is out of date."""
+    """Print the contents of the demo, how to sign in, and whether it is out of date."""
     rows = [(f"{s.project}/{s.name}", f"{s.row_count:,}", f"{min(s.rows)} to {max(s.rows)}") for s in ready]
     click.echo(table(("SLICER", "ROWS", "DAYS"), rows))
     *names, last_name = [person.username for person in PEOPLE]

@@ -1,4 +1,4 @@
-"""How far an import is: rows, rows per second and time left, on one line of a terminal or some of a log."""
+"""The progress of an import: rows, rows per second and time left, for terminals and logs."""
 
 import sys
 import time
@@ -11,7 +11,7 @@ _CLEAR = "\r\x1b[K"
 
 
 class ImportProgress:
-    """Counts bytes and rows, and writes them to `stream`, at most every some seconds.
+    """Counts bytes and rows, and writes them to `stream` every few seconds at most.
 
     `size` is what there is to read, in bytes. `clock` gives seconds. What is told may come from two threads,
     bytes from one and rows from another; only rows write.
@@ -60,7 +60,7 @@ class ImportProgress:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as people say them: 8 s, 2 min 5 s, 1 h 2 min."""
+    """Seconds in words: 8 s, 2 min 5 s, 1 h 2 min."""
     whole = max(round(seconds), 0)
     if whole < 60:
         return f"{whole} s"

@@ -1,4 +1,4 @@
-"""What somebody asks of `tranche import`."""
+"""The arguments and options of `tranche import`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,14 +67,14 @@ class ImportRequest:
 
     @property
     def hints(self) -> Hints:
-        """What was said of a file that is to be guessed; a usage error when it contradicts itself."""
+        """The hints for inference; a usage error if they contradict each other."""
         if self.decimal and self.decimal == self.thousands:
             raise click.UsageError(f"--decimal and --thousands can't both be '{self.decimal}'")
         decimal = self.decimal or {".": ",", ",": "."}.get(self.thousands or "")
         return Hints(decimal, self.thousands, self.year)
 
     def refuse_hints(self) -> None:
-        """A usage error when an option of the guess was given where nothing is guessed."""
+        """Raise a usage error if options of inference are given where nothing is inferred."""
         for name in ("decimal", "thousands", "year", "header"):
             if getattr(self, name) is not None:
                 raise click.UsageError(f"--{name} is for inferring; with a definition, write it there")
@@ -86,7 +86,7 @@ class ImportRequest:
 
     @property
     def mode(self) -> Mode:
-        """How the rows go in; a usage error when two ways are named."""
+        """The mode of the import; a usage error if two are given."""
         named: dict[Mode, bool] = {
             "append": self.append,
             "replace-days": self.replace_days,

@@ -32,7 +32,7 @@ Mappings = Mapping[str, Mapping[str, str]]
 
 
 def run(request: ImportRequest, settings: Settings) -> None:
-    """Do what was asked. ImportRefused or BadDefinition when it can't be done; nothing was changed then."""
+    """Run the import. ImportRefused or BadDefinition if it can't be done; nothing is changed then."""
     try:
         stored, before = _imported(request, settings)
     except OSError as error:
@@ -43,7 +43,7 @@ def run(request: ImportRequest, settings: Settings) -> None:
 
 
 def _imported(request: ImportRequest, settings: Settings) -> tuple[StoredSlicer, StoredSlicer | None]:
-    """The slicer as it is after the import, and as it was before."""
+    """The slicer after the import, and before it."""
     mode, warehouse = request.mode, Warehouse(settings.warehouse)
     before = (
         warehouse.open(request.project, request.slicer)
@@ -59,7 +59,7 @@ def _imported(request: ImportRequest, settings: Settings) -> tuple[StoredSlicer,
 
 
 def recognised(request: ImportRequest, definition: Definition | None = None) -> list[Reader]:
-    """The readers of the files, each told on the screen."""
+    """The readers of the files; prints what was recognised."""
     try:
         delimiter = delimiter_named(request.delimiter) if request.delimiter else None
     except ValueError as error:
@@ -77,7 +77,7 @@ def recognised(request: ImportRequest, definition: Definition | None = None) -> 
 def _recognised(
     request: ImportRequest, before: StoredSlicer | None, mappings: Mappings
 ) -> tuple[list[Reader], Definition]:
-    """The files, and the definition given; else the slicer's own, where they fit it; else a guess."""
+    """The files, and the definition: the given one, the slicer's own if it fits, or an inferred one."""
     if request.definition:
         request.refuse_hints()
         definition = read_definition(request.definition)
@@ -122,7 +122,7 @@ def _fits(found: Reader, definition: Definition) -> bool:
 
 
 def _write_definition(request: ImportRequest, definition: Definition) -> Path:
-    """Write what was guessed into the current folder, beside files of that name that say something else."""
+    """Write the inferred definition to the current folder, without overwriting different files."""
     name, source = _plain(request.slicer), " ".join(request.files[0].name.split())
     slicer = ["--project", request.project, "--slicer", request.slicer]
     command = shlex.join(["tranche", "import", source, *slicer, "--replace", "--definition", f"{name}.yaml"])
@@ -136,7 +136,7 @@ def _write_definition(request: ImportRequest, definition: Definition) -> Path:
 
 
 def tell_guess(inference: Inference, file: str) -> None:
-    """What was guessed, and why."""
+    """Print what was inferred, and why."""
     rows = [(inference.time.shown, f"time ({inference.time.granularity})", inference.time.reason)]
     rows += [(guess.column, guess.kind, guess.reason) for guess in inference.columns]
     click.echo(f"\nDefinition inferred from the first rows of {file}:\n")
@@ -163,7 +163,7 @@ def _bar(label: str, length: int) -> Iterator[Callable[[int], None]]:
 
 
 def tell_rejects(rejects: Rejects) -> None:
-    """How many rows were not taken, by reason, with examples."""
+    """Print the number of rejected rows by reason, with examples."""
     kinds = [(reason, count) for reason, count in rejects.counts.most_common() if reason not in LEFT_OUT]
     left_out = [(reason, count) for reason, count in rejects.counts.most_common() if reason in LEFT_OUT]
     for found, words in ((left_out, "left out"), (kinds, "can't be read")):

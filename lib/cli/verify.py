@@ -41,7 +41,7 @@ def verify(project: str | None, slicer: str | None) -> None:
 
 
 def _damaged(stored: StoredSlicer) -> Iterator[str]:
-    """What is wrong with the files that nothing can be built from again."""
+    """The damage of files that can't be rebuilt, a sentence each."""
     for files in stored.files.values():
         for path in files:
             try:
@@ -56,7 +56,7 @@ def _damaged(stored: StoredSlicer) -> Iterator[str]:
 
 
 def _layout(stored: StoredSlicer) -> str:
-    """How its layout is; built again where it was damaged."""
+    """The state of the layout, which is rebuilt if damaged."""
     if not stored.layout_folder.exists():
         return "intact; no layout yet"
     try:

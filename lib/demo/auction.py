@@ -1,4 +1,4 @@
-"""What happened on each row of `delivery`: which ad met which site, and what came of it."""
+"""The auctions of `delivery`: which ad met which site, and the results."""
 
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ class Auctions:
 
 
 def hold(rng: np.random.Generator, scene: Scene) -> Auctions:
-    """Bring supply and demand together: sites by country and platform, creatives by week as well."""
+    """Combine supply and demand: sites by country and platform, creatives by week as well."""
     site = pick_by(rng, site_weights(), scene.market)
     visibility = pick_by(rng, visibility_weights(rng), site)
     week_and_market = (scene.hour // 168) * markets() + scene.market
@@ -51,7 +51,7 @@ def results(rng: np.random.Generator, held: Auctions) -> dict[str, Ints | Floats
 def _money(
     rng: np.random.Generator, held: Auctions, terms: Rates, counted: dict[str, Ints]
 ) -> dict[str, Ints | Floats]:
-    """Dollars: what was bid, what the won bids were, what the advertiser pays and the publisher gets."""
+    """Amounts in dollars: bids, won bids, what the advertiser pays, and what the publisher gets."""
     rows = held.scene.rows
     price = terms.price[held.creative] * held.scene.spending * rng.lognormal(0.0, 0.2, rows) / 1000
     won = price * rng.uniform(0.85, 1.0, rows) * counted["imps"]

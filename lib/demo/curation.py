@@ -1,4 +1,4 @@
-"""The slicer `curation`: what packages, deals and seats bought, by where it was shown and to whom."""
+"""The slicer `curation`: purchases of packages, deals and seats, by place and audience."""
 
 import datetime as dt
 
@@ -38,7 +38,7 @@ _OF_USER = {
 
 
 def curation(rng: np.random.Generator, today: dt.date, rows: int) -> pa.Table:
-    """The rows, in order of time. A package's rows lie in its countries and on its kinds of device."""
+    """The rows in order of time. A package's rows have its countries and kinds of device."""
     scene = set_scene(rng, today, rows)
     deal = pick_by(rng, _deal_weights(rng), scene.market)
     site = pick_by(rng, site_weights(), scene.market)
@@ -61,7 +61,7 @@ def curation_mappings() -> dict[str, dict[str, str]]:
 
 
 def _deal_weights(rng: np.random.Generator) -> Floats:
-    """How much of each market (country × platform) each deal has; shape (markets, deals)."""
+    """The share of each deal in each market (country × platform); shape (markets, deals)."""
     busy = rng.permutation(zipf(len(DEALS), 0.5))
     busy[[deal.id == stories.DEAL for deal in DEALS]] = busy.max()
     markets = [(country.code, platform) for country in countries() for platform in range(PLATFORM_COUNT)]

@@ -1,4 +1,4 @@
-"""The demo's deals: DSPs, seats, lists, packages and deals, asked for through the deals API.
+"""The demo's DSPs, seats, lists, packages and deals, created through the deals API.
 
 They are those of cast.py, under the same ids: so each of them has delivery in the slicer `curation`, whose
 values these ids are. What is set beside them (countries, devices, sizes) holds for that delivery too.
@@ -38,7 +38,7 @@ PREVIEW = ("Winter Sports Preview", ("SE", "PL", "DE"), 14)
 
 
 def seed(deals: Deals, today: dt.date) -> int:
-    """Ask for everything that never was there, in the order of its ids; returns how many were created.
+    """Create everything that never existed, in the order of ids; returns how many were created.
 
     What was removed or changed since stays so. ImportRefused where the database holds others under these ids.
     """
@@ -55,7 +55,7 @@ def seed(deals: Deals, today: dt.date) -> int:
 
 
 def _everything(today: dt.date) -> Iterator[Resource]:
-    """What is to be there, each with its id."""
+    """All entities of the demo, each with its id."""
     for dsp in cast.DSPS:
         yield Dsp(id=dsp.id, name=dsp.name, supports_deal_sync=dsp.supports_deal_sync)
     for seat in cast.SEATS:
@@ -94,7 +94,7 @@ def _package(package: cast.DemoPackage, today: dt.date) -> SupplyPackage:
 
 
 def _preview(today: dt.date) -> SupplyPackage:
-    """A package that has not begun, and nobody can buy yet."""
+    """A pending package without deals."""
     name, countries, days = PREVIEW
     return SupplyPackage(
         id=len(cast.PACKAGES) + 1,
@@ -124,7 +124,7 @@ def _deal(deal: cast.DemoDeal) -> DemandDeal:
 
 
 def _was_there(deals: Deals, wanted: Resource) -> bool:
-    """Whether it was created once, whatever became of it."""
+    """Whether it was ever created, even if it was deleted since."""
     try:
         first = deals.history(type(wanted), wanted.id or 0)[-1]
     except NotFound:
@@ -135,7 +135,7 @@ def _was_there(deals: Deals, wanted: Resource) -> bool:
 
 
 def _create(deals: Deals, wanted: Resource) -> None:
-    """Without the id, which the service gives: the next one."""
+    """Create it without its id: the service assigns the next one."""
     asked = type(wanted).model_validate(wanted.model_dump(exclude_unset=True, exclude={"id"}))
     made = deals.create(type(wanted), asked)
     if made.id != wanted.id:

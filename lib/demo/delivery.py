@@ -119,7 +119,7 @@ def _content_columns(rng: np.random.Generator, held: Auctions) -> Columns:
 
 
 def _conversions(rng: np.random.Generator, held: Auctions, converted: Flags) -> pa.ListArray:
-    """What was converted: one or two of the advertiser's conversions, where there was any."""
+    """The conversions of each row: one or two of the advertiser's, if there were any."""
     which = np.where(converted, pick(rng, _PIXEL_WEIGHTS, held.scene.rows), 0)
     variants = [[creative.pixels[n] for n in chosen] for creative in creatives() for chosen in _PIXELS_FIRED]
     return lists(held.creative * len(_PIXELS_FIRED) + which, variants)

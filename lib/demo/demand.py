@@ -86,7 +86,7 @@ def creatives() -> tuple[Creative, ...]:
 
 
 def creative_weights(rng: np.random.Generator) -> Floats:
-    """What each market buys in each week; shape (weeks × markets, creatives), weeks first."""
+    """The creatives bought in each market and week; shape (weeks × markets, creatives), weeks first."""
     reach, runs = _reach(rng), _runs(rng)
     fits = np.array([MEDIA[campaign.tag_type].platforms for campaign in campaigns()]).T
     bought = runs.T[:, None, None, :] * reach.T[None, :, None, :] * fits[None, None, :, :]
@@ -99,7 +99,7 @@ def creative_weights(rng: np.random.Generator) -> Floats:
 
 
 def rates(rng: np.random.Generator) -> Rates:
-    """What each creative costs and how it is clicked on."""
+    """The price and click rate of each creative."""
     media, count = [MEDIA[creative.campaign.tag_type] for creative in creatives()], len(creatives())
     return Rates(
         click=np.array([medium.click for medium in media]) * rng.lognormal(0.0, 0.35, count),

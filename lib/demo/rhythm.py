@@ -1,4 +1,4 @@
-"""When things happen: people sleep, work, and look at their screens in the evening, each in their zone."""
+"""Traffic over time: daily and weekly patterns of people, each in their time zone."""
 
 import datetime as dt
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Where and when each row happens, and to whom: what both slicers begin with."""
+"""Place, time and user of each row, shared by both slicers."""
 
 import datetime as dt
 from dataclasses import dataclass

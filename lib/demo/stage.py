@@ -1,4 +1,4 @@
-"""Puts the demo on disk: two slicers and three people."""
+"""Writes the demo to disk: two slicers and three people."""
 
 import datetime as dt
 import hashlib
@@ -55,7 +55,7 @@ def build(
     progress: Progress | None = None,
     seed: int = SEED,
 ) -> tuple[StoredSlicer, ...]:
-    """Add those demo people who are missing, and make both slicers again, ready to be asked.
+    """Add missing people of the demo, and rebuild both slicers.
 
     The same `today`, `rows` and `seed` give the same rows. `progress` is told the share done, 0 to 1, and
     what is being done. A slicer is replaced whole or not at all; ImportRefused while an import writes to it.
@@ -74,13 +74,13 @@ def build(
 
 
 def present(warehouse: Warehouse) -> tuple[StoredSlicer, ...]:
-    """The demo's slicers that are there, whoever made their rows."""
+    """The demo's slicers that exist, whoever wrote their rows."""
     found = set(warehouse.slicers())
     return tuple(warehouse.open(PROJECT, act.name) for act in ACTS if (PROJECT, act.name) in found)
 
 
 def is_invented(stored: StoredSlicer) -> bool:
-    """Whether the slicer holds nothing but what `build` made."""
+    """Whether all rows of the slicer are from `build`."""
     return all(source.name == SOURCE for made in stored.imports for source in made.sources)
 
 

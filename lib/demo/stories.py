@@ -1,4 +1,4 @@
-"""What an analyst can find in the demo. Nothing else in it is planned; the rest is chance and rhythm.
+"""The stories that an analyst can find in the demo. Everything else is random, or the rhythm of traffic.
 
 1. `delivery`: twelve days before the last day, the win rate of the publisher Blue Door News (1007) collapses
    to about an eighth, for that one day. Bids stay as they were.

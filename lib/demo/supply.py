@@ -67,7 +67,7 @@ def sites() -> tuple[Site, ...]:
 
 
 def site_weights() -> Floats:
-    """How much of each market (country × platform) each site has; shape (markets, sites)."""
+    """The share of each site in each market (country × platform); shape (markets, sites)."""
     rows = []
     for country in countries():
         reach = np.array([_reach(site.publisher.language, country.languages) for site in sites()])

@@ -1,4 +1,4 @@
-"""The leaderboards that a person chose for a slicer, shown where a link asks for no others."""
+"""The leaderboards that a person chose for a slicer, used unless a link names others."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,12 +15,12 @@ from lib.wire.errors import BadRequest
 
 @dataclass(frozen=True)
 class ChosenCards:
-    """A person's choices, a text per slicer as links have it."""
+    """A person's choices: a text per slicer, as in links."""
 
     scope: Scope
 
     def get(self, project: str, slicer: str) -> str:
-        """The choice; empty without one. AccessError if the person may not see the slicer."""
+        """The choice, or an empty text. AccessError if the person may not see the slicer."""
         mine, added = self._mine(project, slicer), self.scope.person.added
 
         def within(connection: Connection) -> str:
@@ -30,7 +30,7 @@ class ChosenCards:
         return reading(self.scope.engine, within, Deadline(SECONDS))
 
     def set(self, project: str, slicer: str, cards: str) -> None:
-        """Keep this choice; an empty one is none. BadRequest for a long one, AccessError as above."""
+        """Store this choice; an empty text removes it. BadRequest if it is too long, AccessError as above."""
         mine = self._mine(project, slicer)
         if len(cards) > LONGEST_PARAMS:
             raise BadRequest(f"The leaderboards are too long to keep: {LONGEST_PARAMS:,} characters at most")

@@ -1,4 +1,4 @@
-"""All that one person keeps here, and sees of what others keep."""
+"""All stores of one person: their own entries, and those that they see of others."""
 
 from dataclasses import dataclass
 
@@ -23,12 +23,12 @@ class Kept:
 
     @property
     def start(self) -> StartView:
-        """The view that the desk opens on."""
+        """The start page."""
         return StartView(self.scope)
 
     @property
     def cards(self) -> ChosenCards:
-        """The leaderboards chosen for slicers."""
+        """The chosen leaderboards."""
         return ChosenCards(self.scope)
 
     @property
@@ -38,5 +38,5 @@ class Kept:
 
     @property
     def alerts(self) -> Alerts:
-        """The figures that the person watches."""
+        """The person's alerts."""
         return Alerts(self.scope)

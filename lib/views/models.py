@@ -1,4 +1,4 @@
-"""The nouns: a saved view is a named question about a slicer, a note is a text on one of its days."""
+"""The models: a saved view is a named question about a slicer, a note is a text on one of its days."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ LONGEST_NAME, LONGEST_NOTE, LONGEST_PARAMS = 100, 300, 20_000
 
 @dataclass(frozen=True, slots=True)
 class SavedView:
-    """A question about a slicer, kept under a name.
+    """A question about a slicer, stored under a name.
 
     `params` are the URL parameters of the question, without project and slicer. `owner` is a user name,
     `is_mine` whether that is the person who reads it; times are in UTC.
@@ -35,7 +35,7 @@ class SavedView:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What happened on a day, as far as a slicer's figures show it; seen by all who may see the slicer."""
+    """A note on a day of a slicer, visible to everybody who may see the slicer."""
 
     id: int
     project: str
@@ -78,7 +78,7 @@ class Alert:
 
 
 def named(text: str, longest: int, what: str) -> str:
-    """A name or text without spaces around it; BadRequest for an empty or a long one."""
+    """The stripped name or text; BadRequest if it is empty or too long."""
     found = " ".join(text.split())
     if not found:
         raise BadRequest(f"{what} is missing")
@@ -88,7 +88,7 @@ def named(text: str, longest: int, what: str) -> str:
 
 
 def fitting(params: Mapping[str, str]) -> dict[str, str]:
-    """The parameters as they are kept; BadRequest where they are more than any question needs."""
+    """The parameters to store; BadRequest if they are larger than any question needs."""
     length = sum(len(name) + len(text) for name, text in params.items())
     if length > LONGEST_PARAMS:
         raise BadRequest(

@@ -1,4 +1,4 @@
-"""The store of notes on dates: everybody who may see a slicer sees its notes, and adds some."""
+"""The store of notes on dates: everybody who may see a slicer can read and add its notes."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -23,7 +23,7 @@ class Notes:
     scope: Scope
 
     def of(self, project: str, slicer: str, first: date, last: date) -> list[Note]:
-        """Those of a slicer on these days, in the order of days; AccessError without access to the slicer."""
+        """A slicer's notes on these days, in the order of days; AccessError without access to the slicer."""
         about = self.scope.about(notes, project, slicer)
         days = notes.c.day.between(first, last)
         question = select(notes).where(*about, days).order_by(notes.c.day, notes.c.id)
@@ -34,7 +34,7 @@ class Notes:
         return reading(self.scope.engine, within, Deadline(SECONDS))
 
     def add(self, project: str, slicer: str, day: date, text: str) -> Note:
-        """Note this on that day; BadRequest for an empty or long text, AccessError without access."""
+        """Add a note; BadRequest for an empty or long text, AccessError without access."""
         about = self.scope.about(notes, project, slicer)
         values = {
             "service": self.scope.service, "project": project, "slicer": slicer, "day": day,
@@ -52,7 +52,7 @@ class Notes:
         return transact(self.scope.engine, within, Deadline(SECONDS))
 
     def change(self, number: int, day: date, text: str) -> Note:
-        """Another day and text; BadRequest and AccessError as for a new one, and as for `delete`."""
+        """Change day and text of a note; BadRequest and AccessError as for a new one, and as for `delete`."""
         values = {"day": day, "text": named(text, LONGEST_NOTE, "The text")}
 
         def within(connection: Connection) -> Note:
@@ -64,7 +64,7 @@ class Notes:
         return transact(self.scope.engine, within, Deadline(SECONDS))
 
     def delete(self, number: int) -> None:
-        """Delete one; BadRequest where it is gone, AccessError where it is another person's."""
+        """Delete a note; BadRequest if it no longer exists, AccessError if it is another person's."""
 
         def within(connection: Connection) -> None:
             row = connection.execute(select(notes).where(notes.c.id == number)).one_or_none()

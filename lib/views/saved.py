@@ -24,7 +24,7 @@ class SavedViews:
     scope: Scope
 
     def of(self, project: str, slicer: str) -> list[SavedView]:
-        """Those of a slicer, by name; AccessError if the person may not see the slicer."""
+        """A slicer's views, by name; AccessError if the person may not see the slicer."""
         about = self.scope.about(saved_views, project, slicer)
         question = (
             select(saved_views).where(*about).order_by(func.lower(saved_views.c.name), saved_views.c.id)
@@ -36,7 +36,7 @@ class SavedViews:
         return reading(self.scope.engine, within, Deadline(SECONDS))
 
     def get(self, number: int) -> SavedView | None:
-        """One of them; None where there is none, or none for this person."""
+        """The view, or None if it does not exist or the person may not see it."""
 
         def within(connection: Connection) -> SavedView | None:
             row = _row(connection, number)
@@ -47,7 +47,7 @@ class SavedViews:
     def save(
         self, project: str, slicer: str, name: str, params: Mapping[str, str], is_shared: bool = False
     ) -> SavedView:
-        """Keep a question under a new name.
+        """Store a question under a new name.
 
         BadRequest for a name that is empty, long or taken by another view of the person, and beyond 200 views
         of a slicer; AccessError if the person may not see the slicer.
@@ -77,7 +77,7 @@ class SavedViews:
         params: Mapping[str, str] | None = None,
         is_shared: bool | None = None,
     ) -> SavedView:
-        """Change what is given; BadRequest and AccessError as for a new one, and for one of others."""
+        """Partial update; BadRequest and AccessError as for a new view, and for another person's."""
         wanted: dict[str, Any] = {
             "name": None if name is None else named(name, LONGEST_NAME, "The name"),
             "params": None if params is None else fitting(params),
@@ -97,7 +97,7 @@ class SavedViews:
         return transact(self.scope.engine, within, Deadline(SECONDS))
 
     def delete(self, number: int) -> None:
-        """Delete one, also from the start pages of others; BadRequest and AccessError as for a change."""
+        """Delete a view, and start pages with it; BadRequest and AccessError as for a change."""
 
         def within(connection: Connection) -> None:
             self.scope.changeable(_row(connection, number), "view")

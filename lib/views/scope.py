@@ -1,4 +1,4 @@
-"""Who reads and writes here: one person, about the slicers of one reporting service."""
+"""The scope of all stores: one person, and the slicers of one reporting service."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,31 +15,31 @@ NOT_YOURS = "Only its owner or an administrator can do that"
 
 @dataclass(frozen=True)
 class Scope:
-    """A person before the desk's database; `service` is the remote reporting service, empty if embedded."""
+    """A person and the desk's database; `service` is the remote reporting service, empty if embedded."""
 
     engine: Engine
     service: str
     person: Person
 
     def about(self, table: Table, project: str, slicer: str) -> tuple[Any, ...]:
-        """Those rows of a table that are about this slicer; AccessError if the person may not see it."""
+        """The condition for rows about this slicer; AccessError if the person may not see it."""
         if not self.person.may_see(project, slicer):
             raise AccessError
         return table.c.service == self.service, table.c.project == project, table.c.slicer == slicer
 
     def owns(self, owner: str, created: datetime) -> bool:
-        """Whether it is this person's; what somebody of the same name left before is not."""
+        """Whether the row is this person's, and not an earlier person's of the same name."""
         added = self.person.added
         return owner == self.person.username and (added is None or created >= added)
 
     def sees(self, row: Row[Any] | None) -> bool:
-        """Whether there is such a row, and the person may see it: of a slicer of theirs, and not private."""
+        """Whether the row exists and the person may see it: they see its slicer, and it is not private."""
         if row is None or row.service != self.service or not self.person.may_see(row.project, row.slicer):
             return False
         return bool(row._mapping.get("is_shared", True)) or self.owns(row.owner, row.created)
 
     def changeable(self, row: Row[Any] | None, what: str) -> Row[Any]:
-        """The row; BadRequest where it is gone or not to be seen, AccessError where it is not theirs."""
+        """The row; BadRequest if it does not exist or is hidden, AccessError if it is not theirs."""
         if row is None or not self.sees(row):
             raise BadRequest(f"This {what} is not there any more")
         if self.person.role != "admin" and not self.owns(row.owner, row.created):

@@ -1,4 +1,4 @@
-"""The one saved view that the desk opens on for a person."""
+"""A person's start page."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,12 +17,12 @@ from lib.wire.errors import BadRequest
 
 @dataclass(frozen=True)
 class StartView:
-    """A person's start page, as far as it is a saved view."""
+    """The saved view that a person chose as start page."""
 
     scope: Scope
 
     def get(self) -> SavedView | None:
-        """The view; None without one, and where it is not the person's to see any more."""
+        """The view; None without one, or if the person may no longer see it."""
         added = self.scope.person.added
 
         def within(connection: Connection) -> int | None:
@@ -33,7 +33,7 @@ class StartView:
         return None if number is None else SavedViews(self.scope).get(number)
 
     def set(self, number: int | None) -> None:
-        """Open on this view from now on; None: on none. BadRequest where the person can't see it."""
+        """Set the start page, or remove it with None. BadRequest if the person can't see the view."""
         if number is not None and SavedViews(self.scope).get(number) is None:
             raise BadRequest("This view is not there any more")
 
