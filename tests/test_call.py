@@ -254,7 +254,7 @@ def test_the_service_says_a_date():
 
 
 @pytest.mark.parametrize("deadline", [None, 2.0])
-def test_wishes_beyond_patience(deadline: float | None):
+def test_retry_after_beyond_patience(deadline: float | None):
     """Who wishes for longer than the deadline, or than ten seconds, is not asked again: its answer stands."""
     wish = "3" if deadline else "11"
     service = Service((429, {"retry-after": wish}, b""), OK)

@@ -70,7 +70,7 @@ def test_a_written_definition_is_never_overwritten(folder: Path) -> None:
     assert read_definition(folder / "auctions-2.yaml") == slicer().definition
 
 
-def test_what_was_guessed_can_be_mended(folder: Path) -> None:
+def test_an_inferred_definition_can_be_edited(folder: Path) -> None:
     """The definition, edited, imports again with --replace, and with a mapping."""
     run("day.csv")
     text = (folder / "auctions.yaml").read_text()
@@ -143,7 +143,7 @@ def test_rejects_are_counted_shown_and_kept(tmp_path: Path) -> None:
 @pytest.mark.skipif(
     not Path("/dev/full").exists(), reason="there is no /dev/full, a disk that is always full"
 )
-def test_a_full_disk_is_told_and_changes_nothing() -> None:
+def test_a_full_disk_is_reported_and_changes_nothing() -> None:
     """What the disk refuses is a sentence, not a traceback, and the slicer is as it was."""
     run("day.csv")
     Path("bad.csv").write_text(NEXT + "2026-01-02 07:30,9,many,DE\n")

@@ -200,7 +200,7 @@ def test_a_second_click_creates_no_second_package(visit: Visit, book: Book) -> N
     assert len(book.packages) == 2
 
 
-def test_only_what_is_told_can_be_changed() -> None:
+def test_only_what_is_reported_can_be_changed() -> None:
     """A switch, a choice or a list that the service does not tell is offered to nobody; a text may be set."""
     told = Dialect().read(DemandDeal, {"id": 1, "name": "x", "is_active": True})
     assert set(edits.of(told)) == {

@@ -115,7 +115,7 @@ def test_errors_name_line_and_field(before: str, after: str, problem: str) -> No
     assert f"s.yaml, {problem}" in caught.value.reason
 
 
-def test_all_problems_are_told_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     """Two mistakes are two problems, each on a line of its own."""
     with pytest.raises(BadDefinition) as caught:
         parse_definition("time: {column: t}\ntimezone: x\nkey_fields: [{name: 1}]\n")
@@ -126,7 +126,7 @@ def test_all_problems_are_told_at_once() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "- a", "x", "time: [", "\tx: y", "&a [*a]", "time: \x00"])
-def test_what_is_no_definition_is_told(text: str) -> None:
+def test_what_is_no_definition_is_reported(text: str) -> None:
     """Text of another kind is refused in words, never with a traceback."""
     with pytest.raises(BadDefinition, match="definition"):
         parse_definition(text)
@@ -140,7 +140,7 @@ def test_values_are_what_they_look_like() -> None:
     assert (definition.key_fields[0].name, definition.mappings) == ("no", {"on"})
 
 
-def test_a_file_is_read_and_a_missing_one_told(tmp_path: Path) -> None:
+def test_a_file_is_read_and_a_missing_one_reported(tmp_path: Path) -> None:
     """A definition comes from a UTF-8 file, with or without a byte order mark."""
     path = tmp_path / "slicer.yaml"
     with pytest.raises(BadDefinition, match="no definition file"):

@@ -91,7 +91,7 @@ def test_demo_people_by_a_click(desk: Desk, name: str) -> None:
     assert is_signed_in(visit.button(key=f"demo_{name}").click().run())
 
 
-def test_no_demo_people_elsewhere(desk: Desk, own_home: Path) -> None:
+def test_no_demo_people_outside_demo_mode(desk: Desk, own_home: Path) -> None:
     """Outside demo mode nobody is offered."""
     (own_home / "tranche.toml").unlink()
     visit = desk()

@@ -64,7 +64,7 @@ def test_numbers_are_read(text: str | None, number: float | None) -> None:
 @pytest.mark.parametrize(
     "text", ["x", "1,5", "1 000", "0x10", "1_0", "nan", "inf", "-", "1e999", "١", "1e", "NULL", "--1"]
 )
-def test_what_is_no_number_is_told(text: str) -> None:
+def test_what_is_no_number_is_reported(text: str) -> None:
     """Other texts are wrong, at their place, and the rest is read."""
     found = cells.number(pa.array(["1", text, None, "2"]))
     assert (found.values.to_pylist(), bad(found)) == ([1.0, None, None, 2.0], [1])
@@ -98,7 +98,7 @@ def test_whole_numbers_have_one_spelling(value: str | None, whole: str | None) -
 
 
 @pytest.mark.parametrize("value", ["7.5", "x", "1e3", "7,0", "-", "1 000"])
-def test_what_is_not_whole_is_told(value: str) -> None:
+def test_what_is_not_whole_is_reported(value: str) -> None:
     """A fraction or another text is wrong in an int key field."""
     assert bad(cells.whole(pa.array(["1", value]))) == [1]
 

@@ -144,7 +144,7 @@ def test_replace_days_leaves_the_other_days(place: Place) -> None:
     assert table["imps"].to_pylist() == [1, 2, 9, 4] and table["site"].to_pylist() == ["a", "b", "z", "a"]
 
 
-def test_a_missing_column_is_told_before_anything_is_read(place: Place) -> None:
+def test_a_missing_column_is_reported_before_anything_is_read(place: Place) -> None:
     """The refusal names the file, the column, the nearest one, and those that there are."""
     path = place.file("a.csv", "time,sites,imps\n2026-01-01,a,1\n")
     with pytest.raises(

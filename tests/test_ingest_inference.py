@@ -163,7 +163,7 @@ def test_the_time_is_the_column_whose_name_says_so(place: Place) -> None:
     assert guessed(place, {"campaign": [20260101, 20260102], "d": stamps}).time.column == "d"
 
 
-def test_dates_that_could_be_read_two_ways_are_told(place: Place) -> None:
+def test_dates_that_could_be_read_two_ways_are_reported(place: Place) -> None:
     """Where no day is above 12, the guess says that it is one."""
     path = place.file("a.csv", "date,n\n01/02/2026,1\n")
     assert "it could be day/month/year too" in infer(reader(path)).time.reason
@@ -282,7 +282,7 @@ def test_records_are_always_counted(place: Place) -> None:
     assert [(part.name, part.column) for part in found.key_fields] == [("time_2", "time")]
 
 
-def test_names_that_no_field_can_have_are_mended(place: Place) -> None:
+def test_invalid_field_names_are_changed(place: Place) -> None:
     """Quotes leave the name of a field, not that of its column."""
     (part,) = guessed(place, {"date": ["2026-01-01"], "sid's": ["x"]}).key_fields
     assert (part.name, part.column) == ("sids", "sid's")

@@ -146,7 +146,7 @@ def test_columns_with_marks_of_their_own_state_them(place: Place) -> None:
     assert [(row["cost"], row["lat"]) for row in rows] == [(1012.5, 52.52), (1.5, 5.5)]
 
 
-def test_groups_are_told_from_fractions_by_their_zeros(place: Place) -> None:
+def test_groups_are_reported_from_fractions_by_their_zeros(place: Place) -> None:
     """1.280 beside 45 is a thousand: as a fraction it would be 1.28, or 45 would be 45.000."""
     grouped = [f"{number}.2{number}0" for number in range(1, 10)] + ["12.345", "45"]
     assert column(place, *grouped, name="imps")[1][0] == 1210
@@ -217,7 +217,7 @@ def test_how_a_file_is_written_may_change_from_import_to_import(place: Place) ->
     assert stored.read(stored.files)["imps"].to_pylist() == [1.5, 1285.5]
 
 
-def test_a_slicer_of_before_keeps_its_words(place: Place) -> None:
+def test_an_old_slicer_keeps_its_words(place: Place) -> None:
     """A manifest without words for missing values goes on without them: "-" stays the text that it was."""
     place.take(place.file("a.csv", "time,site,imps\n2026-01-01,-,1\n"), definition=definition(missing=[]))
     (manifest,) = place.folder.rglob("manifest.json")

@@ -36,13 +36,13 @@ def test_codes_that_look_like_a_header_further_down_are_codes(tmp_path: Path) ->
         ("a,b\na,c\n", "line 2: code 'a' is given twice, as 'b' and 'c'"),
     ],
 )
-def test_other_lines_are_told(tmp_path: Path, content: str, words: str) -> None:
+def test_other_lines_are_reported(tmp_path: Path, content: str, words: str) -> None:
     """A refusal names file and line."""
     with pytest.raises(ImportRefused, match=words):
         read_mapping(written(tmp_path, content))
 
 
-def test_another_encoding_is_told(tmp_path: Path) -> None:
+def test_another_encoding_is_reported(tmp_path: Path) -> None:
     """A mapping in another encoding is refused rather than misread."""
     with pytest.raises(ImportRefused, match="not UTF-8"):
         read_mapping(written(tmp_path, "a,Å\n", "cp1252"))

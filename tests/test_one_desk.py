@@ -64,7 +64,7 @@ def test_the_lock_is_the_homes(tmp_path: Path) -> None:
         pass
 
 
-def test_files_of_before_are_closed(tmp_path: Path) -> None:
+def test_existing_files_are_restricted(tmp_path: Path) -> None:
     """What others could read below the home is closed to them when the desk starts; links are left alone."""
     home, outside = tmp_path / "home", tmp_path / "outside"
     outside.write_text("theirs")

@@ -49,7 +49,7 @@ def test_programs(host: str) -> None:
 @pytest.mark.parametrize(
     "origin", ["https://elsewhere.example", "http://localhost:1", "http://127.0.0.1", "null", PROXIED + ":8"]
 )
-def test_pages_from_elsewhere(host: str, origin: str) -> None:
+def test_pages_of_other_origins(host: str, origin: str) -> None:
     """A page of another host, or of another port of this machine, is refused before anything is asked."""
     with pytest.raises(InvalidStatus, match="403"):
         told(host, origin)

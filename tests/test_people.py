@@ -373,7 +373,7 @@ usernames:
 """
 
 
-def test_people_of_before_keep_what_they_had(path: Path) -> None:
+def test_existing_people_keep_their_permissions(path: Path) -> None:
     """Without grants for deals in the file viewers read, managers and administrators write, all seats."""
     path.parent.mkdir()
     path.write_text(BEFORE)

@@ -73,7 +73,7 @@ def test_name_and_password(told: Told, remote: httpx.Client) -> None:
     assert clients.reporting.info(InfoQuery(**DELIVERY)).last_date
 
 
-def test_one_elsewhere_one_here(told: Told, remote: httpx.Client) -> None:
+def test_one_remote_one_embedded(told: Told, remote: httpx.Client) -> None:
     """Reports may come from elsewhere while deals are kept here, and the other way round."""
     clients = connect.connect(added(ROOT, told()), told())
     assert clients.deals.list(Seat).count == 0

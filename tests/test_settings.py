@@ -112,7 +112,7 @@ def test_database_url_is_not_shown(home: Path) -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.7", "::", "example.org"])  # noqa: S104
-def test_demo_elsewhere(host: str) -> None:
+def test_demo_with_remote_services(host: str) -> None:
     """Demo mode refuses every address but loopback."""
     with pytest.raises(Misconfigured, match=r"demo mode .* listens only on a loopback address"):
         Settings.load(demo=True, host=host)

@@ -30,7 +30,7 @@ def refused(home: Path, text: str) -> str:
     return caught.value.reason
 
 
-def test_a_reporting_service_elsewhere(home: Path) -> None:
+def test_a_remote_reporting_service(home: Path) -> None:
     """An address, a token and the slicers are enough; a slash at the address's end does not matter."""
     told_alone(home, REPORTING.replace("example", "example/") + 'reporting_token = "hidden"')
     settings = Settings.load()

@@ -347,7 +347,7 @@ def open_person(desk: AppTest, username: str) -> AppTest:
     return clean(desk.run())
 
 
-def test_services_elsewhere(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remote_services(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     """A token of the desk opens what the desk answers itself: for a remote service none is offered."""
     monkeypatch.setenv("TRANCHE_CURATE_URL", "https://deals.invalid")
     monkeypatch.setenv("TRANCHE_DEALS_TOKEN", "secret")

@@ -183,7 +183,7 @@ def test_days_without_data_lead_on(visit: Visit) -> None:
     """Days without data are said to have none, with the days that have some, a click away."""
     desk = visit(start="2020-01-01", end="2020-01-31")
     assert (
-        f"The data go from {LAST_DAY - pd.Timedelta(days=20).to_pytimedelta()} to {LAST_DAY}"
+        f"The data covers {LAST_DAY - pd.Timedelta(days=20).to_pytimedelta()} to {LAST_DAY}"
         in desk.info[-1].value
     )
     next(button for button in desk.button if button.label == "Show the last days with data").click()

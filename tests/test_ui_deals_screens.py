@@ -123,7 +123,7 @@ def test_no_delivery_to_see(visit: Visit, own_deals_home: Path) -> None:
     assert not desk.metric
 
 
-def test_what_is_gone_is_said(visit: Visit) -> None:
+def test_deleted_entities_are_reported(visit: Visit) -> None:
     """A link to a deal that never was says so, and shows the list."""
     desk = opened(visit("deals"), "demand_deals-99")
     assert "Deal 99 does not exist" in desk.warning[0].value

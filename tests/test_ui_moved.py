@@ -64,7 +64,7 @@ def story(**more: str) -> dict[str, str]:
     return {"start": day, "end": day, "compare": "weekdays", **more}
 
 
-def test_the_story_is_told_by_one_click(demo: Path, visit: Callable[[Path], Visit]) -> None:
+def test_the_story_is_reported_by_one_click(demo: Path, visit: Callable[[Path], Visit]) -> None:
     """One click on the day of the collapse: the first sentence and the first table name the publisher."""
     desk = visit(demo)(**story(field="win_rate"))
     assert not tables(desk)

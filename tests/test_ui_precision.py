@@ -30,7 +30,7 @@ def answer(**sides: float) -> Audience:
     ("sides", "said"),
     [
         ({}, "Exact"),
-        ({"unique_users": 2.34}, "Exact but for Unique users ± 2.3 % (10,000 of 83,365 rows)"),
+        ({"unique_users": 2.34}, "Exact except Unique users ± 2.3 % (10,000 of 83,365 rows)"),
         ({"imps": 1.3}, "± 1.3 % (10,000 of 83,365 rows)"),
         ({"imps": 1.3, "ctr": 0.4}, "± 1.3 % (10,000 of 83,365 rows)"),
         ({"imps": 1.3, "unique_users": 2.34}, "± 1.3 % (10,000 of 83,365 rows); Unique users ± 2.3 %"),

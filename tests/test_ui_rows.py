@@ -37,7 +37,7 @@ def test_each_act_is_taken_once() -> None:
     assert rows.new_acts(state, taken) == ([], taken)
 
 
-def test_another_browser_counts_anew() -> None:
+def test_another_browser_counts_separately() -> None:
     """A component that was mounted again numbers its acts from 1: they are new, whatever the last one was."""
     assert rows.new_acts(sent([1, "include", US], by="c"), ("b", 9))[1] == ("c", 1)
 

@@ -22,7 +22,7 @@ def etag(caller: Caller, path: str) -> str:
     return caller.ask("GET", path).headers["etag"]
 
 
-def test_the_second_editor_is_told_what_changed(manager: Caller, admin: Caller, deal: dict[str, Any]) -> None:
+def test_the_second_editor_learns_what_changed(manager: Caller, admin: Caller, deal: dict[str, Any]) -> None:
     """Two read the same state: the first to save wins; the second gets 409 with field, values, who, when."""
     path = f"demand_deals/{deal['id']}/"
     read = etag(manager, path)

@@ -130,7 +130,7 @@ def test_everything_that_is_wrong_with_a_query(manager: Caller) -> None:
     assert manager.refused("GET", "seats/", 400, limit=["1", "2"]) == {"limit": ["This may be given once."]}
 
 
-def test_unknown_parameters_elsewhere(manager: Caller, there: World) -> None:
+def test_unknown_parameters_of_remote_services(manager: Caller, there: World) -> None:
     """No other endpoint has query parameters: any is 400, and nothing happens."""
     none = {"verbose": ["There is no such query parameter here."]}
     path = f"seats/{there.ada}/"

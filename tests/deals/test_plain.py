@@ -106,7 +106,7 @@ def package(*prices: str, **more: Any) -> SupplyPackage:
     return SupplyPackage.model_construct(**fields | more)
 
 
-def test_it_is_told_from_one_with_lists(http: httpx.Client) -> None:
+def test_it_is_reported_from_one_with_lists(http: httpx.Client) -> None:
     """A service that knows no list is one without."""
     assert not has_lists(Deals(http, TOKEN, codec=DIALECT))
 
@@ -165,7 +165,7 @@ def test_a_deal_is_brought_in_by_its_id(plain: PlainDeals, book: Book) -> None:
     assert plain.list(DemandDeal).count == 1
 
 
-def test_a_deal_that_is_gone(plain: PlainDeals, book: Book) -> None:
+def test_a_deleted_deal(plain: PlainDeals, book: Book) -> None:
     """It leaves the list when the service does not have it any more; its history stays."""
     deal = book.add(72, "1.25")
     plain.get(DemandDeal, deal)

@@ -66,7 +66,7 @@ def test_is_quick_when_it_is_there(home: Path) -> None:
     assert "Making" not in again.stderr
 
 
-def test_force_makes_it_anew(home: Path) -> None:
+def test_force_rebuilds_it(home: Path) -> None:
     """--force makes the slicers again, up to today."""
     run(*FEW)
     made = versions(home)
@@ -93,7 +93,7 @@ def test_finishes_a_demo_that_was_broken_off(home: Path) -> None:
     assert len(Warehouse(home / "warehouse").slicers()) == 2
 
 
-def test_refuses_beside_people_of_ones_own(home: Path) -> None:
+def test_refuses_with_other_people(home: Path) -> None:
     """Where somebody else signs in, nobody with a known password is added."""
     ada = Person("ada", "Ada Example", None, "viewer")
     People(home / "people.yaml", rounds=4).add(ada, "a secret of hers")
@@ -105,7 +105,7 @@ def test_refuses_beside_people_of_ones_own(home: Path) -> None:
     assert [person.username for person in People(home / "people.yaml").everyone()] == ["ada"]
 
 
-def test_refuses_beside_slicers_of_ones_own(home: Path) -> None:
+def test_refuses_with_other_slicers(home: Path) -> None:
     """Where there are rows of somebody's own, the known password would open them."""
     import_own(home, "auctions")
     answer = run(*FEW)
@@ -122,7 +122,7 @@ def test_own_slicers_may_join_the_demo(home: Path) -> None:
     assert ("demo", "auctions") in Warehouse(home / "warehouse").slicers()
 
 
-def test_never_replaces_rows_of_ones_own(home: Path) -> None:
+def test_never_replaces_other_rows(home: Path) -> None:
     """A slicer of the demo's name that holds other rows is left alone, with --force too."""
     home.mkdir()
     (home / "tranche.toml").write_text("demo = true\n")

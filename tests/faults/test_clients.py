@@ -206,7 +206,7 @@ def test_other_types(
 
 
 @pytest.mark.parametrize("code", [429, 503])
-def test_long_wishes_are_granted(code: int, reporting: Reporting, reports: Proxy) -> None:
+def test_long_retry_after_is_respected(code: int, reporting: Reporting, reports: Proxy) -> None:
     """A service that asks for a minute's rest is not asked again meanwhile, by anybody."""
     reports.behaviour = do.instead(code, do.HTML, b"", retry_after="60")
     with pytest.raises((Throttled, Unreachable)):

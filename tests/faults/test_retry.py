@@ -79,7 +79,7 @@ def test_pauses_grow(clock: Stopwatch) -> None:
     assert pause(screen.run()) == "Retrying in 15 seconds"
 
 
-def test_a_wish_is_waited_for(clock: Stopwatch) -> None:
+def test_retry_after_is_respected(clock: Stopwatch) -> None:
     """As long as the service wishes, but no longer than five minutes; what can't pass is not tried again."""
     screen = AppTest.from_function(card, default_timeout=30)
     screen.session_state["kind"] = "wish"

@@ -47,7 +47,7 @@ def check(work: Work, key: EntityKey, version: int, if_match: str | None) -> Non
         raise Conflict(
             f"If-Match is no ETag of this {NOUNS[key[0]].called}; nothing was changed. Read it again"
         )
-    meanwhile = [text for change in history.since(work, key, max(known)) for text in _told(change)]
+    meanwhile = [text for change in history.since(work, key, max(known)) for text in _words(change)]
     raise Conflict(f"Changed since it was read, so nothing was saved: {'; '.join(meanwhile)}")
 
 
@@ -55,7 +55,7 @@ def _tag(key: EntityKey, version: int) -> str:
     return f"{key[0]}-{key[1]}-{version}"
 
 
-def _told(change: Fields) -> list[str]:
+def _words(change: Fields) -> list[str]:
     """`price from 2.5 to 3, by ada at 2026-11-20 09:00:00+0000`, for each field."""
     by = f"by {change['who']} at {change['at']}"
     before, after = change["before"] or {}, change["after"] or {}

@@ -42,5 +42,5 @@ def _tokens(here: Here, access: Access, settings: Settings) -> None:
     for api, address in here.clients.remote_addresses.items():
         where = f"{token_form.SERVICES[api]} is a remote service ({plain(address)})"
         st.caption(f"{where}: create its tokens there.")
-    st.header("Tokens of everybody" if here.person.role == "admin" else "Your tokens", anchor=False)
+    st.header("Everybody's tokens" if here.person.role == "admin" else "Your tokens", anchor=False)
     token_list.draw(access, here.person)

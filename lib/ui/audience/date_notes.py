@@ -128,9 +128,9 @@ def _write(focus: Focus, note: Note | None, day_key: str, text_key: str) -> None
     day, text = st.session_state[day_key], str(st.session_state[text_key])
     here, notes = focus.here, focus.here.clients.kept.notes
     if note is None:
-        is_done = _told(lambda: notes.add(here.project, here.slicer_name, day, text))
+        is_done = _attempted(lambda: notes.add(here.project, here.slicer_name, day, text))
     else:
-        is_done = _told(lambda: notes.change(note.id, day, text))
+        is_done = _attempted(lambda: notes.change(note.id, day, text))
     if is_done:
         _close(day_key, text_key)
         st.session_state[SAID] = _saved(focus, day)
@@ -144,7 +144,7 @@ def _saved(focus: Focus, day: date) -> str:
 
 
 def _delete(here: Here, note: Note) -> None:
-    _told(lambda: here.clients.kept.notes.delete(note.id))
+    _attempted(lambda: here.clients.kept.notes.delete(note.id))
     st.session_state[DELETING] = None
 
 
@@ -159,7 +159,7 @@ def _close(*keys: str) -> None:
         del st.session_state[key]
 
 
-def _told(work: Callable[[], object]) -> bool:
+def _attempted(work: Callable[[], object]) -> bool:
     """Run `work` and return whether it worked; an error is shown until the next action."""
     problem = ""
     try:

@@ -69,5 +69,5 @@ def _help(focus: Focus, field: DataField, value: float | None, changed: Change) 
     """The full figure, the field's description, and notes on the change."""
     parts = [focus.numbers.full(value, field), field.annotation or "", field.formula_description or ""]
     if not changed.is_certain:
-        parts.append("The change is smaller than its uncertainty: no rise or fall can be told")
+        parts.append("The change is smaller than its uncertainty: it may not be a real rise or fall")
     return " · ".join(part for part in parts if part)

@@ -16,7 +16,7 @@ from lib.ui.rows import rows
 from lib.ui.rows.rows import Cell, Column, Row, Table
 
 OTHERS = "Others"
-VAGUE = "Smaller than its uncertainty: no rise or fall can be told"
+VAGUE = "Smaller than its uncertainty: it may not be a real rise or fall"
 Bar = tuple[float, float, float]
 
 

@@ -52,7 +52,7 @@ def notes(seen: Focus, found: Moved) -> str:
     if any(moves.is_overlapping for moves in found.moves):
         said.append("Fields with several values per record come last: their values overlap.")
     if len(seen.slicer.key_fields) > MOST_FIELDS:
-        said.append(f"The first {MOST_FIELDS} key fields were looked at.")
+        said.append(f"Only the first {MOST_FIELDS} key fields were analysed.")
     return " ".join(said)
 
 
@@ -83,8 +83,8 @@ def _parts(seen: Focus, telling: tuple[Mover, ...]) -> str:
 def _held_against(found: Moved) -> str:
     if isinstance(found.kind, Own) or not found.weeks:
         return (
-            "Not held against usual movement: the data have no earlier periods like these. "
+            "Not compared with usual movement: there is no data for earlier periods like these. "
             "Changes smaller than the sample's uncertainty are left out."
         )
     earlier = "the same difference once before" if found.weeks == 1 else f"{found.weeks} earlier ones like it"
-    return f"Held against {earlier}: what usually moves as much is left out."
+    return f"Compared with {earlier}: values that usually move as much are left out."

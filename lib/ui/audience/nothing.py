@@ -22,8 +22,8 @@ def draw(seen: Focus) -> None:
     days = numbers.days(*seen.period)
     if not seen.query.filters or not _has_data(seen):
         first, last = seen.slicer.first_date, seen.slicer.last_date
-        there = f" The data go from {plain(first)} to {plain(last)}." if first and last else ""
-        st.info(f"There are no data for {days}.{there}", icon=":material/event_busy:")
+        there = f" The data covers {plain(first)} to {plain(last)}." if first and last else ""
+        st.info(f"There is no data for {days}.{there}", icon=":material/event_busy:")
         st.button("Show the last days with data", icon=":material/event:", on_click=_usual_days, args=(seen,))
         return
     said = f"Nothing matches these filters for {days}."

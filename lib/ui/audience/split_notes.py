@@ -21,7 +21,9 @@ def notes(seen: Focus, split: SplitRows, chart: Chart) -> list[str]:
             )
     found += split_rows.doubts(split, seen.numbers)
     if chart == "heatmap" and split_rows.few(split).any():
-        found.append(f"Hatched: fewer than {split_rows.FEW} records; the colours leave these cells out.")
+        found.append(
+            f"Hatched: fewer than {split_rows.FEW} records; the colour scale leaves these cells out."
+        )
     found += map(plain, shortfalls.codes(seen.slicer, split.keys))
     if seen.view.chart == "heatmap" and len(split.keys) < 2:
         found.append("A heatmap needs two key fields: add one to the split.")

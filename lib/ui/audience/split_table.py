@@ -101,7 +101,12 @@ def _front(split: SplitRows, changes: Sequence[Change], figures: Numbers) -> Ite
     if (off >= precision.LEAST_SHOWN).any():
         total = precision.total_range(split.answer, name)
         yield SplitColumn(
-            OFF, total, off.tolist(), None, _one_place(figures), f"How far off, with {LEVEL} confidence"
+            OFF,
+            total,
+            off.tolist(),
+            None,
+            _one_place(figures),
+            f"{LEVEL} confidence interval: how far off the figure may be",
         )
     if any(changed.ratio is not None for changed in changes):
         ratios = [None if changed.ratio is None else 100 * changed.ratio for changed in changes]

@@ -46,18 +46,18 @@ def opened(clients: Clients, username: str, project: str, name: str) -> Known:
     key = (username, project, name)
     known, now = _kept().get(key, Known()), time.monotonic()
     if key in _asked():
-        return _told(key, 0)
+        return _described(key, 0)
     is_fresh = now - known.told_at < clients.slicer_seconds
     is_left_alone = now - known.failed_at < PAUSE_SECONDS and not retry.is_wanted_since(known.failed_at)
     if is_fresh or is_left_alone:
         return known
     _asked()[key] = _asking(lambda: _answer(clients, known, project, name))
-    return _told(key, MOMENT_SECONDS)
+    return _described(key, MOMENT_SECONDS)
 
 
 def awaited(username: str, project: str, name: str) -> Known:
     """The same for screens that need it: waits until the request is done."""
-    return _told((username, project, name), None)
+    return _described((username, project, name), None)
 
 
 def look_out(username: str, project: str, name: str) -> None:
@@ -65,7 +65,7 @@ def look_out(username: str, project: str, name: str) -> None:
     st.fragment(_look, run_every=POLL_SECONDS)((username, project, name))
 
 
-def _told(key: Key, seconds: float | None) -> Known:
+def _described(key: Key, seconds: float | None) -> Known:
     asked = _asked().get(key)
     if asked is None:
         return _kept().get(key, Known())

@@ -208,7 +208,7 @@ def _delete(here: Here, key: tuple[str, int], found: List) -> None:
     with popover:
         users = dependants(catalogue.client(here), key)
         if users:
-            st.markdown(f"**{len(users):d} packages use this list.** Take it out of their targeting first:")
+            st.markdown(f"**{len(users):d} packages use this list.** Remove it from their targeting first:")
             st.markdown("\n".join(f"- {plain(one)}" for one in users))
             return
         st.markdown("This can't be undone.")

@@ -33,7 +33,7 @@ def draw(here: Here) -> None:
     with reported("The lists", kept="Nothing was changed."):
         does = permission.of(here)
         if not does.lists:
-            st.info("This service keeps no lists that can be read here.", icon=":material/info:")
+            st.info("This service has no lists that Tranche can read.", icon=":material/info:")
             return
         if does.refuses:
             st.caption(f":material/lock: {plain(does.refuses)}.")

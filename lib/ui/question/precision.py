@@ -54,7 +54,7 @@ def over(audience: Audience, fields: Sequence[DataField], numbers: Numbers) -> s
     vague = [field for field in others if sentence(audience, field.name, numbers) != EXACT]
     if said == EXACT:
         parts = [f"{title(field)} {sentence(audience, field.name, numbers)}" for field in vague]
-        return f"Exact but for {'; '.join(parts)}" if parts else EXACT
+        return f"Exact except {'; '.join(parts)}" if parts else EXACT
     widest = max(vague, key=lambda field: _width(audience, field), default=front)
     if _width(audience, widest) <= _width(audience, front):
         return said

@@ -103,7 +103,7 @@ def _deletion(here: Here, view: SavedView) -> None:
     if st.session_state.get(DELETING) != view.id:
         st.button("Delete view", icon=":material/delete:", key="view_delete", on_click=_ask, args=(view.id,))
         return
-    seen = "Everybody loses it, and its start pages." if view.is_shared else "It can't be brought back."
+    seen = "Everybody loses it, and its start pages." if view.is_shared else "This can't be undone."
     st.warning(f"Delete {plain(view.name)}? {seen}", icon=":material/delete:")
     with st.container(horizontal=True):
         st.button(

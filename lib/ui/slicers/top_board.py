@@ -85,7 +85,7 @@ def _column(
 def _beside(frame: pd.DataFrame, field: DataField) -> list[tuple[str, str, str]]:
     known = {
         f"share:{field.name}": ("Share, %", "Of the total of all values"),
-        f"off:{field.name}": ("±, %", f"How far off the figure may be, with {LEVEL} confidence"),
+        f"off:{field.name}": ("±, %", f"{LEVEL} confidence interval: how far off the figure may be"),
     }
     return [(name, *known[name]) for name in known if name in frame]
 
