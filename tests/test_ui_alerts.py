@@ -48,8 +48,9 @@ def about_weeks(screen: str = "audience", **params: Any) -> AppTest:
 
 
 def managing(desk: AppTest, number: int) -> AppTest:
-    """The next run with the popover of views open at this view."""
+    """The next run with the popover of views open at this view's alert."""
     desk.session_state["saved_views"], desk.session_state["view_chosen"] = True, number
+    desk.session_state["view_panel"] = "alert"
     desk.run()
     assert not desk.exception
     return desk

@@ -44,6 +44,15 @@ def views(desk: AppTest) -> list[str]:
     return [button.label for button in desk.button if (button.key or "").startswith("view_open_")]
 
 
+def actions(desk: AppTest, number: int) -> dict[str, str]:
+    """The names of the actions on a view, by their keys."""
+    keys = {button.key or "": button.label for button in desk.button}
+    found = {
+        key.removesuffix(f"_{number}"): label for key, label in keys.items() if key.endswith(f"_{number}")
+    }
+    return {key.removeprefix("view_do_"): label for key, label in found.items() if key.startswith("view_do_")}
+
+
 def asked(desk: AppTest, name: str) -> str:
     """A parameter in the URL; empty without it."""
     value = desk.query_params.get(name, "")
@@ -85,15 +94,16 @@ def test_changed_since_saved(signed_in: Desk, kept: Keeper) -> None:
 def test_rename_share_and_delete(signed_in: Desk, kept: Keeper) -> None:
     """The owner renames and shares a view, and deletes it with a second click."""
     made = kept("manager").views.save("demo", "delivery", "Old", {"start": "-14d"})
-    desk = VIEWS.press(signed_in(), f"view_manage_{made.id}")
+    desk = VIEWS.press(signed_in(), f"view_do_edit_{made.id}")
     desk.text_input(key=f"view_rename_{made.id}").set_value("New")
     desk.checkbox(key=f"view_reshare_{made.id}").set_value(True)
     VIEWS.submit(desk, "Save changes")
     (seen,) = kept("viewer").views.of("demo", "delivery")
     assert (seen.name, seen.is_shared, seen.params) == ("New", True, {"start": "-14d"})
-    VIEWS.press(VIEWS.press(desk, "view_delete"), "view_delete_not")
+    VIEWS.press(desk, "view_all")
+    VIEWS.press(VIEWS.press(desk, f"view_do_delete_{made.id}"), "view_delete_not")
     assert kept("manager").views.get(made.id) is not None
-    VIEWS.press(VIEWS.press(desk, "view_delete"), "view_delete_sure")
+    VIEWS.press(VIEWS.press(desk, f"view_do_delete_{made.id}"), "view_delete_sure")
     assert kept("manager").views.get(made.id) is None
     assert views(desk) == []
 
@@ -104,13 +114,13 @@ def test_views_of_others(signed_in: Desk, kept: Keeper) -> None:
     kept("manager").views.save("demo", "delivery", "Private", {"start": "-30d"})
     desk = signed_in("viewer")
     assert views(desk) == ["Ours"]
-    VIEWS.press(desk, f"view_manage_{made.id}")
-    assert not {"view_delete", "view_update"} & {button.key for button in desk.button}
+    assert actions(desk, made.id) == {
+        "alert": "Alert on Ours", "start": "Open Tranche on Ours", "link": "Link to Ours"
+    }  # fmt: skip
     assert [one.value.partition(" · saved")[0] for one in desk.caption if "saved" in one.value] == [
         "by manager · shared"
     ]
-    admin = VIEWS.press(signed_in("admin"), f"view_manage_{made.id}")
-    assert "view_delete" in {button.key for button in admin.button}
+    assert set(actions(signed_in("admin"), made.id)) == {"alert", "start", "link", "edit", "delete"}
 
 
 def test_a_name_that_is_taken(signed_in: Desk, kept: Keeper) -> None:
@@ -139,9 +149,9 @@ def test_the_start_page(signed_in: Desk, kept: Keeper) -> None:
     """Who chose a start page sees it after the sign-in; a link that asks for something is opened as it is."""
     made = kept("manager").views.save("demo", "curation", "Morning", {"start": "-14d", "end": "yesterday"})
     desk = signed_in(slicer="curation")
-    VIEWS.press(desk, f"view_manage_{made.id}")
-    desk.checkbox(key=f"view_start_{made.id}").set_value(True).run()
+    VIEWS.press(desk, f"view_do_start_{made.id}")
     assert kept("manager").start.get() == made
+    assert "start page" in str([one.value for one in desk.caption])
     fresh = AppTest.from_file(DESK, default_timeout=60).run()
     fresh.button(key="demo_manager").click().run()
     assert (asked(fresh, "slicer"), asked(fresh, "start")) == ("curation", "-14d")
@@ -151,6 +161,8 @@ def test_the_start_page(signed_in: Desk, kept: Keeper) -> None:
     linked.run().button(key="demo_manager").click().run()
     assert linked.selectbox(key="slicer").value == "delivery"
     assert "split_fields" not in {one.key for one in linked.multiselect}
+    press(signed_in(slicer="curation"), f"view_do_start_{made.id}")
+    assert kept("manager").start.get() is None
 
 
 def test_views_on_the_slicers_screen(signed_in: Desk, kept: Keeper) -> None:
@@ -163,16 +175,17 @@ def test_views_on_the_slicers_screen(signed_in: Desk, kept: Keeper) -> None:
     assert made.params["is.geo.country"] == "US"
     kept("manager").views.change(made.id, params={"is.geo.country": "FR", "start": "-14d"})
     assert "**Here** · changed since saved" in [one.value for one in VIEWS.opened(desk.run()).markdown]
-    VIEWS.press(desk, f"view_manage_{made.id}")
+    VIEWS.press(desk, f"view_do_link_{made.id}")
     assert any("/audience?project=demo&slicer=delivery&is.geo.country=FR" in one.value for one in desk.code)
+    press(press(desk, "view_all"), f"view_do_edit_{made.id}")
     desk.text_input(key=f"view_rename_{made.id}").set_value("There")
     VIEWS.submit(desk, "Save changes")
     VIEWS.press(desk, "view_all").button(key=f"view_open_{made.id}").click().run()
     assert not desk.exception
     assert (asked(desk, "is.geo.country"), asked(desk, "start")) == ("FR", "-14d")
     assert "split_fields" in {one.key for one in desk.multiselect}
-    other = VIEWS.press(signed_in(page=SLICERS), f"view_manage_{made.id}")
-    VIEWS.press(VIEWS.press(other, "view_delete"), "view_delete_sure")
+    other = VIEWS.press(signed_in(page=SLICERS), f"view_do_delete_{made.id}")
+    VIEWS.press(other, "view_delete_sure")
     assert views(other) == []
 
 

@@ -1,6 +1,5 @@
 """Saved views: the named questions of a slicer, in a popover of the question bar."""
 
-from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -8,14 +7,14 @@ import streamlit as st
 from lib.ui.frame import problems, screens
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.question import question, saved_details
-from lib.ui.question.saved_details import CHOSEN, OPEN, PROBLEM, about, attempted
+from lib.ui.question import question, saved_details, saved_list
+from lib.ui.question.saved_details import CHOSEN, OPEN, PROBLEM, attempted
+from lib.ui.question.saved_list import Opens
 from lib.views import LONGEST_NAME, SavedView
 from lib.wire.errors import TrancheError
 
 POPOVER, NAME, SHARE, LEAVING = "saved_views", "view_name", "view_share", "view_leaving"
 WIDTH, LONGEST_LABEL = 420, 28
-Opens = Callable[[SavedView], None]
 
 
 def draw(here: Here, page: str, is_elsewhere: bool = False) -> None:
@@ -58,8 +57,7 @@ def _content(
     if current is not None and dict(current.params) != whole:
         _changed(here, current, whole, opens)
     _new(here)
-    for view in views:
-        _row(view, view == current, opens)
+    saved_list.draw(here, views, current, opens)
     if not views:
         st.caption("Nobody has saved a view of this slicer for you yet.")
 
@@ -96,39 +94,12 @@ def _new(here: Here) -> None:
         st.form_submit_button("Save view", type="primary", on_click=_save, args=(here,))
 
 
-def _row(view: SavedView, is_current: bool, opens: Opens) -> None:
-    icon = "check" if is_current else "group" if view.is_shared else "bookmark"
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        with st.container(gap=None, width="stretch"):
-            st.button(
-                plain(view.name),
-                icon=f":material/{icon}:",
-                type="tertiary",
-                key=f"view_open_{view.id}",
-                on_click=opens,
-                args=(view,),
-            )
-            st.caption(about(view))
-        st.button(
-            "Manage",
-            type="tertiary",
-            key=f"view_manage_{view.id}",
-            help=f"Rename, share, copy the link of or delete {plain(view.name)}",
-            on_click=_choose,
-            args=(view,),
-        )
-
-
 def go(is_elsewhere: bool, view: SavedView) -> None:
     """Ask the view's question; on Audience, where that is elsewhere. A callback."""
     st.session_state[OPEN], st.session_state[POPOVER] = view.id, False
     question.go(view.params)
     st.session_state[LEAVING] = is_elsewhere
     st.rerun()
-
-
-def _choose(view: SavedView) -> None:
-    st.session_state[CHOSEN], st.session_state[PROBLEM] = view.id, ""
 
 
 def _save(here: Here) -> None:

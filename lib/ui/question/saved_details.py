@@ -1,7 +1,7 @@
-"""One saved view in the popover: rename, share, update, copy its link, make it the start page, delete it."""
+"""One saved view in the popover: rename, share and update it, set its alert, copy its link, delete it."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import streamlit as st
 
@@ -12,31 +12,27 @@ from lib.ui.question import share, view_alert
 from lib.views import LONGEST_NAME, SavedView
 from lib.wire.errors import TrancheError
 
-OPEN, CHOSEN, PROBLEM, DELETING = "view_open", "view_chosen", "view_problem", "view_deleting"
+OPEN, CHOSEN, PANEL, PROBLEM = "view_open", "view_chosen", "view_panel", "view_problem"
+Panel = Literal["edit", "alert", "link", "delete"]
 Result = TypeVar("Result")
 
 
 def draw(here: Here, page: str, view: SavedView, whole: dict[str, str]) -> None:
-    """Draw the actions on one view; others than its owner don't see those of the owner."""
+    """Draw the panel that was opened of a view: edit, alert, link or delete."""
     st.button("All views", icon=":material/arrow_back:", type="tertiary", key="view_all", on_click=_back)
     st.markdown(f"**{plain(view.name)}**")
     st.caption(about(view))
-    if may_change(here, view):
-        _form(here, view)
-        if dict(view.params) != whole:
-            st.button(
-                "Update to the question on screen",
-                key="view_update",
-                on_click=update,
-                args=(here, view, whole),
-            )
-    _start(here, view)
-    view_alert.draw(here, view)
-    st.caption("Link to this view")
-    params = {"project": view.project, "slicer": view.slicer, **view.params}
-    st.code(share.address(page, params), language=None, wrap_lines=True)
-    if may_change(here, view):
+    panel: Panel = st.session_state.get(PANEL, "edit")
+    if panel == "alert":
+        view_alert.draw(here, view)
+    elif panel == "link" or not may_change(here, view):
+        st.caption("Link to this view")
+        params = {"project": view.project, "slicer": view.slicer, **view.params}
+        st.code(share.address(page, params), language=None, wrap_lines=True)
+    elif panel == "delete":
         _deletion(here, view)
+    else:
+        _edit(here, view, whole)
 
 
 def may_change(here: Here, view: SavedView) -> bool:
@@ -68,12 +64,16 @@ def update(here: Here, view: SavedView, whole: dict[str, str]) -> None:
     st.session_state[OPEN] = view.id
 
 
-def _form(here: Here, view: SavedView) -> None:
+def _edit(here: Here, view: SavedView, whole: dict[str, str]) -> None:
     name, shared = f"view_rename_{view.id}", f"view_reshare_{view.id}"
     with st.form("view_change", border=False):
         st.text_input("Name", view.name, key=name, max_chars=LONGEST_NAME)
         st.checkbox("Share with everybody who may see this slicer", view.is_shared, key=shared)
         st.form_submit_button("Save changes", on_click=_change, args=(here, view, name, shared))
+    if dict(view.params) != whole:
+        st.button(
+            "Update to the question on screen", key="view_update", on_click=update, args=(here, view, whole)
+        )
 
 
 def _change(here: Here, view: SavedView, name: str, shared: str) -> None:
@@ -81,45 +81,26 @@ def _change(here: Here, view: SavedView, name: str, shared: str) -> None:
     attempted(lambda: here.clients.kept.views.change(view.id, name=wanted, is_shared=is_shared))
 
 
-def _start(here: Here, view: SavedView) -> None:
-    start = here.clients.kept.start.get()
-    key = f"view_start_{view.id}"
-    st.checkbox(
-        "Open Tranche on this view",
-        start is not None and start.id == view.id,
-        key=key,
-        on_change=_set_start,
-        args=(here, view, key),
-    )
-
-
-def _set_start(here: Here, view: SavedView, key: str) -> None:
-    number = view.id if st.session_state[key] else None
-    attempted(lambda: here.clients.kept.start.set(number))
+def set_start(here: Here, view: SavedView | None) -> None:
+    """Open the desk on this view after the sign-in; None: on its usual screen. A callback."""
+    attempted(lambda: here.clients.kept.start.set(None if view is None else view.id))
 
 
 def _deletion(here: Here, view: SavedView) -> None:
-    """Draw the button Delete: a first click asks for confirmation, a second one deletes."""
-    if st.session_state.get(DELETING) != view.id:
-        st.button("Delete view", icon=":material/delete:", key="view_delete", on_click=_ask, args=(view.id,))
-        return
+    """The icon asks, a second click deletes."""
     seen = "Everybody loses it, and its start pages." if view.is_shared else "This can't be undone."
     st.warning(f"Delete {plain(view.name)}? {seen}", icon=":material/delete:")
     with st.container(horizontal=True):
         st.button(
             "Delete permanently", type="primary", key="view_delete_sure", on_click=_delete, args=(here, view)
         )
-        st.button("Keep", key="view_delete_not", on_click=_ask, args=(None,))
-
-
-def _ask(number: int | None) -> None:
-    st.session_state[DELETING] = number
+        st.button("Keep", key="view_delete_not", on_click=_back)
 
 
 def _delete(here: Here, view: SavedView) -> None:
     attempted(lambda: here.clients.kept.views.delete(view.id))
-    st.session_state[CHOSEN], st.session_state[DELETING] = None, None
+    st.session_state[CHOSEN] = None
 
 
 def _back() -> None:
-    st.session_state[CHOSEN], st.session_state[DELETING], st.session_state[PROBLEM] = None, None, ""
+    st.session_state[CHOSEN], st.session_state[PROBLEM] = None, ""
