@@ -9,7 +9,7 @@ from typing import Any
 from lib.reporting.models import AudienceQuery, DataField, Order
 from lib.ui.audience import split_board, split_table
 from lib.ui.audience.split_levels import Level
-from lib.ui.charts.change import Change
+from lib.ui.charts.change import Change, is_sampled
 from lib.ui.charts.numbers import Numbers
 from lib.ui.question import filter_words, folds, split_rows
 from lib.ui.question.folds import Folds, Path
@@ -184,18 +184,23 @@ def _left(pivot: Pivot, above: Path) -> Iterator[Row]:
 
 
 def _volumes(pivot: Pivot, above: Path) -> dict[str, float]:
-    """What of each field is in rows that are not shown; none where a record has several values."""
+    """What of each field is in rows that are not shown; none where a record has several values.
+
+    Nor where estimates of the rows shown add up to more than their subtotal: what is left is not known then.
+    """
     level = pivot.levels[len(above)]
     answer, places = level.split.answer, [pivot.rows[path][1] for path in pivot.below.get(above, [])]
     if level.split.slicer.key_field(level.split.keys[-1]).is_segmented:
         return {}
     names = [name for name in pivot.heads if name in answer.percents]
     wholes = {name: pivot.figure(above, name) for name in names}
-    return {
-        name: max(0.0, whole - float(answer.values[name].iloc[places].sum()))
+    left = {
+        name: whole - float(answer.values[name].iloc[places].sum())
         for name, whole in wholes.items()
         if whole is not None
     }
+    is_estimate = is_sampled(answer)
+    return {name: max(0.0, value) for name, value in left.items() if value >= 0 or not is_estimate}
 
 
 def _is_something(pivot: Pivot, above: Path, left: dict[str, float]) -> bool:

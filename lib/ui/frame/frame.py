@@ -47,6 +47,10 @@ STYLE = """<style>
   opacity: 1; --figures: 0.4;
 }
 .st-key-headline { min-height: 8.25rem; }
+:is([class*="st-key-view_do_"], .st-key-question_undo, .st-key-question_redo)
+  button [data-testid=stMarkdownContainer] {
+  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+}
 @media (max-width: 640px) {
   .st-key-question_bar {
     display: grid; grid: auto auto / auto-flow max-content; gap: 0.25rem 0.5rem; overflow-x: auto;

@@ -23,6 +23,7 @@ def _button(label: str, icon: str, act: Callable[[], None], is_possible: bool) -
         icon=f":material/{icon}:",
         type="tertiary",
         key=f"question_{label.lower()}",
+        help=label,
         disabled=not is_possible,
         on_click=_done,
         args=(act,),

@@ -16,7 +16,13 @@ from lib.ui.question.focus import Focus
 from lib.views import Alert, SavedView
 from lib.wire.errors import TrancheError
 
-MOST, FIGURES, NARROWEST = 4, 3, 300
+MOST, FIGURES, NARROWEST, NARROWEST_FIGURE = 4, 3, 290, 84
+CARD = "view_figures"
+STYLE = f"""<style>
+[class*="st-key-{CARD}_"] [data-testid=stMetricValue] {{ font-size: 1.15rem; line-height: 1.4; padding: 0; }}
+[class*="st-key-{CARD}_"] [data-testid=stMetricLabel] p {{ font-size: 0.8rem; }}
+[class*="st-key-{CARD}_open_"] button {{ min-height: 1.5rem; padding: 0; }}
+</style>"""
 
 
 @st.fragment(parallel=True)
@@ -33,6 +39,7 @@ def draw(here: Here) -> None:
         shown = first(views, start.id if start else 0, alerts)
         seen = [_seen(here, view) for view in shown]
         ask.ahead(here, map(question, seen))
+        st.html(STYLE)
         st.subheader("Saved views", anchor=False)
         with st.grid(len(shown), min_column_width=NARROWEST, gap="small"):
             for view, looked in zip(shown, seen, strict=True):
@@ -64,12 +71,12 @@ def _seen(here: Here, view: SavedView) -> Focus:
 
 
 def _card(view: SavedView, seen: Focus, alert: Alert | None) -> None:
-    with st.container(border=True, gap="xsmall", key=f"view_figures_{view.id}"):
+    with st.container(border=True, gap="xsmall", key=f"{CARD}_{view.id}"):
         st.button(
             plain(view.name),
             icon=":material/group:" if view.is_shared else ":material/bookmark:",
             type="tertiary",
-            key=f"view_figures_open_{view.id}",
+            key=f"{CARD}_open_{view.id}",
             help=f"Open {plain(view.name)} on Audience",
             on_click=saved.go,
             args=(True, view),
@@ -87,7 +94,7 @@ def _card(view: SavedView, seen: Focus, alert: Alert | None) -> None:
 def _figures(seen: Focus, answer: Audience) -> None:
     found = compared.asked(seen, question(seen), answer)
     fields = [seen.slicer.data_field(name) for name in seen.fields[:FIGURES]]
-    with st.grid(len(fields), gap="small", wrap=False):
+    with st.grid(len(fields), min_column_width=NARROWEST_FIGURE, gap="small", wrap=False):
         for field in fields:
             changed = None if found is None else found.total(field)
             color = "off" if changed is None else metric.color(field, changed)
