@@ -1,12 +1,15 @@
 """Slicers, Audience and Export over a reporting service that knows the specification and nothing more."""
 
+import base64
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import boards
+import numpy as np
 import pandas as pd
+import plotly.io
 import pytest
 from conftest import COUNTRIES, LAST_DAY, copied, small_rows
 from opening import of_delivery
@@ -125,6 +128,67 @@ def test_heatmap(visit: Visit) -> None:
     """Two key fields against each other are a heatmap here too."""
     desk = visit("audience", split="geo.country~campaign_id", chart="heatmap")
     assert all(table["card"] for table in boards.drawn(desk))
+
+
+@pytest.mark.parametrize("weight", [0, 10])
+def test_pivot(standin: Standin, visit: Visit, rows: pd.DataFrame, weight: int) -> None:
+    """Subtotals and rows of a pivot are the service's; all rows open and close. Estimates may come first."""
+    standin.state.weight = weight
+    keys = ["geo.country", "campaign_id", "categories"]
+    desk = visit("audience", split="~".join(keys), chart="pivot")
+    desk.button(key="split_unfold_more").click().run()
+    until_exact(desk)
+    assert not desk.exception
+    table = boards.split(desk)
+    shown = boards.texts(table)
+    each = rows.explode("categories").fillna({"categories": ""})
+    depths = []
+    for place, row in enumerate(table["rows"]):
+        if row["kind"] == "rest":
+            continue
+        path = [value for _, value in row["values"]]
+        depths.append(len(path))
+        mine = each if "categories" in dict(row["values"]) else rows
+        for key, value in zip(keys, path, strict=False):
+            mine = mine[mine[key] == value]
+        for title, name in (("Impressions", "imps"), ("Clicks", "clicks")):
+            assert boards.numbers(shown[title])[place] == mine[name].sum()
+        ratio = 100 * mine["clicks"].sum() / mine["imps"].sum()
+        assert boards.numbers(shown["CTR"])[place] == pytest.approx(ratio, abs=0.51)
+    assert [depths.count(depth) for depth in (0, 1)] == [1, rows["geo.country"].nunique()]
+    assert depths.count(2) == len(rows.groupby(keys[:2]))
+    assert depths.count(3) >= depths.count(2)
+    desk.button(key="split_unfold_less").click().run()
+    assert {row["level"] for row in boards.split(desk)["rows"]} == {1}
+
+
+def test_lines(visit: Visit, rows: pd.DataFrame) -> None:
+    """A small chart for each campaign has its impressions by day, and their sum above."""
+    desk = visit("audience", split="campaign_id", chart="lines", compare="none")
+    (figure,) = [
+        found
+        for chart in desk.get("plotly_chart")
+        if "xaxis2" in (found := plotly.io.from_json(chart.proto.spec, skip_invalid=True)).layout
+    ]
+    sums = rows.groupby("campaign_id")["imps"].sum().sort_values(ascending=False)
+    notes = [note.text for note in figure.layout.annotations]
+    assert notes == [f"<b>{name}</b><br>{whole:,.0f}" for name, whole in sums.items()]
+    for place, name in enumerate(sums.index):
+        axis = f"y{place + 1}" if place else "y"
+        (line,) = [
+            trace for trace in figure.data if (trace.yaxis or "y") == axis and trace.line.dash == "solid"
+        ]
+        by_day = rows[rows["campaign_id"] == name].groupby(rows["time"].dt.date)["imps"].sum()
+        np.testing.assert_allclose(np.frombuffer(base64.b64decode(line.y["bdata"]), line.y["dtype"]), by_day)
+
+
+def until_exact(desk: AppTest) -> None:
+    """Draw the screen until nothing on it is an estimate any more."""
+    for _ in range(100):
+        if not re.search("±|estimate", said(desk), re.I):
+            return
+        desk.run()
+    raise AssertionError(f"the screen stayed an estimate: {said(desk)}")
 
 
 def until(desk: AppTest, text: str) -> None:
