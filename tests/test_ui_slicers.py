@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from conftest import COUNTRIES, DEFINITION, LAST_DAY, PASSWORD, PEOPLE, small_rows
+from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
 from lib import connect
@@ -235,3 +236,20 @@ def test_another_slicer(screen: AppTest) -> None:
     screen.run()
     assert any(header.value.startswith("Campaign by") for header in screen.header)
     assert not screen.exception
+
+
+def test_the_link_keeps_what_is_explored(screen: AppTest) -> None:
+    """Fields and order are in the link; who opens it sees the same, or the usual where a field is gone."""
+    screen.text_input(key="fields_search").set_value("campaign").run()
+    boards.click(screen, "top_rows", ["order", "campaign_id", "imps", "asc"])
+    assert not screen.exception
+    kept = "".join(screen.query_params["explore"])
+    assert kept == "campaign_id~imps~imps"
+    shown = boards.shown(screen)
+    linked = of_delivery("slicers", explore=kept)
+    assert [header.value for header in linked.header] == ["Campaign by Impressions"]
+    assert boards.shown(linked).equals(shown)
+    linked.query_params["explore"] = "geo.country~clicks"
+    assert [header.value for header in linked.run().header] == ["Country by Clicks"]
+    gone = of_delivery("slicers", explore="gone~imps")
+    assert [header.value for header in gone.header] == ["Country by Impressions"]

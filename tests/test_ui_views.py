@@ -189,6 +189,23 @@ def test_views_on_the_slicers_screen(signed_in: Desk, kept: Keeper) -> None:
     assert views(other) == []
 
 
+def test_a_view_keeps_what_is_explored(signed_in: Desk, kept: Callable[[str], Kept]) -> None:
+    """A view saved on Slicers has its fields and their order; with another field it has changed."""
+    explored = "campaign_id~clicks~-clicks"
+    desk = signed_in(page=SLICERS, explore=explored)
+    desk.text_input(key="view_name").set_value("Campaigns")
+    submit(desk, "Save view")
+    (made,) = kept("manager").views.of("demo", "delivery")
+    assert made.params["explore"] == explored
+    assert "changed since saved" not in str([one.value for one in desk.markdown])
+    desk.text_input(key="fields_search").set_value("country").run()
+    assert "**Campaigns** · changed since saved" in [one.value for one in opening(desk.run()).markdown]
+    other = signed_in()
+    other.button(key=f"view_open_{made.id}").click().run()
+    other.switch_page(SLICERS).run()
+    assert [header.value for header in other.header] == ["Campaign by Clicks"]
+
+
 def leaderboards(desk: AppTest) -> list[str]:
     """The key fields that have a card."""
     return [table["id"] for table in boards.drawn(desk) if table["card"]]

@@ -23,6 +23,7 @@ KEPT, ABOUT, LEFT_OUT = "question", "question_about", "question_left_out"
 SCREEN, MEANINGS = "screen", "question_without_parameters"
 OF_ONE_SLICER = ("split", "fields", "field", "order", "source")
 BOUND = ("project", "slicer")
+EXPLORED, EXPLORED_BEFORE = "explore", "question_explored"
 MOST_ADDRESSES = 50
 
 
@@ -60,15 +61,17 @@ def current(here: Here) -> AudienceQuery:
     asked = _asked()
     reading = link.from_params(asked, here.slicer, *about)
     is_moved = st.session_state.get(ABOUT, about) != about
-    if is_moved and reading.left_out:
-        asked = {name: text for name, text in asked.items() if name not in OF_ONE_SLICER}
+    is_carried = asked.get(EXPLORED) == st.session_state.get(EXPLORED_BEFORE)
+    if is_moved and (reading.left_out or is_carried):
+        dropped = (*OF_ONE_SLICER * bool(reading.left_out), *(EXPLORED,) * is_carried)
+        asked = {name: text for name, text in asked.items() if name not in dropped}
         reading = link.from_params(asked, here.slicer, *about)
     query = reading.query
     if "split" not in asked and (is_moved or not asked):
         query = query.model_copy(update={"split_by": first_split(here.slicer)})
     if is_moved or reading.left_out:
         st.session_state[LEFT_OUT] = reading.left_out
-    st.session_state[ABOUT] = about
+    st.session_state[ABOUT], st.session_state[EXPLORED_BEFORE] = about, asked.get(EXPLORED)
     if asked or is_moved:
         looked = views.to_params(views.from_params(asked, here.slicer))
         _write(_params(query) | looked if asked else {}, steps=Steps() if is_moved else _kept().steps)

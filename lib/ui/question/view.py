@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from lib.reporting.models import GRANULARITIES, TIME_KEY_FIELDS, Granularity, Slicer
-from lib.ui.question import cards, folds, lines, link
+from lib.ui.question import cards, explored, folds, lines, link
 from lib.ui.question.cards import Card
+from lib.ui.question.explored import Explored
 from lib.ui.question.folds import Folds
 from lib.ui.question.lines import Lines
 from lib.ui.question.periods import PREVIOUS, WEEKDAYS
@@ -15,7 +16,20 @@ Chart = Literal["table", "pivot", "bars", "lines", "heatmap"]
 Changes = Literal["percent", "amount"]
 CHARTS: tuple[Chart, ...] = get_args(Chart)
 NONE = "none"
-PARAMS = ("compare", "field", "grain", "chart", "top", "zoom", "cards", "changes", "moved", "lines", "folds")
+PARAMS = (
+    "compare",
+    "field",
+    "grain",
+    "chart",
+    "top",
+    "zoom",
+    "cards",
+    "changes",
+    "moved",
+    "lines",
+    "folds",
+    "explore",
+)
 CHANGES: tuple[Changes, ...] = get_args(Changes)
 TOP, MOST = 20, 1000
 
@@ -42,6 +56,7 @@ class View:
     moved: bool = False
     lines: Lines | None = None
     folds: Folds = folds.AS_USUAL
+    explored: Explored = explored.NOTHING
 
 
 def to_params(view: View) -> dict[str, str]:
@@ -58,6 +73,7 @@ def to_params(view: View) -> dict[str, str]:
         "changes": "" if view.changes == "percent" else view.changes,
         "moved": "1" if view.moved else "",
         "folds": folds.to_text(view.folds),
+        "explore": explored.to_text(view.explored),
     }
     return {name: text for name, text in params.items() if text}
 
@@ -77,6 +93,7 @@ def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
         changes=next((known for known in CHANGES if known == params.get("changes")), "percent"),
         moved=params.get("moved") == "1",
         folds=folds.from_text(params.get("folds", ""), slicer),
+        explored=explored.from_text(params.get("explore", ""), slicer),
     )
 
 

@@ -16,6 +16,7 @@ from lib.ui.frame import problems
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.question import ask, precision, question, shortfalls
+from lib.ui.question.explored import NOTHING, Explored
 from lib.ui.rows import rows
 from lib.ui.rows.rows import Taken
 from lib.ui.slicers import fields, screen, top_board, top_values
@@ -42,6 +43,24 @@ class Shelf:
     follows_search: bool
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """What a table was drawn with: the search text, the field chosen, and how often it was made again."""
+
+    text: str = ""
+    name: str = ""
+    turn: int = 0
+
+
+@dataclass(frozen=True)
+class Picked:
+    """The field chosen of a shelf, and what its table was drawn with (None: not drawn)."""
+
+    shelf: Shelf
+    name: str
+    drawn: Drawn | None
+
+
 @st.fragment
 def explorer(here: Here) -> None:
     """Draw the fields on the left, and the top values of the chosen one on the right."""
@@ -61,9 +80,12 @@ def explorer(here: Here) -> None:
         key_shelf, data_shelf = _shelves(here)
         with st.container(key="fields"):
             st.html(NO_TOOLBAR)
-            key, data = _pick(key_shelf, text or ""), _pick(data_shelf, text or "")
+            linked = question.view(here).explored
+            key = _pick(key_shelf, text or "", linked.key)
+            data = _pick(data_shelf, text or "", linked.data)
+        chosen = _kept(here, linked, key, data)
     with right:
-        _answer(here, here.slicer.key_field(key), here.slicer.data_field(data))
+        _answer(here, chosen)
 
 
 def _shelves(here: Here) -> tuple[Shelf, Shelf]:
@@ -83,18 +105,24 @@ def _shelves(here: Here) -> tuple[Shelf, Shelf]:
     )
 
 
-def _pick(shelf: Shelf, text: str) -> str:
-    """Draw the fields that match the search; returns the name of the chosen one."""
+def _pick(shelf: Shelf, text: str, linked: str) -> Picked:
+    """Draw the fields that the search finds; the one that is chosen: by a click, the link, or before."""
     matches = fields.matching(shelf.fields, text)
-    name = st.session_state.get(shelf.key, shelf.usual)
+    name = linked or st.session_state.get(shelf.key, shelf.usual)
     name = fields.chosen(matches, name) if shelf.follows_search else name
     if not matches:
         st.caption(f"None of the {len(shelf.fields)} {plain(shelf.what.lower())}s matches.")
-        return name
-    names, key = [field.name for field in matches], f"{shelf.key}:{text}"
-    cells = st.session_state.get(key, {"selection": {"cells": []}})["selection"]["cells"]
-    name = names[cells[0][0]] if cells else name
-    st.session_state[shelf.key] = name
+        return Picked(shelf, name, None)
+    names = [field.name for field in matches]
+    drawn: Drawn = st.session_state.get(f"{shelf.key}:drawn", Drawn())
+    turn, before = drawn.turn, drawn.name if drawn.text == text else ""
+    state = st.session_state.get(f"{shelf.key}:{text}:{turn}", {"selection": {"cells": []}})
+    cells = state["selection"]["cells"]
+    clicked = names[cells[0][0]] if cells and cells[0][0] < len(names) else before
+    if clicked != before:
+        name = clicked
+    elif before and name != before:
+        turn += 1  # the link changed: the table is made again, with the other field selected
     places = [at for at, other in enumerate(names) if other == name]
     st.dataframe(
         _marked(shelf.table(matches), places),
@@ -102,13 +130,27 @@ def _pick(shelf: Shelf, text: str) -> str:
         hide_index=True,
         placeholder="",
         column_config={shelf.what: _counted(shelf, len(matches))},
-        key=key,
+        key=f"{shelf.key}:{text}:{turn}",
         on_select="rerun",
         selection_mode="single-cell",
         selection_default={"selection": {"cells": [(at, shelf.what) for at in places]}},
         alt=f"{shelf.what}s of the slicer: choose one",
     )
-    return name
+    return Picked(shelf, name, Drawn(text, name, turn))
+
+
+def _kept(here: Here, linked: Explored, key: Picked, data: Picked) -> Explored:
+    """Put the chosen fields into the link, then remember them: in this order, no click is lost."""
+    order = linked.order if (key.name, data.name) == (linked.key, linked.data) else None
+    chosen = Explored(key.name, data.name, order)
+    if chosen != linked and (
+        linked != NOTHING or (key.name, data.name) != (key.shelf.usual, data.shelf.usual)
+    ):
+        question.look(here, explored=chosen)
+    for one in (key, data):
+        st.session_state[one.shelf.key] = one.name
+        st.session_state[f"{one.shelf.key}:drawn"] = one.drawn or Drawn()
+    return chosen
 
 
 def _marked(table: pd.DataFrame, places: list[int]) -> Styler:
@@ -122,9 +164,10 @@ def _counted(shelf: Shelf, found: int) -> str:
     return f"{shelf.what} ({found}{of_all})"
 
 
-def _answer(here: Here, key: KeyField, data: DataField) -> None:
-    """Draw details of the chosen fields and the top values; a click on a value opens it on Audience."""
-    taken = top_board.catch_up(here, key.name, data.name)
+def _answer(here: Here, chosen: Explored) -> None:
+    """The chosen fields and the top values; a click on a value carries it to Audience."""
+    taken, chosen = top_board.catch_up(here, chosen)
+    key, data = here.slicer.key_field(chosen.key), here.slicer.data_field(chosen.data)
     with st.container(horizontal=True, vertical_alignment="center"):
         name = key.description or key.name
         st.header(f"{plain(name)} by {plain(title(data))}", anchor=False, width="stretch")
@@ -134,8 +177,9 @@ def _answer(here: Here, key: KeyField, data: DataField) -> None:
             )
     with problems.reported("The top values"):
         query = screen.last_days(here)
-        by = top_board.order(here, key.name, data.name)
-        top = top_values.top_values(partial(ask.quickly, here), query, here.slicer, key.name, data.name, by)
+        top = top_values.top_values(
+            partial(ask.quickly, here), query, here.slicer, key.name, data.name, chosen.order
+        )
         numbers = Numbers.of(st.context.locale)
         shown_days = days(*screen.period(here, query))
         sentence = plain(precision.over(top.answer, top.shown, numbers))

@@ -1,6 +1,7 @@
 """The top values as a table of the component. A click on a value opens Audience with it as a filter."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -12,34 +13,28 @@ from lib.ui.charts.numbers import NOTHING, Numbers, title
 from lib.ui.frame import screens
 from lib.ui.frame.frame import Here
 from lib.ui.question import drill, question
+from lib.ui.question.explored import Explored
 from lib.ui.rows import rows
 from lib.ui.rows.rows import Cell, Choice, Column, Ordering, Row, Table, Taken
 from lib.ui.slicers import top_values
 from lib.ui.slicers.top_values import TopValues
 
-BOARD, ORDERS = "top_rows", "top_orders"
+BOARD = "top_rows"
 
 
-def order(here: Here, key_field: str, data_field: str) -> Order | None:
-    """The order chosen for these top values, or None."""
-    wanted: dict[tuple[str, ...], Order] = st.session_state.get(ORDERS, {})
-    return wanted.get((here.project, here.slicer_name, key_field, data_field))
-
-
-def catch_up(here: Here, key_field: str, data_field: str) -> Taken:
-    """Apply the clicks that are not applied yet; returns the number of the last one."""
+def catch_up(here: Here, explored: Explored) -> tuple[Taken, Explored]:
+    """Apply clicks that are not applied yet; returns the last one applied, and the order they ask for."""
     acts, taken = rows.new_acts(st.session_state.get(BOARD), question.taken(BOARD))
-    wanted = [act for act in acts if isinstance(act, Ordering) and act.table == key_field]
+    wanted = [act for act in acts if isinstance(act, Ordering) and act.table == explored.key]
     if wanted:
-        by = Order(name=wanted[-1].column, direction=wanted[-1].direction)
-        of = (here.project, here.slicer_name, key_field, data_field)
-        st.session_state[ORDERS] = {**st.session_state.get(ORDERS, {}), of: by}
+        order = Order(name=wanted[-1].column, direction=wanted[-1].direction)
+        explored = replace(explored, order=order)
     chosen = [act for act in acts if isinstance(act, Choice)]
     if chosen:
-        carry(here, drill.changed(question.current(here), chosen, here.slicer), data_field, taken)
+        carry(here, drill.changed(question.current(here), chosen, here.slicer), explored.data, taken)
     elif acts:
-        question.look(here, taken={BOARD: taken})
-    return taken
+        question.look(here, taken={BOARD: taken}, explored=explored)
+    return taken, explored
 
 
 def follow() -> None:
