@@ -152,7 +152,7 @@ def test_pivot(standin: Standin, visit: Visit, rows: pd.DataFrame, weight: int) 
         for key, value in zip(keys, path, strict=False):
             mine = mine[mine[key] == value]
         for title, name in (("Impressions", "imps"), ("Clicks", "clicks")):
-            assert boards.numbers(shown[title])[place] == mine[name].sum()
+            assert boards.numbers(shown[title])[place] == mine[name].sum(), (path, said(desk))
         ratio = 100 * mine["clicks"].sum() / mine["imps"].sum()
         assert boards.numbers(shown["CTR"])[place] == pytest.approx(ratio, abs=0.51)
     assert [depths.count(depth) for depth in (0, 1)] == [1, rows["geo.country"].nunique()]
