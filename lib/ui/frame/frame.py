@@ -24,6 +24,7 @@ STYLE = """<style>
 [data-testid=stLayoutWrapper]:has(> .st-key-heading) { position: absolute; pointer-events: none; }
 .st-key-heading { width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .stApp button[data-variant][data-selected=true]:not(:disabled) { color: inherit; }
+.stApp button[kind=tertiary][aria-expanded=true]:not(:disabled) { color: inherit; }
 [class*="st-key-figure_"] { position: relative; padding: 0.3rem 0.5rem 0; border-radius: 0.4rem; }
 [class*="st-key-figure_"]:hover { background: rgba(138,149,163,0.1); }
 [class*="st-key-figure_"]:has(.st-key-chosen_figure) {
@@ -47,6 +48,13 @@ STYLE = """<style>
   opacity: 1; --figures: 0.4;
 }
 .st-key-headline { min-height: 8.25rem; }
+[class*="st-key-view_do_"] button { min-height: 1.75rem; width: 1.75rem; padding: 0; position: relative; }
+[class*="st-key-view_open_"] :is(div, button) { max-width: 100%; justify-content: flex-start; }
+[class*="st-key-view_open_"] button p { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+[class*="st-key-view_open_"] button [data-testid=stIconMaterial] { flex-shrink: 0; overflow: visible; }
+[class*="st-key-view_figures_"] [data-testid=stMetricValue] { font-size: 1.15rem; line-height: 1.4; }
+[class*="st-key-view_figures_"] [data-testid=stMetricLabel] p { font-size: 0.8rem; }
+[class*="st-key-view_figures_open_"] button { min-height: 1.5rem; padding: 0; }
 :is([class*="st-key-view_do_"], .st-key-question_undo, .st-key-question_redo)
   button [data-testid=stMarkdownContainer] {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);

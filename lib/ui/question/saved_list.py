@@ -13,18 +13,12 @@ from lib.views import Alert, SavedView
 
 Opens = Callable[[SavedView], None]
 ACTION = "view_do"
-STYLE = f"""<style>
-[class*="st-key-{ACTION}_"] button {{ min-height: 1.75rem; width: 1.75rem; padding: 0; position: relative; }}
-[class*="st-key-view_open_"] :is(div, button) {{ max-width: 100%; justify-content: flex-start; }}
-[class*="st-key-view_open_"] button p {{ overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }}
-</style>"""
 
 
 def draw(here: Here, views: list[SavedView], current: SavedView | None, opens: Opens) -> None:
     """A row per view; a click on its name opens it."""
     start = here.clients.kept.start.get()
     alerts = {alert.view_id: alert for alert in here.clients.kept.alerts.mine()}
-    st.html(STYLE)
     for view in views:
         is_start = start is not None and start.id == view.id
         _row(here, view, view == current, is_start, alerts.get(view.id), opens)

@@ -18,11 +18,6 @@ from lib.wire.errors import TrancheError
 
 MOST, FIGURES, NARROWEST, NARROWEST_FIGURE = 4, 3, 290, 84
 CARD = "view_figures"
-STYLE = f"""<style>
-[class*="st-key-{CARD}_"] [data-testid=stMetricValue] {{ font-size: 1.15rem; line-height: 1.4; padding: 0; }}
-[class*="st-key-{CARD}_"] [data-testid=stMetricLabel] p {{ font-size: 0.8rem; }}
-[class*="st-key-{CARD}_open_"] button {{ min-height: 1.5rem; padding: 0; }}
-</style>"""
 
 
 @st.fragment(parallel=True)
@@ -39,7 +34,6 @@ def draw(here: Here) -> None:
         shown = first(views, start.id if start else 0, alerts)
         seen = [_seen(here, view) for view in shown]
         ask.ahead(here, map(question, seen))
-        st.html(STYLE)
         st.subheader("Saved views", anchor=False)
         with st.grid(len(shown), min_column_width=NARROWEST, gap="small"):
             for view, looked in zip(shown, seen, strict=True):
