@@ -161,7 +161,7 @@ def test_the_start_page(signed_in: Desk, kept: Keeper) -> None:
     linked.run().button(key="demo_manager").click().run()
     assert linked.selectbox(key="slicer").value == "delivery"
     assert "split_fields" not in {one.key for one in linked.multiselect}
-    press(signed_in(slicer="curation"), f"view_do_start_{made.id}")
+    VIEWS.press(signed_in(slicer="curation"), f"view_do_start_{made.id}")
     assert kept("manager").start.get() is None
 
 
@@ -177,7 +177,7 @@ def test_views_on_the_slicers_screen(signed_in: Desk, kept: Keeper) -> None:
     assert "**Here** · changed since saved" in [one.value for one in VIEWS.opened(desk.run()).markdown]
     VIEWS.press(desk, f"view_do_link_{made.id}")
     assert any("/audience?project=demo&slicer=delivery&is.geo.country=FR" in one.value for one in desk.code)
-    press(press(desk, "view_all"), f"view_do_edit_{made.id}")
+    VIEWS.press(VIEWS.press(desk, "view_all"), f"view_do_edit_{made.id}")
     desk.text_input(key=f"view_rename_{made.id}").set_value("There")
     VIEWS.submit(desk, "Save changes")
     VIEWS.press(desk, "view_all").button(key=f"view_open_{made.id}").click().run()
@@ -189,17 +189,17 @@ def test_views_on_the_slicers_screen(signed_in: Desk, kept: Keeper) -> None:
     assert views(other) == []
 
 
-def test_a_view_keeps_what_is_explored(signed_in: Desk, kept: Callable[[str], Kept]) -> None:
+def test_a_view_keeps_what_is_explored(signed_in: Desk, kept: Keeper) -> None:
     """A view saved on Slicers has its fields and their order; with another field it has changed."""
     explored = "campaign_id~clicks~-clicks"
     desk = signed_in(page=SLICERS, explore=explored)
     desk.text_input(key="view_name").set_value("Campaigns")
-    submit(desk, "Save view")
+    VIEWS.submit(desk, "Save view")
     (made,) = kept("manager").views.of("demo", "delivery")
     assert made.params["explore"] == explored
     assert "changed since saved" not in str([one.value for one in desk.markdown])
     desk.text_input(key="fields_search").set_value("country").run()
-    assert "**Campaigns** · changed since saved" in [one.value for one in opening(desk.run()).markdown]
+    assert "**Campaigns** · changed since saved" in [one.value for one in VIEWS.opened(desk.run()).markdown]
     other = signed_in()
     other.button(key=f"view_open_{made.id}").click().run()
     other.switch_page(SLICERS).run()

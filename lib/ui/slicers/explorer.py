@@ -44,7 +44,7 @@ class Shelf:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class ShelfDrawn:
     """What a table was drawn with: the search text, the field chosen, and how often it was made again."""
 
     text: str = ""
@@ -58,7 +58,7 @@ class Picked:
 
     shelf: Shelf
     name: str
-    drawn: Drawn | None
+    drawn: ShelfDrawn | None
 
 
 @st.fragment
@@ -114,7 +114,7 @@ def _pick(shelf: Shelf, text: str, linked: str) -> Picked:
         st.caption(f"None of the {len(shelf.fields)} {plain(shelf.what.lower())}s matches.")
         return Picked(shelf, name, None)
     names = [field.name for field in matches]
-    drawn: Drawn = st.session_state.get(f"{shelf.key}:drawn", Drawn())
+    drawn: ShelfDrawn = st.session_state.get(f"{shelf.key}:drawn", ShelfDrawn())
     turn, before = drawn.turn, drawn.name if drawn.text == text else ""
     state = st.session_state.get(f"{shelf.key}:{text}:{turn}", {"selection": {"cells": []}})
     cells = state["selection"]["cells"]
@@ -136,7 +136,7 @@ def _pick(shelf: Shelf, text: str, linked: str) -> Picked:
         selection_default={"selection": {"cells": [(at, shelf.what) for at in places]}},
         alt=f"{shelf.what}s of the slicer: choose one",
     )
-    return Picked(shelf, name, Drawn(text, name, turn))
+    return Picked(shelf, name, ShelfDrawn(text, name, turn))
 
 
 def _kept(here: Here, linked: Explored, key: Picked, data: Picked) -> Explored:
@@ -149,7 +149,7 @@ def _kept(here: Here, linked: Explored, key: Picked, data: Picked) -> Explored:
         question.look(here, explored=chosen)
     for one in (key, data):
         st.session_state[one.shelf.key] = one.name
-        st.session_state[f"{one.shelf.key}:drawn"] = one.drawn or Drawn()
+        st.session_state[f"{one.shelf.key}:drawn"] = one.drawn or ShelfDrawn()
     return chosen
 
 
