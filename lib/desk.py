@@ -9,6 +9,7 @@ from lib.people import ROLES, DealsGrant, Person, Role
 from lib.ui.alerts import firing
 from lib.ui.frame import frame, menu, sign_in
 from lib.ui.question import question, start_page
+from lib.ui.supply import deal_health
 
 PAGES = Path(__file__).resolve().parent.parent / "pages"
 SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
@@ -21,12 +22,19 @@ SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
     ("access", "Access", ":material/key:", ROLES),
     ("services", "Services", ":material/lan:", ("admin",)),
 )
+TITLES = {name: title for name, title, _, _ in SCREENS}
 STARTED = "start_page_opened"
 DEALS: dict[str, Callable[[DealsGrant], bool]] = {
     "deals": lambda granted: granted.reads,
     "lists": lambda granted: granted.reads,
     "new_package": lambda granted: granted.writes,
 }
+
+
+def titled(name: str, title: str) -> str:
+    """A screen's name in the navigation; that of the deals has the number of those that need attention."""
+    number = deal_health.drawn_number() if name == "deals" and person is not None else 0
+    return f"{title} ({number})" if number else title
 
 
 def may_open(person: Person, name: str, roles: tuple[Role, ...]) -> bool:
@@ -36,7 +44,7 @@ def may_open(person: Person, name: str, roles: tuple[Role, ...]) -> bool:
 
 person = sign_in.person()
 screens = [
-    st.Page(PAGES / f"{name}.py", title=title, icon=icon, url_path=name)
+    st.Page(PAGES / f"{name}.py", title=titled(name, title), icon=icon, url_path=name)
     for name, title, icon, roles in SCREENS
     if person is None or may_open(person, name, roles)
 ]
@@ -67,7 +75,8 @@ if person:
 screen = st.navigation([start, *screens], position="top" if person else "hidden")
 if person:
     question.arrive(screen.url_path)
-st.set_page_config(page_title=f"{screen.title if person else 'Sign in'} · Tranche")
+title = TITLES.get(screen.url_path, screen.title)
+st.set_page_config(page_title=f"{title if person else 'Sign in'} · Tranche")
 frame.style()
 hidden = st.container(key=sign_in.HIDDEN)
 sign_in.keep_cookie(hidden)
@@ -82,6 +91,6 @@ else:
         own_first_screen(person)
     if screen.url_path not in ("", "audience"):
         firing.left()
-    frame.heading(screen.title)
+    frame.heading(title)
     frame.header(person, firing.mark)
     screen.run()

@@ -7,6 +7,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import DataField, Slicer
 
 BIDS, IMPRESSIONS = ("bids",), ("imps", "impressions")
+WINS, VIEWABLE = ("wins",), ("viewable_imps", "viewable_impressions")
 WIN_CPM = ("win_cpm", "win_bid_cpm", "avg_win_cpm")
 
 

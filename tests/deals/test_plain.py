@@ -33,6 +33,7 @@ from lib.deals.models import (
     SeatChoice,
     SupplyPackage,
 )
+from lib.ui.supply.deal_health import checked
 from lib.wire.errors import (
     Conflict,
     Forbidden,
@@ -130,6 +131,13 @@ def test_a_package_is_made_and_remembered(plain: PlainDeals, make: Make, book: B
     ]
     assert [one.id for one in found[0].supply_deals] == [made.id]
     assert {one.id for one in made.demand_deals} == {deal.id for deal in found}
+
+
+def test_the_health_of_its_deals(plain: PlainDeals, book: Book) -> None:
+    """Nothing is wrong with deals by what the service returns, and without a report nothing else is known."""
+    plain.create(SupplyPackage, package("2.5", "3"), "a-key")
+    found = checked(plain, {71: ALDER}, lambda: None)
+    assert [(one.state, one.words) for one in found.values()] == [("unknown", "No report of deals")] * 2
 
 
 def test_no_key_is_sent_where_none_is_honoured(plain: PlainDeals, book: Book) -> None:

@@ -17,14 +17,20 @@ from lib.ui.supply.rows import DealRow, Key, more
 Tone = Literal["green", "blue", "orange", "gray"]
 TONES: dict[str, Tone] = {"active": "green", "pending": "blue", "paused": "orange", "complete": "gray"}
 LISTED = 2
-LINKED = {"seat": ("Seats", 9.0), "deals": ("Deals", 3.7), "targeting": ("Targeting", 8.0), "id": ("Id", 4.0)}
+LINKED = {
+    "seat": ("Seats", 9.0),
+    "deals": ("Deals", 3.7),
+    "targeting": ("Targeting", 8.0),
+    "id": ("Id", 4.0),
+    "health": ("Health", 8.5),
+}
 WIDTHS = {name: width for name, (_, width) in LINKED.items()} | {
     field.name: field.width for field in FIELDS if field.width is not None
 }
 FIRST, LAST = ("name", "status", "seat", "price"), ("media_type", "start_date", "end_date", "targeting", "id")
 OF = {
     fields.SUPPLY: (*FIRST, "deals", *more(fields.SUPPLY), *LAST),
-    fields.DEALS: (*FIRST, "deal_id", *more(fields.DEALS), *LAST),
+    fields.DEALS: ("name", "status", "health", "seat", "price", "deal_id", *more(fields.DEALS), *LAST),
 }
 BRIEF = {
     "supply_deals": ("name", "status", "targeting"),
@@ -77,6 +83,7 @@ def cells(row: DealRow, names: Sequence[str]) -> tuple[ListCell, ...]:
         "name": row.name,
         "status": row.status.capitalize(),
         "seat": listed(row.seats),
+        "health": row.health[0],
         "price": span(row.prices),
         "deals": str(len(row.others)),
         "deal_id": row.deal_id,
@@ -87,10 +94,8 @@ def cells(row: DealRow, names: Sequence[str]) -> tuple[ListCell, ...]:
         "id": str(row.id),
         **{name: facts.value(name, value) for name, value in row.more},
     }
-    return tuple(
-        ListCell(texts[name], TONES.get(row.status, "gray") if name == "status" and row.status else "")
-        for name in names
-    )
+    tones = {"status": TONES.get(row.status, "gray") if row.status else "", "health": row.health[1]}
+    return tuple(ListCell(texts[name], tones.get(name, "")) for name in names)
 
 
 def listed(names: Sequence[str]) -> str:

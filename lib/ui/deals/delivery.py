@@ -7,6 +7,7 @@ from lib.reporting.models import AudienceQuery, Filter
 from lib.ui.charts import numbers, series, sparkline, theme, time_chart
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.time_chart import Named
+from lib.ui.deals import attention
 from lib.ui.frame import screens
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
@@ -22,6 +23,7 @@ KEY_FIELDS = {"demand_deals": report.DEAL, "supply_deals": report.PACKAGE}
 def draw(here: Here, key: Key) -> None:
     """Draw the figures, the chart, and a link to Audience; or why there is no delivery to show."""
     with reported("The delivery", kept="Nothing was changed."):
+        attention.funnel(here, key)
         seen = report.of_deals(here)
         if seen is None:
             st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")

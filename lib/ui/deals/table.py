@@ -9,7 +9,7 @@ from lib.deals.client import Deals
 from lib.deals.models import MEDIA_TYPES, STATUSES
 from lib.reporting.models import Direction
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import bring_in, bulk, columns, marked, view
+from lib.ui.deals import attention, bring_in, bulk, columns, marked, view
 from lib.ui.deals.places import opened
 from lib.ui.frame import notes, screens, sign_in
 from lib.ui.frame.frame import Here
@@ -44,6 +44,7 @@ def draw(here: Here) -> None:
         bulk.draw(here, wanted, part.count, seen)
         _csv(here, wanted, part.count)
         bring_in.draw(here)
+    attention.follow(here, wanted.entity)
 
 
 def _wanted(here: Here) -> ListSearch:
@@ -58,13 +59,14 @@ def _wanted(here: Here) -> ListSearch:
             "Search", type="search", live="200ms", key=FIND, bind="query-params", on_change=_start_over,
             placeholder="Name, seat, DSP, place, contact, deal id", label_visibility="collapsed",
         )  # fmt: skip
+        only = attention.filter_of(here, entity, _start_over)
     names = offered(entity, does)
     with st.grid(4, min_column_width=NARROWEST, gap="small"):
         filters = {name: _several(here, name) for name in names}
     order: tuple[str, Direction] = read_order(st.query_params.get(view.ORDER, ""), entity, does)
     found = " ".join((text or "").split())
     means = meanings.of(here, found) if does.finds else ()
-    return ListSearch(entity, found, means, selected(filters, entity, does), order, _page())
+    return ListSearch(entity, found, means, (*selected(filters, entity, does), *only), order, _page())
 
 
 def _several(here: Here, name: str) -> list[str]:
@@ -124,7 +126,7 @@ def _listing(here: Here, wanted: ListSearch, part: pages.RowsPage, seen: view.Li
     shown = listing.Listing(
         label=PLURALS[wanted.entity],
         columns=columns.columns(names, title, orders(wanted.entity, does), wanted.order),
-        rows=columns.rows(marked.rows(here, part.rows), names, ticked, opened()),
+        rows=columns.rows(attention.marked(here, marked.rows(here, part.rows)), names, ticked, opened()),
         count=part.count,
         ticks=not does.why_not(wanted.entity, "change"),
     )

@@ -14,7 +14,7 @@ from lib.ui.frame.frame import Here
 from lib.ui.supply import report
 from lib.wire.errors import TrancheError
 
-KEPT, PAGES, SECONDS = "deals_catalogue", "deals_pages", 15.0
+KEPT, PAGES, HEALTH, SECONDS = "deals_catalogue", "deals_pages", "deals_health", 15.0
 Found = TypeVar("Found", bound=Resource)
 
 
@@ -79,6 +79,7 @@ def forget() -> None:
     """Read everything again: something was changed."""
     st.session_state.pop(KEPT, None)
     st.session_state.pop(PAGES, None)
+    st.session_state.pop(HEALTH, None)
 
 
 def _kept(here: Here, model: type[Found]) -> tuple[Found, ...]:

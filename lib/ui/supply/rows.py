@@ -23,7 +23,7 @@ Key = tuple[str, int]
 class DealRow:
     """One of the list. `prices` are those of the deals, ascending; dates and targeting those of a package,
     for a deal those of its first one. `more` are the plain fields that have a column and no attribute here;
-    `sold` is the package whose targeting it is."""
+    `sold` is the package whose targeting it is, `health` the words and the tone of a deal's health."""
 
     entity: str
     id: int
@@ -41,6 +41,7 @@ class DealRow:
     deal_id: str = ""
     more: tuple[tuple[str, Any], ...] = ()
     sold: SupplyPackage | None = field(default=None, compare=False, repr=False)
+    health: tuple[str, str] = ("", "")
 
     @property
     def key(self) -> Key:

@@ -1,0 +1,171 @@
+"""The health of deals: what is wrong with one by what it says itself, then where its funnel breaks.
+
+Checks that need no report come first: dates, packages, seat, DSP, deal sync, price. A check of what the
+service does not return is left out. Then the funnel of the last days: the first step that is zero after one
+that is not is where it breaks. No data is not zero.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal
+
+from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
+from lib.insight.measured import BIDS, IMPRESSIONS, VIEWABLE, WINS, Measured, field_of
+from lib.reporting.answers import Audience
+from lib.reporting.models import Slicer
+
+HealthState = Literal["attention", "unknown", "idle", "healthy"]
+DEAL = "deal"
+STEPS = (("bids", BIDS), ("wins", WINS), ("impressions", IMPRESSIONS), ("viewable impressions", VIEWABLE))
+
+
+@dataclass(frozen=True)
+class FunnelStep:
+    """A step of the funnel: what is counted, and how many."""
+
+    name: str
+    value: float
+
+
+@dataclass(frozen=True)
+class DealHealth:
+    """A deal's health in words, and the funnel that it is read from, if any."""
+
+    state: HealthState
+    words: str
+    steps: tuple[FunnelStep, ...] = ()
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a deal is checked against: packages, seats and DSPs by id, as far as known, and the time."""
+
+    packages: Mapping[int, SupplyPackage]
+    seats: Mapping[int, Seat]
+    dsps: Mapping[int, Dsp]
+    now: datetime
+
+
+@dataclass(frozen=True)
+class Funnels:
+    """The funnels of deals by their id in the report, as far as they have rows.
+
+    `last` is the last day asked for. `has_data` says whether the report has data of the days at all,
+    `is_exact` whether every record was read: else nothing is known of a deal without rows.
+    """
+
+    steps: Mapping[str, tuple[FunnelStep, ...]]
+    names: tuple[str, ...]
+    last: date
+    has_data: bool
+    is_exact: bool
+
+
+def step_fields(slicer: Slicer) -> dict[str, str]:
+    """The slicer's data fields for the steps of the funnel, as far as it has them, by the step's name."""
+    found = {name: field_of(slicer, names) for name, names in STEPS}
+    return {name: field.name for name, field in found.items() if field is not None}
+
+
+def funnels(answer: Audience, fields: Mapping[str, str], last: date) -> Funnels:
+    """The funnels of an answer that is split by deal; `fields` as of `step_fields`."""
+    rows = {
+        str(deal): tuple(
+            FunnelStep(step, float(value))
+            for step, field in fields.items()
+            if (value := answer.values[field].iloc[place]) == value
+        )
+        for place, deal in enumerate(answer.names[DEAL])
+    }
+    sampled = answer.precision.is_sampled if answer.precision is not None else False
+    sampled = sampled or answer.confidence_range is not None or answer.total.confidence_range is not None
+    has_data = bool(answer.total.dates) or bool(rows)
+    return Funnels(rows, tuple(fields), last, has_data, not sampled)
+
+
+def health(deal: DemandDeal, around: Surroundings, seen: Funnels | None) -> DealHealth:
+    """The health of a deal; `seen` is None where no report tells deals apart."""
+    if (idle := _idle(deal, around)) is not None:
+        return DealHealth("idle", idle)
+    if fault := next(faults(deal, around), ""):
+        return DealHealth("attention", fault, () if seen is None else seen.steps.get(str(deal.id), ()))
+    if seen is None or not seen.names:
+        return DealHealth("unknown", "No report of deals")
+    return _delivered(deal, around, seen)
+
+
+def faults(deal: DemandDeal, around: Surroundings) -> Iterator[str]:
+    """What is wrong with it by what it says itself, the most important first."""
+    linked = _packages(deal, around)
+    if "supply_deals" in deal.model_fields_set and not deal.supply_deals:
+        yield "No package linked"
+    elif linked and all(one.is_active is False or one.status == "paused" for one in linked):
+        yield "Package paused"
+    if deal.price is None and "price" in deal.model_fields_set:
+        yield "No price"
+    elif deal.price is not None and deal.price <= 0:
+        yield "Price is zero"
+    seat, dsp = _buyer(deal, around)
+    if seat is None and deal.seat is None and "seat" in deal.model_fields_set:
+        yield "No seat"
+    elif seat is not None and dsp is None and "dsp" in seat.model_fields_set:
+        yield "Seat without DSP"
+    if deal.deal_sync and dsp is not None and dsp.supports_deal_sync is False:
+        yield "DSP without deal sync"
+    elif deal.deal_sync and "contact_email" in deal.model_fields_set and not deal.contact_email:
+        yield "Deal sync without contact"
+
+
+def rated(steps: Sequence[FunnelStep]) -> list[tuple[str, float, Measured]]:
+    """Each step with its value, and its percent of the step before; no value for the first one."""
+    before = [None, *(one.value for one in steps[:-1])]
+    return [
+        (one.name, one.value, Measured(100 * one.value / last if last else None))
+        for one, last in zip(steps, before, strict=True)
+    ]
+
+
+def _idle(deal: DemandDeal, around: Surroundings) -> str | None:
+    """Why it is not meant to deliver now; None where it is."""
+    linked = _packages(deal, around)
+    if deal.is_active is False:
+        return "Paused"
+    if linked and all(one.end_date is not None and one.end_date <= around.now for one in linked):
+        return "Ended"
+    starts = [one.start_date for one in linked if one.end_date is None or one.end_date > around.now]
+    if starts and all(start is not None and start > around.now for start in starts):
+        return "Not started"
+    return None
+
+
+def _packages(deal: DemandDeal, around: Surroundings) -> list[SupplyPackage]:
+    """Its packages; none unless all of them are known."""
+    known = [around.packages.get(one.id or 0) for one in deal.supply_deals]
+    return [one for one in known if one is not None] if all(known) else []
+
+
+def _buyer(deal: DemandDeal, around: Surroundings) -> tuple[Seat | None, Dsp | None]:
+    """Its seat and DSP, as whole as they are known."""
+    seat = deal.seat and (around.seats.get(deal.seat.id or 0) or deal.seat)
+    dsp = deal.dsp or (None if seat is None else seat.dsp)
+    return seat, None if dsp is None else around.dsps.get(dsp.id or 0) or dsp
+
+
+def _delivered(deal: DemandDeal, around: Surroundings, seen: Funnels) -> DealHealth:
+    steps = seen.steps.get(str(deal.id), ())
+    if not seen.has_data:
+        return DealHealth("unknown", "No data")
+    linked = _packages(deal, around)
+    if linked and all(one.start_date is not None and one.start_date.date() > seen.last for one in linked):
+        return DealHealth("unknown", "Newer than the report")
+    if not steps:
+        steps = tuple(FunnelStep(name, 0.0) for name in seen.names)
+    broken = next((place for place, one in enumerate(steps) if one.value == 0), None)
+    if broken is None:
+        return DealHealth("healthy", "Delivers", steps)
+    if not seen.is_exact:
+        return DealHealth("unknown", f"No {steps[broken].name} in the sample", steps)
+    if broken == 0:
+        return DealHealth("attention", f"No {steps[0].name}", steps)
+    return DealHealth("attention", f"{steps[broken - 1].name.capitalize()}, no {steps[broken].name}", steps)

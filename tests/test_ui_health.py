@@ -1,0 +1,79 @@
+"""The health of deals on the screen: a column, a switch, a number in the navigation, and the funnel."""
+
+import datetime as dt
+
+from boards import components
+from conftest import LAST_DAY
+from dealing import SOLD, Visit, clean, listed, sold_rows
+from streamlit.testing.v1 import AppTest
+
+from lib.deals.client import Deals
+from lib.deals.models import DemandDeal, Seat, SupplyPackage
+from lib.ui.supply import deal_health
+
+
+def come(desk: AppTest) -> AppTest:
+    """The screen once the deals are checked."""
+    assert desk.session_state["deals_health"].coming.result(60) is not None
+    return clean(desk.run())
+
+
+def healths(desk: AppTest) -> dict[str, str]:
+    """The column Health by the deals' names."""
+    data = next(data for data in components(desk) if "rows" in data)
+    place = [column["title"] for column in data["columns"]].index("Health")
+    return {row["cells"][0]["text"]: row["cells"][place]["text"] for row in data["rows"]}
+
+
+def broken(deals: Deals) -> None:
+    """The package of deal 4 is paused, deal 2 is paused itself, and a fifth deal has never had a bid."""
+    deals.change(SupplyPackage, 2, {"is_active": False})
+    deals.change(DemandDeal, 2, {"is_active": False})
+    linked = (SupplyPackage(id=1),)
+    deals.create(DemandDeal, DemandDeal(name="Unseen", seat=Seat(id=1), price="2", supply_deals=linked))
+
+
+def test_the_column_the_switch_and_the_number(visit: Visit, deals: Deals) -> None:
+    """Each deal says how it is, the switch leaves those that need attention, and they are counted."""
+    broken(deals)
+    desk = come(visit("deals", slicer=SOLD, deals_kind="Deals"))
+    assert healths(desk) == {
+        "Morning News - Alpha Buying": "Delivers",
+        "Morning News - Beta Media": "",
+        "Morning News - Gamma Trading": "Delivers",
+        "Evening Sports - Alpha Buying": "Package paused",
+        "Unseen": "No bids",
+    }
+    assert deal_health.attention(desk.session_state["deals_health"].coming.result()) == (4, 5)
+    assert set(listed(clean(desk.toggle(key="attention").set_value(True).run()))) == {
+        "Unseen",
+        "Evening Sports - Alpha Buying",
+    }
+
+
+def test_nothing_needs_attention(visit: Visit) -> None:
+    """Where all deals deliver, the switch leaves none."""
+    desk = come(visit("deals", slicer=SOLD, deals_kind="Deals"))
+    assert set(healths(desk).values()) == {"Delivers"}
+    desk = clean(desk.toggle(key="attention").set_value(True).run())
+    assert any("No deals match" in one.value for one in desk.info)
+
+
+def test_packages_have_no_switch(visit: Visit) -> None:
+    """Packages are no deals: nothing is checked for them."""
+    desk = visit("deals", slicer=SOLD)
+    assert "deals_health" not in desk.session_state
+    assert not desk.toggle
+
+
+def test_the_funnel_in_the_drawer(visit: Visit) -> None:
+    """The drawer of a deal has its funnel of the last seven days, each step as a share of the one before."""
+    desk = visit("deals", slicer=SOLD, deals_kind="Deals", open="demand_deals-1")
+    come(clean(desk.button_group(key="drawer_shown").set_value("Delivery").run()))
+    rows = sold_rows().to_pandas()
+    mine = rows[(rows["deal"] == "1") & (rows["time"].dt.date > LAST_DAY - dt.timedelta(days=7))]
+    bids, imps = mine["bids"].sum(), mine["imps"].sum()
+    shown = next(one.value for one in desk.table if "Of the step before" in one.value)
+    assert list(shown.index) == ["Bids", "Impressions"]
+    assert list(shown["Last 7 days"]) == [f"{bids:,.0f}", f"{imps:,.0f}"]
+    assert list(shown["Of the step before"]) == ["–", f"{100 * imps / bids:.1f} %"]
