@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+import logging
 import os
 import sys
 import threading
@@ -22,14 +23,16 @@ from streamlit.runtime.scriptrunner import StopException
 
 from lib import connect, private
 from lib.alerts import watching
+from lib.operations import OpenTabs
 from lib.settings import Settings
 from lib.ui.question import link
-from lib.wire import server
+from lib.wire import logs, server
 from lib.wire.apis import Apis
 from lib.wire.errors import TrancheError
 from lib.wire.front import DeskRoutes, DocumentScript, guarded, inline_scripts
 from lib.wire.front.closed_sessions import ClosedSessions
 
+log = logging.getLogger("tranche")
 DESK = Path(__file__).parent / "lib" / "desk.py"
 COOKIE_FRAME = "extra_streamlit_components/CookieManager/frontend/build/index.html"
 HEAVY = ("pandas", "pyarrow.parquet", "plotly.graph_objects", "scipy.sparse", "captcha.image", "jwt")
@@ -43,6 +46,7 @@ async def preloaded(_: st.App) -> AsyncIterator[None]:
     for module in HEAVY:
         importlib.import_module(module)
     get_running_loop().set_default_executor(ThreadPoolExecutor(DOWNLOADS, "download"))
+    logs.together()
     gc.collect()
     gc.freeze()
     closed = ClosedSessions(st.get_option("server.disconnectedSessionTTL"))
@@ -54,8 +58,9 @@ async def preloaded(_: st.App) -> AsyncIterator[None]:
 
 def application(settings: Settings) -> ASGIApp:
     """The desk and the APIs in front of it, as one application behind the checks of every request."""
-    apis = Middleware(Apis, api=connect.installation(settings).api)
-    middleware = [apis, Middleware(DeskRoutes), Middleware(DocumentScript)]
+    here = connect.installation(settings)
+    apis, tabs = Middleware(Apis, api=here.api), Middleware(OpenTabs, meter=here.meter)
+    middleware = [apis, Middleware(DeskRoutes), tabs, Middleware(DocumentScript)]
     desk = st.App(DESK, middleware=middleware, lifespan=preloaded)
     return guarded(desk, settings.network, _inline_scripts())
 
@@ -70,7 +75,10 @@ def _inline_scripts() -> list[str]:
 def report(failure: threading.ExceptHookArgs) -> None:
     """Report what a thread failed with. A timer of Streamlit whose run was stopped has not failed."""
     if not isinstance(failure.exc_value, StopException):
-        threading.__excepthook__(failure)
+        if failure.exc_value is None:
+            return
+        kind, thread = failure.exc_type, failure.thread.name if failure.thread else "a thread"
+        log.error("%s failed", thread, exc_info=(kind, failure.exc_value, failure.exc_traceback))
 
 
 def main() -> None:
@@ -79,7 +87,7 @@ def main() -> None:
     try:
         private.closed_to_others()
         settings = Settings.current()
-        server.log(settings.log_level)
+        logs.log(settings.log_level, settings.log_format)
         with connect.one_desk(settings), watching(settings, link.from_params):
             app = application(settings)
             server.run(app, settings.network, partial(_ready, settings), ws="websockets-sansio")

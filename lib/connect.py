@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 import httpx
 from fastapi import APIRouter, FastAPI
 
-from lib import private, remote
+from lib import operations, private, remote
 from lib.deals import routes as deals_service
 from lib.deals.admission import Admission
 from lib.deals.client import Deals
@@ -95,6 +95,7 @@ class Installation:
     http: httpx.Client
     passes: Passes
     lines: "Lines"
+    meter: operations.Meter
 
 
 @dataclass(frozen=True)
@@ -174,13 +175,25 @@ def _opened(settings: Settings) -> Installation:
     warehouse = Warehouse(settings.warehouse)
     passes = Passes(access, settings)
     lifetime = timedelta(seconds=settings.token_seconds)
-    reporting = service.routes(ReportingService(warehouse, access, settings, is_exempt=passes.made))
+    answering = ReportingService(warehouse, access, settings, is_exempt=passes.made)
+    sessions = Sessions(settings.home / "sessions.json", access.people)
+    meter = _meter(settings, answering, sessions)
+    lines = _lines(settings, access)
     tokens = token_service.routes(access, settings.services.values(), lifetime)
-    app = api([reporting, _deals_routes(access, passes, settings), tokens], settings.max_body_bytes)
+    app = api(
+        [
+            service.routes(answering),
+            _deals_routes(access, passes, settings),
+            tokens,
+            _operations(settings, access, lines, meter),
+        ],
+        settings.max_body_bytes,
+        partial(operations.Observed, meter=meter),
+    )
     return Installation(
         settings=settings,
         people=access.people,
-        sessions=Sessions(settings.home / "sessions.json", access.people),
+        sessions=sessions,
         access=access,
         warehouse=warehouse,
         api=app,
@@ -190,13 +203,35 @@ def _opened(settings: Settings) -> Installation:
             timeout=settings.deadline_seconds + GRACE_SECONDS,
         ),
         passes=passes,
-        lines=Lines(
-            remote.reporting_line(settings) if settings.base_url else None,
-            RemoteDeals(settings, remote.deals_line(settings), access.store.engine)
-            if settings.curate_url
-            else None,
-        ),
+        lines=lines,
+        meter=meter,
     )
+
+
+def _lines(settings: Settings, access: Access) -> Lines:
+    return Lines(
+        remote.reporting_line(settings) if settings.base_url else None,
+        RemoteDeals(settings, remote.deals_line(settings), access.store.engine)
+        if settings.curate_url
+        else None,
+    )
+
+
+def _meter(settings: Settings, answering: ReportingService, sessions: Sessions) -> operations.Meter:
+    """What is measured of requests, and of what the reporting service and people do."""
+    meter, cached = operations.Meter(names_slicers=settings.metrics_slicers), answering.answers
+    meter.add_counter("tranche_rows_read", "Rows that queries read.", lambda: answering.rows_read)
+    meter.add_counter("tranche_cache_hits", "Answers taken from the cache.", lambda: cached.hits)
+    meter.add_counter("tranche_cache_misses", "Answers that had to be computed.", lambda: cached.misses)
+    meter.add_gauge("tranche_cache_bytes", "Bytes of the cached answers.", lambda: cached.bytes)
+    meter.add_gauge("tranche_sessions", "Sign-ins that have not ended.", sessions.count)
+    return meter
+
+
+def _operations(settings: Settings, access: Access, lines: Lines, meter: operations.Meter) -> APIRouter:
+    remotes = (lines.reporting, lines.deals and lines.deals.line)
+    parts = operations.probes(access.store.engine, settings.warehouse, (line for line in remotes if line))
+    return operations.routes(operations.Readiness(parts), meter, settings.metrics_token)
 
 
 def _reporting(here: Installation, person: Person, session_id: str) -> Reporting:

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 FILES = sorted([ROOT / "app.py", *(ROOT / "lib").rglob("*.py"), *(ROOT / "pages").glob("*.py")])
 SCREENS = ("app", "desk", "pages", "ui")
 ARROWS = {
-    "app": {"alerts", "connect", "settings", "private", "ui", "wire"},
+    "app": {"alerts", "connect", "operations", "settings", "private", "ui", "wire"},
     "desk": {"ui", "people"},
     "pages": {"ui", "reporting", "deals", "people", "wire"},
     "ui": {
@@ -43,8 +43,20 @@ ARROWS = {
         "wire",
     },
     "alerts": {"connect", "reporting", "views", "people", "database", "settings", "private", "wire"},
-    "connect": {"remote", "reporting", "deals", "tokens", "views", "people", "settings", "private", "wire"},
+    "connect": {
+        "operations",
+        "remote",
+        "reporting",
+        "deals",
+        "tokens",
+        "views",
+        "people",
+        "settings",
+        "private",
+        "wire",
+    },
     "backup": {"reporting", "database", "settings", "private", "wire"},
+    "operations": {"remote", "database", "wire"},
     "check": {"connect", "remote", "reporting", "deals", "tokens", "settings", "wire"},
     "remote": {"deals", "tokens", "people", "settings", "wire"},
     "demo": {"reporting", "deals", "tokens", "people", "settings", "private", "wire"},

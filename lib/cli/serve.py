@@ -21,13 +21,13 @@ def serve(host: str | None, port: int | None) -> None:
     They are documented at /docs.
     """
     from lib import connect
-    from lib.wire import server
+    from lib.wire import logs, server
     from lib.wire.apis import Compressed
     from lib.wire.front import guarded
 
     options: dict[str, Any] = {} if host is None else {"host": host}
     settings = Settings.load(**options)
-    server.log(settings.log_level)
+    logs.log(settings.log_level, settings.log_format)
     if locked := connect.locked_out(settings):
         click.echo(locked, err=True)
     network = settings.network if port is None else replace(settings.network, port=port)

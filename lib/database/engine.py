@@ -31,7 +31,12 @@ def engine(url: str) -> Engine:
     """
     parsed = _parsed(url)
     if parsed.get_backend_name() != "sqlite":
-        server = create_engine(parsed, pool_pre_ping=True, connect_args={"connect_timeout": CONNECT_SECONDS})
+        server = create_engine(
+            parsed,
+            hide_parameters=True,
+            pool_pre_ping=True,
+            connect_args={"connect_timeout": CONNECT_SECONDS},
+        )
         event.listen(server, "begin", _limit)
         return server
     if not parsed.database or parsed.database == ":memory:":
@@ -39,7 +44,7 @@ def engine(url: str) -> Engine:
             "database_url: SQLite needs a file here, like sqlite:////var/lib/tranche/tranche.db"
         )
     _prepare(Path(parsed.database))
-    opened = create_engine(parsed, connect_args={"timeout": BUSY_SECONDS})
+    opened = create_engine(parsed, hide_parameters=True, connect_args={"timeout": BUSY_SECONDS})
     event.listen(opened, "connect", _configure)
     event.listen(opened, "begin", _begin)
     return opened

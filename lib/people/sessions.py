@@ -44,6 +44,10 @@ class Sessions:
         """End the sign-in in every tab that shares its cookie."""
         self._change(lambda held: {one for one in held if (one.username, one.ends) != (username, ends)})
 
+    def count(self) -> int:
+        """How many sign-ins are not over."""
+        return sum(one.ends > self._clock() for one in self._held())
+
     def person(self, username: str, ends: float) -> Person | None:
         """The person with their current role and grants, if this sign-in is valid.
 

@@ -63,6 +63,7 @@ class AnswerCache:
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes, self._bytes = most_bytes, 0
+        self.hits = self.misses = 0
         self._kept: OrderedDict[Hashable, tuple[Audience, int]] = OrderedDict()
         self._computing: dict[Hashable, Future[Audience | None]] = {}
         self._lock = threading.Lock()
@@ -79,10 +80,12 @@ class AnswerCache:
             with self._lock:
                 if key in self._kept:
                     self._kept.move_to_end(key)
+                    self.hits += 1
                     return self._kept[key][0]
                 running = self._computing.get(key)
                 if running is None:
                     mine = self._computing[key] = Future()
+                    self.misses += 1
             if running is None:
                 return self._compute(key, mine, compute)
             found = _awaited(running, deadline)

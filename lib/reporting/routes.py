@@ -84,6 +84,7 @@ class _Counter:
         deadline = self.service.deadline()
         body = await request.body()
         admitted = await asyncio.wrap_future(self.doors.submit(None, lambda: self.service.admit(body)))
+        request.scope["tranche.slicer"] = f"{admitted.stored.project}/{admitted.stored.name}"
         return _Asked(admitted, deadline, request.receive, self.queries)
 
     def check_files(self, who: str) -> None:

@@ -1,6 +1,7 @@
 """The reporting service: info, audience and export, checked in the order token, slicer, request."""
 
 import math
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -65,6 +66,7 @@ class ReportingService:
         self.warehouse, self.access, self.settings = warehouse, access, settings
         self.engine = engine or ENGINES[settings.engine](settings.engine_threads)
         self.costs, self.answers = Costs(), AnswerCache(settings.answers_megabytes * MEGABYTE)
+        self.rows_read, self._counting = 0, threading.Lock()
         self._throttle, self._is_exempt = Throttle(settings.throttle_questions), is_exempt
 
     def deadline(self) -> Deadline:
@@ -173,7 +175,10 @@ class ReportingService:
             max_bytes=self.settings.question_megabytes * MEGABYTE,
             within=within,
         )
-        return self.engine.audience(stored, asked, deadline)
+        sums = self.engine.audience(stored, asked, deadline)
+        with self._counting:
+            self.rows_read += sums.records_read
+        return sums
 
 
 def _timezone(query: AudienceQuery | ExportQuery, stored: StoredSlicer) -> int:

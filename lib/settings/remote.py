@@ -9,7 +9,16 @@ from pydantic_settings import NoDecode
 
 from lib.settings.local import Local, is_loopback, number, separated
 
-SECRETS = frozenset({"reporting_token", "deals_token", "service_password", "alerts_secret", "alerts_webhook"})
+SECRETS = frozenset(
+    {
+        "reporting_token",
+        "deals_token",
+        "service_password",
+        "alerts_secret",
+        "alerts_webhook",
+        "metrics_token",
+    }
+)
 ADDRESSES = ("base_url", "curate_url", "auth_url")
 HEADER = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"
 

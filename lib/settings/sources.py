@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import SettingsError
 
-from lib.settings.alerting import Alerting
 from lib.settings.local import PREFIX
+from lib.settings.operating import Operating
 from lib.settings.remote import SECRETS
 from lib.wire.errors import Misconfigured, UnknownName
 
@@ -25,7 +25,7 @@ CONFIG = "TRANCHE_CONFIG"
 NO_OPTIONS: Mapping[str, Any] = {}
 
 
-class Settings(Alerting):
+class Settings(Operating):
     """All settings. `load` reads all sources; the constructor leaves the TOML file out."""
 
     def __hash__(self) -> int:

@@ -1,6 +1,7 @@
 """The APIs as one ASGI application, mounted in front of the desk."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.openapi.docs import get_swagger_ui_html
@@ -16,6 +17,7 @@ from lib.wire.front.policy import inline_scripts, policy
 from lib.wire.problems import answer_problems
 
 TITLE = "Tranche"
+OWN = frozenset({"/healthz", "/readyz", "/metrics"})
 PREFIXES = ("/API/", "/api/", "/oauth2/", "/docs", "/openapi.json", "/openapi/")
 ASSETS = "/docs/assets"
 SMALLEST_TO_COMPRESS = 16 * 1024
@@ -26,15 +28,23 @@ PACKED_TYPES = (
 )
 
 
-def api(routers: Iterable[APIRouter], max_body_bytes: int) -> FastAPI:
+def api(
+    routers: Iterable[APIRouter], max_body_bytes: int, around: Callable[[ASGIApp], ASGIApp] = lambda app: app
+) -> FastAPI:
     """The APIs of these routers as one application, with `/docs`, `/openapi.json` and a document per API.
 
     Errors of the framework come in the words of the API whose path was asked (problems.py); a body over
     `max_body_bytes` is refused while it arrives. A path with a slash too many is unknown: a redirect has no
-    `status`, and clients drop the body. It has no lifespan: what it needs is opened before.
+    `status`, and clients drop the body. It has no lifespan: what it needs is opened before. `around` wraps
+    the whole application.
     """
-    app = FastAPI(
-        title=TITLE, docs_url=None, redoc_url=None, openapi_url="/openapi.json", redirect_slashes=False
+    app = _Surrounded(
+        around,
+        title=TITLE,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/openapi.json",
+        redirect_slashes=False,
     )
     for router in routers:
         app.include_router(router)
@@ -46,6 +56,18 @@ def api(routers: Iterable[APIRouter], max_body_bytes: int) -> FastAPI:
     return app
 
 
+class _Surrounded(FastAPI):
+    """An application inside of another one, which sees answers to unforeseen failures too."""
+
+    def __init__(self, around: Callable[[ASGIApp], ASGIApp], **options: Any) -> None:
+        super().__init__(**options)
+        self._around = around
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """All of it, once."""
+        return self._around(super().build_middleware_stack())
+
+
 class Apis:
     """ASGI middleware: paths of the APIs go to `api`, everything else to the application behind it."""
 
@@ -54,7 +76,8 @@ class Apis:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, WebSocket or lifespan."""
-        to_api = scope["type"] == "http" and scope["path"].startswith(PREFIXES)
+        path = scope.get("path", "")
+        to_api = scope["type"] == "http" and (path in OWN or path.startswith(PREFIXES))
         await (self._api if to_api else self._desk)(scope, receive, send)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 
-from lib.wire import sockets
+from lib.wire import request_ids, sockets
 from lib.wire.breaker import PASSING, WAITED_FOR, Breaker, retry_after
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned, Garbled, Resting, TooLarge, Unanswered, Unreachable
@@ -140,9 +140,15 @@ def _request(http: httpx.Client, request: Call) -> httpx.Request:
         request.path,
         json=request.json,
         content=request.content,
-        headers=request.headers,
+        headers={**(request.headers or {}), **_named()},
         timeout=timeout,
     )
+
+
+def _named() -> dict[str, str]:
+    """The header with the id of what is asked, where it has one."""
+    request_id = request_ids.current()
+    return {request_ids.HEADER: request_id} if request_id else {}
 
 
 def _pieces(response: httpx.Response, request: Call) -> Iterator[bytes]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
+from lib.wire import request_ids
 from lib.wire.errors import AccessError, Unauthorised
 
 Answer = TypeVar("Answer")
@@ -42,12 +43,14 @@ def in_the_name_of(credential: Credential, ask: Callable[[str], Answer]) -> Answ
     """Call `ask` with a token; if that is refused and can be renewed, once more with the new one.
 
     A refused request did nothing, so that writing ones may be repeated too (RFC 9110, 15.5.2).
+    All of it has one request id, which an error carries.
     """
-    token = credential.token()
-    try:
-        return ask(token)
-    except (AccessError, Unauthorised):
-        another = credential.renewed(token)
-        if another is None:
-            raise
-    return ask(another)
+    with request_ids.asking():
+        token = credential.token()
+        try:
+            return ask(token)
+        except (AccessError, Unauthorised):
+            another = credential.renewed(token)
+            if another is None:
+                raise
+        return ask(another)

@@ -42,6 +42,7 @@ class TrancheError(Exception):
     """A failure whose text may be shown as it is.
 
     `status` is the word that the reporting API sends (specification, Errors); `http` the code beside it.
+    `request_id` is that of the request to a service that failed so, where there was one.
     """
 
     status: ClassVar[str] = "internal_error"
@@ -50,6 +51,7 @@ class TrancheError(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.request_id = ""
 
 
 class BadRequest(TrancheError):

@@ -6,6 +6,8 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
+from lib.wire.request_ids import carried
+
 Result = TypeVar("Result")
 NOBODY = object()
 Work = tuple["Future[Any]", Callable[[], Any]]
@@ -28,7 +30,7 @@ class FairPool:
         """The future of `work`. Work that is cancelled while it waits is never started."""
         future: Future[Result] = Future()
         with self._changed:
-            self._waiting.setdefault(caller, deque()).append((future, work))
+            self._waiting.setdefault(caller, deque()).append((future, carried(work)))
             self._start_thread()
             self._changed.notify()
         return future

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
+from lib.wire import request_ids
 from lib.wire.errors import BadRequest, DeadlineExceeded, DealsError, InternalError, TrancheError
 from lib.wire.requirements import requirement
 
@@ -51,6 +52,8 @@ def problem(path: str, error: TrancheError, http: int | None = None) -> JSONResp
     if error.http >= InternalError.http and not isinstance(error, InternalError | DeadlineExceeded):
         log.error("%r: %s", path, error.reason, exc_info=error)
         error = InternalError()
+    if type(error) is InternalError and (request_id := request_ids.current()):
+        error = InternalError(f"{error.reason} (request ID {request_id})")
     shape = next((shape for prefix, shape in SHAPES.items() if path.startswith(prefix)), None)
     if isinstance(error, DealsError):
         body = shape(error.status, error.reason) if shape else error.body

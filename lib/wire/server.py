@@ -1,7 +1,6 @@
 """Serves an ASGI application on a port until stopped."""
 
 import errno
-import logging
 import socket
 from collections.abc import Callable
 from functools import partial
@@ -9,7 +8,9 @@ from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.config import LOGGING_CONFIG
 
+from lib.wire import logs
 from lib.wire.errors import Misconfigured
 from lib.wire.front.punctual import Punctual
 from lib.wire.memory import few_arenas
@@ -31,6 +32,7 @@ def run(app: ASGIApp, network: Network, ready: Callable[[str], None], **options:
         config = uvicorn.Config(
             app,
             log_level="warning",
+            log_config=None if logs.is_json() else LOGGING_CONFIG,
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=SECONDS_TO_FINISH,
@@ -38,12 +40,6 @@ def run(app: ASGIApp, network: Network, ready: Callable[[str], None], **options:
             **options,
         )
         _Server(config, lambda: ready(address)).run(sockets=[listener])
-
-
-def log(level: str) -> None:
-    """Write messages of at least this level to standard error."""
-    logging.getLogger("httpx").setLevel("WARNING")
-    logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
 
 
 def accepting(network: Network) -> dict[str, Any]:

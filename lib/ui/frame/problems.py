@@ -58,8 +58,15 @@ def show(error: TrancheError, what: str, kept: str) -> None:
     st.error(f"{said} {kept}", title=f"{plain(what)} could not be loaded", icon=":material/error:")
     if plain(error.reason.rstrip(".")) not in said:
         with st.expander("Details"):
-            st.code(error.reason, language=None, wrap_lines=True)
+            st.code(details(error), language=None, wrap_lines=True)
     retry.offer(error, what)
+
+
+def details(error: TrancheError) -> str:
+    """The error's own words, and the id of the request, which the service's log has too."""
+    if not error.request_id or error.request_id in error.reason:
+        return error.reason
+    return f"{error.reason}\nRequest ID: {error.request_id}"
 
 
 def is_open(error: TrancheError) -> bool:

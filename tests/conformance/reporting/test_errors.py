@@ -1,5 +1,6 @@
 """Specification, "Errors"; HTTP codes and the framework's own errors are decisions of ours."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -96,7 +97,8 @@ def broken(house: Path, tmp_path: Path) -> Settings:
 @pytest.mark.parametrize("verb", ["audience", "export"])
 def test_internal_error(reach: Reach, broken: Settings, verb: str) -> None:
     """internal_error: a failure of the service, whose inside the caller does not see; HTTP 500."""
-    assert asked(reach, broken, verb, "internal_error") == InternalError().reason
+    reason = asked(reach, broken, verb, "internal_error")
+    assert re.fullmatch(rf"{re.escape(InternalError().reason)} \(request ID [0-9a-f]{{16}}\)", reason)
 
 
 @pytest.mark.parametrize("status", ["bad_request", "access_error"])

@@ -1,0 +1,80 @@
+"""What is measured while a desk runs, in the text format of Prometheus."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+READING = ("GET", "HEAD")
+REPORTING = {f"/API/v2/{verb}": verb for verb in ("info", "audience", "export")}
+Read = Callable[[], float]
+
+
+class Meter:
+    """Counts and times requests as they are answered; everything else is read when somebody asks for it.
+
+    No label says who asked or for which values; `names_slicers` adds the slicer of a query.
+    """
+
+    def __init__(self, *, names_slicers: bool = False) -> None:
+        self.registry = CollectorRegistry()
+        self._names_slicers = names_slicers
+        labels = ("kind", "slicer") if names_slicers else ("kind",)
+        self._seconds = Histogram(
+            "tranche_request_seconds",
+            "Seconds until a response begins, by kind of request.",
+            labels,
+            buckets=SECONDS,
+            registry=self.registry,
+        )
+        self._requests = Counter(
+            "tranche_requests",
+            "Requests to the APIs, those of the screens included, by kind and HTTP status.",
+            (*labels, "status"),
+            registry=self.registry,
+        )
+
+    def note(self, kind: str, status: int, seconds: float, slicer: str) -> None:
+        """A request was answered."""
+        labels = (kind, slicer) if self._names_slicers else (kind,)
+        self._seconds.labels(*labels).observe(seconds)
+        self._requests.labels(*labels, str(status)).inc()
+
+    def add_counter(self, name: str, meaning: str, read: Read) -> None:
+        """Something that only grows, counted elsewhere; the name ends in `_total` when it is shown."""
+        self.registry.register(_Reading(CounterMetricFamily, name, meaning, read))
+
+    def add_gauge(self, name: str, meaning: str, read: Read) -> None:
+        """Something that is so much now."""
+        self.registry.register(_Reading(GaugeMetricFamily, name, meaning, read))
+
+    def text(self) -> bytes:
+        """All measurements (Prometheus text format 0.0.4)."""
+        return generate_latest(self.registry)
+
+
+class _Reading(Collector):
+    """A measurement that is read when it is asked for."""
+
+    def __init__(self, family: Callable[..., Any], name: str, meaning: str, read: Read) -> None:
+        self._family, self._name, self._meaning, self._read = family, name, meaning, read
+
+    def collect(self) -> Iterable[Metric]:
+        """Its value now."""
+        yield self._family(self._name, self._meaning, value=self._read())
+
+    def describe(self) -> Iterable[Metric]:
+        """What it is, without reading it."""
+        yield self._family(self._name, self._meaning)
+
+
+def kind_of(method: str, path: str) -> str:
+    """Which kind of request this is: one of a few words, whatever is asked."""
+    if path in REPORTING:
+        return REPORTING[path]
+    if path.startswith("/api/"):
+        return "deals_read" if method in READING else "deals_write"
+    return "token" if path.startswith("/oauth2/") else "other"

@@ -1,0 +1,105 @@
+"""Whether what a desk depends on answers: its database, its warehouse, and remote services."""
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from os import scandir
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, text
+
+from lib import database
+from lib.remote import Line
+from lib.wire.breaker import DEAD
+from lib.wire.call import Call, call
+from lib.wire.deadline import Deadline
+from lib.wire.errors import TooLarge, Unreachable
+
+log = logging.getLogger(__name__)
+SECONDS = 2.0
+KEPT_SECONDS, REMOTE_KEPT_SECONDS = 1.0, 5.0
+MOST_BYTES = 65_536
+Check = Callable[[Deadline], object]
+
+
+class Probe:
+    """One part: asked at most once at a time and per `kept` seconds, however many want to know."""
+
+    def __init__(
+        self, check: Check, kept: float = KEPT_SECONDS, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`check` raises where the part does not answer within its deadline."""
+        self._check, self._kept, self._now = check, kept, now
+        self._lock = threading.Lock()
+        self._asked: Future[bool] | None = None
+        self._at = 0.0
+
+    def begun(self) -> "Future[bool]":
+        """Whether the part answers: what was found a moment ago, or is being found."""
+        with self._lock:
+            if self._asked is None or (self._asked.done() and self._now() - self._at >= self._kept):
+                self._asked, self._at = Future(), self._now()
+                threading.Thread(target=self._run, args=(self._asked,), name="probe", daemon=True).start()
+            return self._asked
+
+    def _run(self, asked: "Future[bool]") -> None:
+        try:
+            self._check(Deadline(SECONDS))
+        except Exception as error:
+            log.warning("A part is not ready: %s", error)
+            asked.set_result(False)
+        else:
+            asked.set_result(True)
+
+
+class Readiness:
+    """All parts, by name."""
+
+    def __init__(self, parts: dict[str, Probe]) -> None:
+        self._parts = parts
+
+    async def parts(self) -> dict[str, bool]:
+        """Which parts answer; one that takes longer than two seconds does not."""
+        begun = {name: asyncio.wrap_future(probe.begun()) for name, probe in self._parts.items()}
+        await asyncio.wait(begun.values(), timeout=SECONDS)
+        return {name: found.done() and found.result() for name, found in begun.items()}
+
+
+def probes(engine: Engine, warehouse: Path, lines: Iterator[Line]) -> dict[str, Probe]:
+    """The parts of an installation; `lines` are the ways to remote services."""
+    parts = {
+        "database": Probe(lambda deadline: database.reading(engine, _revision, deadline)),
+        "warehouse": Probe(lambda _: _listed(warehouse)),
+    }
+    for line in lines:
+        name = line.patience.breaker.name.removeprefix("the ") if line.patience.breaker else "service"
+        parts[name] = Probe(_answering(line), REMOTE_KEPT_SECONDS)
+    return parts
+
+
+def _revision(connection: Connection) -> object:
+    return connection.execute(text("select version_num from alembic_version")).one()
+
+
+def _listed(warehouse: Path) -> None:
+    """The folder is there and can be read; before the first import its parent is."""
+    with scandir(warehouse if warehouse.exists() else warehouse.parent) as entries:
+        next(entries, None)
+
+
+def _answering(line: Line) -> Check:
+    def check(deadline: Deadline) -> None:
+        """Whatever answers at the address does; our token is not sent."""
+        if any(breaker.rest for breaker in line.breakers):
+            raise Unreachable("A remote service does not answer")
+        try:
+            answer = call(line.http, Call("GET", "/", deadline=deadline, max_bytes=MOST_BYTES))
+        except TooLarge:
+            return
+        if answer.status_code in DEAD:
+            raise Unreachable("A gateway before a remote service does not reach it")
+
+    return check
