@@ -1,0 +1,81 @@
+"""The files of deploy/, as far as they can be checked without Docker and a running systemd."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+from documents import ROOT
+
+from lib.settings import Settings
+from lib.wire.apis import OWN
+
+DEPLOY = ROOT / "deploy"
+DOCKERFILE = (DEPLOY / "Dockerfile").read_text("utf-8")
+COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+UNIT = (DEPLOY / "tranche.service").read_text("utf-8")
+
+
+@pytest.mark.parametrize("path", sorted(DEPLOY.iterdir()), ids=lambda path: path.name)
+def test_every_setting_that_is_named_exists(path: Path) -> None:
+    """A setting that was renamed would be ignored without a word."""
+    names = set(re.findall(r"\bTRANCHE_([A-Z_]+)", path.read_text("utf-8")))
+    assert names <= {name.upper() for name in Settings.model_fields}
+
+
+def test_the_image_has_what_runs() -> None:
+    """What is copied is there and not ignored; packages come from the lock, with hashes; nobody is root."""
+    copied = " ".join(re.findall(r"^COPY (?!--from)(.*) \S+$", DOCKERFILE, re.M)).split()
+    ignored = (DEPLOY / "Dockerfile.dockerignore").read_text("utf-8").splitlines()
+    assert {"requirements.lock", "pyproject.toml", "app.py", "lib", "pages", ".streamlit"} <= set(copied)
+    for name in copied:
+        assert (ROOT / name).exists(), name
+        assert f"!{name}" in ignored, name
+    assert "--no-deps --require-hashes -r requirements.lock" in DOCKERFILE
+    assert re.search(r"^USER tranche$", DOCKERFILE, re.M)
+    assert re.findall(r"8501(/\w+)", DOCKERFILE)[0] in OWN
+
+
+def test_only_the_desk_is_published_and_on_this_machine_alone() -> None:
+    """The database is on a network without a way out; the desk's port is for a proxy beside it."""
+    services = COMPOSE["services"]
+    assert services["desk"]["ports"] == ["127.0.0.1:8501:8501"]
+    assert "ports" not in services["database"]
+    assert services["database"]["networks"] == ["inside"]
+    assert COMPOSE["networks"]["inside"] == {"internal": True}
+    assert services["desk"]["cap_drop"] == ["ALL"] and services["desk"]["read_only"] is True
+    used = {volume.split(":")[0] for one in services.values() for volume in one["volumes"]}
+    assert used == COMPOSE["volumes"].keys()
+
+
+def test_no_password_is_in_the_files() -> None:
+    """Secrets come from a file that is not there; without a password the database does not start."""
+    asked = set(re.findall(r"\$\{(\w+)", (DEPLOY / "compose.yaml").read_text("utf-8")))
+    given = dict(
+        line.split("=", 1)
+        for line in (DEPLOY / "example.env").read_text("utf-8").splitlines()
+        if "=" in line and not line.startswith("#")
+    )
+    assert asked == given.keys()
+    assert not given["POSTGRES_PASSWORD"] and not given["TRANCHE_METRICS_TOKEN"]
+    environment = COMPOSE["services"]["database"]["environment"]
+    assert environment["POSTGRES_PASSWORD"].startswith("${POSTGRES_PASSWORD:?")
+
+
+@pytest.mark.parametrize("text", [DOCKERFILE, UNIT], ids=["image", "unit"])
+def test_a_restore_can_replace_the_home(text: str) -> None:
+    """The home is a folder in what is mounted, not the mount itself."""
+    assert "TRANCHE_HOME=/var/lib/tranche/home" in text
+
+
+def test_systemd_reads_the_unit(tmp_path: Path) -> None:
+    """systemd finds nothing wrong with it (the program, which is not installed here, aside)."""
+    program = shutil.which("systemd-analyze")
+    if program is None:
+        pytest.skip("NOT CHECKED: deploy/tranche.service needs systemd-analyze")
+    here = re.sub(r"^ExecStart=.*$", "ExecStart=/bin/true", UNIT, flags=re.M)
+    (tmp_path / "tranche.service").write_text(here)
+    ended = subprocess.run([program, "verify", tmp_path / "tranche.service"], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
