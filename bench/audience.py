@@ -4,8 +4,8 @@
 
 Each case is asked of 10,000, 100,000 … ROWS records with 5 and with 24 data fields. Answers are checked to be
 equal, group by group. Figures are medians of interleaved runs and ratios to DuckDB; the report is written as
-Markdown beside this file, as RESULTS, after each size. Five exact splits over HTTP are put beside DuckDB's
-query and `fetchall`.
+Markdown beside this file, as RESULTS, after each size; the notes at its end are kept. Five exact splits over
+HTTP are put beside DuckDB's query and `fetchall`.
 """
 
 import os
@@ -27,6 +27,7 @@ sys.path.append(str(Path(__file__).parent.parent / "tests"))
 from serving import serving
 
 REPEATS, LONG_SECONDS = 5, 3.0
+NOTES = "\n## What the profile showed\n"
 WIDTHS = (5, 24)
 Works = dict[str, Callable[[], object]]
 
@@ -37,6 +38,7 @@ def main() -> None:
     target = (
         Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("RESULTS").with_suffix(".md")
     )
+    notes = "".join(target.read_text().partition(NOTES)[1:]) if target.exists() else ""
     speed = machine.bandwidth()
     lines = [*_head(speed)]
     for records in [size for size in (10_000, 100_000, 1_000_000, 10_000_000) if size <= most]:
@@ -45,7 +47,7 @@ def main() -> None:
                 print(line, flush=True)
                 lines.append(line)
             lines.append(f"\nLoad of the last minute after this: {os.getloadavg()[0]:.1f}.")
-            target.write_text("\n".join(lines) + "\n")
+            target.write_text("\n".join(lines) + "\n" + notes)
 
 
 def _head(speed: float) -> Iterator[str]:
