@@ -21,6 +21,7 @@ from lib.people.sessions import Sessions
 from lib.remote import Line, RemoteDeals
 from lib.reporting import routes as service
 from lib.reporting.client import ONCE, Reporting
+from lib.reporting.connected import Connected
 from lib.reporting.service import ReportingService
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
@@ -172,10 +173,11 @@ def locked_out(settings: Settings) -> str:
 @lru_cache(maxsize=8)
 def _opened(settings: Settings) -> Installation:
     access = Access.of(settings)
-    warehouse = Warehouse(settings.warehouse)
+    connected = Connected(settings.connection_urls)
+    warehouse = Warehouse(settings.warehouse, connected.current)
     passes = Passes(access, settings)
     lifetime = timedelta(seconds=settings.token_seconds)
-    answering = ReportingService(warehouse, access, settings, is_exempt=passes.made)
+    answering = ReportingService(warehouse, access, settings, connected=connected, is_exempt=passes.made)
     sessions = Sessions(settings.home / "sessions.json", access.people)
     meter = _meter(settings, answering, sessions)
     lines = _lines(settings, access)

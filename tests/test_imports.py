@@ -295,3 +295,9 @@ def _edges(only_on_top: bool) -> dict[str, set[str]]:
         if found.is_on_top or not only_on_top:
             edges.setdefault(_name(found.path), set()).add(found.module)
     return edges
+
+
+def test_ibis_has_one_folder() -> None:
+    """Ibis is imported in one folder, so that another compiler of queries can take its place."""
+    found = {found.path.parent.name for found in IMPORTS if found.module.partition(".")[0] == "ibis"}
+    assert found == {"connected"}

@@ -9,6 +9,7 @@ from lib.wire.errors import TrancheError
 
 COMMANDS = {
     "import": ("slicers", "Import files into a slicer."),
+    "connect": ("connect", "Make a slicer of a table in a database."),
     "slicers": ("slicers", "List the slicers: days, rows, size."),
     "user": ("people", "People: add, list, remove, grant, password."),
     "token": ("tokens", "Tokens for the APIs: create, list, revoke."),

@@ -9,11 +9,12 @@ from pathlib import Path
 import click
 
 from lib import private
+from lib.cli.definition_file import plain_name, write_definition
 from lib.cli.import_progress import reading
 from lib.cli.import_request import ImportRequest
 from lib.cli.table import table
 from lib.reporting.definition import Definition
-from lib.reporting.definition.file import definition_yaml, read_definition
+from lib.reporting.definition.file import read_definition
 from lib.reporting.ingest.importing import ImportJob, import_files, missing_columns
 from lib.reporting.ingest.inference import Hints, Inference, infer
 from lib.reporting.ingest.layout import delimiter_named
@@ -122,16 +123,11 @@ def _fits(found: Reader, definition: Definition) -> bool:
 
 def _write_definition(request: ImportRequest, definition: Definition) -> Path:
     """Write the inferred definition to the current folder, without overwriting different files."""
-    name, source = _plain(request.slicer), " ".join(request.files[0].name.split())
+    name, source = plain_name(request.slicer), " ".join(request.files[0].name.split())
     slicer = ["--project", request.project, "--slicer", request.slicer]
     command = shlex.join(["tranche", "import", source, *slicer, "--replace", "--definition", f"{name}.yaml"])
-    head = f"# Inferred from {source}. Check it, change it, and import again with\n#   {command}\n"
-    text = head + definition_yaml(definition)
-    number, path = 2, Path(f"{name}.yaml")
-    while path.exists() and path.read_bytes() != text.encode():
-        path, number = Path(f"{name}-{number}.yaml"), number + 1
-    path.write_text(text, encoding="utf-8")
-    return path
+    head = f"Inferred from {source}. Check it, change it, and import again with\n  {command}"
+    return write_definition(request.slicer, head, definition)
 
 
 def tell_guess(inference: Inference, file: str) -> None:
@@ -194,9 +190,4 @@ def _prepare(stored: StoredSlicer) -> None:
 
 def _rejects_path(settings: Settings, request: ImportRequest) -> Path:
     now = dt.datetime.now(dt.UTC)
-    return settings.home / "rejects" / f"{_plain(request.slicer)}-{now:%Y%m%dT%H%M%S}.csv"
-
-
-def _plain(name: str) -> str:
-    """A name as the name of a file, wherever it is read."""
-    return "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
+    return settings.home / "rejects" / f"{plain_name(request.slicer)}-{now:%Y%m%dT%H%M%S}.csv"

@@ -12,7 +12,7 @@ from lib.reporting.definition import Definition
 from lib.reporting.definition.file import definition_yaml, read_definition
 from lib.reporting.ingest.importing import refuse_missing
 from lib.reporting.ingest.inference import infer
-from lib.reporting.ingest.normalise import Normaliser, source_columns
+from lib.reporting.ingest.normalise import Normaliser
 from lib.reporting.ingest.rejects import Ending, Reject, Rejects
 from lib.reporting.ingest.rows import Reader
 from lib.reporting.warehouse.mappings import read_mapping
@@ -46,7 +46,7 @@ def _show_first_rows(found: Reader, definition: Definition) -> None:
         rejects.add(found.file.name, reject)
 
     ending = Ending(refuse)
-    for raw in found.rows(source_columns(definition), refuse):
+    for raw in found.rows(definition.source_columns(), refuse):
         read += raw.table.num_rows
         rows, last = normaliser.rows(raw, ending.refuse)
         tables.append(rows.slice(0, _ROWS))

@@ -9,6 +9,7 @@ from lib.cli.import_request import ImportRequest, Share, mapping_option
 from lib.cli.import_run import run
 from lib.cli.import_try import try_files
 from lib.cli.table import table
+from lib.reporting.connected import Connected
 from lib.reporting.ingest.files import FORMATS
 from lib.reporting.warehouse import Warehouse
 from lib.reporting.warehouse.stored import StoredSlicer
@@ -94,7 +95,8 @@ def bring(project: str | None, slicer: str | None, **given: Any) -> None:
 @click.command()
 def slicers() -> None:
     """List the slicers: rows, first and last date, fields, size on disk, last import (UTC)."""
-    warehouse = Warehouse(Settings.load().warehouse)
+    settings = Settings.load()
+    warehouse = Warehouse(settings.warehouse, Connected(settings.connection_urls).current)
     stored = [warehouse.open(project, name) for project, name in warehouse.slicers()]
     if not stored:
         click.echo("There are no slicers yet; create one with `tranche import` or `tranche demo`.")

@@ -26,6 +26,8 @@ BYTES_BESIDE_FRAMES = 4096
 class Key:
     """The key of an answer: the slicer's version, and the normalised question.
 
+    `read_at` is when the table of a connected slicer was looked at, whose figures may change in place.
+
     `question` has days in place of relative dates, a zone, and filters in one order; `rows_limit` is None
     where every record is read.
     """
@@ -33,6 +35,7 @@ class Key:
     project: str
     slicer: str
     version: str
+    read_at: float
     question: AudienceQuery
     rows_limit: int | None
 
@@ -51,7 +54,7 @@ def key(
             "exact_within": None,
         }
     )
-    return Key(stored.project, stored.name, stored.version, shortest, rows_limit)
+    return Key(stored.project, stored.name, stored.version, stored.read_at, shortest, rows_limit)
 
 
 def _ordered(wanted: Filter) -> Filter:

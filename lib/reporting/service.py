@@ -14,6 +14,7 @@ from lib.reporting import answer_cache, compose, dates, files, requests
 from lib.reporting.answer_cache import AnswerCache
 from lib.reporting.answers import Audience, Total
 from lib.reporting.compose import Shape
+from lib.reporting.connected import Connected
 from lib.reporting.costs import Costs, Workload, columns
 from lib.reporting.engines import ENGINES
 from lib.reporting.engines.sums import Engine, Groups, Question, Sums
@@ -61,10 +62,12 @@ class ReportingService:
         access: Access,
         settings: Settings,
         engine: Engine | None = None,
+        connected: Connected | None = None,
         is_exempt: Callable[[str], bool] = lambda token: False,
     ) -> None:
         self.warehouse, self.access, self.settings = warehouse, access, settings
         self.engine = engine or ENGINES[settings.engine](settings.engine_threads)
+        self._connected = connected or Connected(settings.connection_urls)
         self.costs, self.answers = Costs(), AnswerCache(settings.answers_megabytes * MEGABYTE)
         self.rows_read, self._counting = 0, threading.Lock()
         self._throttle, self._is_exempt = Throttle(settings.throttle_questions), is_exempt
@@ -175,10 +178,13 @@ class ReportingService:
             max_bytes=self.settings.question_megabytes * MEGABYTE,
             within=within,
         )
-        sums = self.engine.audience(stored, asked, deadline)
+        sums = self._engine_of(stored).audience(stored, asked, deadline)
         with self._counting:
             self.rows_read += sums.records_read
         return sums
+
+    def _engine_of(self, stored: StoredSlicer) -> Engine:
+        return self.engine if stored.definition.source is None else self._connected.engine
 
 
 def _timezone(query: AudienceQuery | ExportQuery, stored: StoredSlicer) -> int:

@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import SettingsError
 
+from lib.settings.connected import Connecting
 from lib.settings.local import PREFIX
-from lib.settings.operating import Operating
 from lib.settings.remote import SECRETS
 from lib.wire.errors import Misconfigured, UnknownName
 
@@ -25,7 +25,7 @@ CONFIG = "TRANCHE_CONFIG"
 NO_OPTIONS: Mapping[str, Any] = {}
 
 
-class Settings(Operating):
+class Settings(Connecting):
     """All settings. `load` reads all sources; the constructor leaves the TOML file out."""
 
     def __hash__(self) -> int:
@@ -106,8 +106,19 @@ def _stored(path: Path, known: set[str]) -> dict[str, Any]:
 def _check_mode(path: Path, stored: dict[str, Any]) -> None:
     """Check that a file with a password or a token is readable by its owner only."""
     kept = sorted(SECRETS & stored.keys())
+    kept += [
+        f"connections.{name}" for name, one in _tables(stored, "connections") if "@" in str(one.get("url"))
+    ]
     if kept and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise Misconfigured(f"{path} holds {', '.join(kept)} and others can read it: chmod 600 {path}")
+
+
+def _tables(stored: dict[str, Any], name: str) -> list[tuple[str, dict[str, Any]]]:
+    """The tables of a table of tables, by name."""
+    found = stored.get(name)
+    return (
+        [(key, one) for key, one in found.items() if isinstance(one, dict)] if isinstance(found, dict) else []
+    )
 
 
 def _sentences(error: ValidationError, sources: dict[str, str]) -> str:

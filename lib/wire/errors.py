@@ -13,7 +13,8 @@ Every failure that a person or a script may see is one of these; its text is a s
     │   ├── Abandoned         nobody waits for the answer any more
     │   └── Unanswered        (client side) none came in time
     ├── InternalError         a cause that the caller can't fix                  500
-    │   └── StoreUnavailable  the database is lost or full; nothing was changed
+    │   ├── StoreUnavailable  the database is lost or full; nothing was changed
+    │   └── SourceUnavailable a database with a slicer's rows does not answer
     ├── DealsError            the deals API's codes (its specification, Errors)
     │   ├── Invalid           what is wrong, per field, nested as the request is  400
     │   ├── Unauthorised      no token, or none that opens this service           401
@@ -125,6 +126,13 @@ class InternalError(TrancheError):
 
 class StoreUnavailable(InternalError):
     """The database can't be used right now; what was asked did not happen."""
+
+
+class SourceUnavailable(InternalError):
+    """The database that has a slicer's rows does not answer; nothing is known of its figures."""
+
+    def __init__(self, connection: str) -> None:
+        super().__init__(f"The database of {connection} does not answer; try again in a minute")
 
 
 class DealsError(TrancheError):

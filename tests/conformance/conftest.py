@@ -1,4 +1,4 @@
-"""Every test of this folder that asks an API runs once per transport, and once more over the plain engine."""
+"""Every test of this folder that asks an API runs once per transport, and once per other engine."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -20,14 +20,25 @@ class Way(NamedTuple):
     engine: str
 
 
-WAYS = [*(Way(transport, "resident") for transport in TRANSPORTS), Way("embedded", "pandas")]
+CONNECTED = ("duckdb", "postgresql")
+WAYS = [
+    *(Way(transport, "resident") for transport in TRANSPORTS),
+    *(Way("embedded", engine) for engine in ("pandas", *CONNECTED)),
+]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The plain engine never samples: tests of samples are not run over it."""
-    unfit = [item for item in items if item.get_closest_marker("sampling") and "pandas" in item.name]
+    """Some tests are not for every engine (`_unfit`)."""
+    unfit = [item for item in items if any(item.get_closest_marker(mark) for mark in _unfit(item.name))]
     config.hook.pytest_deselected(items=unfit)
     items[:] = [item for item in items if item not in unfit]
+
+
+def _unfit(name: str) -> tuple[str, ...]:
+    """The marks of tests that are not for the engine in this name."""
+    if any(f"-{engine}" in name for engine in CONNECTED):
+        return "sampling", "stored", "same_digits"
+    return ("sampling",) if "-pandas" in name else ()
 
 
 @pytest.fixture(scope="session", params=WAYS, ids="-".join)

@@ -15,6 +15,7 @@ from lib.reporting.definition.parts import (
     DataFieldDefinition,
     KeyFieldDefinition,
     Name,
+    RowSource,
 )
 from lib.reporting.definition.reading import (
     MISSING,
@@ -38,6 +39,7 @@ __all__ = [
     "Definition",
     "KeyFieldDefinition",
     "Name",
+    "RowSource",
     "TimeColumn",
 ]
 TIME = "time"
@@ -50,6 +52,7 @@ class Definition(DefinitionPart):
     `decimal: unknown` (no number had a mark when the definition was guessed) a number that could be read in
     two ways, such as 1.285, can't be read. `missing` are the texts that mean that there is no value. A file
     without a line of column names has `header: false`, and `names` in the order of its columns.
+    A slicer with a `source` has no rows of its own: they stay in that table, and are asked for there.
     """
 
     annotation: str | None = None
@@ -59,6 +62,7 @@ class Definition(DefinitionPart):
     missing: tuple[str, ...] = MISSING
     header: bool = True
     names: tuple[Name, ...] = ()
+    source: RowSource | None = None
     time: TimeColumn
     key_fields: tuple[KeyFieldDefinition, ...] = ()
     data_fields: tuple[DataFieldDefinition, ...] = ()
@@ -86,6 +90,12 @@ class Definition(DefinitionPart):
     def mappings(self) -> frozenset[str]:
         """The names of the mappings that key fields refer to."""
         return frozenset(field.mapping for field in self.key_fields if field.mapping)
+
+    def source_columns(self) -> list[str]:
+        """The columns of a file or table that are read, each once."""
+        sources = [*self.time.sources, *(field.source for field in self.key_fields)]
+        sources += [field.source for field in self.data_fields if field.source is not None]
+        return list(dict.fromkeys([*sources, *(source.source for source in self.audience_sources)]))
 
     def differences(self, other: "Definition") -> list[str]:
         """The fields in which what is stored differs, in words: `timezone`, `key field 'site_id'`.
@@ -152,7 +162,7 @@ def _named_parts(definition: Definition) -> dict[str, Any]:
         "data field": definition.data_fields,
         "audience source": definition.audience_sources,
     }
-    plain = {name: getattr(definition, name) for name in ("annotation", "timezone", "time")}
+    plain = {name: getattr(definition, name) for name in ("annotation", "timezone", "source", "time")}
     return plain | {
         f"{kind} '{part.name}'": part.model_dump(exclude=set(READING))
         for kind, parts in lists.items()

@@ -12,6 +12,13 @@ Aggregate = Literal["sum", "mean", "min", "max", "count", "distinct"]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f'\"]+$")]
 
 
+class RowSource(DefinitionPart):
+    """Where rows are that are asked for in a database: a connection of the settings, and a table there."""
+
+    connection: Name
+    table: Name
+
+
 class KeyFieldDefinition(NumberColumn):
     """A key field and the column that it is read from.
 

@@ -10,7 +10,7 @@ from lib.reporting.definition import Definition
 from lib.reporting.ingest.ahead import read_ahead
 from lib.reporting.ingest.digests import Digests
 from lib.reporting.ingest.files import Progress
-from lib.reporting.ingest.normalise import Normaliser, number_columns, source_columns
+from lib.reporting.ingest.normalise import Normaliser, number_columns
 from lib.reporting.ingest.rejects import Ending, Reject, Rejects
 from lib.reporting.ingest.rows import RawRows, Reader, Refuse
 from lib.reporting.warehouse import Mode, StoredSlicer, Warehouse
@@ -75,7 +75,7 @@ def import_files(
 
 def missing_columns(columns: Collection[str], definition: Definition) -> list[str]:
     """The columns that a definition reads and a file lacks."""
-    return [name for name in source_columns(definition) if name not in columns]
+    return [name for name in definition.source_columns() if name not in columns]
 
 
 def _rows(
@@ -91,7 +91,7 @@ def _rows(
         rejects.add(reader.file.name, reject)
 
     def read(refuse: Refuse) -> Iterator[RawRows]:
-        return reader.rows(source_columns(definition), refuse, progress, number_columns(definition))
+        return reader.rows(definition.source_columns(), refuse, progress, number_columns(definition))
 
     ending = Ending(refuse)
     with closing(read_ahead(read, refuse)) as batches:
@@ -121,7 +121,7 @@ def _refuse_unseen(job: ImportJob) -> None:
     """
     late = [reader for reader in job.readers if reader.columns is None]
     seen = dict.fromkeys(name for reader in late for name in reader.seen)
-    optional = set(source_columns(job.definition)) if job.mode in ("append", "replace-days") else set()
+    optional = set(job.definition.source_columns()) if job.mode in ("append", "replace-days") else set()
     missing = [name for name in missing_columns(seen, job.definition) if name not in optional]
     if late and missing:
         names = ", ".join(reader.file.name for reader in late)

@@ -22,13 +22,6 @@ Read = Callable[[pa.Array], Cells]
 Reason = Callable[[str], str]
 
 
-def source_columns(definition: Definition) -> list[str]:
-    """The columns of a file that a definition reads, each once."""
-    sources = [*definition.time.sources, *(field.source for field in definition.key_fields)]
-    sources += [field.source for field in definition.data_fields if field.source is not None]
-    return list(dict.fromkeys([*sources, *(source.source for source in definition.audience_sources)]))
-
-
 def number_columns(definition: Definition) -> list[str]:
     """The columns of which only numbers are made, and whose numbers are written as computers write them."""
     missing = pa.array(definition.missing, pa.string())

@@ -6,7 +6,6 @@ from lib.reporting.definition import Definition
 from lib.reporting.ingest.delimited import delimited
 from lib.reporting.ingest.files import Format, data_file
 from lib.reporting.ingest.ndjson import ndjson
-from lib.reporting.ingest.normalise import source_columns
 from lib.reporting.ingest.parquet import Parquet
 from lib.reporting.ingest.rows import Reader
 from lib.reporting.ingest.workbook import Workbook
@@ -32,7 +31,7 @@ def reader(
     wanted: list[str] = []
     names: tuple[str, ...] = ()
     if definition is not None:
-        wanted, names, header = source_columns(definition), definition.names, definition.header
+        wanted, names, header = definition.source_columns(), definition.names, definition.header
     if file.format == "xlsx":
         return Workbook(file, wanted, header, names)
     return delimited(file, encoding, delimiter, wanted, header, names)

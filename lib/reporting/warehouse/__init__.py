@@ -11,7 +11,7 @@ In `<project>/<slicer>/` stand
 and whatever else is found in rows or mappings was left behind by an import that did not finish.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -29,8 +29,11 @@ _NAME_LENGTH, _FOLDER_LENGTH = 80, 250
 class Warehouse:
     """All slicers below one root folder."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(
+        self, root: Path, current: Callable[[StoredSlicer], StoredSlicer] = lambda stored: stored
+    ) -> None:
+        """`current` gives a slicer whose rows lie in a database the days that its table has now."""
+        self.root, self._current = root, current
 
     def slicers(self) -> list[tuple[str, str]]:
         """Project and name of every slicer, sorted."""
@@ -48,7 +51,9 @@ class Warehouse:
             state = (folder / MANIFEST).stat()
         except (BadRequest, FileNotFoundError):
             raise AccessError from None
-        return stored_slicer(folder, project, slicer, (state.st_ino, state.st_mtime_ns, state.st_size))
+        return self._current(
+            stored_slicer(folder, project, slicer, (state.st_ino, state.st_mtime_ns, state.st_size))
+        )
 
     @contextmanager
     def writer(
@@ -67,6 +72,19 @@ class Warehouse:
         folder = self._folder(project, slicer)
         with writing(folder, f"{project}/{slicer}", definition, mappings or {}, mode) as writer:
             yield writer
+
+    def connect(
+        self,
+        project: str,
+        slicer: str,
+        definition: Definition,
+        mappings: Mapping[str, Mapping[str, str]] | None = None,
+        replace: bool = False,
+    ) -> None:
+        """Put a slicer in place whose rows stay in the table of its `source`. ImportRefused as `writer`."""
+        mode: Mode = "replace" if replace and self.has(project, slicer) else "create"
+        with self.writer(project, slicer, definition, mappings, mode) as writer:
+            writer.connect()
 
     def _folder(self, project: str, slicer: str) -> Path:
         return self.root / _folder_name("project", project) / _folder_name("slicer", slicer)

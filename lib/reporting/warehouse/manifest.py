@@ -75,6 +75,8 @@ class Manifest(_Frozen):
     def version(self) -> str:
         """Changes with every change of definition, mappings or rows."""
         parts = self.model_dump(mode="json", exclude={"imports"})
+        if self.definition.source is None:
+            del parts["definition"]["source"]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
     def files(self) -> set[str]:

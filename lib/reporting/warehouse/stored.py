@@ -22,7 +22,8 @@ class StoredSlicer:
 
     `version` changes with every change of rows, definition or mappings. `files` and `rows` are by day in
     the slicer's own zone, ascending. Files that a later import replaced stay until the import after it,
-    so what was opened can be read for a while longer.
+    so what was opened can be read for a while longer. Of a slicer whose rows lie in a database, `rows` are
+    those of the moment `read_at`, and there are no files.
     """
 
     project: str
@@ -35,6 +36,7 @@ class StoredSlicer:
     folder: Path
     mapping_files: Mapping[str, Path] = field(repr=False)
     digests: Mapping[Path, str] = field(default_factory=dict, repr=False)
+    read_at: float = 0.0
 
     @property
     def layout_folder(self) -> Path:

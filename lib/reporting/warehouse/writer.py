@@ -35,8 +35,13 @@ class Writer:
 
     def write(self, table: pa.Table) -> None:
         """Take rows with the columns of `definition.schema()`, in any order and of any days."""
+        refuse_source(self._manifest.definition)
         self._files.write(table)
         self._rows += table.num_rows
+
+    def connect(self) -> None:
+        """Make a slicer count that has no rows of its own: its definition says where they are."""
+        replace_manifest(self._folder, self._manifest.model_copy(update={"days": {}, "imports": ()}))
 
     def commit(self, source: str, digest: str) -> None:
         """Commit the rows as the import of one file with this SHA-256 digest."""
@@ -74,6 +79,15 @@ def writing(
         finally:
             if read_manifest(folder) == before:
                 _remove_leftovers(folder, before)
+
+
+def refuse_source(definition: Definition) -> None:
+    """ImportRefused when rows are to be imported into a slicer whose rows lie in a database."""
+    if definition.source is not None:
+        raise ImportRefused(
+            f"The rows of this slicer stay in the connection {definition.source.connection}; leave out "
+            "`source` to import rows, or use `tranche connect`"
+        )
 
 
 def refuse_mode(mode: Mode, exists: bool, slicer: str) -> None:

@@ -2,10 +2,13 @@
 
 import datetime as dt
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import httpx
+import pyarrow as pa
 import pytest
+from connected import CONNECTION, connected, publish
 
 from conformance.conftest import Reach, Way
 from conformance.reporting import hourly as hours
@@ -13,6 +16,7 @@ from conformance.reporting import others
 from conformance.reporting.caller import Caller
 from lib import connect
 from lib.people import DealsGrant, Grant, People, Person
+from lib.reporting.definition import Definition
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 
@@ -29,29 +33,69 @@ SLICERS = {
     "secret": (others.DAILY, {}, others.daily),
 }
 Token = Callable[..., str]
+House = Callable[[str | None], Path]
 
 
 @pytest.fixture(scope="session")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data directory: the slicers; and `ana`, who may see all of them but `secret`."""
-    home = tmp_path_factory.mktemp("conformance")
-    warehouse = Warehouse(home / "warehouse")
-    for name, (definition, mappings, table) in SLICERS.items():
-        with warehouse.writer(PROJECT, name, definition, mappings) as writer:
-            writer.write(table())
-            writer.commit("made by a test", "0")
+def houses(tmp_path_factory: pytest.TempPathFactory) -> House:
+    """The data directory of a connection's URL (None: with rows of its own), made once each."""
+
+    @cache
+    def made(url: str | None) -> Path:
+        home = tmp_path_factory.mktemp("conformance")
+        warehouse = Warehouse(home / "warehouse")
+        for name, (definition, mappings, table) in SLICERS.items():
+            _add(warehouse, name, definition, mappings, table(), url)
+        _add_people(home)
+        return home
+
+    return made
+
+
+def _add(
+    warehouse: Warehouse,
+    name: str,
+    definition: Definition,
+    mappings: dict[str, dict[str, str]],
+    rows: pa.Table,
+    url: str | None,
+) -> None:
+    if url is not None:
+        publish(rows, definition, url, name)
+        warehouse.connect(PROJECT, name, connected(definition, name), mappings)
+        return
+    with warehouse.writer(PROJECT, name, definition, mappings) as writer:
+        writer.write(rows)
+        writer.commit("made by a test", "0")
+
+
+def _add_people(home: Path) -> None:
     seen = tuple(Grant(PROJECT, name) for name in SLICERS if name != "secret")
     People(home / "people.yaml", rounds=4).add(
         Person("ana", "Ana", None, "viewer", seen, deals=DealsGrant("read")), "a password"
     )
-    return home
 
 
 @pytest.fixture(scope="session")
-def installation(house: Path, way: Way) -> connect.Installation:
+def url(way: Way, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str | None:
+    """Where the rows lie, of engines that ask a database."""
+    if way.engine == "duckdb":
+        return f"parquet://{tmp_path_factory.mktemp('rows')}"
+    return str(request.getfixturevalue("rows_database")) if way.engine == "postgresql" else None
+
+
+@pytest.fixture(scope="session")
+def house(houses: House, url: str | None) -> Path:
+    """A data directory: the slicers; and `ana`, who may see all of them but `secret`."""
+    return houses(url)
+
+
+@pytest.fixture(scope="session")
+def installation(house: Path, way: Way, url: str | None) -> connect.Installation:
     """What a process opens over that directory."""
+    engine = {"engine": way.engine} if url is None else {"connections": {CONNECTION: {"url": url}}}
     return connect.installation(
-        Settings(home=house, engine=way.engine, throttle_questions=10**6, deadline_seconds=300)
+        Settings(home=house, throttle_questions=10**6, deadline_seconds=300, **engine)
     )
 
 

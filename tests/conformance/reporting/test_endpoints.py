@@ -104,6 +104,7 @@ def test_many_requests_at_once(hourly: Caller) -> None:
     assert together == alone * 6
 
 
+@pytest.mark.stored
 def test_new_rows_count_at_once(hourly: Caller, house: Path) -> None:
     """As soon as an import is done, info and figures are those of all rows."""
     growing, dates = hourly.about("growing"), {"start_date": "2026-01-01", "end_date": "2099-12-31"}

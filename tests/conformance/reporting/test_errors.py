@@ -67,6 +67,7 @@ def test_access_error(hourly: Caller, verb: str) -> None:
     refused(response, "access_error")
 
 
+@pytest.mark.stored
 @pytest.mark.parametrize("verb", ["audience", "export"])
 def test_timeout(reach: Reach, house: Path, verb: str) -> None:
     """timeout: the request took longer than the deadline, wherever it came from; HTTP 504."""
@@ -74,6 +75,7 @@ def test_timeout(reach: Reach, house: Path, verb: str) -> None:
     assert "longer than the 1e-09 seconds allowed" in reason
 
 
+@pytest.mark.stored
 def test_timeout_over_arrow(reach: Reach, house: Path) -> None:
     """The client raises the same error for it, whatever form it asked the answer in."""
     here = connect.installation(Settings(home=house, deadline_seconds=1e-9))
@@ -136,6 +138,7 @@ def test_too_large(http: httpx.Client, verb: str, promised: bool) -> None:
     assert "larger than the 1,048,576 bytes allowed" in refused(response, "bad_request")
 
 
+@pytest.mark.stored
 @pytest.mark.parametrize("verb", ["audience", "export"])
 def test_a_split_of_more_than_a_million_rows(wide: Caller, verb: str) -> None:
     """A split over several key fields that would return more than 1,000,000 rows is rejected."""

@@ -1,0 +1,116 @@
+"""`tranche connect`: a slicer whose rows stay in the table of a database."""
+
+import shlex
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+import pyarrow.parquet as pq
+
+from lib import private
+from lib.cli.definition_file import plain_name, write_definition
+from lib.cli.import_request import mapping_option
+from lib.cli.import_run import tell_guess
+from lib.reporting.connected import Connected
+from lib.reporting.definition import Definition, RowSource
+from lib.reporting.definition.file import read_definition
+from lib.reporting.definition.reading import READING
+from lib.reporting.engines.connected import LiveSlicers
+from lib.reporting.ingest.inference import SAMPLE_ROWS, infer
+from lib.reporting.ingest.readers import reader
+from lib.reporting.warehouse import Warehouse
+from lib.reporting.warehouse.mappings import read_mapping
+from lib.reporting.warehouse.writer import refuse_mode
+from lib.settings import Settings
+from lib.wire.errors import ImportRefused
+
+Mappings = Mapping[str, Mapping[str, str]]
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command("connect")
+@click.argument("connection")
+@click.argument("table")
+@click.option("--project", required=True, help="The project that the slicer is in.")
+@click.option("--slicer", required=True, help="The slicer's name in the project.")
+@click.option("--definition", type=_FILE, help="YAML file that defines the columns; inferred if not given.")
+@click.option(
+    "--mapping",
+    "mappings",
+    multiple=True,
+    metavar="NAME=FILE.csv",
+    callback=mapping_option,
+    help="Descriptions of codes: a CSV of two columns, code and name. Can be given several times.",
+)
+@click.option("--replace", is_flag=True, help="Replace the slicer of that name, and its rows if it has any.")
+def connect(
+    connection: str,
+    table: str,
+    project: str,
+    slicer: str,
+    definition: Path | None,
+    mappings: dict[str, Path],
+    replace: bool,
+) -> None:
+    """Make a slicer of the TABLE of a CONNECTION of the settings. Its rows stay there, and are never copied.
+
+    \b
+    tranche connect lake auctions --project acme --slicer auctions
+    tranche connect warehouse reports.deliveries --project acme --slicer delivery --definition delivery.yaml
+    """
+    settings = Settings.load()
+    connected = Connected(settings.connection_urls)
+    warehouse = Warehouse(settings.warehouse, connected.current)
+    refuse_mode("replace" if replace else "create", warehouse.has(project, slicer), f"{project}/{slicer}")
+    source, given = RowSource(connection=connection, table=table), _read(mappings)
+    if definition is None:
+        again = ["tranche", "connect", connection, table, "--project", project, "--slicer", slicer]
+        found = _guessed(connected.live, source, given, again, slicer)
+    else:
+        found = read_definition(definition).model_copy(update={"source": source})
+    connected.live.check(found)
+    private.folder(settings.home)
+    warehouse.connect(project, slicer, found, given, replace)
+    stored = warehouse.open(project, slicer)
+    info = stored.info()
+    click.echo(
+        f"{project}/{slicer} is connected to {table}: {stored.row_count:,} rows, "
+        f"its days are {info.first_date} to {info.last_date}"
+    )
+
+
+def _read(mappings: Mapping[str, Path]) -> Mappings:
+    return {name: read_mapping(path) for name, path in mappings.items()}
+
+
+def _guessed(
+    live: LiveSlicers, source: RowSource, mappings: Mappings, command: list[str], slicer: str
+) -> Definition:
+    """The definition that the first rows suggest, told on the screen and written to a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        sample = Path(folder) / f"{plain_name(source.table)}.parquet"
+        pq.write_table(live.sample(source, SAMPLE_ROWS), sample)
+        inference = infer(reader(sample, None, None, None, None, None), mappings)
+    definition = _without_reading(inference.definition, source)
+    again = shlex.join([*command, "--replace", "--definition", f"{plain_name(slicer)}.yaml"])
+    head = f"Inferred from {source.table}. Check it, change it, and connect again with\n  {again}"
+    path = write_definition(slicer, head, definition)
+    tell_guess(inference, source.table)
+    click.echo(
+        f"\nWritten to {path.absolute()}; change it there and connect again with --replace --definition\n"
+    )
+    return definition
+
+
+def _without_reading(definition: Definition, source: RowSource) -> Definition:
+    """The definition without how cells of files are read: ImportRefused where numbers are texts."""
+    content = definition.model_dump(exclude_defaults=True)
+    texts = [field["name"] for field in content.get("data_fields", ()) if set(field) & set(READING)]
+    if texts or "thousands" in content:
+        raise ImportRefused(
+            f"Numbers of {source.table} are texts ({', '.join(texts) or 'with thousands marks'}): make them "
+            "numbers in the table, or in a view of it"
+        )
+    kept = {name: value for name, value in content.items() if name not in READING}
+    return Definition.model_validate(kept | {"source": source})

@@ -1,0 +1,35 @@
+"""The door to slicers whose rows lie in databases: nothing of it is loaded where there are none."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lib.reporting.warehouse import StoredSlicer
+
+if TYPE_CHECKING:
+    from lib.reporting.engines.connected import IbisEngine, LiveSlicers
+
+
+class Connected:
+    """Slicers whose rows lie in the databases of these connections (name → URL)."""
+
+    def __init__(self, urls: Mapping[str, str]) -> None:
+        self._urls = urls
+
+    def current(self, stored: StoredSlicer) -> StoredSlicer:
+        """The slicer as it is now: with the days of its table, if its rows lie in one."""
+        return stored if stored.definition.source is None else self.live.current(stored)
+
+    @cached_property
+    def live(self) -> "LiveSlicers":
+        """What was read of such slicers."""
+        from lib.reporting.engines.connected import Connections, LiveSlicers
+
+        return LiveSlicers(Connections(self._urls))
+
+    @cached_property
+    def engine(self) -> "IbisEngine":
+        """What answers questions about them."""
+        from lib.reporting.engines.connected import IbisEngine
+
+        return IbisEngine(self.live)

@@ -1,0 +1,114 @@
+"""How each kind of database is opened and interrupted. A kind is an entry of `OPENERS`, by its URL's scheme.
+
+Tested: DuckDB, over a folder of Parquet or a database file, and PostgreSQL. What another kind needs that Ibis
+knows is written in docs/connections.md.
+"""
+
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import SplitResult, urlsplit
+
+import ibis
+import ibis.expr.types as ir
+from ibis.backends.sql import SQLBackend
+from psycopg.conninfo import conninfo_to_dict
+
+from lib.wire.deadline import Deadline
+from lib.wire.errors import BadRequest, Misconfigured
+
+POLL_SECONDS = 0.1
+PARQUET = "parquet"
+_POSTGRESQL_OPTIONS = "-c default_transaction_read_only=on -c TimeZone=UTC"
+
+
+@dataclass
+class Backend:
+    """An open connection: Ibis's own, and what interrupts the statement that it runs."""
+
+    ibis: SQLBackend
+    interrupt: Callable[[], object]
+
+    @contextmanager
+    def interrupted_at(self, deadline: Deadline) -> Iterator[None]:
+        """Interrupt the statement of the block once the deadline is over or nobody waits any more."""
+        done = threading.Event()
+        thread = threading.Thread(target=self._watch, args=(deadline, done), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+    def _watch(self, deadline: Deadline, done: threading.Event) -> None:
+        while not done.wait(POLL_SECONDS):
+            if deadline.remaining() == 0:
+                self.interrupt()
+
+
+def open_backend(url: str) -> Backend:
+    """A connection to the database at a URL. Misconfigured for a scheme that nothing opens."""
+    parts = urlsplit(url)
+    if parts.scheme not in OPENERS:
+        raise Misconfigured(f"A connection's url begins with {', '.join(f'{one}://' for one in OPENERS)}")
+    return OPENERS[parts.scheme](parts, url)
+
+
+def table_of(backend: Backend, url: str, name: str) -> ir.Table:
+    """The table that a definition names, with the types that the database gives its columns."""
+    parts = urlsplit(url)
+    if parts.scheme == PARQUET:
+        files = _parquet_files(_folder(parts), name)
+        return ibis.table(backend.ibis.read_parquet(files).schema(), name=files)
+    schema, _, table = name.rpartition(".")
+    found = backend.ibis.table(table, database=schema or None)
+    return ibis.table(found.schema(), name=table, database=schema or None)
+
+
+def _parquet_files(folder: Path, name: str) -> str:
+    """`name.parquet` in the folder, or every Parquet file below the folder `name`."""
+    if not re.fullmatch(r"[\w-]+", name):
+        raise BadRequest(f"A table of Parquet files is named by letters, digits, - and _, not '{name}'")
+    file = folder / f"{name}.parquet"
+    return str(file if file.exists() else folder / name / "**" / "*.parquet")
+
+
+def _folder(parts: SplitResult) -> Path:
+    return Path(parts.netloc + parts.path)
+
+
+def _open_parquet(parts: SplitResult, url: str) -> Backend:
+    if not _folder(parts).is_dir():
+        raise Misconfigured(f"There is no folder {_folder(parts)}")
+    return _duckdb(ibis.duckdb.connect())
+
+
+def _open_duckdb(parts: SplitResult, url: str) -> Backend:
+    if not _folder(parts).is_file():
+        raise Misconfigured(f"There is no database file {_folder(parts)}")
+    return _duckdb(ibis.duckdb.connect(_folder(parts), read_only=True))
+
+
+def _duckdb(opened: SQLBackend) -> Backend:
+    opened.raw_sql("SET TimeZone = 'UTC'")
+    return Backend(opened, opened.con.interrupt)
+
+
+def _open_postgresql(parts: SplitResult, url: str) -> Backend:
+    """Statements can only read, whatever the role may do, and know no zone but UTC."""
+    options = {name: value for name, value in conninfo_to_dict(url).items() if value is not None}
+    database = options.pop("dbname", None)
+    options["options"] = f"{options.get('options', '')} {_POSTGRESQL_OPTIONS}".strip()
+    opened = ibis.postgres.connect(database=database, **options)
+    return Backend(opened, opened.con.cancel)
+
+
+OPENERS: Mapping[str, Callable[[SplitResult, str], Backend]] = {
+    PARQUET: _open_parquet,
+    "duckdb": _open_duckdb,
+    "postgresql": _open_postgresql,
+}

@@ -1,0 +1,127 @@
+"""The databases that the settings name, each with the connections to it that are open."""
+
+import logging
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import duckdb
+import ibis.expr.types as ir
+import psycopg
+import pyarrow as pa
+from ibis.common.exceptions import IbisError, TableNotFound
+
+from lib.reporting.engines.connected.backends import Backend, open_backend, table_of
+from lib.wire.deadline import Deadline
+from lib.wire.errors import BadRequest, InternalError, Misconfigured, SourceUnavailable
+
+log = logging.getLogger(__name__)
+MOST_IDLE = 4
+Found = TypeVar("Found")
+_DRIVER_ERRORS = (IbisError, duckdb.Error, psycopg.Error, OSError)
+_LOST = (psycopg.OperationalError, psycopg.InterfaceError, duckdb.ConnectionException, OSError)
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+class Connections:
+    """Connections by the name that the settings give them. Safe among threads: each works with its own."""
+
+    def __init__(self, urls: Mapping[str, str]) -> None:
+        """`urls`: name → URL, in which `${NAME}` is a variable of the environment."""
+        self._urls = urls
+        self._idle: dict[str, list[Backend]] = {}
+        self._lock = threading.Lock()
+
+    def table(self, connection: str, name: str) -> ir.Table:
+        """A table of a connection, for expressions. BadRequest where there is no such table."""
+        url = self._url(connection)
+        try:
+            found = self._with(connection, Deadline(), lambda backend: table_of(backend, url, name))
+        except TableNotFound:
+            raise BadRequest(f"The connection {connection} has no table '{name}'") from None
+        return found
+
+    def rows(self, connection: str, expression: ir.Table, deadline: Deadline) -> pa.Table:
+        """The rows of an expression. DeadlineExceeded once the time is over; the statement is interrupted."""
+        deadline.check()
+        found: pa.Table = self._with(
+            connection, deadline, lambda backend: backend.ibis.to_pyarrow(expression)
+        )
+        return found
+
+    def _with(self, connection: str, deadline: Deadline, work: Callable[[Backend], Found]) -> Found:
+        """Run work on a connection; once more on a new one where the one at hand had been lost."""
+        with self._failures(connection, deadline):
+            kept = self._take(connection)
+            if kept is not None:
+                try:
+                    return self._run(connection, kept, deadline, work)
+                except _LOST:
+                    deadline.check()
+            return self._run(connection, open_backend(self._url(connection)), deadline, work)
+
+    def _run(
+        self, connection: str, backend: Backend, deadline: Deadline, work: Callable[[Backend], Found]
+    ) -> Found:
+        try:
+            with backend.interrupted_at(deadline):
+                found = work(backend)
+        except BaseException:
+            _close(backend)
+            raise
+        self._give_back(connection, backend)
+        return found
+
+    def _take(self, connection: str) -> Backend | None:
+        with self._lock:
+            idle = self._idle.setdefault(connection, [])
+            return idle.pop() if idle else None
+
+    def _give_back(self, connection: str, backend: Backend) -> None:
+        with self._lock:
+            idle = self._idle.setdefault(connection, [])
+            if len(idle) < MOST_IDLE:
+                idle.append(backend)
+                return
+        _close(backend)
+
+    def _url(self, connection: str) -> str:
+        if connection not in self._urls:
+            raise Misconfigured(
+                f"The settings have no connection '{connection}': add [connections.{connection}] with its url"
+            )
+        return _VARIABLE.sub(lambda found: _variable(connection, found[1]), self._urls[connection])
+
+    @contextmanager
+    def _failures(self, connection: str, deadline: Deadline) -> Iterator[None]:
+        """What a driver raises, in our own words: its text may hold what nobody should see."""
+        try:
+            yield
+        except TableNotFound:
+            raise
+        except _LOST as error:
+            deadline.check()
+            log.warning("Connection %s: %s", connection, error)
+            raise SourceUnavailable(connection) from None
+        except _DRIVER_ERRORS as error:
+            deadline.check()
+            log.error("Connection %s: %s", connection, error)
+            raise InternalError(
+                f"The database of the connection {connection} refused the query; the log has the details"
+            ) from None
+
+
+def _variable(connection: str, name: str) -> str:
+    if name not in os.environ:
+        raise Misconfigured(f"The url of the connection {connection} needs the environment's variable {name}")
+    return os.environ[name]
+
+
+def _close(backend: Backend) -> Any:
+    try:
+        backend.ibis.disconnect()
+    except _DRIVER_ERRORS as error:
+        log.debug("A connection that was left could not be closed: %s", error)

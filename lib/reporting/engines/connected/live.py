@@ -1,0 +1,146 @@
+"""What is read of a connected slicer before any question: its columns, and the hours that have records.
+
+Both are read again after a minute, so that new days show without a restart; what was learned of the values of
+key fields goes with them.
+"""
+
+import datetime as dt
+import hashlib
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from lib.reporting.definition import Definition, RowSource
+from lib.reporting.engines.connected.columns import DAY_HOURS, Columns
+from lib.reporting.engines.connected.connections import Connections
+from lib.reporting.warehouse import StoredSlicer
+from lib.wire.deadline import Deadline
+from lib.wire.errors import BadRequest
+
+FRESH_SECONDS = 60
+MOST_VALUES = 200_000
+Hours = npt.NDArray[np.int64]
+
+
+@dataclass
+class Live:
+    """A connected slicer at one moment: `hours` since 1970 that have records, ascending, and how many each.
+
+    They are hours in UTC for granularity hour, and 24 times the slicer's own day for granularity day.
+    """
+
+    columns: Columns
+    hours: Hours
+    counts: Hours
+    read_at: float
+    values: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def definition(self) -> Definition:
+        """The slicer's definition."""
+        return self.columns.definition
+
+    def shown_hours(self, timezone: int) -> Hours:
+        """The hours on a clock so many hours east of UTC; days have no clock."""
+        return self.hours + timezone if self.definition.time.granularity == "hour" else self.hours
+
+    def rows_by_day(self) -> dict[dt.date, int]:
+        """Records per day of the slicer's own zone, ascending."""
+        days = self.shown_hours(self.definition.timezone) // DAY_HOURS
+        found: dict[int, int] = {}
+        for day, count in zip(days.tolist(), self.counts.tolist(), strict=True):
+            found[day] = found.get(day, 0) + count
+        return {dt.date(1970, 1, 1) + dt.timedelta(days=day): count for day, count in found.items()}
+
+
+class LiveSlicers:
+    """Connected slicers as they were read within the last minute. Safe among threads."""
+
+    def __init__(self, connections: Connections, clock: Callable[[], float] = time.monotonic) -> None:
+        self._connections, self._clock = connections, clock
+        self._known: dict[tuple[str, str, str], Live] = {}
+        self._locks: dict[tuple[str, str, str], threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def current(self, stored: StoredSlicer) -> StoredSlicer:
+        """The slicer with the days that its table has now.
+
+        `version` changes with the days and their records, `read_at` with every reading: answers are kept no
+        longer than that.
+        """
+        live = self.of(stored)
+        content = hashlib.sha256(live.hours.tobytes() + live.counts.tobytes()).hexdigest()[:16]
+        return replace(
+            stored, rows=live.rows_by_day(), version=f"{stored.version}-{content}", read_at=live.read_at
+        )
+
+    def of(self, stored: StoredSlicer) -> Live:
+        """What was read of it. SourceUnavailable, BadDefinition where its table does not fit any more."""
+        key = (stored.project, stored.name, stored.version.partition("-")[0])
+        with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            known = self._known.get(key)
+            if known is None or self._clock() - known.read_at >= FRESH_SECONDS:
+                known = self._known[key] = self._read(stored.definition)
+            return known
+
+    def values(self, live: Live, name: str, deadline: Deadline) -> list[str]:
+        """The different values, or elements, of a key field. BadRequest where they are too many."""
+        if name not in live.values:
+            live.values[name] = self._values(live, name, deadline)
+        return live.values[name]
+
+    def sample(self, source: RowSource, rows: int) -> pa.Table:
+        """The first rows of a table, with all of its columns, in the database's own order."""
+        table = self._connections.table(source.connection, source.table)
+        return self._connections.rows(source.connection, table.limit(rows), Deadline())
+
+    def check(self, definition: Definition) -> None:
+        """BadDefinition where the table of a definition does not fit it."""
+        source = source_of(definition)
+        Columns(self._connections.table(source.connection, source.table), definition).check()
+
+    def rows(self, live: Live, expression: object, deadline: Deadline) -> pa.Table:
+        """The rows of an expression over the slicer's table."""
+        return self._connections.rows(source_of(live.definition).connection, expression, deadline)
+
+    def _read(self, definition: Definition) -> Live:
+        source = source_of(definition)
+        columns = Columns(self._connections.table(source.connection, source.table), definition)
+        columns.check()
+        found = (
+            columns.table.select(hour=columns.hour()).group_by("hour").aggregate(records=lambda t: t.count())
+        )
+        table = self._connections.rows(source.connection, found.order_by("hour"), Deadline())
+        table = table.filter(table["hour"].is_valid())
+        hours, counts = (np.asarray(table[name], dtype=np.int64) for name in ("hour", "records"))
+        return Live(columns, hours, counts, self._clock())
+
+    def _values(self, live: Live, name: str, deadline: Deadline) -> list[str]:
+        columns = live.columns
+        if columns.is_segmented(name):
+            found = columns.table.select(value=columns.elements(name)).unnest("value", keep_empty=True)
+            found = found.select(value=found.value.fill_null(""))
+        else:
+            found = columns.table.select(value=columns.text(name))
+        table = self.rows(live, found.distinct().limit(MOST_VALUES + 1), deadline)
+        if table.num_rows > MOST_VALUES:
+            raise BadRequest(
+                f"{name} has more than {MOST_VALUES:,} values; compare them as they are written, "
+                "without case_insensitive and search_mappings"
+            )
+        values: list[str] = table["value"].to_pylist()
+        return values
+
+
+def source_of(definition: Definition) -> RowSource:
+    """Where the rows of a connected slicer lie. ValueError for another slicer."""
+    if definition.source is None:
+        raise ValueError("this slicer has rows of its own")
+    return definition.source
