@@ -49,9 +49,13 @@ STYLE = """<style>
 }
 .st-key-headline { min-height: 8.25rem; }
 [class*="st-key-view_do_"] button { min-height: 1.75rem; width: 1.75rem; padding: 0; position: relative; }
-[class*="st-key-view_open_"] :is(div, button) { max-width: 100%; justify-content: flex-start; }
+[class*="st-key-view_open_"] :is(div, button, button span) {
+  max-width: 100%; min-width: 0; justify-content: flex-start;
+}
 [class*="st-key-view_open_"] button p { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-[class*="st-key-view_open_"] button [data-testid=stIconMaterial] { flex-shrink: 0; overflow: visible; }
+[class*="st-key-view_open_"] button :is([data-testid=stIconMaterial], :has(> [data-testid=stIconMaterial])) {
+  flex: none; min-width: 1.25rem;
+}
 [class*="st-key-view_figures_"] [data-testid=stMetricValue] { font-size: 1.15rem; line-height: 1.4; }
 [class*="st-key-view_figures_"] [data-testid=stMetricLabel] p { font-size: 0.8rem; }
 [class*="st-key-view_figures_open_"] button { min-height: 1.5rem; padding: 0; }
