@@ -104,6 +104,7 @@ def test_a_backup_of_a_running_desk_restores_it(
             warehouse.writer("demo", "delivery", DEFINITION, mode="append") as writer,
         ):
             writer.write(small_rows(seed=3))
+            writer._files._wait()  # until its rows are on the disk
             assert len(list(own_home.glob("warehouse/demo/delivery/rows/*/*"))) > 21
             assert "2 slicers" in done(tranche(own_home, "backup", str(archive)))
             writer.commit("under way", "x")
