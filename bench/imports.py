@@ -24,8 +24,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from lib.reporting.definition.file import parse_definition
-from lib.reporting.ingest import importing
-from lib.reporting.ingest.importing import ImportJob, import_files
+from lib.reporting.ingest.importing import ImportJob, digests, import_files
 from lib.reporting.ingest.readers import reader
 from lib.reporting.ingest.rejects import Rejects
 from lib.reporting.warehouse import Warehouse
@@ -123,9 +122,7 @@ def bring(path: Path, folder: Path) -> None:
     definition = parse_definition(DEFINITION + "".join(f"  - {{name: {field}}}\n" for field in fields))
     readers = [reader(path)]
     with Rejects(folder / "rejects.csv") as rejects:
-        digests = getattr(importing, "digests", None)  # an earlier checkout is given them
-        marks = [digests(readers)] if digests else []
-        import_files(ImportJob("p", "s", readers, definition), *marks, Warehouse(folder), rejects)
+        import_files(ImportJob("p", "s", readers, definition), digests(readers), Warehouse(folder), rejects)
 
 
 def in_parquet(path: Path) -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lib.reporting.definition import Definition
-from lib.reporting.ingest.importing import ImportJob, import_files
+from lib.reporting.ingest.importing import ImportJob, digests, import_files
 from lib.reporting.ingest.readers import reader
 from lib.reporting.ingest.rejects import Reject, Rejects
 from lib.reporting.warehouse import Mode, Warehouse
@@ -59,7 +59,7 @@ class Place:
         readers = [reader(path, definition=definition, **recognised) for path in paths]
         job = ImportJob("p", "s", readers, definition, mappings or {}, mode, max_rejects)
         with Rejects(self.rejects) as rejects:
-            return import_files(job, self.warehouse, rejects)
+            return import_files(job, digests(readers), self.warehouse, rejects)
 
     def rows(self, *paths: Path, definition: Definition, **options: Any) -> list[dict[str, Any]]:
         """The rows imported into a new slicer; any number of rows may be rejected."""

@@ -80,6 +80,6 @@ def test_bytes_add_up_to_the_file_and_rows_to_what_went_in(tmp_path: Path) -> No
     path = place.file("a.csv", "time,site,imps\n" + "2026-01-01,a,1\n" * 50)
     job = ImportJob("p", "s", [reader(path)], definition())
     with Rejects(None) as rejects:
-        import_files(job, place.warehouse, rejects, sizes.append, rows.append)
+        import_files(job, ["digest"], place.warehouse, rejects, sizes.append, rows.append)
     assert sum(sizes) == path.stat().st_size
     assert sum(rows) == 50

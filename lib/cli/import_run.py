@@ -3,7 +3,8 @@
 import datetime as dt
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -15,7 +16,7 @@ from lib.cli.import_request import ImportRequest
 from lib.cli.table import table
 from lib.reporting.definition import Definition
 from lib.reporting.definition.file import read_definition
-from lib.reporting.ingest.importing import ImportJob, import_files, missing_columns
+from lib.reporting.ingest.importing import ImportJob, digests, import_files, missing_columns
 from lib.reporting.ingest.inference import Hints, Inference, infer
 from lib.reporting.ingest.layout import delimiter_named
 from lib.reporting.ingest.readers import reader
@@ -141,12 +142,20 @@ def tell_guess(inference: Inference, file: str) -> None:
 
 def _import(job: ImportJob, warehouse: Warehouse, rejects_path: Path) -> StoredSlicer:
     size = sum(found.file.size for found in job.readers)
+    with _bar("Checking", size) as checked:
+        marks = digests(job.readers, checked)
     with Rejects(rejects_path) as rejects:
         try:
             with reading(size) as progress:
-                return import_files(job, warehouse, rejects, progress.read, progress.take)
+                return import_files(job, marks, warehouse, rejects, progress.read, progress.take)
         finally:
             tell_rejects(rejects)
+
+
+@contextmanager
+def _bar(label: str, length: int) -> Iterator[Callable[[int], None]]:
+    with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
+        yield bar.update
 
 
 def tell_rejects(rejects: Rejects) -> None:

@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from lib.reporting.definition import Definition
 from lib.reporting.ingest.ahead import read_ahead
-from lib.reporting.ingest.digests import Digests
 from lib.reporting.ingest.files import Progress
 from lib.reporting.ingest.normalise import Normaliser, number_columns
 from lib.reporting.ingest.rejects import Ending, Reject, Rejects
@@ -16,8 +15,6 @@ from lib.reporting.ingest.rows import RawRows, Reader, Refuse
 from lib.reporting.warehouse import Mode, StoredSlicer, Warehouse
 from lib.reporting.warehouse.manifest import Import, Source
 from lib.wire.errors import ImportRefused, UnknownName
-
-SOON_READ = 32 << 20  # bytes whose digest is waited for: nothing of the files is read if they are refused
 
 
 @dataclass(frozen=True)
@@ -33,43 +30,50 @@ class ImportJob:
     max_rejects: float = 0.01
 
 
+def digests(readers: Iterable[Reader], progress: Progress | None = None) -> list[str]:
+    """Each file's digest. ImportRefused when two files are the same."""
+    found: dict[str, str] = {}
+    for reader in readers:
+        digest = reader.file.digest(progress)
+        if digest in found:
+            raise ImportRefused(f"{reader.file.name} and {found[digest]} are the same file")
+        found[digest] = reader.file.name
+    return list(found)
+
+
 def import_files(
     job: ImportJob,
+    marks: Sequence[str],
     warehouse: Warehouse,
     rejects: Rejects,
     progress: Progress | None = None,
     taken: Progress | None = None,
 ) -> StoredSlicer:
-    """Import the files of a job; the slicer as it is then.
+    """Import the files of a job, whose digests are `marks`; the slicer as it is then.
 
     Rows that can't be read go to `rejects`; `progress` is told the bytes read (from a thread of its own),
     `taken` the rows that can be stored. ImportRefused, and nothing changed, when too many rows can't be read,
-    there are no rows at all, a column is missing, two files are the same, or a file is in already.
+    there are no rows at all, a column is missing, or a file is in already.
     """
     for reader in job.readers:
         refuse_missing(reader.file.name, reader.columns, job.definition)
-    with (
-        warehouse.writer(job.project, job.slicer, job.definition, job.mappings, job.mode) as writer,
-        closing(Digests(job.readers)) as digests,
-    ):
-        known = writer.imports if job.mode == "append" else ()
-        if sum(reader.file.size for reader in job.readers) <= SOON_READ:
-            _refuse_known(known, digests.found())
+    with warehouse.writer(job.project, job.slicer, job.definition, job.mappings, job.mode) as writer:
+        if job.mode == "append":
+            _refuse_known(writer.imports, marks)
 
         def write(table: pa.Table) -> None:
-            if digests.are_new:
-                _refuse_known(known, digests.found())
             writer.write(table)
             if taken:
                 taken(table.num_rows)
 
-        rows = [_rows(reader, job.definition, write, rejects, progress) for reader in job.readers]
-        _refuse_known(known, digests.found())
+        sources = [
+            Source(reader.file.name, mark, _rows(reader, job.definition, write, rejects, progress))
+            for reader, mark in zip(job.readers, marks, strict=True)
+        ]
         _refuse_unseen(job)
-        _refuse_rejects(job, sum(rows), rejects)
+        _refuse_rejects(job, sum(source.rows for source in sources), rejects)
         rejects.flush()
-        parts = zip(job.readers, digests.found(), rows, strict=True)
-        writer.commit_all([Source(reader.file.name, mark, count) for reader, mark, count in parts])
+        writer.commit_all(sources)
     return warehouse.open(job.project, job.slicer)
 
 

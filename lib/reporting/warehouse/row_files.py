@@ -11,15 +11,13 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lib.reporting.definition import TIME, Definition
 from lib.reporting.warehouse.manifest import StoredPart, day_folder, digest_of, sync_folder
 
 BATCH_ROWS = 1 << 16
-BUFFER_BYTES, LEAST_BYTES = 64 << 20, 16 << 20
-FEW_DAYS = 4
+BUFFER_BYTES = 64 << 20
 OPEN_FILES = 200
 THREADS = 2
 SECONDS_A_DAY = 86_400
@@ -29,10 +27,9 @@ EPOCH = dt.date(1970, 1, 1)
 class RowFiles:
     """Writes the rows of one import into `rows/day=…/<import id>[-n].parquet` below a slicer's folder.
 
-    Memory is bounded: rows are collected up to BUFFER_BYTES, or LEAST_BYTES of FEW_DAYS, as in files ordered
-    by time, then appended to their days' files, one row group each, by threads of their own: one buffer fills
-    while one is written, THREADS days at a time. At most OPEN_FILES files are open; a day whose file was
-    closed gets a further one.
+    Memory is bounded: rows are collected up to BUFFER_BYTES, then appended to their days' files, one row
+    group each, by threads of their own: one buffer fills while one is written, THREADS days at a time. At
+    most OPEN_FILES files are open; a day whose file was closed gets a further one.
     """
 
     def __init__(self, folder: Path, definition: Definition, import_id: str) -> None:
@@ -62,7 +59,7 @@ class RowFiles:
             plain = batch.cast(self._schema)
             self._buffer.append(plain)
             self._buffered += plain.nbytes
-            if self._buffered >= BUFFER_BYTES or (self._buffered >= LEAST_BYTES and self._has_few_days()):
+            if self._buffered >= BUFFER_BYTES:
                 self._spill()
 
     def finish(self) -> None:
@@ -75,11 +72,6 @@ class RowFiles:
             self.parts.setdefault(day, []).append(part)
         for day in self.parts:
             sync_folder(self._folder / day_folder(day))
-
-    def _has_few_days(self) -> bool:
-        edges = [pc.min_max(batch.column(TIME)) for batch in self._buffer]
-        first, last = min(edge["min"].value for edge in edges), max(edge["max"].value for edge in edges)
-        return bool(last - first < FEW_DAYS * SECONDS_A_DAY)
 
     def _spill(self) -> None:
         if not self._buffer:
