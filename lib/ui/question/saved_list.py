@@ -42,11 +42,11 @@ def _row(
             st.caption(about(view) + " · start page" * is_start)
         for name, icon, label, act in _actions(here, view, is_start, alert):
             st.button(
-                label,
+                plain(label),
                 icon=f":material/{icon}:",
                 type="tertiary",
                 key=f"{ACTION}_{name}_{view.id}",
-                help=label,
+                help=plain(label),
                 on_click=act,
             )
 
@@ -55,7 +55,7 @@ def _actions(
     here: Here, view: SavedView, is_start: bool, alert: Alert | None
 ) -> Iterator[tuple[str, str, str, Callable[[], None]]]:
     """Key, icon, label and callback of each action that the person may take."""
-    name = plain(view.name)
+    name = view.name
     bell = "notification_add" if alert is None else "notifications"
     bell = "notifications_active" if alert is not None and alert.state == "firing" else bell
     yield "alert", bell, f"Alert on {name}", partial(_open_panel, view, "alert")
