@@ -4,6 +4,7 @@ import io
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psycopg
 import pyarrow as pa
@@ -32,7 +33,7 @@ def publish(stored: pa.Table, definition: Definition, url: str, table: str) -> N
     """Put rows, typed as `definition.schema()`, into a table under the names that the definition reads."""
     columns = columns_of(stored, definition)
     if url.startswith("parquet://"):
-        pq.write_table(columns, Path(url.removeprefix("parquet://")) / f"{table}.parquet")
+        pq.write_table(columns, Path(urlsplit(url).path) / f"{table}.parquet")
     else:
         _into_postgresql(columns, url, table)
 

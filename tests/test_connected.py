@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -211,6 +212,16 @@ def test_a_database_that_is_gone(tmp_path: Path) -> None:
         Connections({CONNECTION: url}).table(CONNECTION, "sales")
     assert "hushhush" not in problem.value.reason
     assert CONNECTION in problem.value.reason
+
+
+def test_a_database_file(tmp_path: Path) -> None:
+    """A file of DuckDB is opened to read; an option that it does not have here is named."""
+    with duckdb.connect(str(tmp_path / "rows.duckdb")) as made:
+        made.execute("CREATE TABLE sales AS SELECT DATE '2026-01-01' AS day, 'DE' AS country, 3 AS bids")
+    desk = Desk(tmp_path / "home", f"duckdb://{tmp_path}/rows.duckdb?threads=1")
+    assert desk.ask().total.values["bids"] == 3
+    with pytest.raises(Misconfigured, match="memory_limit, threads, not access_mode"):
+        Connections({CONNECTION: f"duckdb://{tmp_path}/rows.duckdb?access_mode=x"}).table(CONNECTION, "sales")
 
 
 def test_a_lost_connection_is_opened_again(tmp_path: Path, postgres: str) -> None:

@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _unfit(name: str) -> tuple[str, ...]:
     """The marks of tests that are not for the engine in this name."""
     if any(f"-{engine}" in name for engine in CONNECTED):
-        return "sampling", "stored", "same_digits"
+        return "sampling", "stored"
     return ("sampling",) if "-pandas" in name else ()
 
 

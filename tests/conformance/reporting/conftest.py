@@ -78,9 +78,9 @@ def _add_people(home: Path) -> None:
 
 @pytest.fixture(scope="session")
 def url(way: Way, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str | None:
-    """Where the rows lie, of engines that ask a database."""
+    """Where the rows lie, of engines that ask a database: one that adds up in one order."""
     if way.engine == "duckdb":
-        return f"parquet://{tmp_path_factory.mktemp('rows')}"
+        return f"parquet://{tmp_path_factory.mktemp('rows')}?threads=1"
     return str(request.getfixturevalue("rows_database")) if way.engine == "postgresql" else None
 
 

@@ -107,7 +107,6 @@ def test_mappings_are_not_searched_by_default(hourly: Caller) -> None:
     assert count(hourly, **by_text) == count(hourly, **by_text, search_mappings=0) == 0
 
 
-@pytest.mark.same_digits
 @pytest.mark.parametrize("split_by", [[], ["site_id"], ["granularity_week", "categories"]])
 @pytest.mark.parametrize("match", ["equals", "not equals"])
 @pytest.mark.parametrize("code", ["US", "DE", "CI"])

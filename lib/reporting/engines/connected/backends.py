@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 import ibis
 import ibis.expr.types as ir
@@ -22,6 +22,7 @@ from lib.wire.errors import BadRequest, Misconfigured
 
 POLL_SECONDS = 0.1
 PARQUET = "parquet"
+DUCKDB_OPTIONS = frozenset({"threads", "memory_limit"})
 _POSTGRESQL_OPTIONS = "-c default_transaction_read_only=on -c TimeZone=UTC"
 
 
@@ -84,13 +85,23 @@ def _folder(parts: SplitResult) -> Path:
 def _open_parquet(parts: SplitResult, url: str) -> Backend:
     if not _folder(parts).is_dir():
         raise Misconfigured(f"There is no folder {_folder(parts)}")
-    return _duckdb(ibis.duckdb.connect())
+    return _duckdb(ibis.duckdb.connect(**_options(parts)))
 
 
 def _open_duckdb(parts: SplitResult, url: str) -> Backend:
     if not _folder(parts).is_file():
         raise Misconfigured(f"There is no database file {_folder(parts)}")
-    return _duckdb(ibis.duckdb.connect(_folder(parts), read_only=True))
+    return _duckdb(ibis.duckdb.connect(_folder(parts), read_only=True, **_options(parts)))
+
+
+def _options(parts: SplitResult) -> dict[str, str]:
+    """What the URL says of threads and memory. Misconfigured for another option."""
+    options = dict(parse_qsl(parts.query))
+    if unknown := sorted(options.keys() - DUCKDB_OPTIONS):
+        raise Misconfigured(
+            f"A connection's url can have {', '.join(sorted(DUCKDB_OPTIONS))}, not {unknown[0]}"
+        )
+    return options
 
 
 def _duckdb(opened: SQLBackend) -> Backend:
