@@ -20,15 +20,15 @@ class Way(NamedTuple):
     engine: str
 
 
-CONNECTED = ("duckdb", "postgresql")
+OTHERS = ("pandas", "duckdb", "postgresql")
 WAYS = [
     *(Way(transport, "resident") for transport in TRANSPORTS),
-    *(Way("embedded", engine) for engine in ("pandas", *CONNECTED)),
+    *(Way("embedded", engine) for engine in OTHERS),
 ]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Some tests are not for every engine (`_unfit`)."""
+    """Samples are tested where they are drawn, and the service itself over the resident engine alone."""
     unfit = [item for item in items if any(item.get_closest_marker(mark) for mark in _unfit(item.name))]
     config.hook.pytest_deselected(items=unfit)
     items[:] = [item for item in items if item not in unfit]
@@ -36,9 +36,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _unfit(name: str) -> tuple[str, ...]:
     """The marks of tests that are not for the engine in this name."""
-    if any(f"-{engine}" in name for engine in CONNECTED):
-        return "sampling", "stored"
-    return ("sampling",) if "-pandas" in name else ()
+    is_other = any(f"embedded-{engine}" in name for engine in OTHERS)
+    return ("sampling", "service") if is_other else ()
 
 
 @pytest.fixture(scope="session", params=WAYS, ids="-".join)

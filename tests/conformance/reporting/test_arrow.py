@@ -8,6 +8,8 @@ import pytest
 
 from conformance.reporting.caller import Answer, Caller
 
+pytestmark = pytest.mark.service
+
 ARROW = "application/vnd.apache.arrow.stream"
 SAMPLED = {
     "start_date": "2026-03-01",

@@ -10,6 +10,8 @@ from conformance.reporting.conftest import PROJECT, Token
 from lib import connect
 from lib.people import Grant, Person
 
+pytestmark = pytest.mark.service
+
 SECOND = dt.timedelta(seconds=1)
 ODD = ["", ".", "..", "../shop", "shop/hourly", "*", "a\0b", "x" * 300, "😀" * 80, " hourly", "HOURLY", "%2E"]
 

@@ -25,6 +25,8 @@ from lib.wire.errors import (
     Unreadable,
 )
 
+pytestmark = pytest.mark.service
+
 WHERE = {"slicer_name": "hourly", "project_name": "shop"}
 AUDIENCE = AudienceQuery(**WHERE, **PERIOD, split_by=("geo.country",))
 EXPORT = ExportQuery(**WHERE, **PERIOD, split_by=("geo.country",), export_format="csv")

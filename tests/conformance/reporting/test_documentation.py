@@ -17,6 +17,8 @@ from lib.reporting.definition.file import read_definition
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 
+pytestmark = pytest.mark.service
+
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> connect.Installation:

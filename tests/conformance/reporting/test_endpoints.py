@@ -13,6 +13,8 @@ from conformance.reporting.caller import PERIOD, VERBS, Caller, figures, refused
 from conformance.reporting.others import DAILY
 from lib.reporting.warehouse import Warehouse
 
+pytestmark = pytest.mark.service
+
 JSON = "application/json"
 
 
@@ -104,7 +106,6 @@ def test_many_requests_at_once(hourly: Caller) -> None:
     assert together == alone * 6
 
 
-@pytest.mark.stored
 def test_new_rows_count_at_once(hourly: Caller, house: Path) -> None:
     """As soon as an import is done, info and figures are those of all rows."""
     growing, dates = hourly.about("growing"), {"start_date": "2026-01-01", "end_date": "2099-12-31"}

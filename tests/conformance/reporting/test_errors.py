@@ -16,6 +16,8 @@ from lib.reporting.models import AudienceQuery, ExportQuery
 from lib.settings import Settings
 from lib.wire.errors import DeadlineExceeded, InternalError
 
+pytestmark = pytest.mark.service
+
 CODES = {"bad_request": 400, "access_error": 403, "internal_error": 500, "timeout": 504}
 WIDE = {"start_date": "2026-01-01", "end_date": "2026-01-01"}
 QUESTION = {"slicer_name": "hourly", "project_name": "shop", "split_by": ("domain",), **PERIOD}
@@ -67,7 +69,6 @@ def test_access_error(hourly: Caller, verb: str) -> None:
     refused(response, "access_error")
 
 
-@pytest.mark.stored
 @pytest.mark.parametrize("verb", ["audience", "export"])
 def test_timeout(reach: Reach, house: Path, verb: str) -> None:
     """timeout: the request took longer than the deadline, wherever it came from; HTTP 504."""
@@ -75,7 +76,6 @@ def test_timeout(reach: Reach, house: Path, verb: str) -> None:
     assert "longer than the 1e-09 seconds allowed" in reason
 
 
-@pytest.mark.stored
 def test_timeout_over_arrow(reach: Reach, house: Path) -> None:
     """The client raises the same error for it, whatever form it asked the answer in."""
     here = connect.installation(Settings(home=house, deadline_seconds=1e-9))
@@ -138,7 +138,6 @@ def test_too_large(http: httpx.Client, verb: str, promised: bool) -> None:
     assert "larger than the 1,048,576 bytes allowed" in refused(response, "bad_request")
 
 
-@pytest.mark.stored
 @pytest.mark.parametrize("verb", ["audience", "export"])
 def test_a_split_of_more_than_a_million_rows(wide: Caller, verb: str) -> None:
     """A split over several key fields that would return more than 1,000,000 rows is rejected."""

@@ -15,6 +15,8 @@ from conformance.reporting.files import read
 from conformance.reporting.hourly import DOMAINS, FIRST, LAST, ROWS
 from conformance.reporting.others import WIDE_DAY, many_frame
 
+pytestmark = pytest.mark.service
+
 MEDIA_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "tsv": "text/tab-separated-values; charset=utf-8",

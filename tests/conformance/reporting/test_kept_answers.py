@@ -23,7 +23,7 @@ from lib.settings import Settings
 from lib.wire.apis import api
 from lib.wire.deadline import Deadline
 
-pytestmark = pytest.mark.stored
+pytestmark = pytest.mark.service
 COUNTRY = {"name": "geo.country", "match": "equals", "value": ["DE", "FR"]}
 DOMAIN = {"name": "domain", "match": "not equals", "value": ["x"]}
 WIDE = {"start_date": "2026-01-01", "end_date": "2026-01-01", "split_by": ["left"]}

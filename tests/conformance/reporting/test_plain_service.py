@@ -15,6 +15,8 @@ from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
 from lib.reporting.models import EXTENSIONS, AudienceQuery, InfoQuery, Order
 
+pytestmark = pytest.mark.service
+
 WHERE = {"slicer_name": "hourly", "project_name": "shop"}
 SPECIFIED = {
     "slicer_name", "project_name", "token", "audience_rows_limit", "filters", "split_by", "start_date",

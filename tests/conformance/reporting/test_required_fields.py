@@ -4,6 +4,8 @@ import pytest
 
 from conformance.reporting.caller import ABSENT, VERBS, Caller
 
+pytestmark = pytest.mark.service
+
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_three_fields_are_enough(hourly: Caller, verb: str) -> None:

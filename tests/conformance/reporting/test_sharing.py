@@ -28,7 +28,7 @@ from lib.wire.apis import api
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned, Throttled
 
-pytestmark = pytest.mark.stored
+pytestmark = pytest.mark.service
 SECONDS = 30
 WIDE = {"start_date": "2026-01-01", "end_date": "2026-01-01"}
 MANY = {"name": "domain", "match": "contains", "value": [f"{number}.example" for number in range(4)]}
