@@ -26,5 +26,7 @@ def draw(here: Here, entity: SupplyPackage | DemandDeal) -> None:
                 f":material/info: Not counted in, as Tranche can't read it: {plain(', '.join(unread))}."
             )
         translation = report_filters(entity, here.slicer, lists, entity.media_type)
+        for sentence in translation.left_out:
+            st.caption(f":material/info: Not counted in: {plain(sentence)}")
         per_day.draw(here, f"{PLACE}_days", translation.filters, (entity.start_date, entity.end_date))
         costs.draw(here, PLACE, entity, lists, entity.media_type, described)

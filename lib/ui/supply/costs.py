@@ -122,9 +122,9 @@ def _table(found: list[TargetCost], field: DataField, described: Described) -> N
 
 
 def _not_measured(tried: Trials, described: Described) -> list[str]:
-    """What the tables leave out, and what their figures leave out."""
+    """What the table leaves out."""
     named = [name(element, described) for element in tried.unmeasured]
     said = [f"Not measured, as this slicer can't tell: {', '.join(named)}."] if named else []
     if tried.skipped:
         said.append(f"Measured are the first {len(tried.each)}; {len(tried.skipped)} more are not.")
-    return said + [f"Not counted in: {sentence}" for sentence in tried.whole.left_out]
+    return said
