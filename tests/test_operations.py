@@ -1,6 +1,7 @@
 """`/healthz`, `/readyz` and `/metrics`: what a watching program learns, and what nobody learns there."""
 
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -208,7 +209,13 @@ def test_sessions_and_tabs_are_counted(settings: Settings) -> None:
         await browser.receive_text()
         await browser.close()
 
-    with serving(OpenTabs(app, here.meter), lifespan="off") as address, watched(settings) as http:
+    tabs, closed = OpenTabs(app, here.meter), threading.Event()
+
+    async def watching(scope: dict, receive: Callable, send: Callable) -> None:
+        await tabs(scope, receive, send)
+        closed.set()
+
+    with serving(watching, lifespan="off") as address, watched(settings) as http:
         here.sessions.begin("viewer", 4_000_000_000.0)
         assert samples(http)["tranche_sessions{}"] == 1
         with opened(address.replace("http", "ws"), proxy=None) as tab:
@@ -217,6 +224,7 @@ def test_sessions_and_tabs_are_counted(settings: Settings) -> None:
             with pytest.raises(Exception, match="1000"):
                 tab.recv(10)
         here.sessions.end("viewer", 4_000_000_000.0)
+        assert closed.wait(10)
         found = samples(http)
     assert (found["tranche_sessions{}"], found["tranche_open_tabs{}"]) == (0, 0)
 
