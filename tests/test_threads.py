@@ -24,13 +24,16 @@ def end_with(error: BaseException) -> None:
     timer.join()
 
 
-def test_a_stopped_run_is_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stopped_run_is_no_failure(
+    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
     """A timer of Streamlit's that finds its run stopped leaves no traceback in the log."""
     end_with(StopException())
-    assert capsys.readouterr().err == ""
+    assert (capsys.readouterr().err, caplog.text) == ("", "")
 
 
-def test_failures_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
-    """Any other exception of a thread is reported with its traceback."""
+def test_failures_are_reported(caplog: pytest.LogCaptureFixture) -> None:
+    """Any other exception of a thread is logged with its traceback."""
     end_with(ValueError("a fault of ours"))
-    assert "ValueError: a fault of ours" in capsys.readouterr().err
+    assert "Traceback" in caplog.text
+    assert "ValueError: a fault of ours" in caplog.text

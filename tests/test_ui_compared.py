@@ -7,8 +7,8 @@ import pytest
 
 from lib.reporting.answers import Audience, Precision, Total
 from lib.reporting.models import DataField
-from lib.ui.audience import headline
 from lib.ui.charts.change import Change, Estimate, change, of_rows, of_total
+from lib.ui.question import metric
 from lib.ui.question.compared import Compared
 
 IMPS = DataField(name="imps")
@@ -68,4 +68,4 @@ def test_ranges_that_overlap_can_not_be_told_apart() -> None:
 @pytest.mark.parametrize(("is_certain", "colour"), [(True, "normal"), (False, "off")])
 def test_only_a_change_that_can_be_told_is_coloured(is_certain: bool, colour: str) -> None:
     """A change within its uncertainty is neither a rise nor a fall."""
-    assert headline._color(IMPS, Change(0.115, is_certain)) == colour
+    assert metric.color(IMPS, Change(0.115, is_certain)) == colour
