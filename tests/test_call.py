@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -109,7 +110,7 @@ def test_answers_are_bounded():
 def test_a_download_may_take_longer_than_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """As long as a file makes progress its deadline begins again; without progress it ends."""
     clock = Stopwatch()
-    monkeypatch.setattr("lib.wire.deadline.time.monotonic", clock)
+    monkeypatch.setattr("lib.wire.deadline.time", SimpleNamespace(monotonic=clock))
     step, arrived = b"x" * DOWNLOAD_STEP, 0
     request = replace(Patience(seconds=10).call("GET", "/", False), is_download=True)
     with stream(Service((200, {}, step * 5 + b"rest")).client(), request) as (_, pieces):
