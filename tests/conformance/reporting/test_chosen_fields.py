@@ -108,6 +108,7 @@ def test_any_choice_of_an_exact_answer_is_pandas(mixed: Caller, question: Answer
     agree(figures(answer["total"]), by_hand(rows))
 
 
+@pytest.mark.service
 @many_examples
 @given(question=questions, chosen=choices)
 def test_a_file_of_any_choice(mixed: Caller, question: Answer, chosen: list[str]) -> None:
