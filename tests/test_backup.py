@@ -117,22 +117,29 @@ def test_a_backup_of_a_running_desk_restores_it(
     assert (own_home / "sessions.json").read_text().count("admin") == 1
     assert "intact" in done(tranche(own_home, "verify"))
     with started(SERVE, own_home) as address, httpx.Client(base_url=address, timeout=60) as http:
-        caller = Caller(http, dealing)
         assert http.post("/API/v2/audience", json=ask).json() == answer
-        found = everything(caller, "supply_deals")
-        assert BEFORE <= len(found) < len(packages)
-        assert found == packages[: len(found)]
-        assert everything(caller, "demand_deals") == demand[: 2 * len(found)]
-        form = {
-            "grant_type": "password",
-            "username": "admin",
-            "password": "demo",
-            "scope": "service_id=deals",
-        }
+        as_before(Caller(http, dealing), packages, demand)
+        form = {"grant_type": "password", "username": "admin", "password": "demo"}
+        form |= {"scope": "service_id=deals"}
         assert http.post("/oauth2/token/", data=form).status_code == 200
-    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in own_home.rglob("*")}
-    assert {mode for path, mode in modes.items() if path.is_dir()} == {0o700}
-    assert {mode for path, mode in modes.items() if path.is_file()} == {0o600}
+    assert modes(own_home) == ({0o700}, {0o600})
+
+
+def as_before(caller: Caller, packages: list[Any], demand: list[Any]) -> None:
+    """Fail unless the first packages are there, as they were, and exactly their deals."""
+    found = everything(caller, "supply_deals")
+    assert BEFORE <= len(found) < len(packages)
+    assert found == packages[: len(found)]
+    assert everything(caller, "demand_deals") == demand[: 2 * len(found)]
+
+
+def modes(home: Path) -> tuple[set[int], set[int]]:
+    """The modes of the folders and of the files below a home."""
+    found = {path: stat.S_IMODE(path.stat().st_mode) for path in home.rglob("*")}
+    return (
+        {mode for path, mode in found.items() if path.is_dir()},
+        {mode for path, mode in found.items() if path.is_file()},
+    )
 
 
 def imported(warehouse: Warehouse, seed: int) -> None:

@@ -224,6 +224,13 @@ def test_a_database_file(tmp_path: Path) -> None:
         Connections({CONNECTION: f"duckdb://{tmp_path}/rows.duckdb?access_mode=x"}).table(CONNECTION, "sales")
 
 
+def test_an_unreadable_url_is_not_repeated() -> None:
+    """A URL that can't be read is told as that, and nothing of it, the password least of all, is said."""
+    with pytest.raises(Misconfigured, match="can't be read") as problem:
+        Connections({CONNECTION: "postgresql://reader:hush%hush@db:x/rows"}).table(CONNECTION, "sales")
+    assert "hush" not in problem.value.reason
+
+
 def test_a_lost_connection_is_opened_again(tmp_path: Path, postgres: str) -> None:
     """A connection that the database closed meanwhile is replaced, and the question answered."""
     url = postgres.replace("postgresql+psycopg://", "postgresql://")

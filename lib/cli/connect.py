@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from lib import private
 from lib.cli.definition_file import plain_name, write_definition
-from lib.cli.import_request import mapping_option
+from lib.cli.import_request import with_mappings
 from lib.cli.import_run import tell_guess
 from lib.reporting.connected import Connected
 from lib.reporting.definition import Definition, RowSource
@@ -35,14 +35,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--project", required=True, help="The project that the slicer is in.")
 @click.option("--slicer", required=True, help="The slicer's name in the project.")
 @click.option("--definition", type=_FILE, help="YAML file that defines the columns; inferred if not given.")
-@click.option(
-    "--mapping",
-    "mappings",
-    multiple=True,
-    metavar="NAME=FILE.csv",
-    callback=mapping_option,
-    help="Descriptions of codes: a CSV of two columns, code and name. Can be given several times.",
-)
+@with_mappings
 @click.option("--replace", is_flag=True, help="Replace the slicer of that name, and its rows if it has any.")
 def connect(
     connection: str,

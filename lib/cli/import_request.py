@@ -42,6 +42,16 @@ def mapping_option(ctx: click.Context, param: click.Parameter, values: tuple[str
     return mappings
 
 
+with_mappings = click.option(
+    "--mapping",
+    "mappings",
+    multiple=True,
+    metavar="NAME=FILE.csv",
+    callback=mapping_option,
+    help="Descriptions of codes: a CSV of two columns, code and name. Can be given several times.",
+)
+
+
 @dataclass(frozen=True)
 class ImportRequest:
     """The arguments and options of one call, as they were typed."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from lib.cli.import_request import ImportRequest, Share, mapping_option
+from lib.cli.import_request import ImportRequest, Share, with_mappings
 from lib.cli.import_run import run
 from lib.cli.import_try import try_files
 from lib.cli.table import table
@@ -30,14 +30,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Show the definition and the first rows as they would be read, and write nothing.",
 )
 @click.option("--definition", type=_FILE, help="YAML file that defines the columns; inferred if not given.")
-@click.option(
-    "--mapping",
-    "mappings",
-    multiple=True,
-    metavar="NAME=FILE.csv",
-    callback=mapping_option,
-    help="Descriptions of codes: a CSV of two columns, code and name. Can be given several times.",
-)
+@with_mappings
 @click.option("--append", is_flag=True, help="Add rows to a slicer that exists.")
 @click.option("--replace-days", is_flag=True, help="Replace the days of the slicer that are in the files.")
 @click.option(

@@ -20,7 +20,7 @@ class Meter:
     """
 
     def __init__(self, *, names_slicers: bool = False) -> None:
-        self.registry = CollectorRegistry()
+        self._collected = CollectorRegistry()
         self._names_slicers = names_slicers
         labels = ("kind", "slicer") if names_slicers else ("kind",)
         self._seconds = Histogram(
@@ -28,13 +28,13 @@ class Meter:
             "Seconds until a response begins, by kind of request.",
             labels,
             buckets=SECONDS,
-            registry=self.registry,
+            registry=self._collected,
         )
         self._requests = Counter(
             "tranche_requests",
             "Requests to the APIs, those of the screens included, by kind and HTTP status.",
             (*labels, "status"),
-            registry=self.registry,
+            registry=self._collected,
         )
 
     def note(self, kind: str, status: int, seconds: float, slicer: str) -> None:
@@ -45,15 +45,15 @@ class Meter:
 
     def add_counter(self, name: str, meaning: str, read: Read) -> None:
         """Something that only grows, counted elsewhere; the name ends in `_total` when it is shown."""
-        self.registry.register(_Reading(CounterMetricFamily, name, meaning, read))
+        self._collected.register(_Reading(CounterMetricFamily, name, meaning, read))
 
     def add_gauge(self, name: str, meaning: str, read: Read) -> None:
         """Something that is so much now."""
-        self.registry.register(_Reading(GaugeMetricFamily, name, meaning, read))
+        self._collected.register(_Reading(GaugeMetricFamily, name, meaning, read))
 
     def text(self) -> bytes:
         """All measurements (Prometheus text format 0.0.4)."""
-        return generate_latest(self.registry)
+        return generate_latest(self._collected)
 
 
 class _Reading(Collector):

@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 import ibis
 import ibis.expr.types as ir
+import psycopg
 from ibis.backends.sql import SQLBackend
 from psycopg.conninfo import conninfo_to_dict
 
@@ -111,11 +113,22 @@ def _duckdb(opened: SQLBackend) -> Backend:
 
 def _open_postgresql(parts: SplitResult, url: str) -> Backend:
     """Statements can only read, whatever the role may do, and know no zone but UTC."""
-    options = {name: value for name, value in conninfo_to_dict(url).items() if value is not None}
+    options = {name: value for name, value in _conninfo(url).items() if value is not None}
     database = options.pop("dbname", None)
     options["options"] = f"{options.get('options', '')} {_POSTGRESQL_OPTIONS}".strip()
     opened = ibis.postgres.connect(database=database, **options)
     return Backend(opened, opened.con.cancel)
+
+
+def _conninfo(url: str) -> dict[str, Any]:
+    """The parameters in a URL. Misconfigured, without any of its text, for one that can't be read."""
+    try:
+        return conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        raise Misconfigured(
+            "A connection's url can't be read: in a name or password, write @ : / ? # % as %40 %3A %2F %3F "
+            "%23 %25"
+        ) from None
 
 
 OPENERS: Mapping[str, Callable[[SplitResult, str], Backend]] = {

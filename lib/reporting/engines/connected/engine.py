@@ -148,9 +148,7 @@ class _Asked:
 
     def _total(self) -> Aggregate:
         table = self._counted({})
-        return self._aggregate(
-            self._slicers.rows(self._live, table.aggregate(**self._aggregates(table)), self._deadline)
-        )
+        return self._aggregate(self._fetch(table.aggregate(**self._aggregates(table))))
 
     def _total_of(self, rows: Aggregate) -> Aggregate:
         estimate = {atom: np.array([_together(atom, values)]) for atom, values in rows.estimate.items()}

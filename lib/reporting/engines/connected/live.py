@@ -22,7 +22,7 @@ from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
 
-FRESH_SECONDS = 60
+FRESH_SECONDS, LONGEST_SECONDS = 60, 60
 MOST_VALUES = 200_000
 Hours = npt.NDArray[np.int64]
 
@@ -80,7 +80,7 @@ class LiveSlicers:
         )
 
     def of(self, stored: StoredSlicer) -> Live:
-        """What was read of it. SourceUnavailable, BadDefinition where its table does not fit any more."""
+        """What was read of it. SourceUnavailable, DeadlineExceeded, BadDefinition where it no longer fits."""
         key = (stored.project, stored.name, stored.version.partition("-")[0])
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
@@ -114,10 +114,9 @@ class LiveSlicers:
         source = source_of(definition)
         columns = Columns(self._connections.table(source.connection, source.table), definition)
         columns.check()
-        found = (
-            columns.table.select(hour=columns.hour()).group_by("hour").aggregate(records=lambda t: t.count())
-        )
-        table = self._connections.rows(source.connection, found.order_by("hour"), Deadline())
+        by_hour = columns.table.select(hour=columns.hour()).group_by("hour")
+        found = by_hour.aggregate(records=lambda table: table.count()).order_by("hour")
+        table = self._connections.rows(source.connection, found, Deadline(LONGEST_SECONDS))
         table = table.filter(table["hour"].is_valid())
         hours, counts = (np.asarray(table[name], dtype=np.int64) for name in ("hour", "records"))
         return Live(columns, hours, counts, self._clock())
