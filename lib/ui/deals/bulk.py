@@ -7,7 +7,7 @@ import streamlit as st
 
 from lib.deals.client import Deals
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import view
+from lib.ui.deals import several, view
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.supply import catalogue, pages, permission
@@ -75,6 +75,7 @@ def draw(here: Here, wanted: ListSearch, count: int, seen: view.ListView) -> Non
             on_click=_ask,
             args=(here, wanted, is_active, None if is_all else concerned),
         )
+    several.draw(here, wanted, count, chosen, is_all)
     if (job := st.session_state.get(JOB)) is not None:
         title = f"{VERBS[job.is_active][0]} {_counted(job, job.total)}"
         st.dialog(title, on_dismiss=_close)(_dialog)(here, job)

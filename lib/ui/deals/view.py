@@ -83,6 +83,11 @@ def choose_none() -> None:
     st.session_state[VIEW] = replace(current(), ticked={}, all_of=None)
 
 
+def choose_only(rows: dict[str, DealRow]) -> None:
+    """Choose these rows, by their keys as text. A callback."""
+    st.session_state[VIEW] = replace(current(), ticked=rows, all_of=None)
+
+
 def turn(to: int) -> Callable[[], None]:
     """A callback that turns to a page."""
 

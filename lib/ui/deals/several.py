@@ -1,0 +1,223 @@
+"""The dialog that edits price and dates of several entities: the change, a preview, progress, the result."""
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+import streamlit as st
+
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import several_form, view
+from lib.ui.deals.columns import as_text
+from lib.ui.deals.several_change import Effect
+from lib.ui.deals.several_job import Outcome, SeveralJob
+from lib.ui.frame.field_problems import beside
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.supply import catalogue, facts, pages, permission, prices
+from lib.ui.supply.prices import Prices
+from lib.ui.supply.rows import KINDS, DealRow
+from lib.ui.supply.wanted import ListSearch
+from lib.wire.errors import TrancheError
+
+JOB, MOST, PAUSE_SECONDS, NAME_WIDTH = "deals_several", 500, 0.1, 180
+DEALS, SUPPLY = "demand_deals", "supply_deals"
+CONFIRMED = "several_confirmed_{}"
+
+
+def draw(here: Here, wanted: ListSearch, count: int, chosen: Sequence[DealRow], is_all: bool) -> None:
+    """Draw the button for the chosen rows, and the dialog while it is open."""
+    number = count if is_all else len(chosen)
+    st.button(
+        f"Edit {_number(number)}" if number else "Edit",
+        icon=":material/edit:",
+        key="deals_edit",
+        disabled=not 0 < number <= MOST,
+        help=f"At most {MOST} at once" if number > MOST else None,
+        on_click=_open,
+        args=(here, wanted, None if is_all else list(chosen)),
+    )
+    if (job := st.session_state.get(JOB)) is not None:
+        title = f"Edit {_counted(job.entity, len(job.rows))}"
+        st.dialog(title, width="large", on_dismiss=_close)(_dialog)(here, job)
+
+
+def _open(here: Here, wanted: ListSearch, rows: list[DealRow] | None) -> None:
+    """Open the dialog; if all are chosen, the service says which these are. A callback."""
+    failure = ""
+    if rows is None:
+        try:
+            rows = list(islice(pages.named(catalogue.client(here), wanted), MOST))
+        except TrancheError as error:
+            rows, failure = [], f"{error.reason.rstrip('.')}. Nothing was changed."
+    several_form.forget()
+    st.session_state[JOB] = SeveralJob(wanted.entity, rows, failure=failure)
+
+
+def _dialog(here: Here, job: SeveralJob) -> None:
+    """Draw the phase that the change is in."""
+    with st.empty().container():
+        match job.phase:
+            case "form":
+                _form(here, job)
+            case "reading" | "writing":
+                st.fragment(_step, run_every=PAUSE_SECONDS)(here, job)
+            case "preview":
+                _preview(job, prices.of(here))
+            case "done":
+                _result(job, prices.of(here))
+
+
+def _form(here: Here, job: SeveralJob) -> None:
+    does, is_deals = permission.of(here), job.entity == DEALS
+    several_form.draw(prices.of(here), is_deals, plain(does.why_not(SUPPLY, "change")), is_deals)
+    if job.failure:
+        beside([job.failure])
+    st.button(
+        "Preview", type="primary", key="several_preview", disabled=not job.rows, on_click=_ask, args=(job,)
+    )
+
+
+def _step(here: Here, job: SeveralJob) -> None:
+    """Read or send some more; draw how far it is."""
+    is_reading, client = job.phase == "reading", catalogue.client(here)
+    if is_reading:
+        job.read(client)
+        sent, total, doing = len(job.effects), len(job.effects) + len(job.to_read), "read"
+    else:
+        job.write(client)
+        sent, total, doing = len(job.outcomes), len(job.outcomes) + len(job.left), "sent"
+    st.progress(sent / max(1, total), f"{_number(sent)} of {_number(total)} {doing}")
+    if job.phase in ("preview", "done"):
+        if job.phase == "done":
+            view.choose_only({as_text(row.key): row for row in job.still_chosen})
+            catalogue.forget()
+        st.rerun()
+
+
+def _preview(job: SeveralJob, money: Prices) -> None:
+    changes = [one for one in job.effects if one.is_change]
+    refused = sum(bool(one.refused) for one in job.effects)
+    same = len(job.effects) - len(changes) - refused
+    said = [f"**{_changes(changes)}** will be saved." if changes else "**Nothing** to save."]
+    said += [f"{_number(refused)} refused."] if refused else []
+    said += [f"{_number(same)} unchanged."] if same else []
+    st.markdown(" ".join(said))
+    _draw(_table(job.effects, job, money), "What changes, before and after")
+    doubts = sorted({one.doubt for one in changes if one.doubt})
+    is_sure = not doubts or st.checkbox(
+        f"Confirm {plain(', '.join(doubts))} ({plain(money.terms)})", key=CONFIRMED.format(", ".join(doubts))
+    )
+    with st.container(horizontal=True):
+        st.button(
+            f"Save {_changes(changes)}" if changes else "Save", type="primary", key="several_save",
+            disabled=not changes or not is_sure, on_click=job.start,
+        )  # fmt: skip
+        st.button("Back", key="several_back", on_click=_back, args=(job,))
+
+
+def _result(job: SeveralJob, money: Prices) -> None:
+    saved = [one.effect for one in job.outcomes if not one.reason]
+    said = f"{_changes(saved)} saved" if saved else "Nothing saved"
+    if not job.failed and not job.left:
+        st.success(f"{said}.", icon=":material/check_circle:")
+    else:
+        parts = [said, f"{_number(len(job.failed))} failed" if job.failed else ""]
+        parts.append(f"{_number(len(job.left))} not sent" if job.left else "")
+        st.warning(
+            f"{', '.join(filter(None, parts))}. What was not saved stays chosen.", icon=":material/info:"
+        )
+    results = {one.effect.key: one for one in job.outcomes}
+    _draw(_table(job.effects, job, money, results), "What became of each change")
+    with st.container(horizontal=True):
+        if st.button("Close", key="several_close"):
+            _close()
+            st.rerun()
+        if job.still_chosen:
+            st.button("Preview the rest again", key="several_again", on_click=_ask_again, args=(job,))
+
+
+def _table(
+    effects: Iterable[Effect],
+    job: SeveralJob,
+    money: Prices,
+    results: dict[tuple[str, int], Outcome] | None = None,
+) -> dict[str, list[str]]:
+    """A row per entity: each field before → after, and what is to be said of it."""
+    shown = list(effects)
+    columns = {"Name": [one.name for one in shown]}
+    if results is not None:
+        columns["Result"] = [_became(one, results) for one in shown]
+    for name in job.wanted.names:
+        columns[facts.title(name, money)] = [_arrow(one, name) for one in shown]
+    columns["Note"] = [_note(one, results or {}) for one in shown]
+    return columns
+
+
+def _draw(table: dict[str, list[str]], alt: str) -> None:
+    names = {"Name": st.column_config.Column(width=NAME_WIDTH)}
+    st.dataframe(table, hide_index=True, alt=alt, column_config=names)
+
+
+def _arrow(effect: Effect, name: str) -> str:
+    """`2.50 → 2.75`; the value alone where it stays."""
+    if name not in effect.before:
+        return ""
+    before = facts.value(name, effect.before[name])
+    return f"{before} → {facts.value(name, effect.after[name])}" if name in effect.after else before
+
+
+def _became(effect: Effect, results: dict[tuple[str, int], Outcome]) -> str:
+    if effect.key in results:
+        outcome = results[effect.key]
+        return "Saved" if not outcome.reason else "Unknown" if outcome.is_open else "Failed"
+    return "Refused" if effect.refused else "Not sent" if effect.is_change else "Unchanged"
+
+
+def _note(effect: Effect, results: dict[tuple[str, int], Outcome]) -> str:
+    outcome = results.get(effect.key)
+    return (outcome.reason if outcome else "") or effect.refused or effect.also
+
+
+def _ask(job: SeveralJob) -> None:
+    """Read the chosen ones for the preview; nothing while a field is wrong. A callback."""
+    try:
+        wanted = several_form.read()
+    except ValueError as error:
+        job.failure = str(error)
+        return
+    job.failure = ""
+    job.preview(wanted, [row.key for row in job.rows])
+
+
+def _ask_again(job: SeveralJob) -> None:
+    """Read those again that were not saved. A callback."""
+    job.rows = job.still_chosen
+    job.preview(job.wanted, [row.key for row in job.rows])
+
+
+def _back(job: SeveralJob) -> None:
+    """Back to what to change. A callback."""
+    job.phase = "form"
+
+
+def _close() -> None:
+    """Close the dialog. What was not sent stays as it is, and chosen. A callback."""
+    job: SeveralJob | None = st.session_state.pop(JOB, None)
+    several_form.forget()
+    if job is not None and job.phase == "writing":
+        view.choose_only({as_text(row.key): row for row in job.still_chosen})
+        catalogue.forget()
+
+
+def _changes(effects: Sequence[Effect]) -> str:
+    """`3 deals and 1 package`."""
+    counts = {entity: sum(one.key[0] == entity for one in effects) for entity in (DEALS, SUPPLY)}
+    return " and ".join(_counted(entity, number) for entity, number in counts.items() if number)
+
+
+def _counted(entity: str, number: int) -> str:
+    return f"{_number(number)} {KINDS[entity].lower()}{'' if number == 1 else 's'}"
+
+
+def _number(number: int) -> str:
+    return Numbers.of(st.context.locale).number(number)
