@@ -90,7 +90,7 @@ class _House:
         return ask
 
 
-@settings(max_examples=100, **UNHURRIED)
+@settings(max_examples=50, **UNHURRIED)
 @given(data=st.data())
 def test_the_engine_equals_duckdb(stored: Store, data: st.DataObject) -> None:
     """Rows, their order, figures, shares, totals, records found and dates are those of SQL."""

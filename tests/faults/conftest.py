@@ -32,6 +32,18 @@ UNANSWERED = (do.silent, do.dripping, do.dripping_head)
 Told = Callable[..., Settings]
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Where little patience is needed, a busy machine may keep an honest answer too long: one more try."""
+    if Path(__file__).parent in item.path.parents and _goes_unanswered(item):
+        item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def _goes_unanswered(item: pytest.Item) -> bool:
+    asked = getattr(item, "callspec", None)
+    params = asked.params if asked is not None else {}
+    return getattr(params.get("fault"), "behaviour", params.get("behaviour")) in UNANSWERED
+
+
 @pytest.fixture(scope="session")
 def service(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator["Service"]:
     """The service behind the proxies: reports, deals and tokens of a data directory of its own."""
@@ -77,10 +89,7 @@ def tokens(service: Service) -> Iterator[Proxy]:
 @pytest.fixture
 def patience(request: pytest.FixtureRequest) -> float:
     """The seconds for an answer: few where the test is about none at all, else enough for a busy machine."""
-    asked = getattr(request.node, "callspec", None)
-    params = asked.params if asked is not None else {}
-    behaviour = getattr(params.get("fault"), "behaviour", params.get("behaviour"))
-    return LITTLE_PATIENCE if behaviour in UNANSWERED else PATIENCE
+    return LITTLE_PATIENCE if _goes_unanswered(request.node) else PATIENCE
 
 
 @pytest.fixture

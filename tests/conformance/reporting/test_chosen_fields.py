@@ -52,7 +52,7 @@ extras = st.fixed_dictionaries(
     {}, optional={"limit": st.integers(0, 5), "offset": st.integers(0, 3), "precision": st.just(1)}
 )
 many_examples = settings(
-    max_examples=40,
+    max_examples=12,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
@@ -80,6 +80,7 @@ def test_a_field_has_the_figures_that_it_has_among_all(
         same_cells(row, among["total"] if row["name"] is None else rows[tuple(row["name"])])
 
 
+@pytest.mark.service
 @many_examples
 @given(question=questions, chosen=choices, extra=extras)
 def test_arrow_and_json_agree_on_any_choice(
