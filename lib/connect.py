@@ -15,6 +15,7 @@ from lib.deals import routes as deals_service
 from lib.deals.admission import Admission
 from lib.deals.client import Deals
 from lib.deals.drafts import Drafts
+from lib.deals.package_questions import PackageQuestions
 from lib.deals.service import DealsService
 from lib.people import People, Person
 from lib.people.sessions import Sessions
@@ -44,7 +45,8 @@ _opening = threading.Lock()
 class Clients:
     """The clients of one person: one per API, the slicers (project, name) that they may see, their draft.
 
-    `kept` are saved views and notes, in the desk's own database whatever service answers.
+    `package_questions` are the questions that packages came from, `kept` saved views and notes: both in the
+    desk's own database whatever service answers.
     `reporting_address` and `deals_address` say where a remote service is; empty for one of this process.
     What a slicer is may be kept for `slicer_seconds` before it is asked again. `currency` and `price_unit`
     are those of prices.
@@ -54,6 +56,7 @@ class Clients:
     open_deals: Callable[[], Deals]
     slicers: tuple[tuple[str, str], ...]
     drafts: Drafts
+    package_questions: PackageQuestions
     kept: Kept
     reporting_address: str = ""
     deals_address: str = ""
@@ -127,6 +130,7 @@ def connect(person: Person, settings: Settings, session_id: str = "") -> Clients
         partial(_deals, here, person),
         tuple(pair for pair in _slicers(here) if person.may_see(*pair)),
         Drafts(here.access.store.engine, settings.curate_url, person),
+        PackageQuestions(here.access.store.engine, settings.curate_url, settings.base_url, person),
         Kept(Scope(here.access.store.engine, settings.base_url, person)),
         settings.base_url,
         settings.curate_url,

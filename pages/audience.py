@@ -6,6 +6,7 @@ from lib.ui.alerts import firing
 from lib.ui.audience import figures, leaderboards, moved, split
 from lib.ui.frame import frame
 from lib.ui.frame.markdown import plain
+from lib.ui.new_package import from_question
 from lib.ui.question import bar, drill, question
 
 here = frame.with_slicer(frame.signed_in())
@@ -14,7 +15,7 @@ question.current(here)
 for sentence in question.left_out():
     st.warning(plain(sentence), icon=":material/link_off:")
 firing.at_start(here.clients)
-bar.draw(here)
+bar.draw(here, more=from_question.draw)
 moved.draw(here)
 figures.draw(here)
 leaderboards.draw(here)

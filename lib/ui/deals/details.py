@@ -8,7 +8,7 @@ from lib.deals import fields
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.deals import columns, leftovers, marked
 from lib.ui.deals.places import OPEN
-from lib.ui.frame import copying
+from lib.ui.frame import copying, screens
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.listing import listing
@@ -18,6 +18,7 @@ from lib.ui.supply.names import seat_name
 from lib.ui.supply.prices import amount
 from lib.ui.supply.rows import DealRow, of_deal, of_package
 from lib.ui.targeting import known, picker, words
+from lib.wire.errors import TrancheError
 
 SHOWN = frozenset(
     {"name", "price", "is_active", "deal_sync", "agency_curation_fee", "agency_curation_fee_type"}
@@ -30,6 +31,7 @@ def draw(here: Here, entity: SupplyPackage | DemandDeal) -> None:
     """Draw the facts, then the linked entities."""
     if isinstance(entity, SupplyPackage):
         _facts(package_facts(here, entity))
+        _question(here, entity)
         _linked(here, "Deals", _deals_of(here, entity), "No deal is linked: nobody can buy it yet.")
     else:
         if entity.deal_id:
@@ -38,6 +40,20 @@ def draw(here: Here, entity: SupplyPackage | DemandDeal) -> None:
         _facts(deal_facts(entity, prices.of(here)))
         _linked(here, "Packages", _packages_of(here, entity), "It is not linked to a package yet.")
     leftovers.draw(entity)
+
+
+def _question(here: Here, package: SupplyPackage) -> None:
+    """Draw the link to the question that the package came from, if any."""
+    try:
+        found = here.clients.package_questions.get(package.id or 0)
+    except TrancheError as error:
+        st.caption(f":material/info: Its question could not be read: {plain(error.reason.rstrip('.'))}.")
+        return
+    if found is not None:
+        st.page_link(
+            screens.AUDIENCE, label="Question it came from", icon=":material/query_stats:",
+            query_params={"project": found.project, "slicer": found.slicer, **found.params},
+        )  # fmt: skip
 
 
 def package_facts(here: Here, package: SupplyPackage) -> dict[str, str]:

@@ -59,7 +59,7 @@ STYLE = """<style>
 [class*="st-key-view_figures_"] [data-testid=stMetricValue] { font-size: 1.15rem; line-height: 1.4; }
 [class*="st-key-view_figures_"] [data-testid=stMetricLabel] p { font-size: 0.8rem; }
 [class*="st-key-view_figures_open_"] button { min-height: 1.5rem; padding: 0; }
-:is([class*="st-key-view_do_"], .st-key-question_undo, .st-key-question_redo)
+:is([class*="st-key-view_do_"], .st-key-question_undo, .st-key-question_redo, .st-key-package_from)
   button [data-testid=stMarkdownContainer] {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
 }

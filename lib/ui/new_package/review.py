@@ -1,6 +1,7 @@
 """The review in words, the one button that creates the package, and what became of it."""
 
 import uuid
+from dataclasses import replace
 
 import streamlit as st
 
@@ -145,7 +146,8 @@ def _ask(here: Here, deals: Deals, draft: Draft, seats: creation.Seats) -> None:
         kept[state.ASKED] = True
         state.keep(here.clients.drafts, draft)
     try:
-        kept[state.CREATED] = creation.create(deals, draft, seats, kept[state.KEY])
+        made = creation.create(deals, draft, seats, kept[state.KEY])
+        kept[state.CREATED] = replace(made, left=(*made.left, *_question_kept(here, made)))
     except TrancheError as error:
         if not is_open(error):
             kept.pop(state.ASKED, None)
@@ -159,6 +161,18 @@ def _ask(here: Here, deals: Deals, draft: Draft, seats: creation.Seats) -> None:
         kept.pop(state.ASKED, None)
         state.created(here.clients.drafts)
     catalogue.forget()
+
+
+def _question_kept(here: Here, made: Created) -> tuple[str, ...]:
+    """Store the question that the package comes from; a sentence where that failed."""
+    asked, package = state.question(), made.package.id
+    if asked is None or package is None:
+        return ()
+    try:
+        here.clients.package_questions.keep(package, asked)
+    except TrancheError as error:
+        return (f"The link to its question is not stored: {error.reason.rstrip('.')}",)
+    return ()
 
 
 def advice(error: TrancheError, is_once: bool) -> str:

@@ -7,7 +7,7 @@ from lib.ui.frame import unsaved
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import older, reported
-from lib.ui.new_package import faults, form, panel, review, state
+from lib.ui.new_package import faults, form, panel, price_guide, review, state
 from lib.ui.new_package.creation import Created
 from lib.ui.supply import catalogue, costs, facts, per_day, permission
 from lib.ui.supply.draft import Draft
@@ -60,6 +60,8 @@ def _draw(here: Here) -> None:
         lists = entries(catalogue.lists(here))
         translation = report_filters(draft.targeting, here.slicer, lists, draft.media_type)
         panel.draw(here, translation)
+        closed = bool(permission.of(here).why_not("supply_deals", "create"))
+        price_guide.draw(here, state.question(), draft, closed)
         query = catalogue.usual_days(here)
         described = picker.described(here, query, draft.targeting)
         marks = known.marks(here, query, [draft.targeting], with_unchecked=True)

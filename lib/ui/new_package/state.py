@@ -2,6 +2,7 @@
 
 import logging
 import uuid
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -9,6 +10,8 @@ import streamlit as st
 from pydantic import TypeAdapter, ValidationError
 
 from lib.deals.drafts import Drafts
+from lib.deals.models import Targeting
+from lib.deals.package_questions import PackageQuestion
 from lib.ui.frame.field_problems import FieldProblems, Path
 from lib.ui.new_package import faults, seats
 from lib.ui.new_package.faults import Faults
@@ -26,8 +29,9 @@ ACTIVE, DYNAMIC, TRUE_PRICE = "np_active", "np_dynamic", "np_true_price"
 DEALS, LINKS, FEE_TYPE, FEE, EMAIL = "np_deals", "np_links", "np_fee_type", "np_fee", "np_email"
 KEY, PROBLEMS, FAILURE, CREATED = "np_idempotency_key", "np_problems", "np_failure", "np_created"
 ASKED, SURE, TRIED, NOTE = "np_asked", "np_sure", "np_tried", "np_note"
-KEPT, FOUND = "np_kept", "np_found"
+KEPT, FOUND, QUESTION = "np_kept", "np_found", "np_question"
 STORED = TypeAdapter(Draft)
+STORED_QUESTION = TypeAdapter(PackageQuestion)
 
 
 def begin(drafts: Drafts) -> None:
@@ -35,7 +39,7 @@ def begin(drafts: Drafts) -> None:
     if KEY in st.session_state:
         return
     if not _resume(drafts):
-        fill(Draft(media_type="banner", start=times.typed(_tomorrow()), offset=browser_offset()))
+        fill(_empty())
 
 
 def fill(draft: Draft, note: str = "") -> None:
@@ -43,6 +47,19 @@ def fill(draft: Draft, note: str = "") -> None:
     clear()
     _show(draft)
     st.session_state.update({KEY: str(uuid.uuid4()), NOTE: note})
+
+
+def fill_from(targeting: Targeting, media_type: str | None, question: PackageQuestion) -> None:
+    """A new form with this targeting, which comes from a question."""
+    usual = _empty()
+    fill(replace(usual, targeting=targeting, media_type=media_type or usual.media_type))
+    st.session_state[QUESTION] = question
+
+
+def question() -> PackageQuestion | None:
+    """The question that the package of the form comes from, if any."""
+    found: PackageQuestion | None = st.session_state.get(QUESTION)
+    return found
 
 
 def clear() -> None:
@@ -77,6 +94,8 @@ def keep(drafts: Drafts, draft: Draft) -> str:
     if not draft.is_untouched:
         stored = STORED.dump_python(draft, mode="json")
         body = {"draft": stored, "key": state[KEY], "asked": is_asked}
+        if (of := question()) is not None:
+            body["question"] = STORED_QUESTION.dump_python(of, mode="json")
     if body == state.get(KEPT):
         return ""
     try:
@@ -148,6 +167,8 @@ def _resume(drafts: Drafts) -> bool:
         if kept is None:
             return False
         draft, key = STORED.validate_python(kept.body["draft"]), str(kept.body["key"])
+        of = kept.body.get("question")
+        asked = None if of is None else STORED_QUESTION.validate_python(of)
     except TrancheError as error:
         st.session_state[FAILURE] = f"{error.reason.rstrip('.')}. Your draft could not be loaded."
         return False
@@ -155,10 +176,14 @@ def _resume(drafts: Drafts) -> bool:
         log.exception("A draft that was kept can't be read")
         return False
     fill(draft)
-    st.session_state.update({KEY: key, KEPT: kept.body, FOUND: kept.at})
+    st.session_state.update({KEY: key, KEPT: kept.body, FOUND: kept.at, QUESTION: asked})
     if kept.body.get("asked"):
         st.session_state[ASKED] = True
     return True
+
+
+def _empty() -> Draft:
+    return Draft(media_type="banner", start=times.typed(_tomorrow()), offset=browser_offset())
 
 
 def _show(draft: Draft) -> None:

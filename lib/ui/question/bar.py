@@ -1,5 +1,7 @@
 """The question in one row: dates, comparison, filters, and the link to it."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from lib.ui.frame.frame import Here
@@ -9,10 +11,16 @@ BAR = "question_bar"
 
 
 @st.fragment
-def draw(here: Here, with_comparison: bool = True, page: str = "audience") -> None:
+def draw(
+    here: Here,
+    with_comparison: bool = True,
+    page: str = "audience",
+    more: Callable[[Here], None] | None = None,
+) -> None:
     """Draw the row of pickers; on a phone, two rows that scroll sideways.
 
-    What is only opened or typed in redraws this row alone, a choice all.
+    What is only opened or typed in redraws this row alone, a choice all. `more` draws what else there is
+    to do with the question.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=BAR):
         dates_picker.draw(here)
@@ -22,5 +30,7 @@ def draw(here: Here, with_comparison: bool = True, page: str = "audience") -> No
         filter_picker.draw(here)
         st.space("stretch")
         history.draw(here)
+        if more is not None:
+            more(here)
         saved.draw(here, page)
         share.draw(here, page)

@@ -1,0 +1,160 @@
+"""Turns the filters of a question into the targeting of a package: the way back of `report_filters`.
+
+Only what a targeting says in the same way is taken: values that equal, or don't equal, a key field that a
+kind of targeting stands for. Filters are joined by AND and places by OR, so that of several fields of one
+group only one can be required. What is left out is named: the package then has more than the question.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from lib.deals.models import MEDIA_TYPES, Targeting
+from lib.insight.filters import Lists
+from lib.insight.kinds import KINDS, TargetingKind, key_field
+from lib.reporting.models import Filter, Slicer
+
+EQUALS, NOT_EQUALS, MEDIA_TYPE = "equals", "not equals", "media_type"
+SIZE = re.compile(r"[1-9][0-9]{0,4}x[1-9][0-9]{0,4}")
+
+
+@dataclass(frozen=True)
+class NewList:
+    """Domains or apps that no list has yet: a package can only be restricted to them by a list."""
+
+    kind: TargetingKind
+    entries: tuple[str, ...]
+    is_excluded: bool
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A filter that a targeting does not say, and why."""
+
+    filter: Filter
+    why: str
+
+
+@dataclass(frozen=True)
+class FromFilters:
+    """What filters make of a package, the lists that it needs beside that, and what is left out."""
+
+    targeting: Targeting = field(default_factory=Targeting)
+    media_type: str | None = None
+    lists: tuple[NewList, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of the filters was taken."""
+        return not (self.lists or self.media_type) and self.targeting == Targeting()
+
+    def with_lists(self, ids: Sequence[int]) -> Targeting:
+        """The targeting with the needed lists, once they have these ids."""
+        more: dict[str, list[dict[str, Any]]] = _dumped(self.targeting)
+        for one, number in zip(self.lists, ids, strict=True):
+            more[one.kind.field].append(one.kind.element(str(number), one.is_excluded))
+        return Targeting.model_validate(more)
+
+
+def from_filters(filters: Iterable[Filter], slicer: Slicer, lists: Lists) -> FromFilters:
+    """The targeting of these filters of this slicer; `lists` as for `report_filters`."""
+    kinds = {found.name: kind for kind in reversed(KINDS) if (found := key_field(kind, slicer)) is not None}
+    left_out: list[LeftOut] = []
+    media_type: str | None = None
+    sides: dict[tuple[str, bool], tuple[TargetingKind, Filter]] = {}
+    for one in filters:
+        if one.name == MEDIA_TYPE and _is_media_type(one):
+            media_type = one.value[0]
+        elif why := _why_not(one, kinds):
+            left_out.append(LeftOut(one, why))
+        else:
+            _add(sides, kinds[one.name], one, left_out)
+    return _together([*_one_field_each(sides.values(), left_out)], media_type, lists, left_out)
+
+
+def _add(
+    sides: dict[tuple[str, bool], tuple[TargetingKind, Filter]],
+    kind: TargetingKind,
+    one: Filter,
+    left_out: list[LeftOut],
+) -> None:
+    """Put a filter to those of its side: of two that include, what both have; of two that exclude, all."""
+    values = [value for value in one.value if _is_value(kind, value)]
+    if len(values) < len(one.value):
+        lost = one.model_copy(update={"value": tuple(v for v in one.value if v not in values)})
+        left_out.append(LeftOut(lost, "a package has no such target"))
+    is_excluded = one.match == NOT_EQUALS
+    if (key := (kind.name, is_excluded)) in sides:
+        before = sides[key][1].value
+        values = [*before, *values] if is_excluded else [value for value in before if value in values]
+    if values:
+        sides[key] = (kind, one.model_copy(update={"value": tuple(dict.fromkeys(values))}))
+    elif key in sides:
+        left_out.append(LeftOut(one, "it has no value in common with another filter on the field"))
+
+
+def _one_field_each(
+    found: Iterable[tuple[TargetingKind, Filter]], left_out: list[LeftOut]
+) -> Iterator[tuple[TargetingKind, Filter]]:
+    """All that excludes, and of each group the last of the kinds that include: the narrowest place."""
+    by_kind = sorted(found, key=lambda pair: KINDS.index(pair[0]))
+    for group, pairs in groupby(by_kind, lambda pair: pair[0].group):
+        several = [*pairs]
+        included = [pair for pair in several if pair[1].match == EQUALS]
+        yield from (pair for pair in several if pair[1].match != EQUALS)
+        yield from included[-1:]
+        for _, one in included[:-1]:
+            kept = included[-1][0].title.lower()
+            left_out.append(LeftOut(one, f"a package has any of its {group.lower()}; it targets the {kept}"))
+
+
+def _together(
+    pairs: Sequence[tuple[TargetingKind, Filter]],
+    media_type: str | None,
+    lists: Lists,
+    left_out: list[LeftOut],
+) -> FromFilters:
+    elements: dict[str, list[dict[str, Any]]] = {}
+    needed: list[NewList] = []
+    for kind, one in pairs:
+        is_excluded = one.match == NOT_EQUALS
+        values: tuple[str, ...] = one.value
+        if kind.is_list:
+            number = _list_of(kind, values, lists)
+            if number is None:
+                needed.append(NewList(kind, values, is_excluded))
+                continue
+            values = (str(number),)
+        elements.setdefault(kind.field, []).extend(kind.element(value, is_excluded) for value in values)
+    return FromFilters(Targeting.model_validate(elements), media_type, tuple(needed), tuple(left_out))
+
+
+def _list_of(kind: TargetingKind, values: Iterable[str], lists: Lists) -> int | None:
+    """The list that has these entries and no others."""
+    wanted = {*values}
+    return next(
+        (number for (name, number), found in lists.items() if name == kind.name and {*found} == wanted), None
+    )
+
+
+def _is_media_type(one: Filter) -> bool:
+    return one.match == EQUALS and len(one.value) == 1 and one.value[0] in MEDIA_TYPES
+
+
+def _why_not(one: Filter, kinds: Mapping[str, TargetingKind]) -> str:
+    if one.name not in kinds:
+        return "no target stands for this key field"
+    if one.match not in (EQUALS, NOT_EQUALS) or one.case_insensitive or one.search_mappings:
+        return "a package has whole values, not parts or other spellings of them"
+    return ""
+
+
+def _is_value(kind: TargetingKind, value: str) -> bool:
+    return bool(value) and (kind.field != "size_targetings" or SIZE.fullmatch(value) is not None)
+
+
+def _dumped(targeting: Targeting) -> dict[str, list[dict[str, Any]]]:
+    return {name: [one.model_dump() for one in getattr(targeting, name)] for name in Targeting.model_fields}

@@ -1,0 +1,120 @@
+"""What wins cost in a selection: median and quartiles of the win CPM, and the price that they suggest.
+
+The service knows averages of groups, not single auctions: each group of an answer (a domain on a day) counts
+with its average win CPM as often as it had wins. The spread within a group is not seen, so that single
+auctions scatter more widely than these quartiles.
+"""
+
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+
+import numpy as np
+import numpy.typing as npt
+
+from lib.insight.measured import IMPRESSIONS, WIN_CPM, WINS, field_of
+from lib.reporting.answers import Audience
+from lib.reporting.models import (
+    API_ROWS_LIMIT,
+    TIME_KEY_FIELDS,
+    AudienceQuery,
+    Order,
+    Slicer,
+    time_key_field,
+)
+
+DAY, MOST, CENT = time_key_field("day"), 10_000, Decimal("0.01")
+QUARTERS = (0.25, 0.5, 0.75)
+PERCENT_OF_SPEND, CPM_FEE = 1, 3
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class WinFields:
+    """The data fields: the win CPM, and what counts the wins."""
+
+    cpm: str
+    wins: str
+
+
+@dataclass(frozen=True)
+class WinPrices:
+    """The quartiles of the win CPM, how many groups they are of, and the percent of the wins these have.
+
+    `is_exact` says whether every record was read.
+    """
+
+    low: float
+    median: float
+    high: float
+    groups: int
+    covered: float
+    is_exact: bool
+
+
+def win_fields(slicer: Slicer) -> WinFields | None:
+    """What this slicer calls them; None where it lacks one."""
+    cpm, wins = field_of(slicer, WIN_CPM), field_of(slicer, (*WINS, *IMPRESSIONS))
+    return None if cpm is None or wins is None else WinFields(cpm.name, wins.name)
+
+
+def win_question(query: AudienceQuery, slicer: Slicer, fields: WinFields) -> AudienceQuery:
+    """The question for the groups: by day and by the first key field of its split that is neither a time nor
+    segmented, those with the most wins first."""
+    known = {field.name: field for field in slicer.key_fields}
+    plain = [
+        name
+        for name in query.split_by
+        if name in known and name not in TIME_KEY_FIELDS and not known[name].is_segmented
+    ]
+    return query.model_copy(
+        update={
+            "split_by": (*plain[:1], *((DAY,) if DAY in known else ())),
+            "data_fields": (fields.cpm, fields.wins),
+            "order_by": (Order(name=fields.wins, direction="desc"),),
+            "limit": MOST,
+            "offset": 0,
+            "audience_rows_limit": API_ROWS_LIMIT,
+            "precision": 1,
+        }
+    )
+
+
+def win_prices(answer: Audience, fields: WinFields) -> WinPrices | None:
+    """The quartiles of an answer to `win_question`; None without any win."""
+    cpm, wins = (answer.values[name].to_numpy(dtype=np.float64) for name in (fields.cpm, fields.wins))
+    there = np.isfinite(cpm) & (np.nan_to_num(wins) > 0)
+    if not there.any():
+        return None
+    low, median, high = _quantiles(cpm[there], wins[there])
+    whole = answer.total.values.get(fields.wins) or 0.0
+    covered = min(100.0, 100 * float(wins[there].sum()) / whole) if whole else 100.0
+    is_sampled = answer.precision.is_sampled if answer.precision is not None else False
+    is_sampled = (
+        is_sampled or answer.confidence_range is not None or answer.total.confidence_range is not None
+    )
+    return WinPrices(low, median, high, int(there.sum()), covered, not is_sampled)
+
+
+def proposed(prices: WinPrices, fee_type: int | None, fee: Decimal | None) -> Decimal | None:
+    """The price that leaves the median for the media once the agency fee is paid out of it, in whole cents.
+
+    A percent of spend and a fee by CPM are added; others don't depend on the price. None where the fee takes
+    everything.
+    """
+    median = Decimal(str(prices.median))
+    if fee_type == PERCENT_OF_SPEND and fee is not None:
+        if fee >= 100:
+            return None
+        median = median / (1 - fee / 100)
+    elif fee_type == CPM_FEE and fee is not None:
+        median += fee
+    return median.quantize(CENT, ROUND_HALF_UP)
+
+
+def _quantiles(values: Floats, weights: Floats) -> tuple[float, float, float]:
+    """The smallest values up to which a quarter, half and three quarters of the weight lie."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weights[order])
+    at = np.searchsorted(reached, np.array(QUARTERS) * reached[-1] * (1 - 1e-12))
+    low, median, high = values[order][at]
+    return float(low), float(median), float(high)
