@@ -1,14 +1,17 @@
 """The health of deals on the screen: a column, a switch, a number in the navigation, and the funnel."""
 
 import datetime as dt
+from pathlib import Path
 
+import pyarrow as pa
 from boards import components
-from conftest import LAST_DAY
-from dealing import SOLD, Visit, clean, listed, sold_rows
+from conftest import COUNTRIES, LAST_DAY
+from dealing import DEFINITION, SOLD, Visit, clean, listed, sold_rows
 from streamlit.testing.v1 import AppTest
 
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
+from lib.reporting.warehouse import Warehouse
 from lib.ui.supply import deal_health
 
 
@@ -77,3 +80,29 @@ def test_the_funnel_in_the_drawer(visit: Visit) -> None:
     assert list(shown.index) == ["Bids", "Impressions"]
     assert list(shown["Last 7 days"]) == [f"{bids:,.0f}", f"{imps:,.0f}"]
     assert list(shown["Of the step before"]) == ["–", f"{100 * imps / bids:.1f} %"]
+
+
+def lost(home: Path) -> None:
+    """Ten bids of deal 5 yesterday, none of which won."""
+    at = dt.datetime.combine(LAST_DAY, dt.time(9), dt.UTC)
+    row = {**sold_rows().slice(0, 1).to_pylist()[0], "time": at, "deal": "5", "imps": 0.0, "bids": 10.0}
+    rows = pa.Table.from_pylist([{**row, "spend": 0.0}], schema=DEFINITION.schema())
+    folder = Warehouse(home / "warehouse")
+    with folder.writer("demo", SOLD, DEFINITION, {"country": COUNTRIES}, "append") as writer:
+        writer.write(rows)
+        writer.commit("made for the tests", "lost")
+
+
+def test_a_price_below_what_wins(visit: Visit, deals: Deals, own_deals_home: Path) -> None:
+    """A deal with bids and no wins is told the lower quartile of what wins in its package's targeting."""
+    lost(own_deals_home)
+    linked = (SupplyPackage(id=1),)
+    deals.create(DemandDeal, DemandDeal(name="Cheap", seat=Seat(id=1), price="0.1", supply_deals=linked))
+    rows = sold_rows().to_pandas()
+    mine = rows[rows["geo.country"].isin(["US", "DE"]) & (rows["device_type"] != "smartphone")]
+    mine = mine[mine["time"].dt.date > LAST_DAY - dt.timedelta(days=7)]
+    groups = mine.groupby(["deal", mine["time"].dt.date])[["spend", "imps"]].sum()
+    groups = groups.assign(cpm=1000 * groups["spend"] / groups["imps"]).sort_values("cpm")
+    low = groups["cpm"][groups["imps"].cumsum() >= 0.25 * groups["imps"].sum()].iloc[0]
+    said = f"Bids, no impressions: price below the lower quartile of what wins here ({low:.2f})"
+    assert healths(come(visit("deals", slicer=SOLD, deals_kind="Deals")))["Cheap"] == said

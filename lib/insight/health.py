@@ -2,21 +2,25 @@
 
 Checks that need no report come first: dates, packages, seat, DSP, deal sync, price. A check of what the
 service does not return is left out. Then the funnel of the last days: the first step that is zero after one
-that is not is where it breaks. No data is not zero.
+that is not is where it breaks. No data is not zero. Where it has bids and nothing is won, its price is held
+against what wins in the targeting of its packages.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Literal
 
 from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
 from lib.insight.measured import BIDS, IMPRESSIONS, VIEWABLE, WINS, Measured, field_of
+from lib.insight.win_prices import WinPrices
 from lib.reporting.answers import Audience
 from lib.reporting.models import Slicer
 
 HealthState = Literal["attention", "unknown", "idle", "healthy"]
 DEAL = "deal"
+NOTHING_WON: Mapping[int, WinPrices] = {}
+ALL_WINS = 99.9
 STEPS = (("bids", BIDS), ("wins", WINS), ("impressions", IMPRESSIONS), ("viewable impressions", VIEWABLE))
 
 
@@ -84,15 +88,30 @@ def funnels(answer: Audience, fields: Mapping[str, str], last: date) -> Funnels:
     return Funnels(rows, tuple(fields), last, has_data, not sampled)
 
 
-def health(deal: DemandDeal, around: Surroundings, seen: Funnels | None) -> DealHealth:
-    """The health of a deal; `seen` is None where no report tells deals apart."""
+def health(
+    deal: DemandDeal,
+    around: Surroundings,
+    seen: Funnels | None,
+    won: Mapping[int, WinPrices] = NOTHING_WON,
+) -> DealHealth:
+    """The health of a deal; `seen` is None where no report tells deals apart.
+
+    `won` is what wins in the targeting of packages by id, as far as it is known, in the unit of prices.
+    """
     if (idle := _idle(deal, around)) is not None:
         return DealHealth("idle", idle)
     if fault := next(faults(deal, around), ""):
         return DealHealth("attention", fault, () if seen is None else seen.steps.get(str(deal.id), ()))
     if seen is None or not seen.names:
         return DealHealth("unknown", "No report of deals")
-    return _delivered(deal, around, seen)
+    return _priced(deal, _delivered(deal, around, seen), won)
+
+
+def is_unsold(found: DealHealth) -> bool:
+    """Whether it has bids, and the funnel breaks at the step after them."""
+    at = [one.value for one in found.steps[:2]]
+    is_broken = len(at) == 2 and at[0] > 0 and at[1] == 0 and found.steps[0].name == STEPS[0][0]
+    return is_broken and found.state == "attention"
 
 
 def faults(deal: DemandDeal, around: Surroundings) -> Iterator[str]:
@@ -150,6 +169,19 @@ def _buyer(deal: DemandDeal, around: Surroundings) -> tuple[Seat | None, Dsp | N
     seat = deal.seat and (around.seats.get(deal.seat.id or 0) or deal.seat)
     dsp = deal.dsp or (None if seat is None else seat.dsp)
     return seat, None if dsp is None else around.dsps.get(dsp.id or 0) or dsp
+
+
+def _priced(deal: DemandDeal, found: DealHealth, won: Mapping[int, WinPrices]) -> DealHealth:
+    """Adds that the price is below the lower quartile in each of its packages, where these are known."""
+    there = [won.get(one.id or 0) for one in deal.supply_deals]
+    known = [one for one in there if one is not None and one.is_exact and one.covered >= ALL_WINS]
+    if deal.price is None or not known or len(known) < len(there) or not is_unsold(found):
+        return found
+    low = min(one.low for one in known)
+    if float(deal.price) >= low:
+        return found
+    words = f"{found.words}: price below the lower quartile of what wins here ({low:.2f})"
+    return replace(found, words=words)
 
 
 def _delivered(deal: DemandDeal, around: Surroundings, seen: Funnels) -> DealHealth:

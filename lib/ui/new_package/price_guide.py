@@ -17,10 +17,10 @@ from lib.ui.new_package import seats, state
 from lib.ui.question import link
 from lib.ui.supply import insights, prices, report
 from lib.ui.supply.draft import Draft, number
-from lib.ui.supply.prices import CPM, PERCENT, amount
+from lib.ui.supply.prices import BY_CPM, CPM, PERCENT, amount
 from lib.wire.errors import TrancheError
 
-PLACE, BY_CPM = "form_win_cpm", "CPM"
+PLACE = "form_win_cpm"
 
 
 @st.fragment(parallel=True)

@@ -13,17 +13,22 @@ import streamlit as st
 
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
-from lib.insight import health
+from lib.insight import health, win_prices
+from lib.insight.filters import entries, report_filters
 from lib.insight.health import DealHealth, Funnels, Surroundings
+from lib.insight.win_prices import WinPrices
 from lib.ui.frame.frame import Here
-from lib.ui.supply import catalogue, report
+from lib.ui.supply import catalogue, prices, report
 from lib.ui.supply.rows import DealRow, Key
+from lib.ui.targeting import words
 from lib.wire.errors import TrancheError
 
 SECONDS, MOMENT_SECONDS, POLL_SECONDS, DAYS, MOST, TOGETHER = 300.0, 0.2, 1.0, 7, 2_000, 50
 DRAWN = "deals_health_drawn"
 TONES = {"attention": "orange", "unknown": "gray", "healthy": "green", "idle": ""}
+PRICED = 20
 Healths = Mapping[int, DealHealth]
+WonIn = Callable[[SupplyPackage], WinPrices | None]
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,8 @@ def _asked(here: Here) -> HealthAsked:
         known = HealthAsked(whose, time.monotonic(), Future())
         st.session_state[catalogue.HEALTH] = known
         try:
-            check = partial(checked, catalogue.client(here), catalogue.seats(here), _funnels(here))
+            reads = catalogue.client(here), catalogue.seats(here), _funnels(here), _won_in(here)
+            check = partial(checked, *reads)
         except TrancheError as error:
             known.coming.set_exception(error)
         else:
@@ -129,12 +135,36 @@ def _funnels(here: Here) -> Callable[[], Funnels | None]:
     return lambda: health.funnels(ask(), fields, last)
 
 
+def _won_in(here: Here) -> WonIn:
+    """What asks for what wins in the targeting of a package, deal by deal and day by day.
+
+    It gives None where nothing was won, filters can't say the targeting, or prices have another unit.
+    """
+    seen = report.of_deals(here)
+    fields = None if seen is None else win_prices.win_fields(seen.slicer)
+    if seen is None or fields is None or prices.of(here).unit.upper() != prices.BY_CPM:
+        return lambda package: None
+    lists = entries(catalogue.lists(here))
+    usual = report.question(seen, (), DAYS, ()).model_copy(update={"split_by": (health.DEAL,)})
+    query = win_prices.win_question(usual, seen.slicer, fields)
+
+    def won(package: SupplyPackage) -> WinPrices | None:
+        said = report_filters(package, seen.slicer, lists, package.media_type)
+        if said.left_out or words.unread(package):
+            return None
+        asked = query.model_copy(update={"filters": said.filters})
+        return win_prices.win_prices(seen.reporting.audience(asked, seen.slicer), fields)
+
+    return won
+
+
 def checked(
-    client: Deals, seats: Mapping[int, Seat], funnels: Callable[[], Funnels | None]
+    client: Deals, seats: Mapping[int, Seat], funnels: Callable[[], Funnels | None], won_in: WonIn
 ) -> Healths | None:
     """The health of all deals that are not paused themselves; None where they are more than MOST.
 
-    A service that can't search may not return `is_active` either: of its deals all are checked.
+    What wins is asked for the first PRICED packages of deals with bids that win nothing. A service that can't
+    search may not return `is_active` either: of its deals all are checked.
     """
     running = {"is_active": True} if client.abilities.finds else {}
     if client.list(DemandDeal, limit=1, **running).count > MOST:
@@ -150,7 +180,12 @@ def checked(
     dsps = {seat.dsp.id: seat.dsp for seat in seats.values() if seat.dsp is not None and seat.dsp.id}
     around = Surroundings(packages, seats, dsps, datetime.now(UTC))
     seen = funnels()
-    return {deal.id or 0: health.health(deal, around, seen) for deal in deals}
+    found = {deal.id or 0: health.health(deal, around, seen) for deal in deals}
+    unsold = [deal for deal in deals if health.is_unsold(found[deal.id or 0])]
+    asked = list(dict.fromkeys(one.id for deal in unsold for one in deal.supply_deals if one.id in packages))
+    there = {one: won_in(packages[one]) for one in asked[:PRICED] if one is not None}
+    won = {one: of for one, of in there.items() if of is not None}
+    return found | {deal.id or 0: health.health(deal, around, seen, won) for deal in unsold}
 
 
 def _settle(coming: Future[Healths | None], check: Callable[[], Healths | None]) -> None:

@@ -7,6 +7,7 @@ from lib.deals.models import FEE_TYPES
 from lib.ui.frame.frame import Here
 
 PERCENT, FLAT, CPM, NO_FEE = 1, 2, 3, 4
+BY_CPM = "CPM"
 
 
 @dataclass(frozen=True)
