@@ -105,4 +105,7 @@ def test_a_price_below_what_wins(visit: Visit, deals: Deals, own_deals_home: Pat
     groups = groups.assign(cpm=1000 * groups["spend"] / groups["imps"]).sort_values("cpm")
     low = groups["cpm"][groups["imps"].cumsum() >= 0.25 * groups["imps"].sum()].iloc[0]
     said = f"Bids, no impressions: price below the lower quartile of what wins here ({low:.2f})"
-    assert healths(come(visit("deals", slicer=SOLD, deals_kind="Deals")))["Cheap"] == said
+    desk = come(visit("deals", slicer=SOLD, deals_kind="Deals", open="demand_deals-5"))
+    assert healths(desk)["Cheap"] == "Bids, low price"
+    desk = clean(desk.button_group(key="drawer_shown").set_value("Delivery").run())
+    assert f"Health: **{said}**" in [one.value.replace("\\", "") for one in desk.markdown]

@@ -20,7 +20,7 @@ from lib.reporting.models import Slicer
 HealthState = Literal["attention", "unknown", "idle", "healthy"]
 DEAL = "deal"
 NOTHING_WON: Mapping[int, WinPrices] = {}
-ALL_WINS = 99.9
+ALL_WINS, BRIEF = 99.9, "Bids, low price"
 STEPS = (("bids", BIDS), ("wins", WINS), ("impressions", IMPRESSIONS), ("viewable impressions", VIEWABLE))
 
 
@@ -34,11 +34,15 @@ class FunnelStep:
 
 @dataclass(frozen=True)
 class DealHealth:
-    """A deal's health in words, and the funnel that it is read from, if any."""
+    """A deal's health in words, and the funnel that it is read from, if any.
+
+    `brief` is what a narrow column says instead, where the words are long.
+    """
 
     state: HealthState
     words: str
     steps: tuple[FunnelStep, ...] = ()
+    brief: str = ""
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,7 @@ def _priced(deal: DemandDeal, found: DealHealth, won: Mapping[int, WinPrices]) -
     if float(deal.price) >= low:
         return found
     words = f"{found.words}: price below the lower quartile of what wins here ({low:.2f})"
-    return replace(found, words=words)
+    return replace(found, words=words, brief=BRIEF)
 
 
 def _delivered(deal: DemandDeal, around: Surroundings, seen: Funnels) -> DealHealth:

@@ -96,7 +96,9 @@ def is_drawn() -> bool:
 def marked(rows: Sequence[DealRow], healths: Healths) -> list[DealRow]:
     """The rows of deals with their health."""
     return [
-        replace(row, health=(one.words, TONES[one.state])) if (one := of(row.key, healths)) else row
+        replace(row, health=(one.brief or one.words, TONES[one.state]))
+        if (one := of(row.key, healths))
+        else row
         for row in rows
     ]
 
