@@ -13,7 +13,7 @@ from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.listing import listing
 from lib.ui.rows.rows import NOTHING_TAKEN
-from lib.ui.supply import catalogue, facts, pages, prices
+from lib.ui.supply import catalogue, facts, hand_over, pages, prices
 from lib.ui.supply.names import seat_name
 from lib.ui.supply.prices import amount
 from lib.ui.supply.rows import DealRow, of_deal, of_package
@@ -32,7 +32,11 @@ def draw(here: Here, entity: SupplyPackage | DemandDeal) -> None:
     if isinstance(entity, SupplyPackage):
         _facts(package_facts(here, entity))
         _question(here, entity)
-        _linked(here, "Deals", _deals_of(here, entity), "No deal is linked: nobody can buy it yet.")
+        deals = _deals_of(here, entity)
+        _linked(here, "Deals", deals, "No deal is linked: nobody can buy it yet.")
+        if deals:
+            with st.expander("For the buyers", icon=":material/send:"):
+                hand_over.draw(entity, deals, prices.of(here))
     else:
         if entity.deal_id:
             st.caption("Deal id, for the buyer")

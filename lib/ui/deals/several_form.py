@@ -7,6 +7,7 @@ import streamlit as st
 
 from lib.ui.deals.several_change import END, START, SeveralWanted
 from lib.ui.frame.field_problems import beside
+from lib.ui.frame.markdown import plain
 from lib.ui.supply.prices import Prices
 from lib.ui.supply.words import OFFSETS, offset
 from lib.ui.typed import amounts, times
@@ -77,7 +78,12 @@ def forget() -> None:
 def _price(money: Prices) -> None:
     state = st.session_state
     st.segmented_control(
-        money.title, [KEEP, SET, PERCENT], key=HOW, required=True, default=KEEP, persist_state="session"
+        plain(money.title),
+        [KEEP, SET, PERCENT],
+        key=HOW,
+        required=True,
+        default=KEEP,
+        persist_state="session",
     )
     how = state.get(HOW) or KEEP
     if how == KEEP:

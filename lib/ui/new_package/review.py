@@ -6,7 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from lib.deals.client import Deals
-from lib.deals.models import DemandDeal
+from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.frame import screens
 from lib.ui.frame.field_problems import FieldProblems, beside
 from lib.ui.frame.frame import Here
@@ -15,8 +15,9 @@ from lib.ui.frame.problems import is_open
 from lib.ui.new_package import creation, faults, form, state
 from lib.ui.new_package.creation import Created, Undone
 from lib.ui.new_package.faults import Faults
-from lib.ui.supply import catalogue, links, permission, prices
+from lib.ui.supply import catalogue, hand_over, links, pages, permission, prices
 from lib.ui.supply.draft import Draft
+from lib.ui.supply.rows import of_deal
 from lib.ui.supply.words import seat_name, sentences
 from lib.ui.targeting import typed
 from lib.ui.targeting.words import Described, Marks
@@ -199,7 +200,7 @@ def done(here: Here, created: Created) -> None:
             f"Some of it is not as you entered it. Fix this in Deals:\n\n{lines}", icon=":material/warning:"
         )
     if count:
-        st.markdown("\n".join(f"- {plain(deal.name or '')} ({deal.id})" for deal in package.demand_deals))
+        _hand_over(here, package)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link(
             screens.DEALS,
@@ -208,3 +209,14 @@ def done(here: Here, created: Created) -> None:
             query_params={"open": f"supply_deals-{package.id}"},
         )
         st.button("Create another package", icon=":material/add:", key="np_another", on_click=state.clear)
+
+
+def _hand_over(here: Here, package: SupplyPackage) -> None:
+    """Draw what the buyer needs of the deals; their names alone where they can't be read now."""
+    try:
+        found = pages.deals_of(catalogue.client(here), [package])[package.id or 0]
+    except TrancheError as error:
+        st.caption(f":material/info: The deal ids could not be loaded: {plain(error.reason)}. See Deals.")
+        st.markdown("\n".join(f"- {plain(deal.name or '')} ({deal.id})" for deal in package.demand_deals))
+        return
+    hand_over.draw(package, [of_deal(deal, {}) for deal in found], prices.of(here))

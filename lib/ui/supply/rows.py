@@ -124,17 +124,17 @@ def csv(shown: Iterable[DealRow], price: str = "price") -> bytes:
         }
         for row in shown
     ]
-    frame = pd.DataFrame([{name: _safe(value) for name, value in row.items()} for row in data])
+    frame = pd.DataFrame([{name: safe(value) for name, value in row.items()} for row in data])
     return frame.to_csv(index=False, lineterminator="\r\n").encode()
+
+
+def safe(value: object) -> object:
+    """A text that a spreadsheet would run gets an apostrophe before it (OWASP, CSV injection)."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def _more(entity: SupplyPackage | DemandDeal) -> tuple[tuple[str, Any], ...]:
     return tuple((name, getattr(entity, name, None)) for name in more(entity.entity))
-
-
-def _safe(value: object) -> object:
-    """A text that a spreadsheet would run gets an apostrophe before it (OWASP, CSV injection)."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def _seat(deal: DemandDeal) -> str:
