@@ -236,3 +236,24 @@ def test_the_menu_closes_when_a_screen_is_chosen(selling: Desk, visitor: Visitor
     page.get_by_test_id("stSidebarNavLink").filter(has_text="New package").click()
     page.wait_for_url(at("new_package"))
     expect(page.get_by_test_id("stSidebarNavLink").first).not_to_be_in_viewport()
+
+
+def test_deals_from_a_file(selling: Desk, page: Page) -> None:
+    """A CSV is read in the browser: its faults are shown with their lines; the next file creates deals."""
+    enter(page, f"{selling.address}/deals")
+    page.get_by_role("button", name="Upload CSV").click()
+    dialog = page.get_by_role("dialog")
+
+    def choose(text: bytes) -> None:
+        file = {"name": "new.csv", "mimeType": "text/csv", "buffer": text}
+        dialog.get_by_label("CSV file").set_input_files(file)  # type: ignore[arg-type]
+
+    choose(b"Package,Seat,Price\nM\xfcnchen,1,2\n")
+    expect(dialog.get_by_text("The file is not UTF-8.")).to_be_visible()
+    choose(b"Package,Seat,Price\n2,Nobody,2\n")
+    expect(dialog.get_by_text("1 fault in new.csv. Nothing was created.")).to_be_visible()
+    choose(b"Package,Seat,Price\n2,Gamma Trading,2.25\n")
+    dialog.get_by_role("button", name="Create 1 deal").click()
+    expect(dialog.get_by_text("1 deal created.")).to_be_visible()
+    made = selling.deals.list(DemandDeal, search="Evening Sports - Gamma Trading").results[0]
+    assert made.price == Decimal("2.25")

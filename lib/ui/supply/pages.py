@@ -75,7 +75,7 @@ def by_id(here: Here, model: type[Any], ids: Sequence[int]) -> tuple[Any, ...]:
     client, wanted = catalogue.client(here), sorted(set(ids))
     if not wanted:
         return ()
-    found: tuple[Any, ...] = _kept(here, ("by_id", model, *wanted), lambda: _by_id(client, model, wanted))
+    found: tuple[Any, ...] = _kept(here, ("by_id", model, *wanted), lambda: of_ids(client, model, wanted))
     return found
 
 
@@ -124,6 +124,12 @@ def deals_of(client: Deals, packages: Sequence[SupplyPackage]) -> dict[int, list
     }
 
 
+def of_ids(client: Deals, model: type[Any], ids: Sequence[int]) -> tuple[Any, ...]:
+    """Those of these ids that are there, read now."""
+    parts = (ids[first : first + TOGETHER] for first in range(0, len(ids), TOGETHER))
+    return tuple(one for part in parts for one in client.list(model, id=part, limit=LARGEST_PAGE).results)
+
+
 def _rows(client: Deals, found: Found) -> Iterator[DealRow]:
     packages = [one for one in found if isinstance(one, SupplyPackage)]
     deals = [one for one in found if isinstance(one, DemandDeal)]
@@ -131,13 +137,8 @@ def _rows(client: Deals, found: Found) -> Iterator[DealRow]:
     yield from (of_package(one, of[one.id or 0]) for one in packages)
     if deals:
         ids = dict.fromkeys(one.supply_deals[0].id for one in deals if one.supply_deals)
-        known = {one.id: one for one in _by_id(client, SupplyPackage, [one for one in ids if one])}
+        known = {one.id: one for one in of_ids(client, SupplyPackage, [one for one in ids if one])}
         yield from (of_deal(one, known) for one in deals)
-
-
-def _by_id(client: Deals, model: type[Any], ids: Sequence[int]) -> tuple[Any, ...]:
-    parts = (ids[first : first + TOGETHER] for first in range(0, len(ids), TOGETHER))
-    return tuple(one for part in parts for one in client.list(model, id=part, limit=LARGEST_PAGE).results)
 
 
 def _statuses(client: Deals, wanted: ListSearch) -> dict[str, int]:

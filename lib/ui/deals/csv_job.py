@@ -1,0 +1,66 @@
+"""Creating the deals of a CSV: all of them, or none.
+
+The API creates single deals one by one. So what was created is deleted again if a later one is refused; if a
+request is left without an answer, the same file goes on with the same keys, so that no deal is created twice.
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lib.deals.client import Deals
+from lib.deals.models import DemandDeal
+from lib.ui.deals.csv_deals import CsvDeal
+from lib.ui.frame.problems import is_open
+from lib.wire.errors import NotFound, TrancheError
+
+State = Literal["ready", "done", "undone", "open", "left"]
+
+
+@dataclass
+class CsvJob:
+    """The creation as far as it has come.
+
+    `state`: nothing is created (`ready`, `undone`), all are (`done`), it is unknown of one and can go on
+    (`open`), or some are there that could not be deleted again (`left`); `reason` says why.
+    """
+
+    deals: Sequence[CsvDeal]
+    state: State = "ready"
+    reason: str = ""
+    made: list[DemandDeal] = field(default_factory=list)
+    key: str = field(default_factory=lambda: str(uuid.uuid4()))
+
+    def run(self, client: Deals) -> None:
+        """Create those that are not there yet. It never touches the screen, so that no run breaks it off."""
+        if self.state in ("done", "left"):
+            return
+        for one in self.deals[len(self.made) :]:
+            try:
+                self.made.append(client.create(DemandDeal, one.deal, f"{self.key}-{one.line}"))
+            except TrancheError as error:
+                self.reason = f"Line {one.line}: {error.reason.rstrip('.')}."
+                if not is_open(error):
+                    self._undo(client)
+                elif client.abilities.repeats:
+                    self.state = "open"
+                else:
+                    self.state = "left"
+                    self.reason += " It may have been created; the lines after it were not sent."
+                return
+        self.state, self.reason = "done", ""
+
+    def _undo(self, client: Deals) -> None:
+        """Delete what was created; a next try starts over, with a key of its own."""
+        while self.made:
+            try:
+                client.remove(DemandDeal, self.made[-1].id or 0)
+            except NotFound:
+                pass
+            except TrancheError as error:
+                self.state = "left"
+                self.reason += f" What was created before could not be deleted: {error.reason.rstrip('.')}."
+                return
+            self.made.pop()
+        self.state, self.key = "undone", str(uuid.uuid4())

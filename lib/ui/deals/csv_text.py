@@ -1,0 +1,120 @@
+"""Deals in a CSV text: rows under known titles, each with its line, and every fault with its line.
+
+The text is parsed and nothing of it is run: a cell is a text, whatever it begins with.
+"""
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lib.ui.supply.rows import FORMULA
+
+MOST_ROWS, LARGEST = 100, 200_000
+NEEDED = ("Package", "Seat", "Price")
+OPTIONAL = ("Name", "Deal sync", "Active", "Fee type", "Fee", "Contact")
+TITLES = (*NEEDED, *OPTIONAL)
+DELIMITERS = (",", ";", "\t")
+
+
+@dataclass(frozen=True)
+class CsvRow:
+    """A row of the file: the line that it begins in, and its texts by title; a missing column is empty."""
+
+    line: int
+    texts: Mapping[str, str]
+
+    def __getitem__(self, title: str) -> str:
+        return self.texts.get(title, "")
+
+
+@dataclass(frozen=True)
+class CsvFault:
+    """A sentence on what is wrong in a line."""
+
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class CsvTable:
+    """The rows that could be read, and what is wrong."""
+
+    rows: tuple[CsvRow, ...] = ()
+    faults: tuple[CsvFault, ...] = ()
+
+
+@dataclass
+class _Reading:
+    """Rows and faults as far as the text is read."""
+
+    rows: list[CsvRow] = field(default_factory=list)
+    faults: list[CsvFault] = field(default_factory=list)
+
+    def wrong(self, line: int, text: str) -> None:
+        self.faults.append(CsvFault(line, text))
+
+
+def read(text: str) -> CsvTable:
+    """The table; delimited by commas, semicolons or tabs, as its first line is."""
+    found = _Reading()
+    content = text.removeprefix("\ufeff")
+    first = content.split("\n", 1)[0]
+    delimiter = max(DELIMITERS, key=first.count)
+    records = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, strict=True)
+    titles: list[str] | None = None
+    line = 1
+    try:
+        for record in records:
+            cells = [_unescaped(cell.strip()) for cell in record]
+            if not any(cells):
+                pass
+            elif titles is None:
+                titles = _titles(cells, line, found)
+                if found.faults:
+                    break
+            else:
+                _row(cells, titles, line, found)
+            line = records.line_num + 1
+    except csv.Error as error:
+        found.wrong(line, f"The line can't be read as CSV: {error}.")
+    if titles is None:
+        found.wrong(1, f"The file is empty. Its first line must be: {', '.join(TITLES)}.")
+    elif not found.rows and not found.faults:
+        found.wrong(line, "There are no deals below the titles.")
+    if len(found.rows) > MOST_ROWS:
+        found.wrong(found.rows[MOST_ROWS].line, f"A file may have at most {MOST_ROWS} deals. Split it.")
+    return CsvTable(tuple(found.rows), tuple(found.faults))
+
+
+def template() -> bytes:
+    """The titles alone, so that nothing is created by a template that is sent back as it is."""
+    return (",".join(TITLES) + "\r\n").encode()
+
+
+def _titles(cells: list[str], line: int, found: _Reading) -> list[str]:
+    """The titles in the order of the file, as we write them; unknown, double and missing ones are faults."""
+    known = {title.casefold(): title for title in TITLES}
+    titles = [known.get(" ".join(cell.casefold().split()), "") for cell in cells]
+    for cell, title in zip(cells, titles, strict=True):
+        if not title:
+            found.wrong(line, f"Unknown column '{cell[:50]}'. Known are: {', '.join(TITLES)}.")
+    for title in dict.fromkeys(filter(None, titles)):
+        if titles.count(title) > 1:
+            found.wrong(line, f"The column {title} is given twice.")
+    for title in NEEDED:
+        if title not in titles:
+            found.wrong(line, f"The column {title} is missing.")
+    return titles
+
+
+def _row(cells: list[str], titles: list[str], line: int, found: _Reading) -> None:
+    if len(cells) != len(titles):
+        found.wrong(line, f"{len(cells)} cells, but {len(titles)} titles.")
+        return
+    found.rows.append(CsvRow(line, {title: cell for title, cell in zip(titles, cells, strict=True) if title}))
+
+
+def _unescaped(cell: str) -> str:
+    """The text without the apostrophe that our own files have before what a spreadsheet would run."""
+    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell

@@ -1,0 +1,49 @@
+"""A text file of the reader's own, read in the browser and sent as text; the desk accepts no HTTP uploads."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+HERE = Path(__file__).parent
+PROBLEMS = {
+    "size": "The file is larger than {most:,} bytes. Split it.",
+    "encoding": "The file is not UTF-8. In a spreadsheet, save it as 'CSV UTF-8'.",
+    "reading": "The browser could not read the file. Choose it again.",
+}
+
+_mount = st.components.v2.component(
+    "tranche_text_file",
+    html='<label><span></span><input type="file"></label>',
+    css=(HERE / "text_file.css").read_text(),
+    js=(HERE / "text_file.js").read_text(),
+)
+
+
+@dataclass(frozen=True)
+class ChosenFile:
+    """A file's name and text; `problem` is a sentence why it was not taken, with an empty text."""
+
+    name: str
+    text: str = ""
+    problem: str = ""
+
+
+def draw(key: str, label: str, accept: str, most: int, on_file: Callable[[], None]) -> None:
+    """Draw the field. `most` is the largest size in bytes; `on_file` is called once for each chosen file."""
+    _mount(key=key, data={"label": label, "accept": accept, "most": most}, on_file_change=on_file)
+
+
+def taken(sent: object, most: int) -> ChosenFile | None:
+    """The file in what the browser sent, whose limits are checked again; None without one."""
+    file = sent.get("file") if hasattr(sent, "get") else None
+    if not isinstance(file, dict) or not isinstance(file.get("name"), str):
+        return None
+    name, text, problem = file["name"][:200], file.get("text"), file.get("problem")
+    if not isinstance(text, str):
+        known = problem if problem in PROBLEMS else "reading"
+        return ChosenFile(name, problem=PROBLEMS[known].format(most=most))
+    if len(text.encode(errors="replace")) > most:
+        return ChosenFile(name, problem=PROBLEMS["size"].format(most=most))
+    return ChosenFile(name, text)

@@ -1,0 +1,170 @@
+"""Deals from a CSV: parsed and never run, every fault with its line, all of them created or none."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from dealing import Visit, clean, package
+
+from lib.deals.client import Deals
+from lib.deals.models import DemandDeal, Seat, SupplyPackage
+from lib.ui.deals import csv_deals, csv_dialog, csv_text
+from lib.ui.deals.csv_deals import CsvPlan
+from lib.ui.deals.csv_job import CsvJob
+from lib.ui.typed import text_file
+from lib.wire.errors import Conflict, Unanswered
+
+FEES = {1: "percent of spend", 3: "CPM", 4: "none"}
+GOOD = """Package,Seat,Price,Name,Deal sync,Active,Fee type,Fee,Contact
+Evening Sports,Beta Media,2.50,,,,,,
+1,x2,3,"=HYPERLINK(""x"")",no,no,percent of spend,12.5,a@b.example
+2,Gamma Trading,4.125,'-Named,,yes,,,
+"""
+BAD = """Package;Seat;Price;Deal sync;Contact;Fee type;Fee
+Nowhere;Alpha Buying;2,50;;;;
+2;Nobody;-1;perhaps;nobody;free;
+2;Gamma Trading;4;yes;;percent of spend;101
+2;"Beta
+Media";4
+2;2;4;;;;
+2;Beta Media;5;;;;
+"""
+
+
+def planned(deals: Deals, text: str) -> CsvPlan:
+    """What a text asks for."""
+    table = csv_text.read(text)
+    found = csv_deals.plan(deals, table.rows, {one.id or 0: one for one in deals.everything(Seat)}, FEES)
+    return CsvPlan(found.deals, (*table.faults, *found.faults))
+
+
+def count(deals: Deals) -> int:
+    """How many deals there are."""
+    return deals.list(DemandDeal).count
+
+
+def test_created_as_written(deals: Deals) -> None:
+    """A file with packages and seats by name, id or external id creates these deals, digit by digit."""
+    found = planned(deals, "\ufeff" + GOOD)
+    assert not found.faults
+    job = CsvJob(found.deals)
+    job.run(deals)
+    assert job.state == "done"
+    made = [deals.get(DemandDeal, one.id or 0) for one in job.made]
+    assert [(one.supply_deals[0].id, one.seat and one.seat.id) for one in made] == [(2, 2), (1, 3), (2, 3)]
+    assert [one.price for one in made] == [Decimal("2.5"), 3, Decimal("4.125")]
+    assert [one.name for one in made] == ["Evening Sports - Beta Media", '=HYPERLINK("x")', "-Named"]
+    assert [one.is_active for one in made] == [True, False, True]
+    assert (made[1].agency_curation_fee_type, made[1].agency_curation_fee) == (1, Decimal("12.5"))
+    assert found.deals[1].note == "This seat has a deal of this package already."
+    job.run(deals)
+    assert count(deals) == 7, "the second click of a double click creates nothing"
+
+
+def test_every_fault_with_its_line(deals: Deals) -> None:
+    """All faults are found at once, each with the line that its row begins in."""
+    found = planned(deals, BAD)
+    assert sorted((one.line, one.text) for one in found.faults) == [
+        (2, "Price: Write decimals with a point and no other marks, like 1250.75."),
+        (2, "There is no package 'Nowhere'."),
+        (3, "Contact: Not an e-mail address: write it like deals@agency.example."),
+        (3, "Deal sync: write yes or no."),
+        (3, "Price: Must be 0 or more."),
+        (3, "There is no seat 'Nobody'."),
+        (3, "Unknown fee type 'free'. Known are: percent of spend, CPM, none."),
+        (4, "Deal sync needs a contact."),
+        (4, "Fee: A percentage is at most 100."),
+        (4, "The DSP of the seat 'Gamma Trading' does not support deal sync."),
+        (5, "3 cells, but 7 titles."),
+        (8, "Same package and seat as line 7."),
+    ]
+    assert not found.deals
+
+
+def test_a_name_that_two_have_needs_an_id(deals: Deals) -> None:
+    """A name of two packages is a fault that names their ids."""
+    twin = deals.create(SupplyPackage, package("Evening sports", {}))
+    found = planned(deals, "Package,Seat,Price\nevening sports,1,2\n")
+    assert found.faults[0].text.endswith(f"use the id (2, {twin.id}).")
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", (1, "The file is empty. Its first line must be: ")),
+        ("Package,Seat\n1,1\n", (1, "The column Price is missing.")),
+        ("Package,Seat,Price,Prise\n", (1, "Unknown column 'Prise'. Known are: ")),
+        ("Package,Seat,Price,price\n", (1, "The column Price is given twice.")),
+        ("Package,Seat,Price\n\n", (3, "There are no deals below the titles.")),
+        ('Package,Seat,Price\n1,"Alpha,2\n', (2, "The line can't be read as CSV: ")),
+        ("Package,Seat,Price\n" + "1,1,2\n" * 101, (102, "A file may have at most 100 deals.")),
+        (csv_text.template().decode(), (2, "There are no deals below the titles.")),
+    ],
+)
+def test_files_that_are_none(text: str, fault: tuple[int, str]) -> None:
+    """What is no such file is refused with its line, and with what it should be."""
+    [found] = csv_text.read(text).faults
+    assert (found.line, found.text[: len(fault[1])]) == fault
+
+
+def test_none_where_one_is_refused(deals: Deals, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refusal half way deletes what was created before, and says which line it was."""
+    job, create, before = CsvJob(planned(deals, GOOD).deals), deals.create, count(deals)
+
+    def refuse_third(model: Any, one: Any, key: str) -> Any:
+        if key.endswith("-4"):
+            raise Conflict("The database refused it")
+        return create(model, one, key)
+
+    monkeypatch.setattr(deals, "create", refuse_third)
+    job.run(deals)
+    assert (job.state, job.reason, job.made) == ("undone", "Line 4: The database refused it.", [])
+    assert count(deals) == before
+    monkeypatch.setattr(deals, "create", create)
+    job.run(deals)
+    assert (job.state, count(deals)) == ("done", before + 3)
+
+
+def test_no_deal_twice_after_a_lost_answer(deals: Deals, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where an answer is lost, a retry goes on with the same key: each deal is created once."""
+    job, create, before = CsvJob(planned(deals, GOOD).deals), deals.create, count(deals)
+
+    def unheard(model: Any, one: Any, key: str) -> Any:
+        made = create(model, one, key)
+        if key.endswith("-3"):
+            raise Unanswered("No answer in 30 s")
+        return made
+
+    monkeypatch.setattr(deals, "create", unheard)
+    job.run(deals)
+    assert (job.state, len(job.made)) == ("open", 1)
+    monkeypatch.setattr(deals, "create", create)
+    job.run(deals)
+    assert (job.state, count(deals)) == ("done", before + 3)
+
+
+def test_limits_hold_on_the_server_too() -> None:
+    """What a browser sends is checked again: its size, and that it is a text."""
+    assert text_file.taken({"file": {"name": "a.csv", "text": "x"}}, 1) == text_file.ChosenFile("a.csv", "x")
+    too_large = text_file.taken({"file": {"name": "a.csv", "text": "é"}}, 1)
+    assert too_large is not None
+    assert (too_large.text, too_large.problem) == ("", "The file is larger than 1 bytes. Split it.")
+    assert text_file.taken({"file": {"name": 3}}, 1) is None
+    odd = text_file.taken({"file": {"name": "a.csv", "problem": "<b>"}}, 1)
+    assert odd is not None
+    assert odd.problem.startswith("The browser could not read the file.")
+
+
+def test_on_screen(visit: Visit, deals: Deals) -> None:
+    """The dialog shows what would be created, and creates it on a click; a viewer has no such button."""
+    desk = visit("deals")
+    clean(desk.button(key="deals_from_csv_open").click().run())
+    upload = desk.session_state["deals_from_csv"]
+    upload.plan = planned(deals, GOOD)
+    upload.job = CsvJob(upload.plan.deals)
+    clean(desk.run())
+    assert desk.dataframe[-1].value["Seat"].tolist() == ["Beta Media", "Gamma Trading", "Gamma Trading"]
+    clean(desk.button(key="deals_csv_create").click().run())
+    assert "3 deals created" in desk.success[0].value
+    assert count(deals) == 7
+    assert csv_dialog.OPEN in desk.session_state
