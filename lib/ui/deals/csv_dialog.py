@@ -74,6 +74,7 @@ def _dialog(here: Here, upload: CsvUpload) -> None:
         if upload.plan is not None and upload.plan.faults:
             _faults(upload)
         elif upload.plan is not None and upload.job is not None:
+            st.caption(f"From {plain(upload.name)}")
             _preview(here, upload.plan, upload.job)
 
 
