@@ -15,8 +15,9 @@ class DeskRoutes:
     """ASGI middleware: allows GET and HEAD, and the one WebSocket of the desk; refuses everything else.
 
     No screen uploads a file over HTTP (a CSV of deals is read in the browser, and sent as a short text over
-    the WebSocket), and Streamlit would keep what anybody sends to `/_stcore/upload_file/` in memory: a request
-    with another method is answered before any of its body is read, and its connection is closed. Routes of Streamlit that no screen needs (its metrics, its API for programs) are not there.
+    the WebSocket), and Streamlit would keep what anybody sends to `/_stcore/upload_file/` in memory. So a
+    request with another method is answered before any of its body is read, and its connection is closed.
+    Routes of Streamlit that no screen needs (its metrics, its API for programs) are not there.
     """
 
     def __init__(self, app: ASGIApp) -> None:
