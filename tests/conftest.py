@@ -171,7 +171,7 @@ def own_home(home: Path, tmp_path: Path) -> Path:
 
 
 def copied(home: Path, target: Path) -> Path:
-    """A copy of a data directory without its sign-ins and its database, which is made again when it is opened.
+    """A copy of a data directory without sign-ins and database, which is made again when it is opened.
 
     A copy of the database would close its file, and with that drop the locks that SQLite holds on it in this
     process (sqlite.org, How To Corrupt An SQLite Database File, 2.2): other processes would lose tokens.

@@ -47,7 +47,7 @@ class _Unknown(Exception):
 
 
 def checked(alert: Alert, settings: Settings, read: Read) -> Verdict:
-    """What is to be said of the alert now. Nothing is raised that a service or a person causes."""
+    """The alert's verdict now. Failures of a service or a person become verdicts; they are not raised."""
     person = _owner(alert, settings)
     if person is None:
         return Verdict("lost", problem="Its owner can't sign in any more.")

@@ -1,4 +1,4 @@
-"""What is sent of an alert that fires or clears: JSON, and the signature over it."""
+"""The webhook message of an alert that fires or clears: JSON and its signature."""
 
 import hashlib
 import hmac

@@ -1,4 +1,4 @@
-"""What a check found of an alert."""
+"""The result of checking an alert."""
 
 from dataclasses import dataclass
 

@@ -65,7 +65,7 @@ class Watch:
         return is_new or self._versions.get(pair) != versions[pair]
 
     def _version(self, project: str, slicer: str) -> str:
-        """What changes with an import; nothing is known of a remote service's."""
+        """A version that changes with each import; empty for a remote service, whose imports are unknown."""
         if self._warehouse is None:
             return ""
         try:

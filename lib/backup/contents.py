@@ -1,4 +1,4 @@
-"""What an archive says of itself: the manifest that is its last member.
+"""The manifest of an archive, its last member.
 
 An archive is an uncompressed tar file (rows are compressed already). Members are regular files:
 

@@ -115,7 +115,7 @@ def _add_database(archive: Archive, settings: Settings, folder: Path) -> SqliteF
 
 
 def _left_out(home: Path, kept: SqliteFile | PostgresRows | None) -> Iterator[str]:
-    """What lies in the home and is not known here; caches and files of running processes aside."""
+    """Unknown files in the home, apart from caches and files of running processes."""
     known = {*FILES, *FOLDERS, WAREHOUSE}
     if isinstance(kept, SqliteFile):
         known.add(Path(kept.file).parts[0])

@@ -23,7 +23,7 @@ DESK = "desk.lock"
 
 @dataclass(frozen=True)
 class Restored:
-    """What was restored, and where the home of before is now; None where there was none."""
+    """The result of a restore, and the new place of the previous home; None if there was none."""
 
     contents: Inventory
     former: Path | None
@@ -109,7 +109,7 @@ def _database(contents: Inventory, fresh: Path, home: Path, folder: Path, *, rep
 
 @dataclass(frozen=True)
 class _Loading:
-    """What is left to do for the database when all is verified."""
+    """The database step that remains when all is verified."""
 
     settings: Settings
     rows: PostgresRows | None

@@ -100,7 +100,7 @@ def _shapes(dialect: Dialect, known: Iterator[tuple[Entity, Body]]) -> Iterator[
 
 
 def _confirmed(settings: Settings, dialect: Dialect) -> Iterator[Step]:
-    """What the desk may change there, by the settings."""
+    """The changes that the settings allow the desk to make there."""
     if settings.deals_mapping_confirmed:
         yield Step(NAME, "Changes", "ok", "The mapping is confirmed: deals can be changed.")
     else:

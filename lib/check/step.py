@@ -24,7 +24,7 @@ CERTIFICATE, NO_HOST = "certificate", ("name or service", "nodename", "name reso
 
 @dataclass(frozen=True)
 class Step:
-    """What was checked of which service, the result as a sentence, and how to fix it, if needed."""
+    """A check of a service: its subject, the result as a sentence, and how to fix it, if needed."""
 
     service: str
     what: str

@@ -1,4 +1,4 @@
-"""What all tables share: one metadata with named constraints, and the column types of our own."""
+"""Shared by all tables: one metadata with named constraints, and our own column types."""
 
 from datetime import UTC, datetime
 from decimal import Decimal

@@ -118,7 +118,7 @@ def pixel_names() -> dict[str, str]:
 
 
 def _reach(rng: np.random.Generator) -> Floats:
-    """Which countries each campaign buys; shape (campaigns, countries)."""
+    """A mask of the countries that each campaign buys; shape (campaigns, countries)."""
     always = np.array([campaign.always for campaign in campaigns()])
     everywhere = always | (rng.random(len(always)) < 0.4)
     return np.where(everywhere[:, None], 1.0, rng.random((len(always), len(countries()))) < 0.25)

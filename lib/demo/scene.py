@@ -38,7 +38,7 @@ class Scene:
 
     @property
     def spending(self) -> Floats:
-        """What ads earn in the row's country, 1 on the whole."""
+        """The price level of ads in the row's country, 1 on average."""
         return np.array([country.spending for country in countries()])[self.country]
 
     @property

@@ -1,4 +1,4 @@
-"""What operators ask of a running desk: is it alive, is it ready, and how busy is it."""
+"""Operations of a running desk: is it alive, is it ready, and how busy is it?"""
 
 from lib.operations.meter import Meter
 from lib.operations.observed import Observed, OpenTabs

@@ -1,4 +1,4 @@
-"""What is measured while a desk runs, in the text format of Prometheus."""
+"""Metrics of a running desk, in the text format of Prometheus."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -67,12 +67,12 @@ class _Reading(Collector):
         yield self._family(self._name, self._meaning, value=self._read())
 
     def describe(self) -> Iterable[Metric]:
-        """What it is, without reading it."""
+        """Its metadata, without reading it."""
         yield self._family(self._name, self._meaning)
 
 
 def kind_of(method: str, path: str) -> str:
-    """Which kind of request this is: one of a few words, whatever is asked."""
+    """The kind of a request: one of a few words, whatever is requested."""
     if path in REPORTING:
         return REPORTING[path]
     if path.startswith("/api/"):

@@ -62,7 +62,7 @@ class Readiness:
         self._parts = parts
 
     async def parts(self) -> dict[str, bool]:
-        """Which parts answer; one that takes longer than two seconds does not."""
+        """The parts that answer; one that takes longer than two seconds counts as failed."""
         begun = {name: asyncio.wrap_future(probe.begun()) for name, probe in self._parts.items()}
         await asyncio.wait(begun.values(), timeout=SECONDS)
         return {name: found.done() and found.result() for name, found in begun.items()}

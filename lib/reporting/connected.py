@@ -22,14 +22,14 @@ class Connected:
 
     @cached_property
     def live(self) -> "LiveSlicers":
-        """What was read of such slicers."""
+        """The metadata of connected slicers."""
         from lib.reporting.engines.connected import Connections, LiveSlicers
 
         return LiveSlicers(Connections(self._urls))
 
     @cached_property
     def engine(self) -> "IbisEngine":
-        """What answers questions about them."""
+        """The engine that answers questions about them."""
         from lib.reporting.engines.connected import IbisEngine
 
         return IbisEngine(self.live)

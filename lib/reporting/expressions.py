@@ -128,7 +128,7 @@ class Field(Expression):
         return ONE if field == self.name else ZERO
 
     def substitute(self, replacements: Mapping[str, Expression]) -> Expression:
-        """What stands for it, or itself."""
+        """Its replacement, or itself."""
         return replacements.get(self.name, self)
 
     def _values(self, columns: Columns) -> Floats:

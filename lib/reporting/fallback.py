@@ -1,4 +1,4 @@
-"""What the client does where a service knows the specification and nothing more.
+"""Client-side replacements for our extensions, for services that implement only the specification.
 
 Order, page and choice of data fields are made here from the whole answer; totals stay those of the whole.
 A file is the service's alone: what it can't do for one is refused.

@@ -101,7 +101,7 @@ class AudienceSource(Descriptor):
 
 
 class Slicer(Descriptor):
-    """What info returns about a slicer (specification, Info response fields)."""
+    """The answer of info about a slicer (specification, Info response fields)."""
 
     status: Literal["success"] = "success"
     timezone: Annotated[int, told(0)] = 0
@@ -153,14 +153,14 @@ class Order(Value):
 
 
 class InfoQuery(Value):
-    """Which slicer."""
+    """The name of a slicer."""
 
     slicer_name: str
     project_name: str
 
 
 class _Question(InfoQuery):
-    """What audience and export ask alike."""
+    """The parameters that audience and export share."""
 
     start_date: DateValue
     end_date: DateValue

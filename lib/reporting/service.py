@@ -88,7 +88,7 @@ class ReportingService:
         return Admitted(caller.person.username, self.warehouse.open(project, slicer), fields)
 
     def info(self, request: Admitted) -> Slicer:
-        """What the slicer is (specification, Info)."""
+        """Describe the slicer (specification, Info)."""
         requests.question(InfoQuery, request.fields)
         return request.stored.info()
 

@@ -1,4 +1,4 @@
-"""What people store about a slicer: saved views, chosen leaderboards, notes on dates, alerts."""
+"""People's own records about a slicer: saved views, chosen leaderboards, notes on dates, alerts."""
 
 from lib.views.kept import Kept
 from lib.views.models import (

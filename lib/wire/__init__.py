@@ -1,1 +1,1 @@
-"""What both APIs share: the error tree, the deadline, one HTTP call."""
+"""Shared by both APIs: the error tree, the deadline, one HTTP call."""

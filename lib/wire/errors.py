@@ -143,7 +143,7 @@ class DealsError(TrancheError):
 
     @property
     def headers(self) -> dict[str, str]:
-        """What the answer carries beside its body."""
+        """Headers of the answer."""
         return {}
 
     @property
@@ -261,7 +261,7 @@ class Unreadable(ServiceProblem):
 
 
 class Garbled(Unreadable):
-    """What answered is no service of this kind, or the answer was torn on the way: it may pass."""
+    """The answer is not from such a service, or was cut off on the way; a retry may succeed."""
 
 
 class TooLarge(Unreadable):

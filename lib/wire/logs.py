@@ -1,4 +1,4 @@
-"""What goes to standard error: lines for people, or one JSON object a line."""
+"""Logs on standard error: lines for people, or one JSON object a line."""
 
 import json
 import logging

@@ -91,7 +91,9 @@ def test_deals(address: str, desk: connect.Installation, tmp_path: Path) -> None
     paths = "^/api/" if on_sqlite else "^/api/(supply|demand)_deals/"
     header = f"Authorization: Bearer {issue(desk)}"
     examples = 4 if on_sqlite else 2
-    run(address, tmp_path, paths, examples, "--header", header, "--checks", f"{CONFORMANCE},{STRICT}", **HOOKS)
+    run(
+        address, tmp_path, paths, examples, "--header", header, "--checks", f"{CONFORMANCE},{STRICT}", **HOOKS
+    )
 
 
 def test_reporting_and_tokens(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a slicer is made of: the definition that a person writes in YAML and an import follows.
+"""The definition of a slicer, written in YAML by a person and followed by imports.
 
 The stored rows (Parquet) have one column per field, named by the field: `schema()`.
 """

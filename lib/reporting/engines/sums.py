@@ -29,7 +29,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class Question:
-    """What an engine is asked.
+    """A question to an engine.
 
     `atoms` are the columns to aggregate; `pairs` those additive atoms whose joint second moments a formula's
     error needs; `first` and `last` are days in the zone `timezone` (hours east of UTC); `rows_limit` the most

@@ -73,7 +73,7 @@ def _cells(column: FileColumn, dialect: TextDialect) -> pa.StringArray:
 
 
 def _digits(column: FileColumn, texts: pa.StringArray) -> pa.BooleanArray:
-    """Which texts of a key field are written as numbers: only for type int."""
+    """A mask of a key field's texts that are written as numbers: only for type int."""
     is_number = pc.match_substring_regex(texts, r"^(-?[0-9]+)?$")
     return pc.and_(is_number, column.kind == "int")
 

@@ -30,7 +30,7 @@ class Book(Protocol):
 
     @property
     def limits(self) -> SheetLimits:
-        """What its sheets hold."""
+        """The contents of its sheets."""
 
     def add_sheet(self, name: str, titles: Sequence[str], widths: Sequence[int]) -> None:
         """Begin a sheet with its header; widths are in characters."""

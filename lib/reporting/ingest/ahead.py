@@ -13,7 +13,7 @@ _REJECTS = 1000
 
 
 class _Part(NamedTuple):
-    """What was read: rejects, then rows (None: no rows yet); or why there is no more."""
+    """A batch that was read: rejects, then rows (None: no rows yet); or the error that ended reading."""
 
     rejects: list[Reject]
     rows: RawRows | None = None

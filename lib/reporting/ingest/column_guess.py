@@ -1,4 +1,4 @@
-"""What a column of a sample is: a key field, or a data field; by its values first, by its name in doubt."""
+"""Guess the role of a sample's column, key field or data field: by its values, if in doubt by its name."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ _DASHED = r"^\p{Sc} *[-–—]+$|^[-–—]+ *\p{Sc}$"
 
 
 class ColumnGuess(NamedTuple):
-    """What a column is taken for, and why. `options` are the fields of its part of a definition."""
+    """A guess about a column, and its reason. `options` are the fields of its part of a definition."""
 
     column: str
     is_key: bool
@@ -66,7 +66,7 @@ class ColumnGuess(NamedTuple):
 def guess_column(
     name: str, values: pa.Array, marks: Marks = PLAIN, missing: Missing = None, problem: str | None = None
 ) -> ColumnGuess:
-    """What a column is, from a sample of its values.
+    """Guess a column's role from a sample of its values.
 
     Numbers that are text have these `marks`; `problem` says why texts that look like numbers are none.
     """

@@ -1,4 +1,4 @@
-"""What a column's name says about its values."""
+"""Guesses from a column's name."""
 
 import re
 

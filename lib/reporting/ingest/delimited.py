@@ -32,7 +32,7 @@ class Delimited:
 
     @property
     def description(self) -> str:
-        """What was recognised, in a few words."""
+        """The dialect found, in a few words."""
         names = {mark: f"{name}-separated" for name, mark in DELIMITERS.items()}
         shown = names.get(self._delimiter, f"separated by '{self._delimiter}'")
         parts = [shown_encoding(self._encoding), shown, f"{len(self.columns or ())} columns"]

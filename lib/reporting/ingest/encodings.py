@@ -1,4 +1,4 @@
-"""Which characters the bytes of a file mean; the same text as UTF-8."""
+"""Detect a file's character encoding and read it as UTF-8."""
 
 import codecs
 import re

@@ -1,4 +1,4 @@
-"""Which file somebody brought: its format, its compression, its digest; never its rows."""
+"""An uploaded file: its format, compression and digest; never its rows."""
 
 import gzip
 import hashlib

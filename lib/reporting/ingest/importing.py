@@ -19,7 +19,7 @@ from lib.wire.errors import ImportRefused, UnknownName
 
 @dataclass(frozen=True)
 class ImportJob:
-    """What is to be imported, where to, and how. `max_rejects` is a share of all rows, 0 to 1."""
+    """An import: its source, target and options. `max_rejects` is a share of all rows, 0 to 1."""
 
     project: str
     slicer: str

@@ -25,7 +25,7 @@ RECORDS = "records"
 
 
 class Hints(NamedTuple):
-    """What a person says of a file that is to be guessed: its marks, and the year of dates without one."""
+    """A person's hints for inference: the marks of numbers, and the year of dates without one."""
 
     decimal: str | None = None
     thousands: str | None = None
@@ -106,7 +106,7 @@ def _counts(name: str, found: Written) -> bool:
 def _guessed(
     name: str, values: pa.Array, found: Written | None, marks: FileMarks, missing: pa.Array
 ) -> ColumnGuess:
-    """What a column is, and how its numbers are read."""
+    """A column's role, and how its numbers are read."""
     own = marks.columns.get(name, PLAIN)
     guess = guess_column(name, values, own, missing, found.problem if found else None)
     if found is None or name not in marks.columns or (guess.is_key and guess.options.get("type") != "int"):
@@ -130,7 +130,7 @@ def _reading(reader: Reader, marks: FileMarks) -> dict[str, Any]:
 
 
 def _notes(marks: FileMarks, texts: Mapping[str, Written]) -> list[str]:
-    """What to say of the marks of numbers."""
+    """A sentence about the marks of numbers."""
     if marks.decimal == "unknown":
         return ["No number has a decimal mark; one that comes later and can be read in two ways is refused."]
     if marks.decimal == "." and marks.thousands is None:

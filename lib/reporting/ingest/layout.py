@@ -38,7 +38,7 @@ class TextLayout(NamedTuple):
 
     @property
     def description(self) -> list[str]:
-        """What is unusual, in a few words each."""
+        """Unusual features of the layout, in a few words each."""
         lines = "1 line" if len(self.above) == 1 else f"{len(self.above)} lines"
         parts = [] if self.has_header else ["no line of column names"]
         return parts + (
@@ -151,7 +151,7 @@ def _usual_width(found: Sequence[Record]) -> int:
 
 
 def _header_position(found: Sequence[Record], width: int, wanted: Collection[str]) -> int:
-    """Which record names the columns: the one that has the wanted names, else the first that can.
+    """The record that names the columns: the one with the wanted names, else the first that can.
 
     That is a full one above the first full row with values, else the one just above the first row.
     """

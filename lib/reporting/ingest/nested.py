@@ -64,7 +64,7 @@ def _is_list(kind: pa.DataType) -> bool:
 
 
 def _storage(column: pa.ExtensionArray) -> pa.Array:
-    """What an extension type is made of; a UUID is its text."""
+    """The storage type of an extension type; a UUID is its text."""
     if column.type != pa.uuid():
         return column.storage
     texts = [value and str(uuid.UUID(bytes=value)) for value in column.storage.to_pylist()]

@@ -124,7 +124,7 @@ class _Reasons:
         return bad
 
     def _without_time(self, position: int, column: str) -> str | None:
-        """What a row without a time is, if it is no row of the table wherever it stands."""
+        """The kind of a row without a time that is not data wherever it appears."""
         if self._shown(position, column) == column:
             return HEADER
         cells, filled = self._cells(position)
@@ -134,7 +134,7 @@ class _Reasons:
         return BELOW if is_text else None
 
     def _at_end(self, position: int, column: str) -> str | None:
-        """What a row is if no other follows: figures without a time are totals, words beside one a remark."""
+        """The kind of a last row: figures without a time are totals, words in place of a time a remark."""
         if column not in self._time_columns:
             return None
         (cells, filled), time = self._cells(position), self._shown(position, column)
@@ -165,7 +165,7 @@ class _Field(NamedTuple):
     reason: Reason
 
     def values(self, column: pa.Array) -> Cells:
-        """What is stored. ImportRefused where the whole column is of another kind."""
+        """The values to store. ImportRefused if the whole column is of another kind."""
         try:
             return self.read(column)
         except NotPlain:

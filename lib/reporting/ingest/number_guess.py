@@ -44,7 +44,7 @@ class FileMarks(NamedTuple):
     columns: dict[str, Marks]
 
     def own(self, column: str) -> dict[str, str]:
-        """What a field of this column has to state beside what the definition does."""
+        """The settings that a field of this column needs beyond the definition's."""
         marks = self.columns.get(column, Marks(self.decimal, self.thousands))
         own = {"unit": marks.unit} if marks.unit else {}
         if (marks.decimal, marks.thousands) != (self.decimal, self.thousands):
@@ -73,7 +73,7 @@ def written(present: pa.Array) -> Written | None:
 
 
 def _told(texts: pa.Array, point: pa.Array, comma: pa.Array) -> Written:
-    """What the numbers say that have a decimal mark for certain: `point` and `comma` are where these are."""
+    """Evidence from numbers that certainly have a decimal mark: `point` and `comma` mark where those are."""
     points, commas = (texts.filter(where) for where in (pc.and_(point, _has_mark(texts)), comma))
     either = texts.filter(pc.match_substring_regex(texts, r"^[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}$"))
     if min(len(points), len(commas)) > STRANGE_SHARE * len(texts):

@@ -43,7 +43,7 @@ class Reader(Protocol):
 
     @property
     def description(self) -> str:
-        """What was recognised, in a few words."""
+        """The format found, in a few words."""
         ...
 
     def rows(

@@ -66,7 +66,7 @@ def _shape(text: str) -> str:
 
 
 def _shapes(format_: str) -> list[str]:
-    """What texts of a format look like: an offset looks in several ways."""
+    """Patterns of a format's texts: an offset is written in several ways."""
     plain = re.sub("%[a-yA-Z]", lambda code: _SHAPES.get(code[0], code[0]), format_)
     ends = _ZONE_SHAPES if "%z" in plain else [""]
     return [_shape(plain.replace("%z", end)) for end in ends]

@@ -1,4 +1,4 @@
-"""Which column of a sample is the time (or which two are), how it is written, and how fine it is."""
+"""Guess the time column of a sample (or the two columns), its format and its granularity."""
 
 import datetime as dt
 from collections.abc import Sequence

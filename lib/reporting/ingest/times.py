@@ -75,7 +75,7 @@ def _part(column: pa.Array) -> pa.Array:
 
 
 def instants(texts: pd.Series, format_: str | None, zone: dt.tzinfo) -> Instants:
-    """What texts say, all of one format, or (None) of those that need none; from 1900 to 2199."""
+    """Times parsed from texts of one format, or (None) of those that need none; from 1900 to 2199."""
     if format_ is not None:
         return _in_range(_formatted(texts, format_, zone))
     texts = texts.str.replace(",", ".", regex=False)
@@ -138,7 +138,7 @@ def _formatted(texts: pd.Series, format_: str, zone: dt.tzinfo) -> Instants:
 
 
 def native_instants(column: pa.Array, zone: dt.tzinfo) -> Instants | None:
-    """What a column of Arrow's own dates or timestamps says; None for other columns."""
+    """Times of a column of Arrow's own dates or timestamps; None for other columns."""
     kind = column.type
     if not (pa.types.is_timestamp(kind) or pa.types.is_date(kind)):
         return None

@@ -1,4 +1,4 @@
-"""Which values of which key fields explain the difference between two periods.
+"""Find the values of key fields that explain the difference between two periods.
 
 `explain.explained` asks through whatever answers audience questions, and is arithmetic otherwise. Formulas:
 docs/computation.md, What moved.

@@ -1,4 +1,4 @@
-"""What each value of a key field contributes to the difference of a figure between two periods."""
+"""Contributions of a key field's values to the difference of a figure between two periods."""
 
 from dataclasses import dataclass
 

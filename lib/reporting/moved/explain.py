@@ -1,4 +1,4 @@
-"""What moved: combines queries, contributions, noise and surprise."""
+"""Explain a change ("What moved"): combines queries, contributions, noise and surprise."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -33,7 +33,7 @@ def p_values(moved: Numbers, error: Numbers, past: Numbers, volume: Numbers) -> 
 
 
 def discoveries(p: Numbers, tested: int | None = None, rate: float = RATE) -> Flags:
-    """Which of these hold at this false discovery rate; `tested` is how many tests there are, if more."""
+    """A mask of the p-values that pass at this false discovery rate; `tested`: number of tests, if more."""
     order = np.argsort(p)
     limits = rate * np.arange(1, len(p) + 1) / max(tested or 0, len(p), 1)
     below = np.flatnonzero(p[order] <= limits)

@@ -57,7 +57,7 @@ class Import(_Frozen):
 
 
 class Manifest(_Frozen):
-    """What a slicer consists of: definition, mappings (name → file), imports, and rows by day."""
+    """The contents of a slicer: definition, mappings (name → file), imports, and rows by day."""
 
     format: Literal[1] = 1
     definition: Definition

@@ -97,7 +97,7 @@ def _open_duckdb(parts: SplitResult, url: str) -> Backend:
 
 
 def _options(parts: SplitResult) -> dict[str, str]:
-    """What the URL says of threads and memory. Misconfigured for another option."""
+    """The URL's options for threads and memory. Misconfigured for any other option."""
     options = dict(parse_qsl(parts.query))
     if unknown := sorted(options.keys() - DUCKDB_OPTIONS):
         raise Misconfigured(

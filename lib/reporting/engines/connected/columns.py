@@ -24,7 +24,7 @@ class Columns:
         self._users = {source.name: source for source in definition.audience_sources}
 
     def problems(self) -> list[str]:
-        """What does not fit between table and definition: columns that are missing, or of an unfit type."""
+        """Mismatches between table and definition: columns that are missing or of an unsuitable type."""
         missing = [name for name in self._sources() if name not in self.table.columns]
         if missing:
             return [f"the table has no column '{name}'" for name in missing]
@@ -98,7 +98,7 @@ class Columns:
         )
 
     def identity(self, name: str) -> ir.StringColumn:
-        """What a distinct count counts, or who a user is; an empty text is no value."""
+        """The values counted by a distinct count, or the user; an empty text is no value."""
         field = self._data.get(name) or self._users[name]
         return self._given(self.table[field.source])
 

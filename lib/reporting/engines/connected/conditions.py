@@ -1,4 +1,4 @@
-"""Which records count: the days, the filters and the groups of a question, as conditions on a table.
+"""Days, filters and groups of a question as conditions on a table.
 
 Values reach the database as Ibis's literals alone. What depends on how letters are lowered,
 or on descriptions, is worked out here over the different values of the key field; the database is asked
@@ -78,7 +78,7 @@ class Conditions:
         return self._is_one_of(name, self._fitting(self._values(name), wanted))
 
     def _fitting(self, texts: Iterable[str], wanted: Filter) -> list[str]:
-        """Those of the texts that pass the test, by themselves or by their description."""
+        """The texts that pass the test, by themselves or by their description."""
         given = list(texts)
         described = self._describe(wanted.name) if wanted.search_mappings else {}
         passed = set(_passing(given, wanted))
@@ -131,7 +131,7 @@ class Conditions:
 
 
 def _passing(texts: list[str], wanted: Filter) -> list[str]:
-    """Those of the texts that pass the test; letters are lowered one by one, as Arrow does it."""
+    """The texts that pass the test; letters are lowered one by one, as in Arrow."""
     match = rule(wanted.match)
     lowered = _lowered(texts) if wanted.case_insensitive else texts
     values = _lowered(list(wanted.value)) if wanted.case_insensitive else list(wanted.value)

@@ -97,7 +97,7 @@ class Connections:
 
     @contextmanager
     def _failures(self, connection: str, deadline: Deadline) -> Iterator[None]:
-        """What a driver raises, in our own words: its text may hold what nobody should see."""
+        """A driver's error in our own words; its text may contain secrets."""
         try:
             yield
         except TableNotFound:

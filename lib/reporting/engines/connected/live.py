@@ -1,4 +1,4 @@
-"""What is read of a connected slicer before any question: its columns, and the hours that have records.
+"""Metadata of a connected slicer, read before any question: its columns, and the hours that have records.
 
 Both are read again after a minute, so that new days show without a restart; what was learned of the values of
 key fields goes with them.
@@ -80,7 +80,7 @@ class LiveSlicers:
         )
 
     def of(self, stored: StoredSlicer) -> Live:
-        """What was read of it. SourceUnavailable, DeadlineExceeded, BadDefinition where it no longer fits."""
+        """The metadata read. SourceUnavailable, DeadlineExceeded; BadDefinition if it no longer fits."""
         key = (stored.project, stored.name, stored.version.partition("-")[0])
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())

@@ -139,7 +139,7 @@ def _merged(shares: list[tuple[GroupSums, GroupSums]]) -> tuple[GroupSums, Group
 
 
 def _in_threads(work: Callable[[Sequence[Item]], Done], items: list[Item], shares: int) -> list[Done]:
-    """What `work` gives of each share of the items, in order; each share has a thread of its own."""
+    """The results of `work` on each share of the items, in order; each share runs in its own thread."""
     shares = max(1, min(shares, len(items)))
     if shares == 1:
         return [work(items)]

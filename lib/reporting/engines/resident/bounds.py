@@ -1,4 +1,4 @@
-"""What a ratio can be at all: Σy/Σx of a group is within the range of y/x over its records (no x below zero).
+"""Bounds of a ratio: Σy/Σx of a group is within the range of y/x over its records (no x below zero).
 
 This is the mediant inequality. A record with x = 0 and another y takes the limit on that side away.
 """

@@ -32,7 +32,7 @@ class Condition:
     negated: bool = False
 
     def mask(self, layout: Layout, rows: Rows) -> Mask:
-        """Which of these records the condition lets through."""
+        """A mask of these records that pass the condition."""
         if self.name is None:
             found = self.table[layout.time[rows]]
         elif layout.contents.keys[self.name].segmented:
@@ -55,14 +55,14 @@ class InGroups:
     name: str = "groups"
 
     def mask(self, layout: Layout, rows: Rows) -> Mask:
-        """Which of these records the condition lets through."""
+        """A mask of these records that pass the condition."""
         keys, indptr = self.split.keys(rows, None)
         found = np.concatenate([[0], np.cumsum(np.isin(keys, self.keys))])
         return np.asarray(np.diff(found[indptr]) > 0)
 
 
 def matching(texts: pa.Array, wanted: Filter, mapping: Mapping[str, str], deadline: Deadline) -> Mask:
-    """Which of `texts` (or, with search_mappings, of their descriptions) match any of the filter's values.
+    """A mask of `texts` (or, with search_mappings, descriptions) that match any of the filter's values.
 
     The negation in `not equals` and `not contains` is left to the caller: it concerns records, not values.
     A filter may have many thousand values, so the deadline holds here too.

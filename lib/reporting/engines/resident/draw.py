@@ -1,4 +1,4 @@
-"""What is added up of a sample: per atom its plain, weighted and certain sums, and second moments."""
+"""Sums over a sample: per atom its plain, weighted and certain sums, and second moments."""
 
 from dataclasses import dataclass
 
@@ -49,7 +49,7 @@ class Draw:
         )
 
     def sample(self) -> Sample:
-        """What an interval needs to know of this draw."""
+        """The parts of this draw that an interval needs."""
         records, weight = reference(self.layout)
         size = self.layout.size[records].astype(np.float64)
         usual = Usual(self.tau, size, weight, self._atoms(records))

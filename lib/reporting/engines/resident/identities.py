@@ -1,4 +1,4 @@
-"""What can't be added up: how many different values or users, the least and the greatest value."""
+"""Figures that are not additive: counts of distinct values or users, minimum and maximum."""
 
 import bisect
 from collections.abc import Iterable

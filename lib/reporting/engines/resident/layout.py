@@ -50,7 +50,7 @@ def narrowest(values: int) -> str:
 
 
 def spans(lanes: int) -> list[slice]:
-    """Which of so many lanes lie in each block.
+    """The lanes of each block, out of so many.
 
     A wide block is added up in less time than several narrow ones; the first is narrow, since few questions
     ask for more than the first data fields.
@@ -157,7 +157,7 @@ class Layout:
         self._states: dict[str, State] = {}
 
     def damage(self) -> str | None:
-        """What is wrong with any of its files, read whole; None where nothing is."""
+        """The first fault in its files, read whole; None if there is none."""
         try:
             Contents.load(self.folder)
             for name, one in self.contents.sums.items():

@@ -98,7 +98,7 @@ class Query:
         return int((self.question.rows_limit or 0) * share)
 
     def in_period(self, records: Ints) -> Ints:
-        """Those of the records that lie in the period's days."""
+        """The records within the period's days."""
         span = self.period.span(self.layout)
         return records[np.searchsorted(records, span.start) : np.searchsorted(records, span.stop)]
 
@@ -157,7 +157,7 @@ class Query:
         return summed.keys, blocks, summed.whole() or [block.sum(axis=0) for block in blocks]
 
     def _located(self, rows: Rows) -> Located:
-        """Those of the records that count, and their groups."""
+        """The records that pass, and their groups."""
         picked = self._picked(rows)
         if isinstance(rows, np.ndarray) and picked is not None:
             rows, picked = rows[picked], None

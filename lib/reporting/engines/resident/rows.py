@@ -1,4 +1,4 @@
-"""Which records a question reads: the days of its period, and of each day a prefix.
+"""The records that a question reads: the days of its period, and a prefix of each day.
 
 `Rows` are record numbers: a slice where they lie side by side, an array of numbers where they don't.
 """

@@ -1,4 +1,4 @@
-"""Who is drawn: sizes, the fixed random order, and the grid of thresholds.
+"""Sampling: sizes, the fixed random order, and the grid of thresholds.
 
 Every record has a size s > 0 and a random u in (0, 1) of its own; inside a day records lie by q = u / s. A
 sample is q < τ, a prefix of every day; a record is in it with probability min(1, τ·s) and weighs the inverse

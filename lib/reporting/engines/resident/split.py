@@ -1,4 +1,4 @@
-"""Which group each record belongs to: the codes of the split's key fields as one number, mixed radix."""
+"""The group of each record: the codes of the split's key fields as one number, mixed radix."""
 
 import math
 from dataclasses import dataclass

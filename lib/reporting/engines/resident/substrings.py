@@ -1,4 +1,4 @@
-"""Which texts begin with, end with or contain any of many values: one pass for each length of a value.
+"""Match texts that begin with, end with or contain any of many values: one pass per length of value.
 
 A loop over the values would read every text once for each. Values of one length are looked up together: the
 beginnings (or ends) of that length in a set; of `contains`, every window of that length by its hash. The hash
@@ -33,7 +33,7 @@ TESTS = (*EDGES, "contains")
 
 
 def matching_any(texts: pa.Array, values: Sequence[str], match: str, deadline: Deadline) -> Mask:
-    """Which texts (nulls match nothing) `match` any of the values: `begins with`, `ends with`, `contains`.
+    """A mask of the texts that `match` any value: `begins with`, `ends with`, `contains`; nulls never do.
 
     UnknownName for another match.
     """

@@ -1,4 +1,4 @@
-"""What one more light record usually adds: the part of a group that may have been missed without a trace.
+"""The typical value of one more light record: the part of a group that a sample may have missed entirely.
 
 A group's own moments come from the records drawn in it, and know nothing of those that were not. So intervals
 count one record more: the usual light one (of a weight above 1) of the whole layout. It is estimated from a
