@@ -26,13 +26,12 @@ def table(seen: Focus, board: Board) -> Table:
     field = seen.slicer.key_field(card.name)
     title = filter_words.field(card.name, seen.slicer)
     label = f"{title} by {numbers.title(seen.field)}"
-    shown = [_row(seen, board, place) for place in range(len(board.split.answer))]
     around = rows.CardHeader(title, _about(seen, board), card.find, _message(board, card))
     return Table(
         id=field.name,
         label=label,
         columns=_columns(seen, board),
-        rows=[*shown, *_rest(seen, board)],
+        rows=[*_rows(seen, board), *_rest(seen, board)],
         verb="Keep",
         card=around,
         has_lines=seen.grain is not None,
@@ -74,16 +73,25 @@ def _said_of_changes(seen: Focus) -> str:
     return f"Against {numbers.days(*seen.comparison.before)}" if seen.comparison else ""
 
 
-def _row(seen: Focus, board: Board, place: int) -> Row:
+def _rows(seen: Focus, board: Board) -> list[Row]:
+    split = board.split
+    labels = split_rows.row_labels(split)
+    changes = split_rows.changes(split) if seen.comparison is not None else [None] * len(labels)
+    values = split.answer.values[seen.field.name].tolist()
+    names = split.answer.names[board.card.name].tolist()
+    rows = zip(names, labels, values, changes, strict=True)
+    return [_row(seen, board, place, *row) for place, row in enumerate(rows)]
+
+
+def _row(
+    seen: Focus, board: Board, place: int, code: str, label: str, value: float, changed: Change | None
+) -> Row:
     split, name = board.split, board.card.name
-    code = str(split.answer.names[name].iloc[place])
-    label = split_rows.row_labels(split)[place]
-    value = split.answer.values[seen.field.name].iloc[place]
     cells = [Cell(label, bar=_bar(board, place), about=filter_words.both(code, label)), _value(seen, value)]
     if split.has_share:
         cells.append(Cell(seen.numbers.number(_share(board, value), 1)))
-    if seen.comparison is not None:
-        cells.append(_change(seen, split_rows.changes(split)[place], value))
+    if changed is not None:
+        cells.append(_change(seen, changed, value))
     return Row(
         cells,
         ((name, code),),
