@@ -30,10 +30,14 @@ class Tranche:
 
     def ask(self, case: Case) -> Any:
         """Sums of every record."""
+        return self.engine.audience(self.stored, self.question(case), Deadline())
+
+    def question(self, case: Case) -> Question:
+        """The case as a question about every record."""
         days = list(self.stored.rows)
         atoms = {"unique:users"} if case.distinct else {f"sum:{name}" for name in self.fields}
         wanted = Filter(name="site", match="equals", value=SITES)
-        question = Question(
+        return Question(
             first=days[0],
             last=days[-1],
             timezone=0,
@@ -41,7 +45,6 @@ class Tranche:
             filters=(wanted,) if case.filtered else (),
             atoms=frozenset(atoms),
         )
-        return self.engine.audience(self.stored, question, Deadline())
 
     def columns(self, case: Case, answer: Any) -> Columns:
         """Keys and figures of such an answer."""
