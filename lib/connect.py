@@ -9,6 +9,7 @@ from functools import lru_cache, partial
 
 import httpx
 from fastapi import APIRouter, FastAPI
+from sqlalchemy import make_url
 
 from lib import operations, private, remote
 from lib.deals import routes as deals_service
@@ -18,6 +19,7 @@ from lib.deals.drafts import Drafts
 from lib.deals.package_questions import PackageQuestions
 from lib.deals.service import DealsService
 from lib.people import People, Person
+from lib.people.secret import secret
 from lib.people.sessions import Sessions
 from lib.remote import Line, RemoteDeals
 from lib.reporting import routes as service
@@ -88,11 +90,15 @@ class Clients:
 
 @dataclass(frozen=True)
 class Installation:
-    """Resources that a process opens once: people, sign-ins, tokens, slicers, and the APIs over them."""
+    """Resources that a process opens once: people, sign-ins, tokens, slicers, and the APIs over them.
+
+    `cookie_key` signs the cookie of a sign-in; it is the same at all desks over the database.
+    """
 
     settings: Settings
     people: People
     sessions: Sessions
+    cookie_key: str
     access: Access
     warehouse: Warehouse
     api: FastAPI
@@ -150,14 +156,16 @@ def installation(settings: Settings) -> Installation:
 def one_desk(settings: Settings) -> Iterator[None]:
     """Lock this data directory, and restrict its files; Misconfigured if another desk runs over it.
 
-    The command line and `tranche serve` may work beside a desk.
+    Desks with a database of PostgreSQL share a data directory with each other. The command line and `tranche
+    serve` may work beside a desk.
     """
-    with private.alone(settings.home / "desk.lock") as other:
+    is_shared = make_url(settings.database_url).get_backend_name() == "postgresql"
+    with private.alone(settings.home / "desk.lock", shared=is_shared) as other:
         if other:
             whose = f" (process {other})" if other > 0 else ""
             raise Misconfigured(
                 f"A desk is running over {settings.home} already{whose}: stop it, or give this one a home of "
-                "its own by TRANCHE_HOME"
+                "its own by TRANCHE_HOME. Only desks over PostgreSQL (database_url) can share one"
             )
         private.close(settings.home)
         yield
@@ -182,7 +190,7 @@ def _opened(settings: Settings) -> Installation:
     passes = Passes(access, settings)
     lifetime = timedelta(seconds=settings.token_seconds)
     answering = ReportingService(warehouse, access, settings, connected=connected, is_exempt=passes.made)
-    sessions = Sessions(settings.home / "sessions.json", access.people)
+    sessions = Sessions(access.people)
     meter = _meter(settings, answering, sessions)
     lines = _lines(settings, access)
     tokens = token_service.routes(access, settings.services.values(), lifetime)
@@ -200,6 +208,7 @@ def _opened(settings: Settings) -> Installation:
         settings=settings,
         people=access.people,
         sessions=sessions,
+        cookie_key=secret(access.store.engine, "cookie"),
         access=access,
         warehouse=warehouse,
         api=app,
@@ -260,7 +269,8 @@ def _slicers(here: Installation) -> Iterable[tuple[str, str]]:
 
 
 def _deals_routes(access: Access, passes: Passes, settings: Settings) -> APIRouter:
-    reads, writes = Throttle(settings.throttle_reads), Throttle(settings.throttle_writes)
+    reads = Throttle(settings.throttle_reads, share=access.tally("reads"))
+    writes = Throttle(settings.throttle_writes, share=access.tally("writes"))
     return deals_service.routes(
         DealsService(access.store.engine),
         Admission(access, settings.deals_service, reads, writes, is_exempt=passes.made),

@@ -77,16 +77,17 @@ def locked(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[int]:
+def alone(path: Path, *, shared: bool = False) -> Iterator[int]:
     """Hold the file for this process; gives 0, or the number of the process that holds it (-1: unknown).
 
-    The kernel lets go of it when the process ends, however that happens.
+    `shared`: others may hold it too who say the same. The kernel lets go of it when the process ends, however
+    that happens.
     """
     folder(path.parent)
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
     try:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:
             held = os.read(handle, 32).decode("ascii", "replace").strip()
             yield int(held) if held.isdecimal() and int(held) > 0 else -1

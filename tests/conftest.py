@@ -18,12 +18,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from peopled import write_people
 from serving import free_port, serving
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 from lib import connect
-from lib.people import ALL_DEALS, DealsGrant, Grant, People, Person
+from lib.people import ALL_DEALS, DealsGrant, Grant, Person
 from lib.reporting.definition import (
     AudienceSourceDefinition,
     DataFieldDefinition,
@@ -153,9 +154,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     home = tmp_path_factory.mktemp("small-demo")
     (home / "tranche.toml").write_text("demo = true\n")
-    people = People(home / "people.yaml", rounds=4)
-    for person in PEOPLE:
-        people.add(person, PASSWORD)
+    write_people(home / "people.yaml", PEOPLE, PASSWORD)
     warehouse = Warehouse(home / "warehouse")
     for seed, name in enumerate(("delivery", "curation")):
         with warehouse.writer("demo", name, DEFINITION, {"country": COUNTRIES}) as writer:
@@ -173,13 +172,17 @@ def own_home(home: Path, tmp_path: Path) -> Path:
 def copied(home: Path, target: Path) -> Path:
     """A copy of a data directory without sign-ins and database, which is made again when it is opened.
 
+    Its people are as they were at first: in the file that is carried over into whatever database it gets.
     A copy of the database would close its file, and with that drop the locks that SQLite holds on it in this
     process (sqlite.org, How To Corrupt An SQLite Database File, 2.2): other processes would lose tokens.
     """
     passing = ("*.db", "*.db-*", "*.draft", "*.new", "*.lock", "sessions.json")
     for _ in range(COPIES):
         try:
-            return shutil.copytree(home, target, ignore=shutil.ignore_patterns(*passing))
+            shutil.copytree(home, target, ignore=shutil.ignore_patterns(*passing))
+            if (carried := target / "people.yaml.carried-over").exists():
+                carried.rename(target / "people.yaml")
+            return target
         except shutil.Error:  # a desk over `home` put a new file in place of an old one meanwhile
             shutil.rmtree(target)
     raise AssertionError(f"{home} changes too quickly to be copied")

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from peopled import people_in
 from sqlalchemy import Engine, func, select, text
 
 from lib.cli import main
-from lib.people import DealsGrant, Grant, People, Person
+from lib.people import DealsGrant, Grant, Person
 from lib.settings import Settings
 from lib.tokens import audit
 from lib.tokens.access import Access
@@ -21,7 +22,7 @@ ADA = Person("ada", "Ada Example", None, "manager", (Grant("demo"),))
 def access(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Access:
     """Ada, in a home of her own."""
     monkeypatch.setenv("TRANCHE_HOME", str(tmp_path))
-    People(tmp_path / "people.yaml", rounds=4).add(ADA, "right")
+    people_in(tmp_path).add(ADA, "right")
     return Access.of(Settings.load())
 
 

@@ -17,10 +17,12 @@ import pytest
 from click.testing import CliRunner, Result
 from conftest import COUNTRIES, DEFINITION, desk_over, small_rows, started
 from deals.caller import Caller, deals, option, package, world
+from peopled import people_in
 
 from lib import connect
 from lib.backup import back_up, slicers
 from lib.cli import main
+from lib.people.sessions import Sessions
 from lib.reporting.warehouse import Warehouse, row_files
 from lib.settings import Settings
 from lib.wire.errors import BadRequest, Misconfigured
@@ -114,7 +116,7 @@ def test_a_backup_of_a_running_desk_restores_it(
     shutil.rmtree(own_home)
     done(tranche(own_home, "restore", str(archive)))
     assert warehouse.open("demo", "delivery").version == version
-    assert (own_home / "sessions.json").read_text().count("admin") == 1
+    assert Sessions(people_in(own_home)).person("admin", 4_000_000_000.0)
     assert "intact" in done(tranche(own_home, "verify"))
     with started(SERVE, own_home) as address, httpx.Client(base_url=address, timeout=60) as http:
         assert http.post("/API/v2/audience", json=ask).json() == answer

@@ -7,7 +7,9 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner, Result
+from peopled import people_in
 
+from lib import connect
 from lib.cli import COMMANDS, Commands, main
 from lib.people import DealsGrant, Grant, People, Person
 from lib.settings import Settings
@@ -19,7 +21,7 @@ PASSWORD = "correct horse"
 def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> People:
     """A home of its own, nobody in it."""
     monkeypatch.setenv("TRANCHE_HOME", str(tmp_path))
-    return People(tmp_path / "people.yaml", rounds=4)
+    return people_in(tmp_path)
 
 
 def run(*words: str, typed: str = "") -> Result:
@@ -202,7 +204,7 @@ def test_home_is_private(people: People, tmp_path: Path) -> None:
     """All that the command line makes in its home is for its owner alone."""
     added("--role", "viewer")
     run("token", "list")
-    Settings.load().secret("cookie")
+    connect.installation(Settings.load())
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert files
     assert all(path.stat().st_mode & 0o077 == 0 for path in files)

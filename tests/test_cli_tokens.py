@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner, Result
+from peopled import people_in
 
 from lib.cli import main
 from lib.cli.durations import Duration
-from lib.people import DealsGrant, Grant, People, Person
+from lib.people import DealsGrant, Grant, Person
 from lib.settings import Settings
 from lib.tokens.access import Access
 
@@ -21,7 +22,7 @@ SEES_DEALS = DealsGrant("read")
 def access(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Access:
     """A home of its own, with Ada, who may see the project demo."""
     monkeypatch.setenv("TRANCHE_HOME", str(tmp_path))
-    people = People(tmp_path / "people.yaml", rounds=4)
+    people = people_in(tmp_path)
     people.add(Person("ada", "Ada Example", None, "viewer", (Grant("demo"),), deals=SEES_DEALS), "right")
     return Access.of(Settings.load())
 

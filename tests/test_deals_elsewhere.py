@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from conftest import copied
+from peopled import people_in
 from serving import serving
 from standin.book import SETTINGS, Book
 from standin.deals import deals
@@ -19,7 +20,7 @@ from lib.deals.client import Deals
 from lib.deals.compat import PlainDeals
 from lib.deals.compat.dialect import Dialect
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
-from lib.people import ALL_DEALS, DealsGrant, People, Person
+from lib.people import ALL_DEALS, DealsGrant, Person
 from lib.settings import Settings
 from lib.ui.deals import edits, leftovers
 from lib.ui.new_package import numbers
@@ -146,7 +147,7 @@ def test_an_open_drawer_looks_at_role_and_grants(
     desk = visit("deals")
     desk.text_input(key="bring_in_id").set_value(str(deal))
     clean(desk.button(key="bring_in_open").click().run())
-    People(tmp_path / "home" / "people.yaml", rounds=4).grant_deals("manager", DealsGrant.parse(grant))
+    people_in(tmp_path / "home").grant_deals("manager", DealsGrant.parse(grant))
     book.asked.clear()
     desk.button(key="action_active").click().run()
     assert not desk.exception

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from peopled import people_in
 from streamlit.testing.v1 import AppTest
 
 from lib.people import Grant, People
@@ -25,7 +26,7 @@ def desk(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
 @pytest.fixture
 def people(own_home: Path) -> People:
     """Those who may sign in."""
-    return People(own_home / "people.yaml", rounds=4)
+    return people_in(own_home)
 
 
 def sign_in(visit: AppTest, name: str, password: str = PASSWORD) -> AppTest:
@@ -200,7 +201,7 @@ def test_nothing_is_left_for_the_next_person(desk: Desk, people: People, own_hom
     elif how == "time":
         visit.session_state["session_ends"] = 1.0
     else:
-        Sessions(own_home / "sessions.json", people).end("manager", ends)
+        Sessions(people).end("manager", ends)
     assert not is_signed_in(visit.run())
     left = state_of(visit)
     assert left.keys() <= SIGNED_OUT | OF_THE_SIGN_IN

@@ -61,19 +61,19 @@ def test_a_full_disk_is_a_sentence(prepared: Path, words: tuple[str, ...]) -> No
     assert len(output.strip().splitlines()) == 1
 
 
-def test_a_disk_that_is_full_when_people_are_written(prepared: Path) -> None:
-    """A file of people that can't be written says so, and is as it was."""
-    path = prepared / "people.yaml"
+def test_a_disk_that_is_full_when_a_file_is_replaced(prepared: Path) -> None:
+    """A file that can't be written says so, and is as it was."""
+    path = prepared / "tranche.toml"
     before = path.read_bytes()
     usual = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1, usual[1]))
     try:
-        with pytest.raises(StoreUnavailable, match=r"people\.yaml can't be written: File too large"):
-            private.write(path, "usernames: {}\n")
+        with pytest.raises(StoreUnavailable, match=r"tranche\.toml can't be written: File too large"):
+            private.write(path, "demo = false\n")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, usual)
     assert path.read_bytes() == before
-    assert {found.name for found in prepared.glob(".people*")} == set()
+    assert {found.name for found in prepared.glob(".tranche*")} == set()
 
 
 def test_a_disk_that_is_full_while_preparing(prepared: Path) -> None:
@@ -89,7 +89,7 @@ def test_a_disk_that_is_full_from_the_first(tmp_path: Path) -> None:
     """Making the demo on a full disk ends with one sentence, too."""
     code, output = said([*TRANCHE, "demo"], tmp_path / "new", limit=1)
     assert code == 1
-    assert output.startswith("Error: ") and "File too large" in output
+    assert output.startswith("Error: ") and str(tmp_path / "new") in output
 
 
 @pytest.mark.parametrize("damage", [b"not a database " * 2000, b"", None], ids=["other", "empty", "cut off"])

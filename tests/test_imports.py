@@ -65,7 +65,7 @@ ARROWS = {
     "tokens": {"people", "database", "settings", "private", "wire"},
     "views": {"people", "database", "wire"},
     "database": {"settings", "private", "wire"},
-    "people": {"private", "wire"},
+    "people": {"database", "private", "wire"},
     "settings": {"private", "wire"},
     "private": {"wire"},
     "wire": set(),

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import LAST_DAY, PEOPLE
+from peopled import people_in
 from standin.app import Standin
 
 from lib import connect
-from lib.people import People
 from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
 from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
@@ -76,7 +76,7 @@ def planted_rows() -> pa.Table:
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reporting]:
     """A client of a service with those rows."""
     home = tmp_path_factory.mktemp("planted")
-    people = People(home / "people.yaml", rounds=4)
+    people = people_in(home)
     people.add(PEOPLE[2], "a password")
     with Warehouse(home / "warehouse").writer("p", "planted", PLANTED, {}) as writer:
         writer.write(planted_rows())

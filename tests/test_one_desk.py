@@ -9,10 +9,10 @@ from pathlib import Path
 import httpx
 import pytest
 from conftest import ROOT, desk_over
+from peopled import people_in
 from serving import free_port
 
 from lib import connect, private
-from lib.people import People
 from lib.settings import Settings
 from lib.wire.errors import Misconfigured
 
@@ -49,7 +49,7 @@ def test_one_desk_per_home(own_home: Path) -> None:
             [*CLI, "user", "add", "bo", "--role", "viewer", "--password-stdin"], own_home, "long enough\n"
         )
         assert added.returncode == 0
-    assert People(own_home / "people.yaml").get("bo") is not None
+    assert people_in(own_home).get("bo") is not None
     with connect.one_desk(Settings(home=own_home)):
         pass
 
@@ -61,6 +61,16 @@ def test_the_lock_is_the_homes(tmp_path: Path) -> None:
     with connect.one_desk(one), connect.one_desk(other), pytest.raises(Misconfigured, match="TRANCHE_HOME"):
         second.__enter__()
     with connect.one_desk(one):
+        pass
+
+
+def test_desks_over_postgresql_share_a_home(tmp_path: Path) -> None:
+    """Desks with a database of PostgreSQL run over one home, and keep out one that has a file."""
+    shared = Settings(home=tmp_path / "one", database_url="postgresql+psycopg://tranche@/none")
+    alone = connect.one_desk(Settings(home=tmp_path / "one"))
+    with connect.one_desk(shared), connect.one_desk(shared), pytest.raises(Misconfigured, match="share one"):
+        alone.__enter__()
+    with connect.one_desk(Settings(home=tmp_path / "one")):
         pass
 
 

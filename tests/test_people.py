@@ -1,30 +1,45 @@
-"""People: the credentials file, passwords, grants."""
+"""People: passwords, roles, grants, and how guessing is slowed down."""
 
-import os
-import stat
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
+from sqlalchemy import Engine, func, select, update
 
+from lib import database
 from lib.people import Attempts, DealsGrant, Grant, People, Person
-from lib.wire.errors import BadRequest, Misconfigured, StoreUnavailable, TooManyAttempts, UnknownName
+from lib.people import attempts as attempts_module
+from lib.people.tables import attempts as rows_of_attempts
+from lib.people.tables import people as table
+from lib.wire.errors import BadRequest, TooManyAttempts, UnknownName
 
 ADA = Person("ada", "Ada Example", "ada@example.org", "viewer", (Grant("demo"),))
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Where the credentials file will be."""
-    return tmp_path / "home" / "people.yaml"
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    """A new database of SQLite, for what is the same on every database."""
+    engine = database.engine(f"sqlite:///{tmp_path}/tranche.db")
+    database.migrate(engine)
+    yield engine
+    engine.dispose()
 
 
 @pytest.fixture
-def people(path: Path) -> People:
+def either(database_url: str) -> Iterator[Engine]:
+    """A new database, once of SQLite and once of PostgreSQL."""
+    engine = database.engine(database_url)
+    database.migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def people(engine: Engine) -> People:
     """Ada alone, with a cheap hash."""
-    people = People(path, rounds=4)
+    people = People(engine, rounds=4)
     people.add(ADA, "right")
     return people
 
@@ -81,13 +96,13 @@ def test_no_role() -> None:
         replace(ADA, role="manger")  # type: ignore[arg-type]
 
 
-def test_add_and_get(people: People, path: Path) -> None:
-    """Who was added is there, for another reader of the file too, and whatever the capitals."""
+def test_add_and_get(people: People, engine: Engine) -> None:
+    """Who was added is there, for another process too, and whatever the capitals."""
     added = people.get("Ada ")
     assert added is not None
     assert added.added is not None
     assert replace(added, added=None) == ADA
-    assert People(path).everyone() == [added]
+    assert People(engine).everyone() == [added]
     assert people.get("bob") is None
 
 
@@ -97,10 +112,10 @@ def test_a_name_is_taken_once(people: People) -> None:
         people.add(ADA, "other")
 
 
-def test_file_is_private(people: People, path: Path) -> None:
-    """Only its owner may read the credentials file, and it holds no password."""
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert "right" not in path.read_text()
+def test_no_password_is_stored(people: People) -> None:
+    """What is stored of a person holds a hash of their password, and not the password."""
+    assert "right" not in str(people.record("ada"))
+    assert "$2b$04$" in str(people.record("ada"))
 
 
 def test_remove(people: People) -> None:
@@ -168,57 +183,37 @@ def test_a_longer_password_is_another(people: People) -> None:
     assert people.check("ada", "x" * 72)
 
 
-def test_a_running_desk_sees_changes(people: People, path: Path) -> None:
-    """Changes by another process are seen at once, and so is a removed file."""
-    other = People(path, rounds=4)
+def test_a_running_desk_sees_changes(either: Engine, database_url: str) -> None:
+    """Changes by another process are seen at once."""
+    people, other = People(either, rounds=4), People(database.engine(database_url), rounds=4)
+    people.add(ADA, "right")
     other.grant("ada", [Grant("new")])
     assert people.get("ada") == other.get("ada")
-    path.unlink()
+    other.remove("ada")
     assert people.everyone() == []
 
 
-def test_writers_at_once_lose_nothing(path: Path) -> None:
-    """People added at the same time over several handles are all there."""
+def test_writers_at_once_lose_nothing(either: Engine) -> None:
+    """People added at the same time over several handles are all there, and so are their grants."""
+    People(either, rounds=4).add(ADA, "pw")
 
     def add(number: int) -> None:
-        People(path, rounds=4).add(replace(ADA, username=f"p{number:02}"), "pw")
+        People(either, rounds=4).add(replace(ADA, username=f"p{number:02}"), "pw")
+        People(either, rounds=4).grant("ada", [Grant(f"g{number}")])
 
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(add, range(24)))
-    assert [person.username for person in People(path).everyone()] == [f"p{n:02}" for n in range(24)]
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(add, range(12)))
+    ada, *others = People(either).everyone()
+    assert [person.username for person in others] == [f"p{n:02}" for n in range(12)]
+    assert len(ada.grants) == 13
 
 
-def test_unknown_fields_are_kept(people: People, path: Path) -> None:
-    """What somebody else wrote into the file is there after a change."""
-    content = yaml.safe_load(path.read_text())
-    content["usernames"]["ada"]["picture"] = "ada.png"
-    path.write_text(yaml.safe_dump(content))
+def test_unknown_fields_are_kept(people: People, engine: Engine) -> None:
+    """What is stored of a person and unknown here is there after a change."""
+    with engine.begin() as connection:
+        connection.execute(update(table).values(record=people.record("ada") | {"picture": "ada.png"}))
     people.grant("ada", [Grant("new")])
-    assert yaml.safe_load(path.read_text())["usernames"]["ada"]["picture"] == "ada.png"
-
-
-def test_a_failed_write_keeps_the_old_file(
-    people: People, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """When writing fails, the file is as it was and nothing is left beside it."""
-
-    def full(handle: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    before = path.read_bytes()
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(StoreUnavailable, match="No space"):
-        people.grant("ada", [Grant("new")])
-    assert path.read_bytes() == before
-    assert {file.name for file in path.parent.iterdir()} == {"people.yaml", "people.yaml.lock"}
-
-
-def test_file_of_streamlit_authenticator(path: Path) -> None:
-    """Entries as streamlit-authenticator writes them are read: two names, capitals, no grants of ours."""
-    path.parent.mkdir()
-    entry = {"email": "b@example.org", "first_name": "Bob", "last_name": "Example", "roles": ["admin"]}
-    path.write_text(yaml.safe_dump({"usernames": {"Bob": entry}}))
-    assert People(path).get("bob") == Person("bob", "Bob Example", "b@example.org", "admin")
+    assert people.record("ada")["picture"] == "ada.png"
 
 
 def test_credentials_open_streamlit_authenticator(people: People) -> None:
@@ -232,32 +227,12 @@ def test_credentials_open_streamlit_authenticator(people: People) -> None:
     assert people.get("ada")
 
 
-def test_a_plain_password_in_the_file_opens_nothing(people: People, path: Path) -> None:
+def test_a_plain_password_opens_nothing(people: People, engine: Engine) -> None:
     """A password written in plain by hand lets nobody in, here or on the desk."""
-    content = yaml.safe_load(path.read_text())
-    content["usernames"]["ada"]["password"] = "plain"
-    path.write_text(yaml.safe_dump(content))
+    with engine.begin() as connection:
+        connection.execute(update(table).values(record=people.record("ada") | {"password": "plain"}))
     assert people.check("ada", "plain") is None
     assert people.credentials() == {"usernames": {}}
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("usernames:\n  ada: [}", r"people\.yaml, line 2: not YAML"),
-        ("- ada", r"people\.yaml must have 'usernames'"),
-        ("usernames: {ada: viewer}", r"one mapping of fields per person"),
-        ("usernames: {ada: {roles: [boss]}}", r"entry 'ada' can't be read: Unknown role 'boss'"),
-        ("usernames: {ada: {grants: ['/']}}", r"entry 'ada' can't be read: '/' is not a grant"),
-        ("usernames: {ada: {roles: 7}}", r"entry 'ada' can't be read"),
-    ],
-)
-def test_unreadable_file(path: Path, text: str, reason: str) -> None:
-    """A file that can't be read is named, with the entry or line."""
-    path.parent.mkdir()
-    path.write_text(text)
-    with pytest.raises(Misconfigured, match=reason):
-        People(path).everyone()
 
 
 class Clock:
@@ -277,10 +252,10 @@ def failing(attempts: Attempts, times: int, username: str = "ada", address: str 
         attempts.begin(username, address)
 
 
-def test_repeated_failures_are_slowed_down(people: People, path: Path) -> None:
+def test_repeated_failures_are_slowed_down(people: People, engine: Engine) -> None:
     """After five wrong passwords even the right one waits, and then opens."""
     clock = Clock()
-    slowed = People(path, rounds=4, attempts=Attempts(clock))
+    slowed = People(engine, rounds=4, attempts=Attempts(engine, clock))
     for _ in range(5):
         assert slowed.check("ada", "wrong", "192.0.2.1") is None
     with pytest.raises(TooManyAttempts, match="try again in 300 seconds") as caught:
@@ -291,25 +266,25 @@ def test_repeated_failures_are_slowed_down(people: People, path: Path) -> None:
     assert slowed.check("ada", "right", "192.0.2.1")
 
 
-def test_unknown_names_are_slowed_down_alike() -> None:
+def test_unknown_names_are_slowed_down_alike(engine: Engine) -> None:
     """Whether a name exists can't be told from the waiting."""
-    attempts = Attempts(Clock())
+    attempts = Attempts(engine, Clock())
     failing(attempts, 5, "nobody", None)
     with pytest.raises(TooManyAttempts):
         attempts.begin("nobody", None)
 
 
-def test_success_clears_the_pair() -> None:
+def test_success_clears_the_pair(engine: Engine) -> None:
     """A right password forgets the failures of this name from this address."""
-    attempts = Attempts(Clock())
+    attempts = Attempts(engine, Clock())
     for _ in range(10):
         failing(attempts, 5)
         attempts.succeeded("ada", "192.0.2.1")
 
 
-def test_guesses_spread_over_names_and_addresses() -> None:
+def test_guesses_spread_over_names_and_addresses(engine: Engine) -> None:
     """Fifty failures from one address, or of one name, slow that address or name down as a whole."""
-    attempts = Attempts(Clock())
+    attempts = Attempts(engine, Clock())
     for number in range(50):
         attempts.begin(f"p{number}", "192.0.2.1")
         attempts.begin("ada", f"198.51.100.{number}")
@@ -330,11 +305,12 @@ def test_guesses_spread_over_names_and_addresses() -> None:
         (("not an address", "x" * 100_000), True),
     ],
 )
-def test_addresses_that_count_as_one(addresses: tuple[str, str], is_one: bool) -> None:
+def test_addresses_that_count_as_one(addresses: tuple[str, str], is_one: bool, engine: Engine) -> None:
     """A /64 of IPv6 counts as one address, as do all texts that are none, however long."""
-    attempts = Attempts(Clock())
+    attempts = Attempts(engine, Clock())
     failing(attempts, 5, address=addresses[0])
-    assert all(len(part) < 64 for key in attempts._failures for part in key)
+    with engine.connect() as connection:
+        assert max(len(row.origin) for row in connection.execute(select(rows_of_attempts))) < 64
     if is_one:
         with pytest.raises(TooManyAttempts):
             attempts.begin("ada", addresses[1])
@@ -342,9 +318,9 @@ def test_addresses_that_count_as_one(addresses: tuple[str, str], is_one: bool) -
         attempts.begin("ada", addresses[1])
 
 
-def test_attempts_at_once_do_not_pass_the_limit() -> None:
+def test_attempts_at_once_do_not_pass_the_limit(either: Engine) -> None:
     """An attempt counts from its beginning, so that many at the same time are slowed down too."""
-    attempts = Attempts(Clock())
+    attempts = Attempts(either, Clock())
 
     def allowed(_: int) -> bool:
         try:
@@ -357,45 +333,42 @@ def test_attempts_at_once_do_not_pass_the_limit() -> None:
         assert sum(pool.map(allowed, range(40))) == 5
 
 
-def test_memory_is_bounded() -> None:
-    """Guesses under ever new names don't fill the memory."""
-    attempts = Attempts(Clock())
-    for number in range(30_000):
+def test_what_is_remembered_is_bounded(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guesses under ever new names don't fill the database, and what is over is forgotten."""
+    monkeypatch.setattr(attempts_module, "REMEMBERED", 10)
+    clock = Clock()
+    attempts = Attempts(engine, clock)
+
+    def count() -> int:
+        with engine.connect() as connection:
+            return connection.execute(select(func.count()).select_from(rows_of_attempts)).scalar_one()
+
+    for number in range(30):
         attempts.begin(f"p{number}", None)
-    assert len(attempts._failures) <= 20_001
+    assert count() == 10
+    clock.now += 300
+    attempts.begin("ada", None)
+    assert count() == 1
 
 
-BEFORE = """
-usernames:
-  vera: {name: Vera, roles: [viewer], password: x}
-  max: {name: Max, roles: [manager], grants: [demo], password: x}
-  ada: {name: Ada, roles: [admin], password: x}
-"""
+def test_failures_at_one_desk_count_at_the_other(either: Engine, database_url: str) -> None:
+    """Guesses that are spread over desks are slowed down as those at one."""
+    desks = People(either, rounds=4), People(database.engine(database_url), rounds=4)
+    desks[0].add(ADA, "right")
+    for number in range(5):
+        assert desks[number % 2].check("ada", "wrong", "192.0.2.1") is None
+    for desk in desks:
+        with pytest.raises(TooManyAttempts):
+            desk.check("ada", "right", "192.0.2.1")
 
 
-def test_existing_people_keep_their_permissions(path: Path) -> None:
-    """Without grants for deals in the file viewers read, managers and administrators write, all seats."""
-    path.parent.mkdir()
-    path.write_text(BEFORE)
-    people = People(path, rounds=4)
-    held = {"vera": "read", "max": "write", "ada": "write"}
-    assert {person.username: str(person.deals) for person in people.everyone()} == held
-    people.migrate()
-    written = yaml.safe_load(path.read_text())
-    assert {name: record["deals"] for name, record in written["usernames"].items()} == held
-    assert written["usernames"]["max"]["grants"] == ["demo"]
-    before = path.stat().st_ino
-    people.migrate()
-    assert path.stat().st_ino == before
-
-
-def test_a_person_added_by_hand_later_may_see_no_deals(path: Path) -> None:
-    """Once the file states who may do what with deals, an entry that says nothing grants nothing."""
-    path.parent.mkdir()
-    path.write_text("format: 2\nusernames:\n  max: {name: Max, roles: [manager], password: x}\n")
-    max_ = People(path, rounds=4).get("max")
-    assert max_ is not None
-    assert not max_.deals.reads
+def test_a_clock_that_was_put_back_locks_nobody_out(engine: Engine) -> None:
+    """Failures that seem to come hours later don't count."""
+    clock = Clock()
+    attempts = Attempts(engine, clock)
+    failing(attempts, 5)
+    clock.now -= 7200
+    attempts.begin("ada", "192.0.2.1")
 
 
 def test_another_role_has_its_usual_deals_unless_others_were_granted(people: People) -> None:

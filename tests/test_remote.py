@@ -12,11 +12,12 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from peopled import people_in
 from serving import serving
 
 from lib import connect
 from lib.deals.models import Seat
-from lib.people import Grant, People, Person
+from lib.people import Grant, Person
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
 from lib.settings import Settings
 from lib.wire import server
@@ -150,7 +151,7 @@ def test_proxies(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def added(person: Person, settings: Settings) -> Person:
     """The person, known to the desk of these settings."""
-    People(settings.people_file, rounds=4).add(person, PASSWORD)
+    people_in(settings.home).add(person, PASSWORD)
     return connect.installation(settings).people.get(person.username)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import copied
+from peopled import people_in
 
 from lib import connect
 from lib.backup import back_up, restore
@@ -80,8 +81,8 @@ def changed(found: Members) -> Members:
 DAMAGES: dict[str, tuple[Callable[[Members], Members], str]] = {
     "a byte": (changed, r"parquet' is damaged: its SHA-256 digest"),
     "a file is missing": (
-        lambda found: {name: found[name] for name in found if name != "home/people.yaml"},
-        "'home/people.yaml' is missing",
+        lambda found: {name: found[name] for name in found if name != "home/tranche.toml"},
+        "'home/tranche.toml' is missing",
     ),
     "a file too many": (lambda found: {"home/more": b"", **found}, "'home/more' is not in manifest.json"),
     "no manifest": (
@@ -140,7 +141,7 @@ def test_a_member_outside_of_the_home_is_refused(
 def test_only_plain_files_are_taken(kind: bytes, archive: Path, target: Path, tmp_path: Path) -> None:
     """Links, devices, pipes and folders are refused, also where they point into the home."""
     about = tarfile.TarInfo("home/link")
-    about.type, about.linkname = kind, "home/people.yaml"
+    about.type, about.linkname = kind, "home/tranche.toml"
     found = {name: content for name, content in members(archive).items() if name != MANIFEST}
     with pytest.raises(Damage, match="'home/link' is no plain file"):
         restore(packed(tmp_path / "hostile.tar", found, about), target)
@@ -150,8 +151,8 @@ def test_a_member_twice_is_refused(archive: Path, target: Path, tmp_path: Path) 
     """The second one would be written where the first was verified."""
     found = members(archive)
     del found[MANIFEST]
-    again = tarfile.TarInfo("home/people.yaml")
-    with pytest.raises(Damage, match=r"'home/people\.yaml' is there twice"):
+    again = tarfile.TarInfo("home/tranche.toml")
+    with pytest.raises(Damage, match=r"'home/tranche\.toml' is there twice"):
         restore(packed(tmp_path / "hostile.tar", found, again), target)
 
 
@@ -180,17 +181,18 @@ def test_settings_that_name_another_database_are_refused(
 
 def test_a_home_that_holds_something_is_kept(archive: Path, own_home: Path) -> None:
     """It is replaced when that is said, as a whole, and is then beside it under another name."""
-    (own_home / "people.yaml").write_text("usernames: {}\n")
+    (own_home / "tranche.toml").write_text("# mine\n")
     (own_home / "more").write_text("mine")
     with pytest.raises(BadRequest, match="is not empty: --replace"):
         restore(archive, own_home)
     with connect.one_desk(Settings(home=own_home)), pytest.raises(BadRequest, match="A desk is running"):
         restore(archive, own_home, replace=True)
     with pytest.raises(Damage):
-        restore(own_home / "people.yaml", own_home, replace=True)
+        restore(own_home / "tranche.toml", own_home, replace=True)
     assert (own_home / "more").read_text() == "mine"
     done = restore(archive, own_home, replace=True)
-    assert "viewer" in (own_home / "people.yaml").read_text()
+    assert "demo" in (own_home / "tranche.toml").read_text()
+    assert people_in(own_home).get("viewer")
     assert not (own_home / "more").exists()
     assert done.former is not None
     assert (done.former / "more").read_text() == "mine"

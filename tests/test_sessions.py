@@ -1,35 +1,40 @@
 """Sign-ins: what a cookie claims counts only while it is noted here."""
 
-import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from peopled import people_in
+from sqlalchemy import select
 
+from lib import database
 from lib.people import Grant, People, Person
+from lib.people.secret import public_name, secret
 from lib.people.sessions import Sessions
+from lib.people.tables import sign_ins
 
 ADA = Person("ada", "Ada Example", None, "viewer")
 NOW, ENDS = 1_000_000.0, 1_000_600.25
 
 
 @pytest.fixture
-def people(tmp_path: Path) -> People:
+def people(tmp_path: Path, database_url: str) -> People:
     """Ada alone, with a cheap hash."""
-    people = People(tmp_path / "people.yaml", rounds=4)
+    people = people_in(tmp_path, database_url)
     people.add(ADA, "right")
     return people
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Where the sign-ins are kept."""
-    return tmp_path / "home" / "sessions.json"
+def other(tmp_path: Path, database_url: str, people: People) -> Sessions:
+    """The sign-ins as another desk over the same database knows them."""
+    return Sessions(people_in(tmp_path, database_url), lambda: NOW)
 
 
 @pytest.fixture
-def sessions(path: Path, people: People) -> Sessions:
+def sessions(people: People) -> Sessions:
     """Ada is signed in."""
-    sessions = Sessions(path, people, lambda: NOW)
+    sessions = Sessions(people, lambda: NOW)
     sessions.begin("ada", ENDS)
     return sessions
 
@@ -41,29 +46,31 @@ def test_a_sign_in_holds(sessions: Sessions, people: People) -> None:
     assert sessions.person("eve", ENDS) is None
 
 
-def test_a_sign_in_outlives_a_restart(sessions: Sessions, path: Path, people: People) -> None:
-    """Another process that opens the same file knows the sign-in, and its end to the last digit."""
-    assert Sessions(path, people, lambda: NOW).person("ada", ENDS)
+def test_a_sign_in_holds_at_every_desk(sessions: Sessions, other: Sessions) -> None:
+    """Another process over the same database knows the sign-in, and its end to the last digit."""
+    assert other.person("ada", ENDS)
+    assert other.count() == 1
 
 
-def test_signing_out_ends_it(sessions: Sessions, path: Path, people: People) -> None:
-    """After the sign-out nothing brings it back, not even a restart; other sign-ins go on."""
+def test_signing_out_ends_it(sessions: Sessions, other: Sessions) -> None:
+    """After the sign-out nothing brings it back, at no desk; other sign-ins go on."""
     sessions.begin("ada", ENDS + 1)
     sessions.end("ada", ENDS)
-    for known in (sessions, Sessions(path, people, lambda: NOW)):
+    for known in (sessions, other):
         assert known.person("ada", ENDS) is None
         assert known.person("ada", ENDS + 1)
 
 
-def test_time_ends_it(path: Path, people: People) -> None:
+def test_time_ends_it(people: People) -> None:
     """A sign-in is over at its end, and forgotten with the next one."""
     clock = [NOW]
-    sessions = Sessions(path, people, lambda: clock[0])
+    sessions = Sessions(people, lambda: clock[0])
     sessions.begin("ada", ENDS)
     clock[0] = ENDS
     assert sessions.person("ada", ENDS) is None
     sessions.begin("ada", ENDS + 600)
-    assert str(ENDS) not in path.read_text()
+    with people.engine.connect() as connection:
+        assert connection.execute(select(sign_ins.c.ends)).scalars().all() == [ENDS + 600]
 
 
 def test_another_password_ends_it(sessions: Sessions, people: People) -> None:
@@ -88,40 +95,63 @@ def test_role_and_grants_are_those_of_now(sessions: Sessions, people: People) ->
     assert before and after and not before.may_see("demo", "delivery") and after.may_see("demo", "delivery")
 
 
-def test_the_file_is_the_owners(sessions: Sessions, path: Path) -> None:
-    """The file is readable by its owner alone and holds no password hash."""
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert "$2b$" not in path.read_text()
+def test_no_hash_is_kept_with_a_sign_in(sessions: Sessions, people: People) -> None:
+    """Beside the name is a digest, and no hash of a password."""
+    with people.engine.connect() as connection:
+        (row,) = connection.execute(select(sign_ins)).all()
+    assert "$2b$" not in str(row)
+    assert len(row.proof) == 64
 
 
-def test_a_damaged_file_signs_everybody_out(path: Path, people: People) -> None:
-    """A file that can't be read opens nothing, and does not keep the desk from starting."""
-    path.parent.mkdir()
-    path.write_text("[{]")
-    sessions = Sessions(path, people, lambda: NOW)
-    assert sessions.person("ada", ENDS) is None
-    sessions.begin("ada", ENDS)
-    assert sessions.person("ada", ENDS)
-
-
-def test_two_processes_do_not_overwrite_each_other(path: Path, people: People) -> None:
-    """Sign-ins and sign-outs of one are honoured by the other, whichever opened the file first."""
-    one, other = (Sessions(path, people, lambda: NOW) for _ in range(2))
-    one.begin("ada", ENDS)
+def test_two_desks_do_not_overwrite_each_other(sessions: Sessions, other: Sessions) -> None:
+    """Sign-ins and sign-outs of one are honoured by the other at once."""
     other.begin("ada", ENDS + 1)
-    assert all(known.person("ada", end) for known in (one, other) for end in (ENDS, ENDS + 1))
-    one.end("ada", ENDS + 1)
+    assert all(known.person("ada", end) for known in (sessions, other) for end in (ENDS, ENDS + 1))
+    sessions.end("ada", ENDS + 1)
     assert other.person("ada", ENDS + 1) is None
     assert other.person("ada", ENDS)
 
 
-def test_who_has_the_password_of_the_demo_is_out_once_demo_mode_is_off(path: Path, tmp_path: Path) -> None:
+def test_what_one_desk_takes_away_the_other_knows(
+    sessions: Sessions, other: Sessions, people: People
+) -> None:
+    """A role, a grant or a person that is gone at one desk is gone at the other with the next look."""
+    people.grant("ada", [Grant("demo")])
+    found = other.person("ada", ENDS)
+    assert found and found.may_see("demo")
+    people.revoke("ada", [Grant("demo")])
+    found = other.person("ada", ENDS)
+    assert found and not found.may_see("demo")
+    people.remove("ada")
+    assert other.person("ada", ENDS) is None
+
+
+def test_the_key_of_cookies_is_the_same_at_every_desk(people: People, other: Sessions) -> None:
+    """It is made once, of 32 random bytes, whoever asks first; another installation has another one."""
+    found = {secret(one, "cookie") for one in (people.engine, other._engine)}
+    assert [len(key) for key in found] == [43]
+    assert secret(people.engine, "another") not in found
+    assert public_name("tranche", *found) == public_name("tranche", *found) != public_name("tranche", "x")
+
+
+def test_desks_that_start_together_have_one_key(database_url: str, people: People) -> None:
+    """Desks that ask for it at the same time get the same one."""
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(secret_of, [database_url] * 8))) == 1
+
+
+def secret_of(url: str) -> str:
+    """The secret over a connection of its own."""
+    return secret(database.engine(url), "raced")
+
+
+def test_who_has_the_password_of_the_demo_is_out_once_demo_mode_is_off(tmp_path: Path) -> None:
     """A sign-in from when the demo was on holds no more outside of it, until the password is another."""
-    people = People(tmp_path / "demo.yaml", rounds=4)
+    people = people_in(tmp_path)
     people.add(Person("admin", "Demo Admin", None, "admin"), "demo")
-    Sessions(path, people, lambda: NOW).begin("admin", ENDS)
-    outside = People(tmp_path / "demo.yaml", rounds=4, locks_demo=True)
-    sessions = Sessions(path, outside, lambda: NOW)
+    Sessions(people, lambda: NOW).begin("admin", ENDS)
+    outside = people_in(tmp_path, locks_demo=True)
+    sessions = Sessions(outside, lambda: NOW)
     assert sessions.person("admin", ENDS) is None
     assert outside.check("admin", "demo") is None
     outside.set_password("admin", "quite another")

@@ -1,9 +1,6 @@
 """Settings: where they come from, which wins, and what is said of a wrong one."""
 
 import re
-import stat
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -128,34 +125,6 @@ def test_services_differ() -> None:
     """One identifier for both services would let a reporting token change deals."""
     with pytest.raises(Misconfigured, match="must differ"):
         Settings.load(deals_service="reporting")
-
-
-def test_secret(home: Path) -> None:
-    """A secret is made once, of 32 random bytes, for its owner's eyes alone."""
-    secret = Settings.load().secret("cookie")
-    assert Settings.load().secret("cookie") == secret != Settings.load().secret("other")
-    assert len(secret) == 43
-    assert stat.S_IMODE((home / "secrets" / "cookie").stat().st_mode) == 0o600
-    assert stat.S_IMODE((home / "secrets").stat().st_mode) == 0o700
-    assert sorted(path.name for path in (home / "secrets").iterdir()) == ["cookie", "other"]
-
-
-def test_secret_is_the_same_for_all_who_ask_at_once(home: Path) -> None:
-    """Processes that start together agree on one secret."""
-    with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as pool:
-        found = set(pool.map(secret_of, [str(home)] * 16))
-    assert len(found) == 1
-
-
-def secret_of(home: str) -> str:
-    """The secret as another process gets it."""
-    return Settings(home=Path(home)).secret("raced")
-
-
-def test_a_secrets_name_is_no_path(home: Path) -> None:
-    """A secret's name can't lead out of its folder."""
-    with pytest.raises(ValueError, match="a secret's name"):
-        Settings.load().secret("../people")
 
 
 def test_the_documents_have_the_table() -> None:

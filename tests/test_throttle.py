@@ -1,10 +1,14 @@
 """The throttle: so many requests in any 60 seconds, for each caller."""
 
+from pathlib import Path
+
 import pytest
 from clocks import Stopwatch
 
+from lib import database
+from lib.tokens.tally import Tally
 from lib.wire.errors import Throttled
-from lib.wire.throttle import CALLERS_BEFORE_A_SWEEP, Throttle
+from lib.wire.throttle import CALLERS_BEFORE_A_SWEEP, Elsewhere, Throttle
 
 
 @pytest.fixture
@@ -59,4 +63,90 @@ def test_callers_have_their_own(clock: Stopwatch) -> None:
     clock.seconds += 61
     throttle.admit("ada")
     throttle.admit("bob")
-    assert len(throttle._admitted) == 2
+    assert len(throttle._callers) == 2
+
+
+class Others:
+    """What another process tells: requests of so many seconds ago; None while it can't be asked."""
+
+    def __init__(self) -> None:
+        self.theirs: Elsewhere | None = ()
+        self.told: list[int] = []
+
+    def __call__(self, caller: object, count: int) -> Elsewhere | None:
+        """Note what is told, and tell."""
+        self.told += [count] if count and self.theirs is not None else []
+        return self.theirs
+
+
+def test_requests_of_other_processes_count(clock: Stopwatch) -> None:
+    """What was admitted elsewhere in the last minute leaves room for the rest, until that minute is over."""
+    others = Others()
+    others.theirs = ((15.0, 2),)
+    throttle = Throttle(3, clock, others)
+    throttle.admit("ada")
+    with pytest.raises(Throttled) as refused:
+        throttle.admit("ada")
+    assert refused.value.retry_after == 45
+    others.theirs = ()
+    clock.seconds += 45
+    throttle.admit("ada")
+    throttle.admit("ada")
+
+
+def test_others_are_told_after_a_twentieth(clock: Stopwatch) -> None:
+    """With a limit of 100 others hear of five requests at a time, of a small limit of each."""
+    for limit, told in ((100, [5, 5]), (10, [1] * 10)):
+        others = Others()
+        throttle = Throttle(limit, clock, others)
+        for _ in range(10):
+            throttle.admit("ada")
+        assert others.told == told
+
+
+def test_requests_are_admitted_while_others_can_not_be_asked(clock: Stopwatch) -> None:
+    """Without an answer a process counts its own; what it could not tell it tells afterwards."""
+    others = Others()
+    others.theirs = None
+    throttle = Throttle(3, clock, others)
+    throttle.admit("ada")
+    throttle.admit("ada")
+    others.theirs = ()
+    throttle.admit("ada")
+    assert sum(others.told) == 3
+    with pytest.raises(Throttled):
+        throttle.admit("ada")
+
+
+def test_two_throttles_over_one_database(database_url: str, clock: Stopwatch) -> None:
+    """Two processes admit the limit together, and at most one more; other throttles are not concerned."""
+    engines = [database.engine(database_url) for _ in range(2)]
+    database.migrate(engines[0])
+    one, other = (Throttle(6, clock, Tally(engine, "reads")) for engine in engines)
+    writes = Throttle(6, clock, Tally(engines[0], "writes"))
+    admitted = 0
+    for number in range(20):
+        try:
+            (one, other)[number % 2].admit(7)
+            admitted += 1
+        except Throttled:
+            continue
+    assert admitted in (6, 7)
+    for _ in range(6):
+        writes.admit(7)
+    for engine in engines:
+        engine.dispose()
+
+
+def test_counting_goes_on_without_the_database(
+    tmp_path: Path, clock: Stopwatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where the tables can't be read the limit is that of the process, and the log says so."""
+    engine = database.engine(f"sqlite:///{tmp_path}/tranche.db")
+    throttle = Throttle(2, clock, Tally(engine, "reads"))
+    throttle.admit("ada")
+    throttle.admit("ada")
+    with pytest.raises(Throttled):
+        throttle.admit("ada")
+    assert "could not be counted" in caplog.text
+    engine.dispose()

@@ -9,9 +9,10 @@ from urllib.parse import urlencode
 
 import httpx
 import pytest
+from peopled import people_in
 
 from lib import database
-from lib.people import DealsGrant, Grant, People, Person
+from lib.people import DealsGrant, Grant, Person
 from lib.tokens.access import Access
 from lib.tokens.service import routes
 from lib.tokens.store import TokenStore
@@ -42,7 +43,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     """Ada, and the services reporting and deals."""
     engine = database.engine(f"sqlite:///{tmp_path}/tranche.db")
     database.migrate(engine)
-    people = People(tmp_path / "people.yaml", rounds=4)
+    people = people_in(tmp_path)
     people.add(Person("ada", "Ada Example", None, "viewer", (Grant("demo"),), deals=SEES_DEALS), "right")
     access = Access(TokenStore(engine), people)
     app = api([routes(access, ("reporting", "deals"), timedelta(hours=1))], max_body_bytes=100_000)

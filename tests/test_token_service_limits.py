@@ -12,9 +12,11 @@ from urllib.parse import urlencode
 import databases
 import httpx
 import pytest
+from sqlalchemy import func, select
 
 from lib import database
-from lib.people import Attempts, Grant, People, Person
+from lib.people import Grant, People, Person
+from lib.people.tables import attempts
 from lib.tokens import service
 from lib.tokens.access import Access
 from lib.tokens.service import routes
@@ -27,11 +29,11 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 MEBIBYTE = 2**20
 
 
-def access(folder: Path, url: str, attempts: Attempts) -> Access:
+def access(url: str) -> Access:
     """Ada may sign in."""
     engine = database.engine(url)
     database.migrate(engine)
-    people = People(folder / "people.yaml", rounds=4, attempts=attempts)
+    people = People(engine, rounds=4)
     people.add(Person("ada", "Ada Example", None, "viewer", (Grant("demo"),)), "right")
     return Access(TokenStore(engine), people)
 
@@ -43,26 +45,31 @@ def client(opened: Access) -> httpx.Client:
 
 
 @pytest.fixture
-def attempts() -> Attempts:
-    """What is remembered of failures."""
-    return Attempts()
+def opened(tmp_path: Path) -> Access:
+    """Ada may sign in, on SQLite."""
+    return access(f"sqlite:///{tmp_path}/tranche.db")
 
 
 @pytest.fixture
-def http(tmp_path: Path, attempts: Attempts) -> Iterator[httpx.Client]:
-    """A client of the token service, on SQLite."""
-    with client(access(tmp_path, f"sqlite:///{tmp_path}/tranche.db", attempts)) as found:
+def http(opened: Access) -> Iterator[httpx.Client]:
+    """A client of the token service."""
+    with client(opened) as found:
         yield found
 
 
-def test_names_that_nobody_can_have_are_not_remembered(http: httpx.Client, attempts: Attempts) -> None:
-    """Names over 64 characters are refused as a wrong password is, and leave nothing in memory."""
+def test_names_that_nobody_can_have_are_not_remembered(http: httpx.Client, opened: Access) -> None:
+    """Names over 64 characters are refused as a wrong password is, and no attempt is counted."""
+
+    def counted() -> int:
+        with opened.store.engine.connect() as connection:
+            return connection.execute(select(func.count()).select_from(attempts)).scalar_one()
+
     for number in range(20):
         answer = http.post("/oauth2/token/", data=ASKED | {"username": f"{number:065}"})
         assert (answer.status_code, answer.json()["error"]) == (401, "invalid_grant")
-    assert not attempts._failures
+    assert counted() == 0
     http.post("/oauth2/token/", data=ASKED | {"username": f"{1:064}"})
-    assert attempts._failures
+    assert counted() > 0
 
 
 def test_large_forms_leave_nothing_in_memory(http: httpx.Client) -> None:
@@ -82,12 +89,9 @@ def test_large_forms_leave_nothing_in_memory(http: httpx.Client) -> None:
     assert after - before < 10 * MEBIBYTE
 
 
-def test_few_wait_for_a_password_to_be_checked(
-    tmp_path: Path, attempts: Attempts, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_wait_for_a_password_to_be_checked(opened: Access, monkeypatch: pytest.MonkeyPatch) -> None:
     """While the threads for passwords are busy, only so many requests wait; others hear so at once."""
     monkeypatch.setattr(service, "PLACES", 3)
-    opened = access(tmp_path, f"sqlite:///{tmp_path}/tranche.db", attempts)
     let_go = threading.Event()
     check = opened.people.check
     opened.people.check = lambda *asked: (let_go.wait(60), check(*asked))[1]  # type: ignore[method-assign]
@@ -114,11 +118,11 @@ def test_failures_of_the_framework(http: httpx.Client, method: str, path: str, c
     assert answer.json().keys() == {"error", "error_description"}
 
 
-def test_without_the_database(tmp_path: Path, attempts: Attempts) -> None:
+def test_without_the_database() -> None:
     """PostgreSQL stops under the token service: its answer is RFC 6749's; when it is back, so are tokens."""
     with ExitStack() as stack:
         postgres = stack.enter_context(databases.server(databases.found()))
-        opened = access(tmp_path, postgres.url.format("postgres"), attempts)
+        opened = access(postgres.url.format("postgres"))
         http = stack.enter_context(client(opened))
         assert http.post("/oauth2/token/", data=ASKED).status_code == 200
         postgres.stop("fast")

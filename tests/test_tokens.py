@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, timedelta
-from pathlib import Path
 
 import pytest
 from clocks import Clock
@@ -38,9 +37,9 @@ def engine(database_url: str) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def access(engine: Engine, clock: Clock, tmp_path: Path) -> Access:
+def access(engine: Engine, clock: Clock) -> Access:
     """Ada, and no tokens yet."""
-    people = People(tmp_path / "people.yaml", rounds=4)
+    people = People(engine, rounds=4)
     people.add(replace(ADA, added=clock.now), "right")
     return Access(TokenStore(engine, clock), people)
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from conftest import PASSWORD
+from peopled import people_in
 from streamlit.testing.v1 import AppTest
 
 from lib import connect
-from lib.people import DealsGrant, Grant, People, Person
+from lib.people import DealsGrant, Grant, Person
 from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.tokens.models import Token
@@ -301,7 +302,7 @@ def test_only_administrators_act(visit: Visit, access: Access) -> None:
 
 def test_roles_can_be_changed(tmp_path: Path) -> None:
     """A role is changed in the file, and nothing else of the person is; there is no role of another name."""
-    people = People(tmp_path / "people.yaml", rounds=4)
+    people = people_in(tmp_path)
     people.add(Person("ada", "Ada", "ada@desk.example", "viewer", (Grant("demo"),)), "long enough")
     before = people.get("ada")
     assert people.set_role("ada", "manager").role == "manager"

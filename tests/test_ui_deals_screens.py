@@ -10,11 +10,12 @@ import pytest
 from boards import components
 from conftest import LAST_DAY
 from dealing import SOLD, Visit, clean, listed, sold_rows
+from peopled import people_in
 from streamlit.testing.v1 import AppTest
 
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, GeoTarget, Seat, SupplyPackage
-from lib.people import Grant, People
+from lib.people import Grant
 from lib.ui.deals import bulk, change, clone
 from lib.ui.supply import facts
 from lib.ui.supply.rows import DealRow
@@ -75,7 +76,7 @@ def test_viewers_only_look(visit: Visit) -> None:
 def test_the_api_decides(visit: Visit, own_deals_home: Path) -> None:
     """Somebody who becomes a viewer while the drawer is open is told so by the API; nothing is changed."""
     desk = opened(visit("deals"), "demand_deals-1")
-    People(own_deals_home / "people.yaml", rounds=4).set_role("manager", "viewer")
+    people_in(own_deals_home).set_role("manager", "viewer")
     desk.button(key="action_active").click().run()
     assert "can see deals, but not change them" in desk.error[0].value
 
@@ -115,7 +116,7 @@ def test_delivery(visit: Visit) -> None:
 
 def test_no_delivery_to_see(visit: Visit, own_deals_home: Path) -> None:
     """Who may see no slicer that tells deals apart is told that, and nothing of the figures."""
-    people = People(own_deals_home / "people.yaml", rounds=4)
+    people = people_in(own_deals_home)
     people.revoke("manager", [Grant("demo")])
     people.grant("manager", [Grant("demo", "delivery")])
     desk = section(opened(visit("deals"), "demand_deals-2"), "Delivery")

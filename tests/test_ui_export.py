@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 import xlrd
 from conftest import COUNTRIES, DEFINITION, LAST_DAY, PASSWORD, PEOPLE, small_rows
+from peopled import people_in
 
 from lib import connect
-from lib.people import People
 from lib.reporting import files
 from lib.reporting.client import Reporting
 from lib.reporting.models import (
@@ -53,7 +53,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
 def reporting(many: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reporting]:
     """A client of the slicer with those rows."""
     settings = Settings(home=tmp_path_factory.mktemp("many"), demo=True)
-    People(settings.people_file, rounds=4).add(PEOPLE[1], PASSWORD)
+    people_in(settings.home).add(PEOPLE[1], PASSWORD)
     with Warehouse(settings.warehouse).writer(
         "demo", "delivery", DEFINITION, {"country": COUNTRIES}
     ) as writer:

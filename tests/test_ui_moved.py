@@ -12,10 +12,10 @@ import downloads
 import duckdb
 import pytest
 from opening import of_delivery
+from peopled import people_in
 from streamlit.testing.v1 import AppTest
 
 from lib.demo import build, stories
-from lib.people import People
 from lib.reporting.warehouse import Warehouse
 from lib.ui.audience import moved
 from lib.ui.question import drill, moved_button
@@ -32,7 +32,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data directory with a smaller demo that ends today."""
     home = tmp_path_factory.mktemp("demo-moved")
     (home / "tranche.toml").write_text("demo = true\n")
-    build(Warehouse(home / "warehouse"), People(home / "people.yaml", rounds=4), TODAY, rows=ROWS)
+    build(Warehouse(home / "warehouse"), people_in(home), TODAY, rows=ROWS)
     return home
 
 

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 from conftest import COUNTRIES, DEFINITION, LAST_DAY, PASSWORD, PEOPLE, small_rows
 from opening import of_delivery
+from peopled import people_in
 from streamlit.testing.v1 import AppTest
 
 from lib import connect
-from lib.people import People
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, DataField, InfoQuery, KeyField, Slicer
 from lib.reporting.warehouse import Warehouse
@@ -150,7 +150,7 @@ def test_top_values_of_a_sample(tmp_path: Path) -> None:
     """Of a sample, figures say how far off they may be, but values are counted in all records."""
     many = pa.concat_tables([small_rows(seed) for seed in range(10)])
     settings = Settings(home=tmp_path, demo=True)
-    People(settings.people_file, rounds=4).add(PEOPLE[1], PASSWORD)
+    people_in(settings.home).add(PEOPLE[1], PASSWORD)
     with Warehouse(settings.warehouse).writer(
         "demo", "delivery", DEFINITION, {"country": COUNTRIES}
     ) as writer:

@@ -31,7 +31,7 @@ from lib.settings import Settings
 from lib.wire.errors import BadRequest, Misconfigured
 
 FILES, FOLDERS = (SETTINGS, PEOPLE, SESSIONS), (SECRETS, REJECTS)
-PASSING = (".lock", "-wal", "-shm", "-journal")  # of files that belong to running processes
+PASSING = (".lock", "-wal", "-shm", "-journal", ".carried-over")  # of running processes, or not read any more
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from lib.people import People
 from lib.reporting.warehouse import Warehouse
 from lib.reporting.warehouse.stored import StoredSlicer
 from lib.settings import CONFIG, Settings
+from lib.tokens.access import Access
 from lib.wire.errors import ImportRefused, Misconfigured
 
 FEWEST, MOST = 10_000, 3_000_000
@@ -39,7 +40,7 @@ def demo(rows: int, force: bool) -> None:
     with slicers or people of yours.
     """
     settings = Settings.load(demo=True)
-    warehouse, people = Warehouse(settings.warehouse), People(settings.people_file)
+    warehouse, people = Warehouse(settings.warehouse), Access.of(settings).people
     if not _keeps_demo_mode(settings):
         _refuse_to_mix(settings, warehouse, people)
         private.write(settings.home / "tranche.toml", DEMO_MODE)

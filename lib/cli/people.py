@@ -8,7 +8,7 @@ import click
 from lib.cli.caller import caller
 from lib.cli.deals_grant import DealsGrantType
 from lib.cli.table import table
-from lib.people import NO_DEALS, ROLES, SHORTEST_PASSWORD, DealsGrant, Grant, People, Person, Role
+from lib.people import NO_DEALS, ROLES, SHORTEST_PASSWORD, DealsGrant, Grant, Person, Role
 from lib.settings import Settings
 from lib.wire.errors import BadRequest
 
@@ -88,7 +88,7 @@ def list_people() -> None:
     """List all people: user name, name, role, e-mail, grants, deals."""
     rows = [
         (person.username, person.name, person.role, person.email or "", _grants(person), str(person.deals))
-        for person in People(Settings.load().people_file).everyone()
+        for person in _access().people.everyone()
     ]
     click.echo(table(("USER", "NAME", "ROLE", "E-MAIL", "MAY SEE", "DEALS"), rows))
 

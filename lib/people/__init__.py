@@ -1,4 +1,4 @@
-"""Who may sign in, and what they may see: the credentials file."""
+"""Who may sign in, and what they may see."""
 
 from lib.people.attempts import Attempts
 from lib.people.credentials import People

@@ -2,64 +2,96 @@
 
 import ipaddress
 import math
-import threading
 import time
 from collections.abc import Callable
 
+from sqlalchemy import ColumnElement, Connection, Engine, delete, func, insert, select
+
+from lib.database import reading, transact
+from lib.people.tables import attempts
+from lib.wire.deadline import Deadline
 from lib.wire.errors import TooManyAttempts
 
 WINDOW = 300.0
 LIMITS = {"pair": 5, "name": 50, "address": 50}
-REMEMBERED = 20_000
+REMEMBERED = 60_000
+SECONDS = 10
 NO_ADDRESS = "no address"
 
 Key = tuple[str, str, str]
 
 
 class Attempts:
-    """Failures of the last five minutes, in memory: by name from one address, by name, and by address.
+    """Failures of the last five minutes, in the database: by name from one address, by name, and by address.
 
     Five failures of a name from one address are let through, then one per minute on average; the limits of
-    a name alone and of an address alone are ten times that, for guesses spread over addresses or names. At
-    most `REMEMBERED` keys are kept, each of at most 64 characters of a name and 43 of an address.
+    a name alone and of an address alone are ten times that, for guesses spread over addresses or names. All
+    desks over the database count together. At most `REMEMBERED` rows are kept, up to three per attempt.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock` gives seconds that never run backwards."""
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._failures: dict[Key, list[float]] = {}
+    def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
+        """`clock` gives seconds since 1970."""
+        self._engine, self._clock = engine, clock
 
     def begin(self, username: str, address: str | None) -> None:
         """Count an attempt as failed before it is checked, so that parallel attempts can't pass the limit.
 
-        Raises TooManyAttempts, without counting, while the limit is reached.
+        Raises TooManyAttempts, without counting or writing, while the limit is reached.
         """
-        now = self._clock()
-        keys = _keys(username, address)
-        with self._lock:
-            self._forget(now)
-            recent = {key: [t for t in self._failures.get(key, ()) if t > now - WINDOW] for key in keys}
-            wait = max(_wait(times, LIMITS[key[0]], now) for key, times in recent.items())
-            if wait > 0:
-                raise TooManyAttempts(math.ceil(wait))
-            self._failures |= {key: [*times, now] for key, times in recent.items()}
+        now, keys = self._clock(), _keys(username, address)
+        rows = [{"kind": kind, "name": name, "origin": origin, "at": now} for kind, name, origin in keys]
+
+        def counted(connection: Connection) -> float:
+            if wait := _longest_wait(connection, keys, now):
+                return wait
+            connection.execute(insert(attempts), rows)
+            _forget(connection, now)
+            return 0.0
+
+        wait = reading(
+            self._engine, lambda found: _longest_wait(found, keys, now), Deadline(SECONDS)
+        ) or transact(self._engine, counted, Deadline(SECONDS))
+        if wait > 0:
+            raise TooManyAttempts(math.ceil(wait))
 
     def succeeded(self, username: str, address: str | None) -> None:
         """Take the attempt back, and the earlier failures of this name from this address with it."""
         pair, *others = _keys(username, address)
-        with self._lock:
-            self._failures.pop(pair, None)
-            for key in others:
-                if times := self._failures.get(key):
-                    times.pop()
 
-    def _forget(self, now: float) -> None:
-        """Bound the memory: beyond `REMEMBERED` keys, remove expired ones, then the oldest."""
-        if len(self._failures) <= REMEMBERED:
-            return
-        recent = [(key, times) for key, times in self._failures.items() if times and times[-1] > now - WINDOW]
-        self._failures = dict(recent[-REMEMBERED // 2 :])
+        def within(connection: Connection) -> None:
+            connection.execute(delete(attempts).where(_of(pair)))
+            for key in others:
+                last = select(func.max(attempts.c.id)).where(_of(key)).scalar_subquery()
+                connection.execute(delete(attempts).where(attempts.c.id == last))
+
+        transact(self._engine, within, Deadline(SECONDS))
+
+
+def _longest_wait(connection: Connection, keys: list[Key], now: float) -> float:
+    """Seconds until an attempt with these keys is allowed."""
+    return max(_wait(_recent(connection, key, now), LIMITS[key[0]], now) for key in keys)
+
+
+def _recent(connection: Connection, key: Key, now: float) -> list[float]:
+    """The times of the key's failures in the window, as many as its limit at most, in their order.
+
+    A clock that was put back has left times to come: those beyond the window don't count.
+    """
+    recent = (attempts.c.at > now - WINDOW) & (attempts.c.at <= now + WINDOW)
+    latest = select(attempts.c.at).where(_of(key), recent).order_by(attempts.c.at.desc())
+    return list(connection.execute(latest.limit(LIMITS[key[0]])).scalars())[::-1]
+
+
+def _forget(connection: Connection, now: float) -> None:
+    """Bound the table: remove what is over, and beyond `REMEMBERED` rows the oldest."""
+    over = (attempts.c.at <= now - WINDOW) | (attempts.c.at > now + WINDOW)
+    oldest = select(attempts.c.id).order_by(attempts.c.id.desc()).limit(1).offset(REMEMBERED)
+    connection.execute(delete(attempts).where(over | (attempts.c.id <= oldest.scalar_subquery())))
+
+
+def _of(key: Key) -> ColumnElement[bool]:
+    kind, name, origin = key
+    return (attempts.c.kind == kind) & (attempts.c.name == name) & (attempts.c.origin == origin)
 
 
 def _wait(times: list[float], limit: int, now: float) -> float:

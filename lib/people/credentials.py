@@ -1,64 +1,59 @@
-"""The credentials file: YAML in the shape that streamlit-authenticator takes, with our grants beside it.
+"""The people of an installation: rows of the database, in the shape that streamlit-authenticator takes.
 
-    format: 2
-    usernames:
-      ada: {name: Ada Example, email: null, roles: [manager], grants: [demo], deals: write, password: $2b$…}
+    ada → {name: Ada Example, email: null, roles: [manager], grants: [demo], deals: write, password: $2b$…}
 
 Fields that we don't know are kept. Names are stored in lower case, as streamlit-authenticator looks them up.
 """
 
-import copy
-import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import bcrypt
+from sqlalchemy import ColumnElement, Connection, Engine, delete, insert, select, update
 
-from lib import private
+from lib.database import reading, transact
 from lib.people import demo
 from lib.people.attempts import Attempts
 from lib.people.deals_grant import DealsGrant
 from lib.people.person import LONGEST_NAME, ROLES, Grant, Person, Role, capped, email_fault, name_fault, usual
-from lib.people.records import (
-    Records,
-    content_of,
-    hash_of,
-    is_current,
-    key,
-    parsed,
-    person_of,
-    record_of,
-    text_of,
-)
+from lib.people.records import Record, Records, hash_of, key, person_of, record_of
+from lib.people.tables import people
+from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, UnknownName
 
 BCRYPT_BYTES = 72
+SECONDS = 10
+Result = TypeVar("Result")
 
 
 class People:
-    """The people in the credentials file: read again after changes, written atomically under a lock."""
+    """The people in a database whose tables `database.migrate` has made. They are read each time, so that
+    a change by whichever process holds at once. StoreUnavailable without the database.
+    """
 
     def __init__(
-        self, path: Path, rounds: int = 12, attempts: Attempts | None = None, *, locks_demo: bool = False
+        self, engine: Engine, rounds: int = 12, attempts: Attempts | None = None, *, locks_demo: bool = False
     ) -> None:
         """`rounds` is bcrypt's cost: 12 takes a fifth of a second, each more doubles it.
 
         `locks_demo`: whoever has the password of the demo is locked out.
         """
-        self._path = path
+        self.engine = engine
         self._rounds = rounds
-        self._attempts = attempts or Attempts()
+        self._attempts = attempts or Attempts(engine)
         self._locks_demo = locks_demo
         self._with_demo_password: dict[str, bool] = {}
-        self._lock = threading.Lock()
-        self._read: tuple[tuple[int, int, int] | None, Records] = (None, {})
+
+    def record(self, username: str) -> Record | None:
+        """What is stored of the person of that name, ignoring case, or None."""
+        wanted = select(people.c.record).where(_is(key(username)))
+        return self._found(lambda connection: connection.execute(wanted).scalar_one_or_none())
 
     def get(self, username: str) -> Person | None:
         """The person of that name, ignoring case, or None."""
         name = key(username)
-        record = self._records().get(name)
+        record = self.record(name)
         return None if record is None else person_of(name, record)
 
     def known(self, username: str) -> Person:
@@ -75,7 +70,7 @@ class People:
         """
         if not self._locks_demo or person.username not in demo.NAMES:
             return False
-        hashed = hash_of(self._records().get(person.username, {}))
+        hashed = hash_of(self.record(person.username) or {})
         if hashed is None:
             return False
         if hashed not in self._with_demo_password:
@@ -98,16 +93,24 @@ class People:
         _check(person)
         hashed = self._hashed(password)
 
-        def added(records: Records) -> None:
-            if person.username in records:
-                raise BadRequest(f"There is a person '{person.username}' already")
-            records[person.username] = record_of(person) | {"password": hashed}
+        row = {"username": person.username, "record": record_of(person) | {"password": hashed}}
 
-        self._change(added)
+        def added(connection: Connection) -> None:
+            if connection.execute(select(people.c.username).where(_is(person.username))).one_or_none():
+                raise BadRequest(f"There is a person '{person.username}' already")
+            connection.execute(insert(people).values(row))
+
+        transact(self.engine, added, Deadline(SECONDS))
 
     def remove(self, username: str) -> None:
         """Remove a person; UnknownName if there is none."""
-        self._change(lambda records: records.pop(_known(username, records)))
+        name = key(username)
+
+        def removed(connection: Connection) -> None:
+            if not connection.execute(delete(people).where(_is(name))).rowcount:
+                raise UnknownName("person", name, _records(connection))
+
+        transact(self.engine, removed, Deadline(SECONDS))
 
     def grant(self, username: str, grants: Iterable[Grant]) -> Person:
         """Add grants to a person; returns the changed person."""
@@ -153,29 +156,22 @@ class People:
         if role not in (None, *ROLES):
             raise UnknownName("role", str(role), ROLES)
 
-        def changed(records: Records) -> None:
-            name = _known(username, records)
-            before = person_of(name, records[name])
+        def changed(record: Record) -> None:
+            before = person_of(key(username), record)
             is_usual = before.deals == usual(before.role)
             now = role or before.role
             wanted = deals or (usual(now) if is_usual else capped(now, before.deals))
             after = replace(before, role=now, deals=wanted)
-            records[name].update(roles=[after.role], deals=str(after.deals))
+            record.update(roles=[after.role], deals=str(after.deals))
             if grants is not None:
-                records[name]["grants"] = [str(grant) for grant in grants]
+                record["grants"] = [str(grant) for grant in grants]
 
-        records = self._change(changed)
-        return person_of(key(username), records[key(username)])
-
-    def migrate(self) -> None:
-        """Upgrade a file without permissions for deals: write those that its people had."""
-        if private.mark(self._path) is not None and not is_current(content_of(self._path)):
-            self._change(lambda records: None)
+        return self._change(username, changed)
 
     def set_password(self, username: str, password: str) -> None:
         """Give a person another password; UnknownName without such a person."""
         hashed = self._hashed(password)
-        self._change(lambda records: records[_known(username, records)].update(password=hashed))
+        self._change(username, lambda record: record.update(password=hashed))
 
     def check(self, username: str, password: str, address: str | None = None) -> Person | None:
         """The person, if the password is theirs, else None; as fast for a name that is not known.
@@ -187,7 +183,7 @@ class People:
             return None
         name = key(username)
         self._attempts.begin(name, address)
-        record = self._records().get(name, {})
+        record = self.record(name) or {}
         hashed = hash_of(record) or f"{bcrypt.gensalt(self._rounds).decode()}{'.' * 31}"
         given = password.encode("utf-8", "surrogatepass")
         right = bcrypt.checkpw(given[:BCRYPT_BYTES], hashed.encode()) and len(given) <= BCRYPT_BYTES
@@ -198,10 +194,7 @@ class People:
 
     def credentials(self) -> dict[str, Any]:
         """A fresh dict as streamlit-authenticator takes it, of those who have a hashed password."""
-        records = self._records()
-        return {
-            "usernames": {name: copy.deepcopy(record) for name, record in records.items() if hash_of(record)}
-        }
+        return {"usernames": {name: record for name, record in self._records().items() if hash_of(record)}}
 
     def _hashed(self, password: str) -> str:
         if not password or len(password.encode()) > BCRYPT_BYTES:
@@ -209,29 +202,31 @@ class People:
         return bcrypt.hashpw(password.encode(), bcrypt.gensalt(self._rounds)).decode()
 
     def _regrant(self, username: str, change: Callable[[list[Grant]], list[Grant]]) -> Person:
-        def changed(records: Records) -> None:
-            name = _known(username, records)
-            held = list(person_of(name, records[name]).grants)
-            records[name]["grants"] = [str(grant) for grant in change(held)]
+        def changed(record: Record) -> None:
+            held = list(person_of(key(username), record).grants)
+            record["grants"] = [str(grant) for grant in change(held)]
 
-        records = self._change(changed)
-        return person_of(key(username), records[key(username)])
+        return self._change(username, changed)
 
-    def _change(self, change: Callable[[Records], object]) -> Records:
-        """Read, change and write the file under its lock; returns the records as written."""
-        with private.locked(self._path):
-            records = copy.deepcopy(self._records())
-            change(records)
-            private.write(self._path, text_of(records))
-        return records
+    def _change(self, username: str, change: Callable[[Record], object]) -> Person:
+        """Read, change and write a person's record; no other writer comes between. Returns the person."""
+        name = key(username)
+
+        def within(connection: Connection) -> Person:
+            record = connection.execute(select(people.c.record).where(_is(name))).scalar_one_or_none()
+            if record is None:
+                raise UnknownName("person", name, _records(connection))
+            change(record)
+            connection.execute(update(people).where(_is(name)).values(record=record))
+            return person_of(name, record)
+
+        return transact(self.engine, within, Deadline(SECONDS))
 
     def _records(self) -> Records:
-        """The file's records, read again if the file has changed. Do not modify them."""
-        with self._lock:
-            mark = private.mark(self._path)
-            if mark != self._read[0]:
-                self._read = (mark, {} if mark is None else parsed(self._path))
-            return self._read[1]
+        return self._found(_records)
+
+    def _found(self, read: Callable[[Connection], Result]) -> Result:
+        return reading(self.engine, read, Deadline(SECONDS))
 
 
 def _check(person: Person) -> None:
@@ -243,8 +238,9 @@ def _check(person: Person) -> None:
             raise BadRequest(f"The {what} {value!r} can't be stored: {fault[0].lower()}{fault[1:-1]}")
 
 
-def _known(username: str, records: Records) -> str:
-    name = key(username)
-    if name not in records:
-        raise UnknownName("person", name, records)
-    return name
+def _is(username: str) -> ColumnElement[bool]:
+    return people.c.username == username
+
+
+def _records(connection: Connection) -> Records:
+    return {row.username: row.record for row in connection.execute(select(people))}

@@ -1,4 +1,4 @@
-"""The records of the credentials file: reads them into a Person, and writes them from one."""
+"""The records of people: reads them into a Person, and writes them from one; and the file of before."""
 
 import re
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from lib.wire.errors import Misconfigured, TrancheError
 
 Record = dict[str, Any]
 Records = dict[str, Record]
-FORMAT = 2  # of the file: since 2, who may do what with deals is stated for each person
+FORMAT = 2  # of the file of before: since 2, who may do what with deals is stated for each person
 Hash = re.compile(r"\$2[aby]\$\d\d\$.{53}")
 
 
@@ -49,7 +49,7 @@ def person_of(username: str, record: Record) -> Person:
             added=_instant(record["added"]) if record.get("added") else None,
         )
     except (TrancheError, TypeError, ValueError, AttributeError) as error:
-        raise Misconfigured(f"The people file's entry '{username}' can't be read: {error}") from error
+        raise Misconfigured(f"The entry of the person '{username}' can't be read: {error}") from error
 
 
 def hash_of(record: Record) -> str | None:
@@ -77,11 +77,6 @@ def content_of(path: Path) -> Any:
         raise Misconfigured(f"{path.name}{line}: not YAML ({error.problem})") from None
     except (yaml.YAMLError, UnicodeDecodeError):
         raise Misconfigured(f"{path.name} is not YAML in UTF-8") from None
-
-
-def text_of(records: Records) -> str:
-    """The file of these records."""
-    return yaml.safe_dump({"format": FORMAT, "usernames": records}, sort_keys=False, allow_unicode=True)
 
 
 def is_current(content: Any) -> bool:

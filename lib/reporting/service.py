@@ -70,7 +70,8 @@ class ReportingService:
         self._connected = connected or Connected(settings.connection_urls)
         self.costs, self.answers = Costs(), AnswerCache(settings.answers_megabytes * MEGABYTE)
         self.rows_read, self._counting = 0, threading.Lock()
-        self._throttle, self._is_exempt = Throttle(settings.throttle_questions), is_exempt
+        self._throttle = Throttle(settings.throttle_questions, share=access.tally("questions"))
+        self._is_exempt = is_exempt
 
     def deadline(self) -> Deadline:
         """A new deadline; create it when the request arrives."""

@@ -2,14 +2,12 @@
 
 import ipaddress
 import re
-import secrets
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from lib import private
 from lib.wire.network import Network
 
 PREFIX = "TRANCHE_"
@@ -25,7 +23,7 @@ class Local(BaseSettings):
 
     home: Path = Field(
         default=Path(".tranche"),
-        description="Data directory: rows, people, tokens, secrets, `tranche.toml`.",
+        description="Data directory: rows, the database, `tranche.toml`.",
     )
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8501, ge=1, le=65535, description="Port to listen on.")
@@ -87,7 +85,7 @@ class Local(BaseSettings):
     database_url: str = Field(
         default_factory=lambda given: f"sqlite:///{given['home'] / 'tranche.db'}",
         repr=False,
-        description="SQLAlchemy URL of the database of tokens and deals: SQLite or PostgreSQL.",
+        description="SQLAlchemy URL of the database of people, tokens and deals: SQLite or PostgreSQL.",
         json_schema_extra={"shown": "sqlite:///<home>/tranche.db"},
     )
     reporting_service: str = Field(
@@ -180,7 +178,7 @@ class Local(BaseSettings):
 
     @property
     def people_file(self) -> Path:
-        """The credentials file."""
+        """Where earlier versions kept people; carried over into the database when it is found."""
         return self.home / "people.yaml"
 
     @property
@@ -199,20 +197,6 @@ class Local(BaseSettings):
     def services(self) -> dict[str, str]:
         """The service identifier of each API: `reporting` and `deals` → identifier."""
         return {"reporting": self.reporting_service, "deals": self.deals_service}
-
-    def secret(self, name: str) -> str:
-        """The installation's secret of that name: 43 characters from 32 random bytes, made on first use.
-
-        Kept in `<home>/secrets/<name>`, 0600; processes that ask for it at the same time get the same one.
-        """
-        if not re.fullmatch(r"[a-z][a-z0-9_-]*", name):
-            raise ValueError(f"a secret's name is lower-case letters, digits, _ and -, not {name!r}")
-        private.folder(self.home)
-        path = private.folder(self.home / "secrets") / name
-        try:
-            return path.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return private.write_once(path, secrets.token_urlsafe(32))
 
 
 def number(value: Any, kind: Any) -> Any:

@@ -6,10 +6,12 @@ from typing import Self
 
 from lib import database
 from lib.people import DealsGrant, Grant, People, Person, Role
+from lib.people.carried import carry_over
 from lib.settings import Settings
 from lib.tokens.audit import Audit
 from lib.tokens.models import Caller, Kind, Token
 from lib.tokens.store import TokenStore
+from lib.tokens.tally import Tally
 from lib.wire.errors import AccessError, BadRequest, TooManyAttempts
 
 UNKNOWN = "unknown name"
@@ -31,12 +33,16 @@ class Access:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Over the database and the people's file of these settings; brings both up to date."""
+        """Over the database of these settings; brings it up to date."""
         engine = database.engine(settings.database_url)
         database.migrate(engine)
-        people = People(settings.people_file, locks_demo=not settings.demo)
-        people.migrate()
+        carry_over(engine, settings.people_file)
+        people = People(engine, locks_demo=not settings.demo)
         return cls(TokenStore(engine), people, settings.deals_service)
+
+    def tally(self, throttle: str) -> Tally:
+        """What the throttle of this name shares with those of other processes over the database."""
+        return Tally(self.store.engine, throttle)
 
     def sign_in(self, username: str, password: str, address: str | None = None) -> Person | None:
         """The person, if the password is theirs, else None. TooManyAttempts after repeated failures."""

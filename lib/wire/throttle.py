@@ -5,40 +5,111 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from itertools import islice
 
 from lib.wire.errors import Throttled
 
 WINDOW_SECONDS = 60.0
 CALLERS_BEFORE_A_SWEEP = 1000
+SHARED_AFTER = 20  # a process tells others of its requests when they are this part of the limit
+Elsewhere = tuple[tuple[float, int], ...]
+Share = Callable[[Hashable, int], Elsewhere | None]
+"""Tells other processes of so many more requests of a caller; gives theirs as (seconds ago, requests)."""
+
+
+@dataclass
+class _Caller:
+    """The times of a caller's requests here and in other processes, and how many those don't know of."""
+
+    here: deque[float] = field(default_factory=deque)
+    elsewhere: Elsewhere | None = None
+    untold: int = 0
+
+    def forget(self, now: float) -> None:
+        """Forget requests of more than a minute ago."""
+        while self.here and now - self.here[0] >= WINDOW_SECONDS:
+            self.here.popleft()
+        if self.elsewhere:
+            self.elsewhere = tuple(one for one in self.elsewhere if now - one[0] < WINDOW_SECONDS)
+
+    @property
+    def count(self) -> int:
+        """The requests that are not forgotten."""
+        return len(self.here) + sum(count for _, count in self.elsewhere or ())
+
+    @property
+    def first(self) -> float:
+        """The time of the first of them."""
+        return min([*islice(self.here, 1), *(at for at, _ in self.elsewhere or ())])
 
 
 class Throttle:
-    """The times of each caller's requests in the last minute. Safe among threads."""
+    """The times of each caller's requests in the last minute. Safe among threads.
 
-    def __init__(self, a_minute: int, now: Callable[[], float] = time.monotonic) -> None:
+    Processes that share count together: each tells the others after a twentieth of the limit, so that all of
+    them admit at most a twentieth (or one) more for each further process.
+    """
+
+    def __init__(
+        self, a_minute: int, now: Callable[[], float] = time.monotonic, share: Share | None = None
+    ) -> None:
+        """`now` gives seconds that never run backwards."""
         self.a_minute = a_minute
-        self._now = now
+        self._now, self._share = now, share
+        self._every = max(1, a_minute // SHARED_AFTER)
         self._lock = threading.Lock()
-        self._admitted: dict[Hashable, deque[float]] = {}
+        self._callers: dict[Hashable, _Caller] = {}
 
     def admit(self, caller: Hashable) -> None:
         """Count a request; Throttled, which is not counted, if the limit of the last minute is reached."""
         with self._lock:
-            now = self._now()
-            times = self._admitted.setdefault(caller, deque())
-            while times and now - times[0] >= WINDOW_SECONDS:
-                times.popleft()
-            if len(times) >= self.a_minute:
-                wait = max(1, math.ceil(times[0] + WINDOW_SECONDS - now))
+            known = self._callers.setdefault(caller, _Caller())
+            is_due = known.elsewhere is None or self._wait(known) > 0
+        if is_due:
+            self._exchange(caller, known)
+        with self._lock:
+            if wait := self._wait(known):
                 raise Throttled(
                     wait, f"More than {self.a_minute} requests a minute; try again in {wait} seconds"
                 )
-            times.append(now)
-            if len(self._admitted) > CALLERS_BEFORE_A_SWEEP:
+            now = self._now()
+            known.here.append(now)
+            known.untold += 1
+            is_due = known.untold >= self._every
+            if len(self._callers) > CALLERS_BEFORE_A_SWEEP:
                 self._sweep(now)
+        if is_due:
+            self._exchange(caller, known)
+
+    def _wait(self, known: _Caller) -> int:
+        """Seconds until the next request is admitted; 0: it is."""
+        now = self._now()
+        known.forget(now)
+        if known.count < self.a_minute:
+            return 0
+        return max(1, math.ceil(known.first + WINDOW_SECONDS - now))
+
+    def _exchange(self, caller: Hashable, known: _Caller) -> None:
+        """Tell other processes, and hear of theirs. What they could not be told is told the next time."""
+        if self._share is None:
+            return
+        with self._lock:
+            told, known.untold = known.untold, 0
+        found = self._share(caller, told)
+        with self._lock:
+            if found is None:
+                known.untold += told
+            else:
+                now = self._now()
+                known.elsewhere = tuple((now - ago, count) for ago, count in found)
 
     def _sweep(self, now: float) -> None:
         """Remove callers without a request in the last minute."""
-        idle = [one for one, times in self._admitted.items() if now - times[-1] >= WINDOW_SECONDS]
+        idle = [
+            one
+            for one, known in self._callers.items()
+            if not known.here or now - known.here[-1] >= WINDOW_SECONDS
+        ]
         for caller in idle:
-            del self._admitted[caller]
+            del self._callers[caller]

@@ -9,13 +9,14 @@ from urllib.parse import urlencode
 import pytest
 from conftest import COUNTRIES, DEFINITION, PASSWORD, small_rows, started
 from dealing import clients, package
+from peopled import people_in
 from playwright.sync_api import Page, expect
 from serving import free_port
 
 from browser.conftest import Serve, settled, wait_for_cookie
 from browser.hostile_texts import TEXTS
 from lib.deals.models import SupplyPackage
-from lib.people import People, Person
+from lib.people import Person
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 
@@ -63,7 +64,7 @@ def hostile_home(own_home: Path) -> Path:
     with Warehouse(own_home / "warehouse").writer("demo", "hostile", described, mappings) as writer:
         writer.write(small_rows(7))
         writer.commit("made for the test", "hostile")
-    people = People(own_home / "people.yaml", rounds=4)
+    people = people_in(own_home)
     people.add(Person("eve", HOSTILE, "eve@evil.example", "admin"), PASSWORD)
     clients(Settings(home=own_home, demo=True)).deals.create(SupplyPackage, package(HOSTILE, {}))
     return own_home

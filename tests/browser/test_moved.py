@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from peopled import people_in
 from playwright.sync_api import Locator, Page, expect
 
 from browser.conftest import Serve, Visitor, enter, settled
 from lib.demo import build, stories
-from lib.people import People
 from lib.reporting.warehouse import Warehouse
 
 PUBLISHER = "bid_context_wrapper.supply.publisher_id"
@@ -27,7 +27,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory, serve: Serve) -> Iterator[str
     """The address of a desk over a smaller demo that ends today."""
     home = tmp_path_factory.mktemp("demo-moved")
     (home / "tranche.toml").write_text("demo = true\n")
-    build(Warehouse(home / "warehouse"), People(home / "people.yaml", rounds=4), TODAY, rows=ROWS)
+    build(Warehouse(home / "warehouse"), people_in(home), TODAY, rows=ROWS)
     with serve(home) as address:
         yield address
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import httpx
 import pytest
 from conformance.transports import TRANSPORTS
+from peopled import people_in
 from sqlalchemy import create_engine, text
 
 from deals.caller import Caller, World, world
 from lib import connect
 from lib.deals.client import Deals
-from lib.people import ALL_DEALS, DealsGrant, People, Person
+from lib.people import ALL_DEALS, DealsGrant, Person
 from lib.settings import Settings
 from lib.wire.call import Patience
 
@@ -51,7 +52,7 @@ def new_database(
 
 def open_desk(home: Path, database_url: str, **settings: object) -> connect.Installation:
     """A desk with three people, without a throttle unless the settings say otherwise."""
-    people = People(home / "people.yaml", rounds=4)
+    people = people_in(home, database_url)
     for person in PEOPLE:
         people.add(person, PASSWORD)
     usual = {"throttle_reads": UNLIMITED, "throttle_writes": UNLIMITED, "database_url": database_url}

@@ -166,12 +166,13 @@ def test_500_without_internals(opened: Opened, sister: str) -> None:
         caller.make("dsps", {"name": "works again"})
 
 
-def test_500_for_a_broken_file_of_the_installation(opened: Opened, sister: str) -> None:
-    """What is wrong with this installation's files is for its log: the caller learns no path."""
+def test_500_for_a_broken_person_of_the_installation(opened: Opened, sister: str) -> None:
+    """What is wrong with this installation's own data is for its log: the caller learns none of it."""
     desk = opened()
     with TRANSPORTS[sister](desk.api) as http:
         caller = Caller(http, issue(desk))
-        desk.settings.people_file.write_text("{[broken")
+        with database.writing(desk.access.store.engine).begin() as connection:
+            connection.execute(text('UPDATE people SET record = \'{"roles": ["boss"]}\''))
         answer = caller.ask("GET", "dsps/")
         assert (answer.status_code, answer.json().keys()) == (500, {"detail"})
-        assert not any(word in answer.text for word in (*INSIDE, "people.yaml", "desk"))
+        assert not any(word in answer.text for word in (*INSIDE, "boss", "desk"))

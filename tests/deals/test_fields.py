@@ -27,7 +27,8 @@ from decimal import Decimal
 from pathlib import Path
 from sqlalchemy import create_engine, text
 from lib import connect
-from lib.people import ALL_DEALS, People, Person
+from peopled import people_in
+from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
 from lib.ui.deals import change_deal, columns, details, edits, history
 from lib.ui.supply import rows
@@ -35,7 +36,7 @@ from lib.deals.models import DemandDeal, EntityChange
 
 home = Path(sys.argv[1])
 ada = Person("ada", "Ada", None, "manager", deals=ALL_DEALS)
-People(home / "people.yaml", rounds=4).add(ada, "a password")
+people_in(home).add(ada, "a password")
 url = f"sqlite:///{home / 'tranche.db'}"
 desk = connect.installation(Settings(home=home, database_url=url))
 engine = create_engine(url)

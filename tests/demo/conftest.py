@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import duckdb
 import pytest
+from peopled import people_in
 
 from lib.demo import build
 from lib.demo.stage import ACTS
-from lib.people import People
 from lib.reporting.warehouse import Warehouse
 
 TODAY = dt.date(2026, 3, 4)
@@ -19,7 +19,7 @@ SIZE = 150_000
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     """A smaller demo, made once."""
     home = tmp_path_factory.mktemp("demo")
-    build(Warehouse(home / "warehouse"), People(home / "people.yaml", rounds=4), TODAY, rows=SIZE)
+    build(Warehouse(home / "warehouse"), people_in(home), TODAY, rows=SIZE)
     return Warehouse(home / "warehouse")
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from peopled import people_in
 
 from demo.conftest import SIZE, TODAY
 from lib.demo import build
 from lib.demo.cast import PASSWORD, PEOPLE
 from lib.demo.delivery import delivery
 from lib.demo.stage import ACTS, ROWS
-from lib.people import People
 from lib.reporting.warehouse import Warehouse
 
 GEO, AGENT = "bid_context_wrapper.user.geo", "bid_context_wrapper.user.agent"
@@ -107,7 +107,7 @@ def test_same_seed_same_rows() -> None:
 
 def test_the_built_slicers_are_seeded(warehouse: Warehouse, tmp_path: Path) -> None:
     """Building twice gives the same stored rows."""
-    people = People(tmp_path / "people.yaml", rounds=4)
+    people = people_in(tmp_path)
     again = build(Warehouse(tmp_path / "warehouse"), people, TODAY, rows=SIZE)
     for stored in again:
         before = warehouse.open("demo", stored.name)
@@ -117,7 +117,7 @@ def test_the_built_slicers_are_seeded(warehouse: Warehouse, tmp_path: Path) -> N
 
 def test_building_again_replaces(tmp_path: Path) -> None:
     """A second build leaves the rows of the second alone, and its layout ready to be asked."""
-    warehouse, people = Warehouse(tmp_path / "warehouse"), People(tmp_path / "people.yaml", rounds=4)
+    warehouse, people = Warehouse(tmp_path / "warehouse"), people_in(tmp_path)
     build(warehouse, people, TODAY - dt.timedelta(days=9), rows=20_000)
     told: list[float] = []
     slicers = build(warehouse, people, TODAY, rows=10_000, progress=lambda share, doing: told.append(share))
@@ -130,7 +130,7 @@ def test_building_again_replaces(tmp_path: Path) -> None:
 
 def test_the_people_may_see_the_demo(tmp_path: Path) -> None:
     """viewer, manager and admin sign in with the password demo and see the project demo."""
-    people = People(tmp_path / "people.yaml", rounds=4)
+    people = people_in(tmp_path)
     build(Warehouse(tmp_path / "warehouse"), people, TODAY, rows=10_000)
     assert [person.role for person in PEOPLE] == ["viewer", "manager", "admin"]
     for person in PEOPLE:

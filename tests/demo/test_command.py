@@ -6,10 +6,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
+from peopled import people_in
 
 from lib.cli import main
 from lib.demo.stage import build
-from lib.people import People, Person
+from lib.people import Person
 from lib.reporting.definition import DataFieldDefinition, Definition, TimeColumn
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
@@ -49,7 +50,7 @@ def test_makes_the_demo_in_an_empty_place(home: Path) -> None:
     answer = run(*FEW)
     assert answer.exit_code == 0
     assert Warehouse(home / "warehouse").slicers() == [("demo", "curation"), ("demo", "delivery")]
-    people = People(Settings.load().people_file).everyone()
+    people = people_in(Settings.load().home).everyone()
     assert [person.username for person in people] == ["admin", "manager", "viewer"]
     assert Settings.load().demo
     for words in ("demo/delivery", "demo/curation", "viewer, manager or admin", "password demo", "make run"):
@@ -79,7 +80,7 @@ def test_says_when_it_is_out_of_date(home: Path) -> None:
     home.mkdir()
     (home / "tranche.toml").write_text("demo = true\n")
     days_ago = dt.datetime.now(dt.UTC).date() - dt.timedelta(days=3)
-    build(Warehouse(home / "warehouse"), People(home / "people.yaml", rounds=4), days_ago, rows=10_000)
+    build(Warehouse(home / "warehouse"), people_in(home), days_ago, rows=10_000)
     answer = run(*FEW)
     assert f"The rows end on {days_ago}; tranche demo --force" in answer.stdout
     assert "The rows end" not in run("--force", *FEW).stdout
@@ -96,13 +97,13 @@ def test_finishes_a_demo_that_was_broken_off(home: Path) -> None:
 def test_refuses_with_other_people(home: Path) -> None:
     """Where somebody else signs in, nobody with a known password is added."""
     ada = Person("ada", "Ada Example", None, "viewer")
-    People(home / "people.yaml", rounds=4).add(ada, "a secret of hers")
+    people_in(home).add(ada, "a secret of hers")
     answer = run(*FEW)
     assert answer.exit_code == 1
     assert "the person 'ada'" in answer.stderr
     assert "TRANCHE_HOME" in answer.stderr
     assert not (home / "tranche.toml").exists()
-    assert [person.username for person in People(home / "people.yaml").everyone()] == ["ada"]
+    assert [person.username for person in people_in(home).everyone()] == ["ada"]
 
 
 def test_refuses_with_other_slicers(home: Path) -> None:

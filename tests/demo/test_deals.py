@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import PEOPLE
+from peopled import people_in
 
 from lib import connect
 from lib.deals.client import Deals
@@ -13,7 +14,6 @@ from lib.deals.models import AppList, DemandDeal, DomainList, Dsp, Seat, SupplyP
 from lib.demo import cast
 from lib.demo.curation import curation
 from lib.demo.deals import PREVIEW, seed
-from lib.people import People
 from lib.settings import Settings
 from lib.wire.errors import ImportRefused
 
@@ -24,7 +24,7 @@ TODAY = dt.datetime.now(dt.UTC).date()
 def deals(tmp_path: Path) -> Deals:
     """The deals API over an empty database, in the manager's name."""
     settings = Settings(home=tmp_path, demo=True)
-    people = People(settings.people_file, rounds=4)
+    people = people_in(settings.home)
     for person in PEOPLE:
         people.add(person, "demo")
     return connect.connect(people.get("manager") or PEOPLE[1], settings).deals

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 from conftest import PASSWORD, PEOPLE, copied
 from dealing import stock
+from peopled import people_in
 from pydantic import SecretStr
 from serving import serving
 from streamlit.testing.v1 import AppTest
@@ -18,7 +19,6 @@ from streamlit.testing.v1 import AppTest
 from faults import behaviours as do
 from faults.proxy import Proxy, proxying
 from lib import connect
-from lib.people import People
 from lib.settings import Settings
 from lib.wire.breaker import Breaker
 
@@ -124,7 +124,7 @@ def temporary(tokens: Proxy) -> dict[str, object]:
 def inhabited(settings: Settings) -> Settings:
     """The settings, with the people of the demo in their home."""
     settings.home.mkdir(parents=True, exist_ok=True)
-    people = People(settings.people_file, rounds=4)
+    people = people_in(settings.home)
     for person in PEOPLE:
         people.add(person, PASSWORD)
     write(settings)

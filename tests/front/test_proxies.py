@@ -10,7 +10,6 @@ import pytest
 from serving import serving
 from test_token_service_limits import access
 
-from lib.people import Attempts
 from lib.settings import Settings
 from lib.tokens.service import routes
 from lib.wire.apis import api
@@ -24,7 +23,7 @@ WRONG = "wrong"
 def served(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[httpx.Client]:
     """A client of the token service, behind these trusted proxies."""
     settings = Settings(home=tmp_path, trusted_proxies=request.param)
-    opened = access(tmp_path, settings.database_url, Attempts())
+    opened = access(settings.database_url)
     app = api([routes(opened, ("reporting",), timedelta(hours=1))], max_body_bytes=10_000)
     with ExitStack() as stack:
         address = stack.enter_context(serving(app, **accepting(settings.network)))

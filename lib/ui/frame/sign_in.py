@@ -15,9 +15,11 @@ from streamlit_authenticator.controllers import AuthenticationController, Cookie
 from lib import connect
 from lib.people import Person
 from lib.people.demo import PASSWORD as DEMO_PASSWORD
+from lib.people.secret import public_name
 from lib.settings import Settings
+from lib.ui.frame import problems
 from lib.ui.frame.markdown import plain
-from lib.wire.errors import AccessError, TrancheError
+from lib.wire.errors import AccessError, DeadlineExceeded, StoreUnavailable, TrancheError
 
 MARK = Path(__file__).with_name("mark.svg")
 DEMO_PEOPLE = {
@@ -32,11 +34,14 @@ NAME, PASSWORD = "sign_in_name", "sign_in_password"
 
 
 def person() -> Person | None:
-    """The person signed in, with their current role and grants, or None. Call it on every run."""
+    """The person signed in, with their current role and grants, or None. Call it on every run.
+
+    Where the database can't say, the run ends with a sentence and a button to retry: the sign-in is kept.
+    """
     username, ends = st.session_state.get("username"), st.session_state.get(ENDS)
     if not username or not ends:
         return None
-    found = _here().sessions.person(username, ends)
+    found = _signed_in(username, ends)
     if found is None:
         _forget()
     return found
@@ -44,19 +49,27 @@ def person() -> Person | None:
 
 def by_cookie(hidden: DeltaGenerator) -> bool:
     """Whether the browser's cookie belongs to a valid sign-in; if so, `person` returns it from now on."""
-    settings = _here().settings
-    if _cookie_name(settings) not in st.context.cookies or st.session_state.setdefault("logout", None):
+    if _cookie_name() not in st.context.cookies or st.session_state.setdefault("logout", None):
         return False
     with hidden:
-        cookies = _cookies(settings)
+        cookies = _cookies()
     try:
         token = cookies.get_cookie()
     except jwt.PyJWTError:
         return False
-    if not token or _here().sessions.person(token["username"], token["exp_date"]) is None:
+    if not token or _signed_in(token["username"], token["exp_date"]) is None:
         return False
     _remember(token["username"], token["exp_date"])
     return True
+
+
+def _signed_in(username: str, ends: float) -> Person | None:
+    """Whose valid sign-in this is. Without the database the run ends with a sentence."""
+    try:
+        return _here().sessions.person(username, ends)
+    except (StoreUnavailable, DeadlineExceeded) as error:
+        problems.show(error, "Your sign-in", "You are still signed in.")
+        st.stop()
 
 
 def form() -> None:
@@ -85,19 +98,16 @@ def keep_cookie(hidden: DeltaGenerator) -> None:
     if st.session_state.get(f"cookie_{work}"):
         del st.session_state[COOKIE]
         return
-    settings = _here().settings
     with hidden:
-        manager = _cookies(settings).cookie_model.cookie_manager
+        manager = _cookies().cookie_model.cookie_manager
         if work == "set":
             ends = datetime.fromtimestamp(st.session_state[ENDS])  # noqa: DTZ006
             secure = (st.context.url or "").startswith("https:")
             token = st.session_state[TOKEN]
-            manager.set(
-                _cookie_name(settings), token, key="cookie_set", expires_at=ends, secure=secure or None
-            )
+            manager.set(_cookie_name(), token, key="cookie_set", expires_at=ends, secure=secure or None)
         else:
-            manager.cookies.setdefault(_cookie_name(settings), "")
-            manager.delete(_cookie_name(settings), key="cookie_delete")
+            manager.cookies.setdefault(_cookie_name(), "")
+            manager.delete(_cookie_name(), key="cookie_delete")
 
 
 def sign_out() -> None:
@@ -163,19 +173,20 @@ def _typed() -> None:
 
 def _sign_in(username: str, password: str) -> None:
     here = _here()
+    ends = time.time() + here.settings.session_hours * 3600
     try:
         found = here.access.sign_in(username, password, _address())
+        if found is not None:
+            here.sessions.begin(found.username, ends)
     except TrancheError as error:
         st.session_state[PROBLEM] = error.reason
         return
     if found is None:
         st.session_state[PROBLEM] = "Incorrect name or password."
         return
-    ends = time.time() + here.settings.session_hours * 3600
-    here.sessions.begin(found.username, ends)
     _remember(found.username, ends)
     claims = {"username": found.username, "exp_date": ends}
-    st.session_state[TOKEN] = jwt.encode(claims, here.settings.secret("cookie"), algorithm="HS256")
+    st.session_state[TOKEN] = jwt.encode(claims, here.cookie_key, algorithm="HS256")
     st.session_state[COOKIE] = "set"
 
 
@@ -209,14 +220,17 @@ def _authentication() -> AuthenticationController:
     return AuthenticationController(_here().people.credentials(), auto_hash=False)
 
 
-def _cookies(settings: Settings) -> CookieController:
-    days = settings.session_hours / 24
-    return CookieController(_cookie_name(settings), settings.secret("cookie"), days)
+def _cookies() -> CookieController:
+    here = _here()
+    return CookieController(_cookie_name(), here.cookie_key, here.settings.session_hours / 24)
 
 
-def _cookie_name(settings: Settings) -> str:
-    """The cookie's name. Cookies ignore ports, so two installations on one host need different names."""
-    return f"tranche-{settings.port}"
+def _cookie_name() -> str:
+    """The cookie's name, the same at all desks over one database.
+
+    Cookies ignore ports, so two installations on one host need different names.
+    """
+    return public_name("tranche", _here().cookie_key)
 
 
 def _here() -> connect.Installation:

@@ -9,13 +9,14 @@ import httpx
 import pyarrow as pa
 import pytest
 from connected import CONNECTION, connected, publish
+from peopled import people_in
 
 from conformance.conftest import Reach, Way
 from conformance.reporting import hourly as hours
 from conformance.reporting import others
 from conformance.reporting.caller import Caller
 from lib import connect
-from lib.people import DealsGrant, Grant, People, Person
+from lib.people import DealsGrant, Grant, Person
 from lib.reporting.definition import Definition
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
@@ -71,9 +72,7 @@ def _add(
 
 def _add_people(home: Path) -> None:
     seen = tuple(Grant(PROJECT, name) for name in SLICERS if name != "secret")
-    People(home / "people.yaml", rounds=4).add(
-        Person("ana", "Ana", None, "viewer", seen, deals=DealsGrant("read")), "a password"
-    )
+    people_in(home).add(Person("ana", "Ana", None, "viewer", seen, deals=DealsGrant("read")), "a password")
 
 
 @pytest.fixture(scope="session")

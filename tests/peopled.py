@@ -1,0 +1,31 @@
+"""The people of a data directory, for tests that prepare or change them; and the file of earlier versions."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import bcrypt
+import yaml
+
+from lib import database
+from lib.people import People, Person
+from lib.people.carried import carry_over
+from lib.people.records import FORMAT, record_of
+
+ROUNDS = 4  # of bcrypt: a cheap hash
+
+
+def people_in(home: Path, url: str = "", **options: Any) -> People:
+    """The people of this data directory, or of the database of this URL, as whoever opens it sees them."""
+    engine = database.engine(url or f"sqlite:///{home}/tranche.db")
+    database.migrate(engine)
+    carry_over(engine, home / "people.yaml")
+    return People(engine, **{"rounds": ROUNDS} | options)
+
+
+def write_people(path: Path, people: Iterable[Person], password: str) -> None:
+    """Write the file in which earlier versions kept people; whoever opens its home carries them over."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    hashed = bcrypt.hashpw(password.encode(), bcrypt.gensalt(ROUNDS)).decode()
+    records = {person.username: record_of(person) | {"password": hashed} for person in people}
+    path.write_text(yaml.safe_dump({"format": FORMAT, "usernames": records}, sort_keys=False))
