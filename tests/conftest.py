@@ -170,13 +170,13 @@ def own_home(home: Path, tmp_path: Path) -> Path:
 
 
 def copied(home: Path, target: Path) -> Path:
-    """A copy of a data directory without sign-ins and database, which is made again when it is opened.
+    """A copy of a data directory without its database, which is made again when it is opened.
 
     Its people are as they were at first: in the file that is carried over into whatever database it gets.
     A copy of the database would close its file, and with that drop the locks that SQLite holds on it in this
     process (sqlite.org, How To Corrupt An SQLite Database File, 2.2): other processes would lose tokens.
     """
-    passing = ("*.db", "*.db-*", "*.draft", "*.new", "*.lock", "sessions.json")
+    passing = ("*.db", "*.db-*", "*.draft", "*.new", "*.lock")
     for _ in range(COPIES):
         try:
             shutil.copytree(home, target, ignore=shutil.ignore_patterns(*passing))
