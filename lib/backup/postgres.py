@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import psycopg
 from psycopg import sql
-from sqlalchemy import Connection, MetaData, create_engine, text
+from sqlalchemy import Connection, MetaData, create_engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from lib import database
@@ -27,9 +27,9 @@ Columns = Mapping[str, tuple[str, ...]]
 
 def copy(url: str, folder: Path) -> PostgresRows:
     """Write each table's rows into a file in a folder, all as they are at one moment. Writers go on."""
-    with _transaction(url) as connection:
+    with transaction(url) as connection:
         connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        revision = _revision(connection)
+        revision = revision_of(connection)
         if revision is None:
             raise Misconfigured("database_url: that database has no tables of Tranche")
         tables = {name: TableRows(columns=columns) for name, columns in tables_of(revision).items()}
@@ -49,7 +49,7 @@ def load(url: str, rows: PostgresRows, folder: Path, *, replace: bool) -> None:
         name: frozenset(columns) for name, columns in known.items()
     }:
         raise Damage("The archive's tables are not those of its revision")
-    with _transaction(url) as connection:
+    with transaction(url) as connection:
         connection.exec_driver_sql(WAIT)
         _make_room(connection, rows.revision, known, replace=replace)
         for name in known:
@@ -69,8 +69,9 @@ def tables_of(revision: str) -> dict[str, tuple[str, ...]]:
     return {table.name: tuple(column.name for column in table.columns) for table in ours}
 
 
-def _revision(connection: Connection) -> str | None:
-    if connection.execute(text("select to_regclass(:name)"), {"name": VERSIONS}).scalar() is None:
+def revision_of(connection: Connection) -> str | None:
+    """The revision of a database's tables, PostgreSQL or SQLite; None without tables of ours."""
+    if not inspect(connection).has_table(VERSIONS):
         return None
     found: str | None = connection.execute(text(f"select version_num from {VERSIONS}")).scalar()  # noqa: S608
     return found
@@ -78,7 +79,7 @@ def _revision(connection: Connection) -> str | None:
 
 def _make_room(connection: Connection, revision: str, known: Columns, *, replace: bool) -> None:
     """Empty tables of this revision."""
-    found = _revision(connection)
+    found = revision_of(connection)
     if found is None:
         database.upgrade(connection, revision)
         return
@@ -121,20 +122,20 @@ def _read(connection: Connection, table: str, rows: TableRows, path: Path) -> No
     with path.open("rb") as file, cursor.copy(_copying(IN, table, rows.columns)) as target:
         while piece := file.read(PIECE_BYTES):
             target.write(piece)
-    if rows.last_number is not None and (sequence := _sequence(connection, table)):
+    if rows.last_number is not None and (sequence := sequence_of(connection, table)):
         connection.execute(text("select setval(:name, :last)"), {"name": sequence, "last": rows.last_number})
 
 
 def _last_number(connection: Connection, table: str) -> int | None:
     """The last number that the table gave: deleted ones are not given again."""
-    sequence = _sequence(connection, table)
+    sequence = sequence_of(connection, table)
     if sequence is None:
         return None
     found = connection.execute(text(f"select last_value, is_called from {sequence}")).one()  # noqa: S608
     return int(found[0]) if found[1] else None
 
 
-def _sequence(connection: Connection, table: str) -> str | None:
+def sequence_of(connection: Connection, table: str) -> str | None:
     """The counter of a table's `id`, quoted by the server; None without one."""
     has = text(
         "select 1 from information_schema.columns "
@@ -153,7 +154,8 @@ def _cursor(connection: Connection) -> psycopg.Cursor[Any]:
 
 
 @contextmanager
-def _transaction(url: str) -> Iterator[Connection]:
+def transaction(url: str) -> Iterator[Connection]:
+    """A transaction of its own; StoreUnavailable, with the database's reason, where it fails."""
     engine = database.engine(url)
     try:
         with engine.begin() as connection:

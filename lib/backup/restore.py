@@ -42,7 +42,7 @@ def restore(archive: Path, home: Path, *, replace: bool = False) -> Restored:
             f"{home} is a link or a disk of its own, which can't be replaced: name a folder in it"
         )
     private.folder(home.parent)
-    with _no_desk(home), _staging(home) as folder:
+    with no_desk(home), _staging(home) as folder:
         contents = receive(archive, folder)
         fresh = private.folder(folder / HOME)
         load = _database(contents, fresh, home, folder, replace=replace)
@@ -52,7 +52,7 @@ def restore(archive: Path, home: Path, *, replace: bool = False) -> Restored:
 
 
 @contextmanager
-def _no_desk(home: Path) -> Iterator[None]:
+def no_desk(home: Path) -> Iterator[None]:
     """BadRequest where a desk runs over the home; none begins meanwhile."""
     if not (home / DESK).exists():
         yield

@@ -19,6 +19,7 @@ COMMANDS = {
     "verify": ("verify", "Check every stored file against its checksums."),
     "backup": ("backup", "Write one archive of the installation."),
     "restore": ("backup", "Restore the installation from an archive."),
+    "move-state": ("move_state", "Move people, deals and tokens to PostgreSQL."),
     "check": ("check", "Check the settings and remote services."),
 }
 
