@@ -2,7 +2,7 @@
 
 from lib.backup.contents import Inventory
 from lib.backup.make import Made, back_up
-from lib.backup.move import Moved, move
+from lib.backup.move import MovedState, move
 from lib.backup.restore import Restored, restore
 
-__all__ = ["Inventory", "Made", "Moved", "Restored", "back_up", "move", "restore"]
+__all__ = ["Inventory", "Made", "MovedState", "Restored", "back_up", "move", "restore"]

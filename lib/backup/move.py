@@ -15,13 +15,13 @@ NUMBERS = text("select name, seq from sqlite_sequence")
 
 
 @dataclass(frozen=True)
-class Moved:
+class MovedState:
     """How many rows of each table were copied."""
 
     rows: dict[str, int]
 
 
-def move(settings: Settings, url: str) -> Moved:
+def move(settings: Settings, url: str) -> MovedState:
     """Copy every row of the settings' database, which must be of this version, into an empty one at `url`.
 
     All of it in one transaction, during which nobody else writes to the file; numbers go on where they were.
@@ -33,7 +33,7 @@ def move(settings: Settings, url: str) -> Moved:
         file = database.engine(settings.database_url)
         try:
             with database.writing(file).begin() as source:
-                return Moved(_copied(source, target))
+                return MovedState(_copied(source, target))
         finally:
             file.dispose()
 
