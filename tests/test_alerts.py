@@ -152,6 +152,16 @@ def test_earlier_periods_have_the_same_weekdays() -> None:
     assert {(days[1] - end).days % 7 for _, end in found} == {0}
 
 
+def test_a_figure_that_takes_too_long(own_home: Path, settings: Settings, kept: Keeper) -> None:
+    """The problem of an alert names what its reader can change, the view; nothing of the API."""
+    imported(own_home, [50, 120])
+    set_up(kept("manager"), "above", 100.0)
+    hurried = settings.model_copy(update={"deadline_seconds": 1e-9})
+    Watch(hurried, link.from_params).look(NOW)
+    said = "The figure took too long to compute; choose fewer days in the view."
+    assert (alert(kept("manager")).state, alert(kept("manager")).problem) == ("new", said)
+
+
 def test_data_that_are_late(own_home: Path, kept: Keeper, watch: Watch) -> None:
     """Days that have not been imported yet are waited for; an import is looked at soon."""
     imported(own_home, [500, 500], LAST_DAY - timedelta(days=1))

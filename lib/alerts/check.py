@@ -15,7 +15,7 @@ from lib.reporting.dates import Days
 from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery, InfoQuery, Slicer
 from lib.settings import Settings
 from lib.views import Alert, SavedView
-from lib.wire.errors import AccessError, TrancheError
+from lib.wire.errors import AccessError, DeadlineExceeded, TrancheError, Unanswered
 
 DAY = timedelta(days=1)
 
@@ -61,6 +61,10 @@ def checked(alert: Alert, settings: Settings, read: Read) -> Verdict:
         return _lost(alert)
     except _Unknown as unknown:
         return Verdict(problem=str(unknown))
+    except Unanswered:
+        return Verdict(problem="The service did not answer in time.")
+    except DeadlineExceeded:
+        return Verdict(problem="The figure took too long to compute; choose fewer days in the view.")
     except TrancheError as error:
         return Verdict(problem=f"{error.reason.rstrip('.')}.")
 
