@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from lib.ui.deals import bring_in, drawer, table
+from lib.ui.deals import bring_in, drawer, overlap, table
+from lib.ui.deals.places import opened
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import older, reported
@@ -20,4 +21,6 @@ def draw(here: Here) -> None:
         table.draw(here)
         if trouble := pages.trouble(here) or catalogue.trouble(here):
             older(trouble, "The deals")
+    if opened() is None:
+        overlap.shown(here)
     drawer.draw(here)

@@ -1,0 +1,91 @@
+"""The inventory that packages share: the bids that satisfy both targetings, and seats with two prices for it.
+
+The filters of two targetings together select what satisfies both, so that each pair is one question. Dates
+are left aside: what would be shared if both ran. Where filters leave a part of a targeting out, the figures
+are of more.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import combinations
+
+from lib.deals.models import DemandDeal
+from lib.insight import measured
+from lib.insight.measured import Measured
+from lib.reporting.answers import Audience
+from lib.reporting.models import Filter
+
+MOST = 12
+Filters = tuple[Filter, ...]
+
+
+@dataclass(frozen=True)
+class SharedInventory:
+    """What two packages share, by their places: how much, and in percent of what each of them has."""
+
+    first: int
+    second: int
+    volume: Measured
+    of_first: Measured
+    of_second: Measured
+
+    @property
+    def may_be_any(self) -> bool:
+        """Whether something is shared, or may be: a sample can't say that nothing is."""
+        return bool(self.volume.value) or not self.volume.is_exact
+
+
+@dataclass(frozen=True)
+class TwoPrices:
+    """A seat that is offered the inventory that two packages share at these prices, the lowest first."""
+
+    shared: SharedInventory
+    seat: str
+    prices: tuple[Decimal, ...]
+
+
+def questions(packages: Sequence[Filters]) -> list[Filters]:
+    """The filters to ask for: those of each package, then those of each pair."""
+    pairs = [tuple(dict.fromkeys((*first, *second))) for first, second in combinations(packages, 2)]
+    return [*packages, *pairs]
+
+
+def overlaps(
+    answers: Sequence[Audience], count: int, field: str
+) -> tuple[list[Measured], list[SharedInventory]]:
+    """What each of `count` packages has, and what each pair shares; `answers` are those to `questions`."""
+    found = [measured.total(answer, field) for answer in answers]
+    alone = found[:count]
+    pairs = [
+        SharedInventory(
+            first, second, both, measured.part(both, alone[first]), measured.part(both, alone[second])
+        )
+        for (first, second), both in zip(combinations(range(count), 2), found[count:], strict=True)
+    ]
+    return alone, pairs
+
+
+def two_prices(deals: Sequence[Sequence[DemandDeal]], pairs: Sequence[SharedInventory]) -> list[TwoPrices]:
+    """The seats with several prices for what a pair shares, the most shared first.
+
+    `deals` are those of each package; paused ones, and those without a seat or a price, don't count.
+    """
+    found = []
+    for pair in pairs:
+        sides = [_prices(deals[place]) for place in (pair.first, pair.second)]
+        for seat in sides[0].keys() & sides[1].keys():
+            names, prices = zip(*(sides[0][seat] + sides[1][seat]), strict=True)
+            if len(set(prices)) > 1 and pair.may_be_any:
+                found.append(TwoPrices(pair, names[0], tuple(sorted(set(prices)))))
+    return sorted(found, key=lambda one: (-(one.shared.volume.value or 0.0), one.seat))
+
+
+def _prices(deals: Sequence[DemandDeal]) -> dict[int, list[tuple[str, Decimal]]]:
+    """The seats' names and prices, by seat id."""
+    found: dict[int, list[tuple[str, Decimal]]] = {}
+    for deal in deals:
+        if deal.is_active is not False and deal.seat is not None and deal.seat.id and deal.price is not None:
+            name = deal.seat.name or f"Seat {deal.seat.id}"
+            found.setdefault(deal.seat.id, []).append((name, deal.price))
+    return found

@@ -1,0 +1,183 @@
+"""The overlap of packages: how much inventory each two share, and which seats have two prices for it."""
+
+import math
+from collections.abc import Callable
+
+import pandas as pd
+import streamlit as st
+
+from lib.deals.models import SupplyPackage
+from lib.insight import measured, overlap
+from lib.insight.filters import Translation, entries, report_filters
+from lib.insight.measured import BIDS, IMPRESSIONS, Measured, field_of
+from lib.insight.overlap import SharedInventory, TwoPrices
+from lib.reporting.models import DataField
+from lib.ui.charts import numbers
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import view
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.frame.problems import reported
+from lib.ui.supply import catalogue, costs, insights, pages, prices, report
+from lib.ui.supply.prices import amount
+from lib.ui.supply.wanted import ListSearch
+from lib.wire.errors import TrancheError
+
+OPEN, PLACE, DAYS, FEWEST = "overlap_of", "overlap", 30, 2
+PACKAGES = "supply_deals"
+
+
+def draw(wanted: ListSearch, seen: view.ListView) -> None:
+    """Draw the button: the chosen packages, or without any the first ones of the list."""
+    if wanted.entity != PACKAGES:
+        return
+    chosen = [row.id for row in seen.ticked.values() if row.entity == PACKAGES]
+    listed = [row.id for row in view.current().drawn.values() if row.entity == PACKAGES]
+    ids = chosen or listed
+    st.button(
+        f"Overlap {len(chosen)}" if chosen else "Overlap",
+        icon=":material/join_inner:",
+        type="tertiary",
+        key="deals_overlap",
+        disabled=len(ids) < FEWEST,
+        help=f"What the chosen packages share; without a choice, the first {overlap.MOST} listed",
+        on_click=_ask,
+        args=(tuple(ids),),
+    )
+
+
+def shown(here: Here) -> None:
+    """Draw the dialog, if it is open."""
+    ids: tuple[int, ...] = st.session_state.get(OPEN, ())
+    if ids:
+        dialog = st.dialog(
+            "Overlap of packages", width="large", icon=":material/join_inner:", on_dismiss=_close
+        )
+        dialog(_content)(here, ids)
+
+
+def _ask(ids: tuple[int, ...]) -> None:
+    """Open the dialog. A callback."""
+    st.session_state[OPEN] = ids
+
+
+def _close() -> None:
+    """Close it; what is not answered yet is given up. A callback."""
+    st.session_state.pop(OPEN, None)
+    insights.forget(PLACE)
+
+
+def _content(here: Here, ids: tuple[int, ...]) -> None:
+    with reported("The overlap", kept="Nothing was changed."):
+        known = {one.id: one for one in pages.by_id(here, SupplyPackage, ids[: overlap.MOST])}
+        packages = [known[one] for one in ids if one in known]
+        field = field_of(here.slicer, (*BIDS, *IMPRESSIONS))
+        if len(ids) > overlap.MOST:
+            number = Numbers.of(st.context.locale).number(len(ids))
+            st.caption(
+                f":material/info: The first {overlap.MOST} of {number} packages. Choose others in the list."
+            )
+        if field is None:
+            st.caption("This slicer has no data field for bids or impressions.")
+        elif len(packages) < FEWEST:
+            st.caption("Choose two packages or more.")
+        else:
+            _computed(here, packages, field)
+
+
+def _computed(here: Here, packages: list[SupplyPackage], field: DataField) -> None:
+    lists = entries(catalogue.lists(here))
+    said = [report_filters(one, here.slicer, lists, one.media_type) for one in packages]
+    asked = overlap.questions([one.filters for one in said])
+    queries = [report.question(here, one, DAYS, (field.name,)) for one in asked]
+    found = insights.asked(here, PLACE, queries)
+    if not insights.is_there(found, "the overlap"):
+        return
+    try:
+        answers = found.answers()
+    except TrancheError:
+        insights.forget(PLACE)
+        raise
+    days = numbers.days(*report.period(here, queries[0]))
+    if not any(map(measured.has_data, answers)):
+        st.caption(f"The report has no data for {days}.")
+        return
+    alone, pairs = overlap.overlaps(answers, len(packages), field.name)
+    names = [f"{place} · {one.name or one.id}" for place, one in enumerate(packages, 1)]
+    st.dataframe(matrix(names, alone, pairs, field), width="stretch")
+    st.caption(
+        plain(
+            f"{numbers.title(field)} of each package, and the share of them that the package of the column "
+            f"has too. {days} · From {here.project}/{here.slicer_name} · "
+            f"{costs.precision_of(answers, field)} · Whatever the dates of the packages."
+        )
+    )
+    _left_out(names, said)
+    _two_prices(here, packages, names, pairs, field)
+
+
+def matrix(
+    names: list[str], alone: list[Measured], pairs: list[SharedInventory], field: DataField
+) -> pd.DataFrame:
+    """A row per package: what it has, and the percent of it that each other one, by number, has too."""
+    words = Numbers.of(st.context.locale)
+    cells = {(place, place): "–" for place in range(len(names))}
+    for pair in pairs:
+        cells[pair.first, pair.second] = _percent(pair.of_first, words)
+        cells[pair.second, pair.first] = _percent(pair.of_second, words)
+    columns = {numbers.title(field): [_volume(one, words) for one in alone]}
+    columns |= {f"{at + 1}": [cells[place, at] for place in range(len(names))] for at in range(len(names))}
+    return pd.DataFrame(columns, index=pd.Index(names, name="Package"))
+
+
+def _percent(found: Measured, words: Numbers) -> str:
+    if found.value is None:
+        return "no data"
+    return words.percent(found.value) + _range(found, words.percent)
+
+
+def _volume(found: Measured, words: Numbers) -> str:
+    return "no data" if found.value is None else words.rough(found.value) + _range(found, words.rough)
+
+
+def _range(found: Measured, written: Callable[[float], str]) -> str:
+    if found.low is None or found.high is None:
+        return ""
+    if not (math.isfinite(found.low) and math.isfinite(found.high)):
+        return f" ({costs.NO_RANGE})"
+    return f" ({written(max(found.low, 0.0))} to {written(found.high)})"
+
+
+def _left_out(names: list[str], said: list[Translation]) -> None:
+    """Name what the filters leave out of each targeting: its figures are then those of more."""
+    for name, one in zip(names, said, strict=True):
+        if one.left_out:
+            st.caption(f":material/info: Not counted in of {plain(name)}: {plain(' '.join(one.left_out))}")
+
+
+def _two_prices(
+    here: Here,
+    packages: list[SupplyPackage],
+    names: list[str],
+    pairs: list[SharedInventory],
+    field: DataField,
+) -> None:
+    """Draw the seats that are offered the same inventory at several prices."""
+    st.markdown("**Seats with two prices for shared inventory**")
+    of = pages.deals_of(catalogue.client(here), packages)
+    found = overlap.two_prices([of[one.id or 0] for one in packages], pairs)
+    if not found:
+        st.caption(
+            "None: no seat has deals that are not paused, at different prices, in two of these packages."
+        )
+        return
+    words = Numbers.of(st.context.locale)
+    rows = [_row(one, names, words) for one in found]
+    titles = ("Seat", "Packages", prices.of(here).title, f"Shared {numbers.title(field).lower()}")
+    st.dataframe(pd.DataFrame(rows, columns=list(titles)), hide_index=True, width="stretch")
+
+
+def _row(found: TwoPrices, names: list[str], words: Numbers) -> tuple[str, str, str, str]:
+    both = " and ".join(names[place] for place in (found.shared.first, found.shared.second))
+    listed = " and ".join(map(amount, found.prices))
+    return found.seat, both, listed, _volume(found.shared.volume, words)
