@@ -104,7 +104,7 @@ def _computed(here: Here, packages: list[SupplyPackage], field: DataField) -> No
         return
     alone, pairs = overlap.overlaps(answers, len(packages), field.name)
     names = [f"{place} · {one.name or one.id}" for place, one in enumerate(packages, 1)]
-    st.dataframe(matrix(names, alone, pairs, field), width="stretch")
+    st.dataframe(matrix(names, alone, pairs, field), width="stretch", height="content")
     st.caption(
         plain(
             f"{numbers.title(field)} of each package, and the share of them that the package of the column "
@@ -133,6 +133,8 @@ def matrix(
 def _percent(found: Measured, words: Numbers) -> str:
     if found.value is None:
         return "no data"
+    if found.value == 0 and found.is_exact:
+        return "none"
     return words.percent(found.value) + _range(found, words.percent)
 
 
