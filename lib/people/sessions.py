@@ -14,7 +14,8 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
 from lib.database import reading, transact
 from lib.people.credentials import SECONDS, People
 from lib.people.person import Person
-from lib.people.tables import sign_ins
+from lib.people.records import Record, key, person_of
+from lib.people.tables import people, sign_ins
 from lib.wire.deadline import Deadline
 
 
@@ -31,7 +32,7 @@ class Sessions:
 
     def begin(self, username: str, ends: float) -> None:
         """Note that this person signed in, and forget the sign-ins that are over."""
-        row = {"username": username, "ends": ends, "proof": self._proof(username)}
+        row = {"username": username, "ends": ends, "proof": _proof(self._people.record(username) or {})}
         over = sign_ins.c.ends <= self._clock()
 
         def within(connection: Connection) -> None:
@@ -60,18 +61,20 @@ class Sessions:
         """
         if ends <= self._clock():
             return None
-        noted = select(sign_ins.c.proof).where(_of(username, ends))
-        proof = reading(
-            self._engine, lambda found: found.execute(noted).scalar_one_or_none(), Deadline(SECONDS)
+        name = key(username)
+        noted = sign_ins.join(people, people.c.username == name)
+        both = select(sign_ins.c.proof, people.c.record).select_from(noted).where(_of(username, ends))
+        found = reading(
+            self._engine, lambda database: database.execute(both).one_or_none(), Deadline(SECONDS)
         )
-        if proof is None or not hmac.compare_digest(proof, self._proof(username)):
+        if found is None or not hmac.compare_digest(found.proof, _proof(found.record)):
             return None
-        person = self._people.get(username)
-        return None if person is None or self._people.is_locked(person) else person
+        person = person_of(name, found.record)
+        return None if self._people.is_locked(person) else person
 
-    def _proof(self, username: str) -> str:
-        record = self._people.record(username) or {}
-        return hashlib.sha256(f"{record.get('added')} {record.get('password')}".encode()).hexdigest()
+
+def _proof(record: Record) -> str:
+    return hashlib.sha256(f"{record.get('added')} {record.get('password')}".encode()).hexdigest()
 
 
 def _of(username: str, ends: float) -> ColumnElement[bool]:
