@@ -1,4 +1,4 @@
-"""Who may ask: tokens for scripts; for an administrator, people, their roles and what they may see."""
+"""Access: tokens for scripts; for administrators, people, their roles and permissions."""
 
 from lib.ui.access import screen
 from lib.ui.frame import frame

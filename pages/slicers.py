@@ -1,4 +1,4 @@
-"""What can be asked of the chosen slicer: its latest figures, its fields, the top values of each."""
+"""The chosen slicer: its latest figures, its fields, the top values of each."""
 
 from lib.ui.alerts import firing
 from lib.ui.frame import frame, problems

@@ -1,4 +1,4 @@
-"""What /openapi.json says about the deals endpoints: parameters, bodies, answers, codes, worked examples."""
+"""The deals endpoints in /openapi.json: parameters, bodies, answers, codes, worked examples."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -35,7 +35,7 @@ Moment = Annotated[datetime, BeforeValidator(_moment), PlainSerializer(moments.w
 
 
 def generated_name(package: str, seat: str) -> str:
-    """What a deal is called that is created for a seat: `Morning News - Bluebird`.
+    """The name of a deal created for a seat: `Morning News - Bluebird`.
 
     The names are shortened where the whole would be longer than a name may be.
     """
@@ -102,7 +102,7 @@ class ListTarget(WireModel):
 
 
 class Targeting(WireModel):
-    """What a supply package is restricted to: any of a kind, all of the kinds; an exclusion wins.
+    """The targeting of a supply package: any of a kind, all of the kinds; an exclusion wins.
 
     Empty means everything. Values are those of the report's key fields.
     """
@@ -118,7 +118,7 @@ class Targeting(WireModel):
 
 @dataclass(frozen=True)
 class Origin:
-    """What is known of a resource's answer beside its fields: the properties of Resource say more."""
+    """Facts about a resource's answer beside its fields; see the properties of Resource."""
 
     etag: str | None = None
     raw: Mapping[str, Any] = field(default_factory=dict)
@@ -160,7 +160,7 @@ class Resource(WireModel):
 
     @property
     def unread(self) -> Mapping[str, Any]:
-        """What could not be read, as it came: whole fields, and of lists their elements, by the field."""
+        """Unreadable parts as received: whole fields, and elements of lists, by field."""
         return self._origin.unread
 
 

@@ -38,7 +38,7 @@ def fields(one: Mapping[str, Any]) -> Fields:
 
 
 def result(work: Work, entity_id: int, change: Callable[[], None]) -> Fields:
-    """What became of one: `{"id", "status": 204}`, or the code and body that it would have answered alone."""
+    """The result for one: `{"id", "status": 204}`, or the code and body that it would have answered alone."""
     try:
         with work.connection.begin_nested():
             change()

@@ -1,1 +1,1 @@
-"""What reports and deals say together: computed from answers of their clients, and apart from the screens."""
+"""Insights from reports and deals together, computed from their clients' answers, apart from the screens."""

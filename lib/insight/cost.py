@@ -1,4 +1,4 @@
-"""What each target of a package costs or brings: the volume without it, held against the volume with it.
+"""The volume that each target of a package costs or adds: without it compared with it.
 
 One question per target, and it is about the difference itself: the records that are in with the target and
 out without it, or the other way round. Its range is that of this figure alone, which is much narrower
@@ -23,7 +23,7 @@ EQUALS, NOT_EQUALS = "equals", "not equals"
 
 @dataclass(frozen=True)
 class Element:
-    """What is left out together: one target, or all that is meant or excluded of a kind."""
+    """Targets that are left out together: one, or all that are targeted or excluded of a kind."""
 
     kind: TargetingKind
     targets: tuple[Target, ...]
@@ -74,7 +74,7 @@ class TargetCost:
 
 
 def trials(targeting: Targeting, slicer: Slicer, lists: Lists, media_type: str | None) -> Trials:
-    """What to ask about a targeting; arguments as of `report_filters`."""
+    """The questions about a targeting; arguments as for `report_filters`."""
     own = Targeting().model_copy(update={name: getattr(targeting, name) for name in Targeting.model_fields})
     whole = report_filters(own, slicer, lists, media_type)
     tried: list[Trial] = []
@@ -103,7 +103,7 @@ def elements(targeting: Targeting) -> Iterator[Element]:
 
 
 def costs(tried: Trials, answers: Sequence[Audience], field: str) -> list[TargetCost]:
-    """What each element costs, the dearest first, then what each brings, the largest first.
+    """The cost of each element, highest first, then the gain of each, largest first.
 
     `answers` are those to the filters of the whole and then of each trial, in this order.
     """

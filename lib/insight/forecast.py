@@ -1,4 +1,4 @@
-"""What a targeting had per day, and what that makes of a booked period: a range, from the same weekdays.
+"""Volume of a targeting per day, and a forecast for a booked period: a range, from the same weekdays.
 
 The period's low end counts each of its days as the lowest day of the same weekday, the high end as the
 highest. That is no 95 % interval: it is what the days seen allow, and it knows no season, holiday or trend

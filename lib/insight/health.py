@@ -47,7 +47,7 @@ class DealHealth:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a deal is checked against: packages, seats and DSPs by id, as far as known, and the time."""
+    """The context of a deal's checks: packages, seats and DSPs by id, as far as known, and the time."""
 
     packages: Mapping[int, SupplyPackage]
     seats: Mapping[int, Seat]
@@ -119,7 +119,7 @@ def is_unsold(found: DealHealth) -> bool:
 
 
 def faults(deal: DemandDeal, around: Surroundings) -> Iterator[str]:
-    """What is wrong with it by what it says itself, the most important first."""
+    """Problems visible in the deal itself, the most important first."""
     linked = _packages(deal, around)
     if "supply_deals" in deal.model_fields_set and not deal.supply_deals:
         yield "No package linked"

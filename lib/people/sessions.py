@@ -1,4 +1,4 @@
-"""Who is signed in to the desk.
+"""Sign-ins to the desk.
 
 The cookie that a browser keeps is signed, and can't be taken back: it outlives a sign-out and a changed
 password. So it opens nothing by itself: each sign-in is noted in the database, and struck off when it ends.

@@ -39,7 +39,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls, and with which token."""
+    """The caller and the token used."""
 
     person: Person
     token: Token
@@ -51,7 +51,7 @@ class Caller:
 
     @property
     def deals(self) -> DealsGrant:
-        """What the owner may do with deals now, and the token was granted too."""
+        """The deals permissions that both the owner has now and the token was granted."""
         return self.person.deals.within(self.token.deals)
 
     @property

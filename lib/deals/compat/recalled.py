@@ -39,7 +39,7 @@ class Recalled:
         return self._kept[model][1]
 
     def _links(self) -> listing.Linked:
-        """What packages and deals are linked with, as far as it is known here; either may name the other."""
+        """Links between packages and deals, as far as known here; either may name the other."""
         packages: dict[int, SupplyPackage] = {one.id: one for one in self._everything(SupplyPackage)}
         deals: dict[int, DemandDeal] = {one.id: one for one in self._everything(DemandDeal)}
         pairs = {(of.id, deal) for deal, one in deals.items() for of in one.supply_deals}

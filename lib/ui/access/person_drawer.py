@@ -24,7 +24,7 @@ Closed = Callable[[], None]
 
 
 def sees(person: Person) -> str:
-    """What a person may see, in words."""
+    """A person's permissions in words."""
     if person.role == "admin":
         return "everything"
     return ", ".join("everything" if str(g) == "*" else str(g) for g in person.grants) or "nothing yet"

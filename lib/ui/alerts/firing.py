@@ -59,7 +59,7 @@ def _count(alerts: list[Alert]) -> str:
 
 
 def _firing(clients: connect.Clients) -> list[Alert]:
-    """Those that fire, and those that can't any more; none where the database fails, which the log says."""
+    """Firing alerts, and alerts that can't fire any more; none if the database fails, which is logged."""
     try:
         return [alert for alert in clients.kept.alerts.mine() if alert.state in ("firing", "lost")]
     except TrancheError as error:
@@ -68,7 +68,7 @@ def _firing(clients: connect.Clients) -> list[Alert]:
 
 
 def _row(clients: connect.Clients, alert: Alert, place: str) -> None:
-    """Which view, figure and bound, and since when; the way to the view, or to remove a lost alert."""
+    """One alert: view, figure, bound and start; a link to the view, or a button to remove a lost alert."""
     numbers = Numbers.of(st.context.locale)
     about = f"{alert.project}/{alert.slicer}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):

@@ -1,4 +1,4 @@
-"""What moved as CSV: every value shown, with its contribution and its own figures."""
+"""The rows of "What moved" as CSV: every value shown, with its contribution and its own figures."""
 
 import csv
 import io

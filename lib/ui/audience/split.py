@@ -53,7 +53,7 @@ ICONS: dict[Chart, str] = {
 
 @dataclass(frozen=True)
 class Drawn:
-    """What is drawn: the rows in sight; of a pivot its levels, of lines their courses."""
+    """The drawn data: the visible rows; for a pivot its levels, for lines their series."""
 
     split: SplitRows
     pivot: Pivot | None = None

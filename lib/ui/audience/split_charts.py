@@ -108,7 +108,7 @@ def cells(split: SplitRows) -> pd.DataFrame:
 
 
 def few_cells(split: SplitRows) -> pd.DataFrame:
-    """Which of these cells are based on few records, with the same codes down and across, in any order."""
+    """A mask of the cells based on few records, with the same codes down and across, in any order."""
     down, across = split.keys
     few = split.answer.names.assign(value=split_rows.few(split).astype(float))
     return few.pivot(index=down, columns=across, values="value")

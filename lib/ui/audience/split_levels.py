@@ -57,7 +57,7 @@ def asked(seen: Focus) -> list[Level]:
 
 
 def opened(seen: Focus, rows: Sequence[Path]) -> list[Path]:
-    """Which of these rows are open; none of the last level."""
+    """The open ones of these rows; none on the last level."""
     keys = seen.query.split_by
     return [row for row in rows if len(row) < len(keys) and folds.is_open(seen.view.folds, keys, row)]
 

@@ -72,7 +72,7 @@ class Pivot:
 
     @cached_property
     def labels(self) -> list[list[str]]:
-        """What each row of each level is called: its last value in words."""
+        """The label of each row of each level: its last value in words."""
         return [split_rows.labels(level.split).iloc[:, -1].tolist() for level in self.levels]
 
     @property
@@ -184,7 +184,7 @@ def _left(pivot: Pivot, above: Path) -> Iterator[Row]:
 
 
 def _volumes(pivot: Pivot, above: Path) -> dict[str, float]:
-    """What of each field is in rows that are not shown; none where a record has several values.
+    """The part of each field in rows that are not shown; none if a record has several values.
 
     Nor where estimates of the rows shown add up to more than their subtotal: what is left is not known then.
     """

@@ -39,7 +39,7 @@ class Series:
 
     @property
     def is_whole(self) -> npt.NDArray[np.bool_]:
-        """Which buckets are whole."""
+        """A mask of the complete buckets."""
         return np.array([not part for part in self.parts], dtype=bool)
 
     @property

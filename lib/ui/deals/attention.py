@@ -47,7 +47,7 @@ def marked(here: Here, rows: Sequence[DealRow]) -> list[DealRow]:
 
 
 def follow(here: Here, entity: str) -> None:
-    """What is said of the health, and the way to draw it when it is there."""
+    """The health in words, drawn when it arrives."""
     if entity != DEALS:
         return
     if deal_health.is_coming(here):

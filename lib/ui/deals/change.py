@@ -143,7 +143,7 @@ def _met(client: Deals, key: Key, edit: Edit, mine: Fields, error: Conflict) -> 
 
 
 def _by(client: Deals, key: Key) -> dict[str, str]:
-    """Who changed each field last, and when; empty if the service has no history."""
+    """The last change of each field: person and time; empty if the service has no history."""
     try:
         changes = client.history(*key)
     except TrancheError:

@@ -17,7 +17,7 @@ START, END, PRICE = "start_date", "end_date", "price"
 
 @dataclass(frozen=True)
 class SeveralWanted:
-    """What is wanted of all: a price, or a percentage by which prices change, and dates.
+    """The change requested for all: a price, or a percentage by which prices change, and dates.
 
     `dates` are local times by field, None for no end; `offset` is their zone in minutes east of UTC, None for
     the zone of each package's own start.
@@ -41,7 +41,7 @@ class SeveralWanted:
 
 @dataclass(frozen=True)
 class Effect:
-    """What the change makes of one entity: its fields before and after, or why it is refused.
+    """The effect of the change on one entity: its fields before and after, or why it is refused.
 
     `rows` are the chosen rows that it is about: a package's dates change for each of its chosen deals. `also`
     names what else is concerned.
@@ -68,7 +68,7 @@ class Effect:
 
 
 def of_deal(deal: DemandDeal, rows: frozenset[Key], wanted: SeveralWanted) -> Effect:
-    """What becomes of a deal's price."""
+    """The new price of a deal."""
     key, name = ("demand_deals", deal.id or 0), deal.name or f"Deal {deal.id}"
     before = {PRICE: deal.price}
     try:
@@ -80,7 +80,7 @@ def of_deal(deal: DemandDeal, rows: frozenset[Key], wanted: SeveralWanted) -> Ef
 
 
 def of_package(package: SupplyPackage, rows: frozenset[Key], wanted: SeveralWanted) -> Effect:
-    """What becomes of a package's dates; `also` names the deals that are sold with it and were not chosen."""
+    """The new dates of a package; `also` names the deals that are sold with it and were not chosen."""
     key, name = ("supply_deals", package.id or 0), package.name or f"Package {package.id}"
     before = {START: package.start_date, END: package.end_date}
     shift = package.start_date.utcoffset() if package.start_date is not None else None

@@ -1,4 +1,4 @@
-"""What to change of several entities, as it is typed: a price or a percentage, and dates."""
+"""The form for changing several entities: a price or a percentage, and dates."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -52,7 +52,7 @@ def draw(money: Prices, has_price: bool, no_dates: str, is_deals: bool) -> None:
 
 
 def read() -> SeveralWanted:
-    """What is typed. ValueError, with a sentence, where a field is wrong or nothing is to be changed."""
+    """The typed change. ValueError, with a sentence, if a field is wrong or nothing changes."""
     state = st.session_state
     price, percent = _amount(state.get(HOW) or KEEP, state.get(AMOUNT) or "")
     dates: dict[str, datetime | None] = {}

@@ -20,7 +20,7 @@ Sold = DemandDeal | SupplyPackage
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one change: saved, or why not. `is_open`: it may have been saved."""
+    """The result of one change: saved, or why not. `is_open`: it may have been saved."""
 
     effect: Effect
     reason: str = ""
@@ -94,7 +94,7 @@ class SeveralJob:
 
     @property
     def failed(self) -> list[Outcome]:
-        """What was refused, by the preview or by the service."""
+        """Changes refused by the preview or by the service."""
         refused = [Outcome(one, one.refused) for one in self.effects if one.refused]
         return [one for one in self.outcomes if one.reason] + refused
 

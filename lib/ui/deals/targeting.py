@@ -1,4 +1,4 @@
-"""What a package's targeting had, and what each of its targets costs, from the report."""
+"""Volume of a package's targeting, and the cost of each of its targets, from the report."""
 
 import streamlit as st
 

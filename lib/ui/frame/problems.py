@@ -81,7 +81,7 @@ def older(error: TrancheError, what: str) -> None:
 
 
 def sentence(error: TrancheError) -> str:
-    """What happened and what to do next, for people who don't run services."""
+    """An error in plain words: what happened and what to do next, for people who don't run services."""
     if isinstance(error, FOR_EVERYBODY) and not isinstance(error, Unauthorised):
         return f"{plain(error.reason.rstrip('.'))}."
     return next((said for kind, said in NEXT if isinstance(error, kind)), "The service failed.")

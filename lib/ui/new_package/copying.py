@@ -38,7 +38,7 @@ def copy_of(package: SupplyPackage, deals: Sequence[DemandDeal]) -> Draft:
 
 
 def note(deals: Sequence[DemandDeal]) -> str:
-    """What of these deals a copy does not have, in sentences; empty where it has all."""
+    """Parts of these deals that a copy lacks, in sentences; empty if none."""
     seats = Counter(deal.seat.id for deal in deals if deal.seat is not None and deal.seat.id is not None)
     said = []
     if several := [seat for seat, count in seats.items() if count > 1]:

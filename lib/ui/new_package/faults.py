@@ -1,4 +1,4 @@
-"""What the form itself finds wrong with a draft, by its place in the request; nothing is sent before."""
+"""Errors that the form finds in a draft before anything is sent, by their place in the request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ class Faults:
         return {**self.missing, **self.wrong}
 
     def named(self, draft: Draft, seats: Mapping[int, Seat]) -> list[str]:
-        """Which fields they are about, as the form calls them: `Name`, `Price of Bluebird`."""
+        """The fields of these errors by their labels: `Name`, `Price of Bluebird`."""
         rows, order = list(draft.seats), [*TITLES]
         return [
             TITLES.get(place) or f"Price of {seat_name(seats.get(rows[int(place[2])]), rows[int(place[2])])}"
@@ -50,18 +50,18 @@ def of(draft: Draft, has_fees: bool = True) -> Faults:
 
 
 def email(typed: str) -> str:
-    """What is wrong with an e-mail address; empty for none, and for one."""
+    """An e-mail address's error; empty for a valid one or none."""
     return NO_EMAIL if typed.strip() and not text.is_email(typed.strip()) else ""
 
 
 def name(typed: str) -> str:
-    """What is wrong with a name; empty for none, and for a good one."""
+    """A name's error; empty for a valid one or none."""
     found = text.fault(typed)
     return f"This {found}." if found else ""
 
 
 def fee(typed: str, fee_type: int | None, missing: str = "Type the fee.") -> str:
-    """What is wrong with the size of a fee of this type."""
+    """The error in the size of a fee of this type."""
     if found := amounts.fault(typed, "" if fee_type == UNDISCLOSED else missing):
         return found
     size = number(typed)

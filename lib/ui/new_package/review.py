@@ -31,7 +31,7 @@ LOOK = f"It may have been created: check the service and Deals before you retry.
 def draw(
     here: Here, draft: Draft, found: Faults, problems: FieldProblems, described: Described, marks: Marks
 ) -> None:
-    """What will be created, in words; under it the button, and what is wrong at no field in particular."""
+    """A summary of what will be created, with the button and errors that belong to no field."""
     st.header("What will be created", anchor=False)
     deals = links.named(here, DemandDeal, draft.links)
     seats, money = catalogue.seats(here), prices.of(here)
@@ -54,7 +54,7 @@ def draw(
 
 
 def _why_not(found: Faults, draft: Draft, here: Here, problems: FieldProblems) -> None:
-    """Which fields keep the package from being created; in red once it was tried."""
+    """The fields that prevent creation; in red after a first try."""
     fields = [*found.named(draft, catalogue.seats(here)), *typed.unsettled(state.TARGETING)]
     refused = not fields and bool(problems.found)
     if not fields and not refused:
@@ -81,7 +81,7 @@ def _start_over(here: Here, draft: Draft) -> None:
 
 
 def _doubt() -> bool:
-    """What went wrong; whether it is still to be looked up if it was created all the same."""
+    """The failure, and whether a lookup is needed because the package may have been created."""
     kept = st.session_state
     is_asked = state.ASKED in kept
     if said := kept.get(state.FAILURE, LOOK if is_asked else ""):
@@ -177,7 +177,7 @@ def _question_kept(here: Here, made: Created) -> tuple[str, ...]:
 
 
 def advice(error: TrancheError, is_once: bool) -> str:
-    """What was kept and what to do next. `is_once`: asked for twice, it is created once."""
+    """What was kept and what to do next. `is_once`: a repeated request creates it only once."""
     if isinstance(error, Conflict):
         return "What you entered is kept: check Deals before you retry."
     if is_open(error):

@@ -30,7 +30,7 @@ def chosen(state: Mapping[Any, Any]) -> dict[int, Terms]:
 
 
 def fill(terms: Mapping[int, Terms]) -> dict[str, Any]:
-    """What the widgets hold that show these terms."""
+    """The widgets' values for these terms."""
     held: dict[str, Any] = {
         CHOSEN: list(terms),
         OWN: {seat: one.own for seat, one in terms.items() if one.own is not None},

@@ -117,7 +117,7 @@ def is_held(drafts: Drafts, lists: NamedLists) -> bool:
 
 
 def read(lists: NamedLists) -> Draft:
-    """What the form says; `lists` names domain and app lists by kind and id."""
+    """The form's content; `lists` names domain and app lists by kind and id."""
     state = st.session_state
     return Draft(
         name=state.get(NAME) or "",
@@ -139,7 +139,7 @@ def read(lists: NamedLists) -> Draft:
 
 
 def problems(draft: Draft, found: Faults) -> FieldProblems:
-    """What the service found wrong and was not changed since, and what the form finds.
+    """Errors from the service whose fields did not change since, and errors that the form finds.
 
     What is missing is only said once somebody tried to create the package, or emptied the field.
     """

@@ -1,4 +1,4 @@
-"""What is explored on Slicers: the fields chosen, and the order of the top values."""
+"""The state of the Slicers page: the fields chosen, and the order of the top values."""
 
 from dataclasses import dataclass
 
@@ -28,7 +28,7 @@ def to_text(explored: Explored) -> str:
 
 
 def from_text(text: str, slicer: Slicer) -> Explored:
-    """What a parameter asks for; nothing where the slicer lacks one of the fields."""
+    """The state in a URL parameter; the default if the slicer lacks one of the fields."""
     key, data, by = (*parted(text), "", "")[:3]
     keys = {field.name for field in slicer.key_fields}
     fields = {field.name for field in slicer.data_fields}

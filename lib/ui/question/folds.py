@@ -1,4 +1,4 @@
-"""Which rows of a pivot are open: those of its first level, unless all or single ones are opened or closed.
+"""The open rows of a pivot: the first level, unless all or single rows are opened or closed.
 
 A link has the split, then the path of each row that differs, both joined twice over (link.py), with `all` or
 `none` before them where all rows were opened or closed.

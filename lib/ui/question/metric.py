@@ -1,4 +1,4 @@
-"""What a metric shows beside its figure: the change, whether that is good news, and the range."""
+"""The parts of a metric beside its figure: the change, whether that is good news, and the range."""
 
 from typing import Literal
 

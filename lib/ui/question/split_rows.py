@@ -123,7 +123,7 @@ def ranks(split: SplitRows) -> list[str]:
 
 
 def few(split: SplitRows) -> npt.NDArray[np.bool_]:
-    """Which rows are based on few records: estimates, and ratios even if exact."""
+    """A mask of the rows based on few records: estimates, and ratios even if exact."""
     answer, name = split.answer, split.field.name
     if answer.n_eff is None or name not in answer.n_eff:
         return np.zeros(len(answer), dtype=bool)

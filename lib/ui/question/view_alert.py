@@ -21,7 +21,7 @@ HELP = (
 
 
 def draw(here: Here, view: SavedView) -> None:
-    """What is watched, with the way to end it, and the form for something else."""
+    """The alerts of a view, each with a button to remove it, and a form for a new one."""
     alert = here.clients.kept.alerts.of_view(view.id)
     st.caption("Alert", help=HELP)
     number, problem = st.session_state.get(PROBLEM, (0, ""))

@@ -45,7 +45,7 @@ class Shelf:
 
 @dataclass(frozen=True)
 class ShelfDrawn:
-    """What a table was drawn with: the search text, the field chosen, and how often it was made again."""
+    """The inputs of a drawn table: the search text, the field chosen, and how often it was recreated."""
 
     text: str = ""
     name: str = ""

@@ -1,1 +1,1 @@
-"""What Deals, New package and Lists share: the deals service's data, page by page, and its words."""
+"""Shared by Deals, New package and Lists: the deals service's data, page by page, and its words."""

@@ -1,4 +1,4 @@
-"""What each target costs, as a table: on the form of a package, and in its drawer."""
+"""The cost of each target as a table: on the form of a package, and in its drawer."""
 
 import math
 from collections.abc import Callable
@@ -111,7 +111,7 @@ def _range(found: Measured, written: Callable[[float], str]) -> str:
 
 
 def _table(found: list[TargetCost], field: DataField, described: Described) -> None:
-    """What costs, the dearest first, then what brings."""
+    """The costs, highest first, then the gains."""
     shown = Numbers.of(st.context.locale)
     columns = {
         numbers.title(field): [share(one, shown) for one in found],
@@ -122,7 +122,7 @@ def _table(found: list[TargetCost], field: DataField, described: Described) -> N
 
 
 def _not_measured(tried: Trials, described: Described) -> list[str]:
-    """What the table leaves out."""
+    """A note on what the table leaves out."""
     named = [name(element, described) for element in tried.unmeasured]
     said = [f"Not measured, as this slicer can't tell: {', '.join(named)}."] if named else []
     if tried.skipped:

@@ -125,7 +125,7 @@ def _asked(here: Here) -> HealthAsked:
 
 
 def _funnels(here: Here) -> Callable[[], Funnels | None]:
-    """What asks for the funnels; it gives None where no slicer tells deals apart or has a step."""
+    """The function that requests the funnels; it returns None if no slicer has deals or a step."""
     seen = report.of_deals(here)
     fields = {} if seen is None else health.step_fields(seen.slicer)
     if seen is None or not fields:

@@ -15,7 +15,7 @@ NO_FEE = 4
 
 @dataclass(frozen=True)
 class OwnTerms:
-    """What a copied deal has that is not as with the other new deals. The fee is as typed."""
+    """The terms of a copied deal that differ from the other new deals'. The fee is as typed."""
 
     is_active: bool = True
     fee_type: int | None = None
@@ -25,7 +25,7 @@ class OwnTerms:
 
 @dataclass(frozen=True)
 class Terms:
-    """What a seat gets: the price as typed, deal sync, and terms of its own, if any."""
+    """The terms for a seat: the price as typed, deal sync, and its own terms, if any."""
 
     price: str = ""
     deal_sync: bool = False

@@ -31,7 +31,7 @@ NOTHING, NO_END = "–", "no end"
 
 
 def title(field: str, money: Prices | None = None) -> str:
-    """What a field is called; with `money` a price by its currency and unit too."""
+    """The label of a field; with `money`, a price's currency and unit too."""
     if field == "price" and money is not None:
         return money.title
     return TITLES.get(field) or field.replace("_", " ").capitalize()

@@ -1,4 +1,4 @@
-"""What is computed about a targeting in the background: begun, looked at while it comes, and given up."""
+"""Background computations about a targeting: started, shown as they arrive, and cancelled."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -33,7 +33,7 @@ def choose(here: Here, label: str, key: str, model: type[Linked]) -> None:
 def offered(
     here: Here, label: str, key: str, model: type[Linked], chosen: Sequence[int], disabled: bool = False
 ) -> dict[int, str]:
-    """What can be picked: those chosen, and the newest; where there are more, those that a search finds."""
+    """The options: those chosen, and the newest; if there are more, those that a search finds."""
     everything = pages.some(here, model, "", OFFERED)
     found = everything
     if everything.count > OFFERED:
@@ -47,7 +47,7 @@ def offered(
 
 
 def named(here: Here, model: type[Linked], ids: Sequence[int]) -> dict[int, str]:
-    """What these are called, as the picker has it."""
+    """The labels of these in the picker."""
     known = {one.id: title(one) for one in pages.by_id(here, model, ids)}
     return {one: known.get(one) or f"{NOUNS[model]} {one}" for one in ids}
 

@@ -1,4 +1,4 @@
-"""What the words of a search stand for: "france" is the country FR.
+"""Meanings of search words: "france" is the country FR.
 
 The names come from the report: the mappings of the key fields that targeting is about, in the slicer that is
 picked. Where the report has no mapping, or can't be asked, a search finds places by their codes alone.

@@ -1,4 +1,4 @@
-"""What deals are called in pickers and sentences."""
+"""Labels of deals in pickers and sentences."""
 
 from lib.deals.models import DemandDeal
 

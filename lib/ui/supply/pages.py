@@ -23,7 +23,7 @@ Found = tuple[SupplyPackage | DemandDeal, ...]
 
 @dataclass(frozen=True)
 class Fetched:
-    """What was read, and when; `trouble` is why it could not be read again."""
+    """The data read, and when; `trouble` is why it could not be read again."""
 
     at: float
     value: Any
@@ -71,7 +71,7 @@ def some(here: Here, model: type[Any], text: str, limit: int) -> Any:
 
 
 def by_id(here: Here, model: type[Any], ids: Sequence[int]) -> tuple[Any, ...]:
-    """Those of these ids that are there."""
+    """The existing ones of these ids."""
     client, wanted = catalogue.client(here), sorted(set(ids))
     if not wanted:
         return ()

@@ -1,4 +1,4 @@
-"""What a targeting had per day over the last 30 days, and what that makes of the booked period."""
+"""Volume of a targeting per day over the last 30 days, and its forecast for the booked period."""
 
 import calendar
 import math
@@ -62,7 +62,7 @@ def _draw(
 
 
 def sentences(figures: Figures, booked: Booked, hours: int, shown: Numbers) -> list[str]:
-    """What the booked period would have, or why that can't be estimated."""
+    """The forecast for the booked period, or why there is none."""
     start, end = booked
     if start is None:
         return ["Choose a start to see what the booked period would have."]

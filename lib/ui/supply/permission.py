@@ -1,4 +1,4 @@
-"""What this person may ask of the deals service: what it does; who may only read changes nothing."""
+"""This person's permissions in the deals service; people who may only read change nothing."""
 
 from dataclasses import replace
 

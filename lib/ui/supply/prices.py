@@ -1,4 +1,4 @@
-"""What prices and fees are in: said once where a column or a field begins, not at every figure."""
+"""Units of prices and fees, shown once in the title of a column or field, not beside every figure."""
 
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""What the report says of a deal, a package or a targeting: which slicer to ask, and for what."""
+"""Report data about a deal, a package or a targeting: which slicer to ask, and for what."""
 
 from dataclasses import dataclass, replace
 from datetime import date
@@ -93,7 +93,7 @@ def period(here: Here, query: AudienceQuery) -> Days:
 
 
 def figures(here: Here, filters: tuple[Filter, ...], days: int) -> Audience:
-    """What the filters select, in the last days: the totals of the panel's data fields."""
+    """Totals of the panel's data fields for these filters, over the last days."""
     names = tuple(figure.field.name for figure in wanted(here.slicer) if figure.field is not None)
     return ask.audience(here, question(here, filters, days, names))
 

@@ -1,4 +1,4 @@
-"""What the list is asked for: kind, search, filters, order and page, as the service takes them."""
+"""The request for a list: kind, search, filters, order and page, as the service takes them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

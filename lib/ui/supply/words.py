@@ -56,7 +56,7 @@ def seat_name(seat: Seat | None, seat_id: int) -> str:
 
 
 def own_terms(own: OwnTerms, prices: Prices) -> str:
-    """What a copied deal has of its own: `5.00 USD CPM · b@agency.example · paused`."""
+    """The own terms of a copied deal: `5.00 USD CPM · b@agency.example · paused`."""
     fee = None if own.fee_type is None else prices.fee(number(own.fee), own.fee_type)
     parts = (
         "no fee" if own.fee_type in (None, NO_FEE) else f"fee {fee}",

@@ -50,7 +50,7 @@ def read(text: str, limits: Limits = AMOUNT) -> Decimal | None:
 
 
 def fault(text: str, missing: str = "", limits: Limits = AMOUNT) -> str:
-    """What is wrong with a typed number, in a sentence; empty if nothing is. `missing` is for no number."""
+    """A typed number's error as a sentence, or empty. `missing` is for no number."""
     try:
         return missing if read(text, limits) is None else ""
     except ValueError as error:

@@ -35,7 +35,7 @@ def read(text: str) -> datetime | None:
 
 
 def fault(text: str, missing: str = "") -> str:
-    """What is wrong with a typed time, in a sentence; empty if nothing is. `missing` is for no time."""
+    """A typed time's error as a sentence, or empty. `missing` is for no time."""
     try:
         return missing if read(text) is None else ""
     except ValueError as error:
