@@ -34,6 +34,7 @@ from lib.wire.front.closed_sessions import ClosedSessions
 
 log = logging.getLogger("tranche")
 DESK = Path(__file__).parent / "lib" / "desk.py"
+COOKIES = "extra_streamlit_components.CookieManager"
 COOKIE_FRAME = "extra_streamlit_components/CookieManager/frontend/build/index.html"
 HEAVY = ("pandas", "pyarrow.parquet", "plotly.graph_objects", "scipy.sparse", "captcha.image", "jwt")
 DOWNLOADS = 64  # at the same time: Streamlit makes them, and sends large tables, on the loop's own threads
@@ -45,6 +46,7 @@ async def preloaded(_: st.App) -> AsyncIterator[None]:
     """Import what the first visitor would wait for, and keep it out of each rerun's garbage collection."""
     for module in HEAVY:
         importlib.import_module(module)
+    _serve_cookie_frame()
     get_running_loop().set_default_executor(ThreadPoolExecutor(DOWNLOADS, "download"))
     logs.together()
     gc.collect()
@@ -54,6 +56,15 @@ async def preloaded(_: st.App) -> AsyncIterator[None]:
     ending = create_task(closed.end_in_time())
     yield
     ending.cancel()
+
+
+def _serve_cookie_frame() -> None:
+    """Serve the frame that sets the cookie from the start: another desk may have drawn it.
+
+    Streamlit serves it only after a script of this process has imported it.
+    """
+    component = importlib.import_module(COOKIES)._component_func
+    runtime.get_instance().component_registry.register_component(component)
 
 
 def application(settings: Settings) -> ASGIApp:

@@ -87,16 +87,17 @@ def postgres_server() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def rows_database(postgres_server: str) -> str:
     """The URL of a PostgreSQL database for the rows of connected slicers."""
-    return _new_database(postgres_server).replace("postgresql+psycopg://", "postgresql://")
+    return new_database_of(postgres_server).replace("postgresql+psycopg://", "postgresql://")
 
 
 @pytest.fixture
 def postgres(postgres_server: str) -> str:
     """The URL of a new, empty PostgreSQL database."""
-    return _new_database(postgres_server)
+    return new_database_of(postgres_server)
 
 
-def _new_database(postgres_server: str) -> str:
+def new_database_of(postgres_server: str) -> str:
+    """The URL of a new database of this server."""
     name = f"test_{next(NUMBERS)}"
     maker = create_engine(postgres_server.format("postgres"), isolation_level="AUTOCOMMIT")
     with maker.connect() as connection:
