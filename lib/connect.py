@@ -16,6 +16,7 @@ from lib.deals import routes as deals_service
 from lib.deals.admission import Admission
 from lib.deals.client import Deals
 from lib.deals.drafts import Drafts
+from lib.deals.package_notes import PackageNotes
 from lib.deals.package_questions import PackageQuestions
 from lib.deals.service import DealsService
 from lib.people import People, Person
@@ -47,8 +48,8 @@ _opening = threading.Lock()
 class Clients:
     """The clients of one person: one per API, the slicers (project, name) that they may see, their draft.
 
-    `package_questions` are the questions that packages came from, `kept` saved views and notes: both in the
-    desk's own database whatever service answers.
+    `package_questions` are the questions that packages came from, `package_notes` their owners and notes,
+    `kept` saved views and notes on dates: all in the desk's own database whatever service answers.
     `reporting_address` and `deals_address` say where a remote service is; empty for one of this process.
     What a slicer is may be kept for `slicer_seconds` before it is asked again. `currency` and `price_unit`
     are those of prices.
@@ -59,6 +60,7 @@ class Clients:
     slicers: tuple[tuple[str, str], ...]
     drafts: Drafts
     package_questions: PackageQuestions
+    package_notes: PackageNotes
     kept: Kept
     reporting_address: str = ""
     deals_address: str = ""
@@ -137,6 +139,7 @@ def connect(person: Person, settings: Settings, session_id: str = "") -> Clients
         tuple(pair for pair in _slicers(here) if person.may_see(*pair)),
         Drafts(here.access.store.engine, settings.curate_url, person),
         PackageQuestions(here.access.store.engine, settings.curate_url, settings.base_url, person),
+        PackageNotes(here.access.store.engine, settings.curate_url, person),
         Kept(Scope(here.access.store.engine, settings.base_url, person)),
         settings.base_url,
         settings.curate_url,

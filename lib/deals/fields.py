@@ -99,7 +99,7 @@ FIELDS = (
     DealField("is_true_price_opt_enable", SWITCH, "True price", (SUPPLY,), False),
     DealField("agency_curation_fee", AMOUNT, "Agency fee", (DEALS,), is_term=True),
     DealField("agency_curation_fee_type", FEE_TYPE, "Fee type", (DEALS,), is_term=True),
-    DealField("contact_email", EMAIL, "Contact", (DEALS,), is_term=True, is_searched=True),
+    DealField("contact_email", EMAIL, "Contact", (DEALS,), is_term=True, is_searched=True, width=12.0),
 )
 BY_NAME = {field.name: field for field in FIELDS}
 TERMS = tuple(field.name for field in FIELDS if field.is_term)

@@ -23,14 +23,19 @@ LINKED = {
     "targeting": ("Targeting", 8.0),
     "id": ("Id", 4.0),
     "health": ("Health", 8.5),
+    "owner": ("Owner", 8.0),
 }
 WIDTHS = {name: width for name, (_, width) in LINKED.items()} | {
     field.name: field.width for field in FIELDS if field.width is not None
 }
 FIRST, LAST = ("name", "status", "seat", "price"), ("media_type", "start_date", "end_date", "targeting", "id")
+OPTIONAL = {fields.SUPPLY: ("owner",), fields.DEALS: ("contact_email",)}
+USUAL = {
+    entity: tuple(name for name in more(entity) if name not in names) for entity, names in OPTIONAL.items()
+}
 OF = {
-    fields.SUPPLY: (*FIRST, "deals", *more(fields.SUPPLY), *LAST),
-    fields.DEALS: ("name", "status", "health", "seat", "price", "deal_id", *more(fields.DEALS), *LAST),
+    fields.SUPPLY: (*FIRST, "deals", *USUAL[fields.SUPPLY], *LAST),
+    fields.DEALS: ("name", "status", "health", "seat", "price", "deal_id", *USUAL[fields.DEALS], *LAST),
 }
 BRIEF = {
     "supply_deals": ("name", "status", "targeting"),

@@ -6,7 +6,7 @@ import streamlit as st
 
 from lib.deals import fields
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui.deals import columns, leftovers, marked
+from lib.ui.deals import columns, leftovers, marked, owner_note
 from lib.ui.deals.places import OPEN
 from lib.ui.frame import copying, screens
 from lib.ui.frame.frame import Here
@@ -31,6 +31,7 @@ def draw(here: Here, entity: SupplyPackage | DemandDeal) -> None:
     """Draw the facts, then the linked entities."""
     if isinstance(entity, SupplyPackage):
         _facts(package_facts(here, entity))
+        owner_note.draw(here, entity)
         _question(here, entity)
         deals = _deals_of(here, entity)
         _linked(here, "Deals", deals, "No deal is linked: nobody can buy it yet.")

@@ -9,7 +9,7 @@ from lib.deals.client import Deals
 from lib.deals.models import MEDIA_TYPES, STATUSES
 from lib.reporting.models import Direction
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import attention, bring_in, bulk, columns, csv_dialog, marked, overlap, view
+from lib.ui.deals import attention, bring_in, bulk, columns, csv_dialog, marked, overlap, owner_note, view
 from lib.ui.deals.places import opened
 from lib.ui.frame import notes, screens, sign_in
 from lib.ui.frame.frame import Here
@@ -18,7 +18,8 @@ from lib.ui.supply import catalogue, meanings, pages, permission, prices
 from lib.ui.supply.rows import KINDS, csv
 from lib.ui.supply.wanted import PAGE, ListSearch, offered, orders, read_order, selected
 
-FIND, KIND, NARROWEST = "find", "deals_kind", 150
+FIND, KIND, NARROWEST, ALSO = "find", "deals_kind", 150, "also_{}"
+SHOW = {"owner": "Show owner", "contact_email": "Show contact"}
 PLURALS = {entity: f"{word}s" for entity, word in KINDS.items()}
 
 
@@ -62,6 +63,7 @@ def _wanted(here: Here) -> ListSearch:
             placeholder="Name, seat, DSP, place, contact, deal id", label_visibility="collapsed",
         )  # fmt: skip
         only = attention.filter_of(here, entity, _start_over)
+        _choose_columns(entity)
     names = offered(entity, does)
     with st.grid(4, min_column_width=NARROWEST, gap="small"):
         filters = {name: _several(here, name) for name in names}
@@ -122,18 +124,32 @@ def _first(wanted: ListSearch) -> ListSearch:
 
 
 def _listing(here: Here, wanted: ListSearch, part: pages.RowsPage, seen: view.ListView) -> None:
-    does, names = permission.of(here), columns.OF[wanted.entity]
+    does, also = permission.of(here), _also(wanted.entity)
+    names = (*columns.OF[wanted.entity], *also)
+    rows = attention.marked(here, marked.rows(here, part.rows))
+    rows = owner_note.owned(here, rows) if "owner" in also else rows
     title = prices.of(here).title
     ticked = frozenset(row.key for row in part.rows) if seen.all_of == bulk.question(wanted) else seen.keys
     shown = listing.Listing(
         label=PLURALS[wanted.entity],
         columns=columns.columns(names, title, orders(wanted.entity, does), wanted.order),
-        rows=columns.rows(attention.marked(here, marked.rows(here, part.rows)), names, ticked, opened()),
+        rows=columns.rows(rows, names, ticked, opened()),
         count=part.count,
         ticks=not does.why_not(wanted.entity, "change"),
     )
     with st.container(key="deals_table"):
         listing.draw(view.LIST, shown, seen.taken, view.catch_up)  # type: ignore[arg-type]
+
+
+def _also(entity: str) -> tuple[str, ...]:
+    """The optional columns that are chosen."""
+    return tuple(name for name in columns.OPTIONAL[entity] if st.session_state.get(ALSO.format(name)))
+
+
+def _choose_columns(entity: str) -> None:
+    """Draw the switches of optional columns, which are in the link."""
+    for name in columns.OPTIONAL[entity]:
+        st.toggle(SHOW[name], key=ALSO.format(name), bind="query-params", width="content")
 
 
 def _pager(wanted: ListSearch, count: int) -> None:
