@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from lib.people import Grant, People
 from lib.people.sessions import Sessions
+from lib.wire.errors import StoreUnavailable
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
 PASSWORD = "demo"
@@ -151,6 +152,20 @@ def test_a_changed_password_signs_out(desk: Desk, people: People) -> None:
     people.set_password("manager", "another")
     assert not is_signed_in(visit.run())
     assert is_signed_in(sign_in(visit, "manager", "another"))
+
+
+def test_signing_out_without_the_database(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever signs out while the database is away is signed out in this tab, and told of the others."""
+    visit = sign_in(desk(), "manager")
+
+    def away(*_: object) -> None:
+        raise StoreUnavailable("away")
+
+    monkeypatch.setattr(Sessions, "end", away)
+    visit.get("menu_button")[0].click("Sign out").run()
+    assert not visit.exception
+    assert not is_signed_in(visit)
+    assert "not in others" in visit.error[0].value
 
 
 def test_a_broken_slicer_is_a_sentence(desk: Desk, own_home: Path) -> None:

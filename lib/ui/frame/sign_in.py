@@ -28,6 +28,10 @@ DEMO_PEOPLE = {
     "admin": "Manages people and permissions",
 }
 NOT_HERE = "You are signed out, or your permissions changed: reload this page"
+NOT_ENDED = (
+    "You are signed out in this tab, but not in others: the database can't be reached. "
+    "Sign in again later, and sign out."
+)
 ENDS, PROBLEM, COOKIE, TOKEN = "session_ends", "sign_in_problem", "cookie_work", "cookie_token"
 HIDDEN = "cookies"
 NAME, PASSWORD = "sign_in_name", "sign_in_password"
@@ -111,14 +115,23 @@ def keep_cookie(hidden: DeltaGenerator) -> None:
 
 
 def sign_out() -> None:
-    """End this sign-in, in every tab that shares it. A callback of a button."""
+    """End this sign-in, in every tab that shares it; without the database, in this one. For a button."""
     username, ends = st.session_state.get("username"), st.session_state.get(ENDS)
-    if username and ends:
-        _here().sessions.end(username, ends)
-        _here().access.audit.note("signed out", username, username)
+    is_ended = not (username and ends) or _is_ended(username, ends)
     _forget()
+    if not is_ended:
+        st.session_state[PROBLEM] = NOT_ENDED
     _leave_url()
     st.session_state[COOKIE] = "delete"
+
+
+def _is_ended(username: str, ends: float) -> bool:
+    try:
+        _here().sessions.end(username, ends)
+        _here().access.audit.note("signed out", username, username)
+    except (StoreUnavailable, DeadlineExceeded):
+        return False
+    return True
 
 
 def still_here() -> Callable[[], None]:
