@@ -87,7 +87,7 @@ def test_one_row_is_a_field_everywhere(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", ROW + USE, str(tmp_path)],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "TRANCHE_HOME": str(tmp_path)},
+        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}", "TRANCHE_HOME": str(tmp_path)},
         capture_output=True,
         text=True,
         check=False,

@@ -63,9 +63,8 @@ def _content(here: Here) -> None:
         described = {**picker.described(here, query, found.targeting), **_list_names(here)}
         st.markdown(f"Targeting: **{plain(_sentence(found, described))}**")
     for one in found.left_out:
-        st.caption(
-            f":material/info: Left out: {plain(filter_words.sentence(one.filter, here.slicer))} ({one.why})."
-        )
+        left_out = filter_words.sentence(one.filter, here.slicer)
+        st.caption(f":material/info: Left out: {plain(left_out)} ({plain(one.why)}).")
     if found.is_empty:
         st.caption(HOW)
         return
@@ -117,7 +116,7 @@ def _name(here: Here, place: int, one: NewList) -> str:
     """Draw the field for the name of a list that has to be created."""
     word = KINDS[one.kind.name][2]
     name = st.text_input(
-        f"Name of the new {one.kind.title.lower()}", f"{_counted(one)} of {here.slicer_name}",
+        f"Name of the new {plain(one.kind.title.lower())}", f"{_counted(one)} of {here.slicer_name}",
         key=f"{POPOVER}_name_{place}", max_chars=LONGEST_NAME,
         help=f"A package is restricted to {word} by a list. No list has exactly these yet",
     )  # fmt: skip

@@ -47,7 +47,7 @@ def houses(tmp_path_factory: pytest.TempPathFactory) -> House:
         warehouse = Warehouse(home / "warehouse")
         for name, (definition, mappings, table) in SLICERS.items():
             _add(warehouse, name, definition, mappings, table(), url)
-        _add_people(home)
+        add_people(home)
         return home
 
     return made
@@ -70,7 +70,8 @@ def _add(
         writer.commit("made by a test", "0")
 
 
-def _add_people(home: Path) -> None:
+def add_people(home: Path) -> None:
+    """Add `ana`, who may see all slicers but `secret`."""
     seen = tuple(Grant(PROJECT, name) for name in SLICERS if name != "secret")
     people_in(home).add(Person("ana", "Ana", None, "viewer", seen, deals=DealsGrant("read")), "a password")
 

@@ -10,6 +10,7 @@ from conftest import copied
 
 from conformance.conftest import Reach
 from conformance.reporting.caller import PERIOD, VERBS, Caller, refused
+from conformance.reporting.conftest import add_people
 from lib import connect
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, ExportQuery
@@ -93,6 +94,7 @@ def broken(house: Path, tmp_path: Path) -> Settings:
     home = copied(house, tmp_path / "home")
     for folder in ("rows", "layout"):
         shutil.rmtree(home / "warehouse" / "shop" / "hourly" / folder, ignore_errors=True)
+    add_people(home)
     return Settings(home=home)
 
 
