@@ -35,6 +35,7 @@ from lib.wire.front.closed_sessions import ClosedSessions
 log = logging.getLogger("tranche")
 DESK = Path(__file__).parent / "lib" / "desk.py"
 COOKIES = "extra_streamlit_components.CookieManager"
+NO_SCRIPT = "streamlit.runtime.scriptrunner_utils.script_run_context"  # warns of imports outside of scripts
 COOKIE_FRAME = "extra_streamlit_components/CookieManager/frontend/build/index.html"
 HEAVY = ("pandas", "pyarrow.parquet", "plotly.graph_objects", "scipy.sparse", "captcha.image", "jwt")
 DOWNLOADS = 64  # at the same time: Streamlit makes them, and sends large tables, on the loop's own threads
@@ -63,7 +64,8 @@ def _serve_cookie_frame() -> None:
 
     Streamlit serves it only after a script of this process has imported it.
     """
-    component = importlib.import_module(COOKIES)._component_func
+    with logs.hushed(NO_SCRIPT):
+        component = importlib.import_module(COOKIES)._component_func
     runtime.get_instance().component_registry.register_component(component)
 
 
