@@ -6,6 +6,7 @@ request is left without an answer, the same file goes on with the same keys, so 
 
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -55,9 +56,8 @@ class CsvJob:
         """Delete what was created; a next try starts over, with a key of its own."""
         while self.made:
             try:
-                client.remove(DemandDeal, self.made[-1].id or 0)
-            except NotFound:
-                pass
+                with suppress(NotFound):  # somebody else deleted it
+                    client.remove(DemandDeal, self.made[-1].id or 0)
             except TrancheError as error:
                 self.state = "left"
                 self.reason += f" What was created before could not be deleted: {error.reason.rstrip('.')}."
