@@ -66,7 +66,8 @@ def _serve_cookie_frame() -> None:
     """
     with logs.hushed(NO_SCRIPT):
         component = importlib.import_module(COOKIES)._component_func
-    runtime.get_instance().component_registry.register_component(component)
+    served = runtime.get_instance().component_registry
+    served.register_component(component)
 
 
 def application(settings: Settings) -> ASGIApp:

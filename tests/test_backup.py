@@ -83,15 +83,10 @@ def test_a_backup_of_a_running_desk_restores_it(
     Answers are equal, people and tokens open what they opened, packages have all of their deals, and of the
     import nothing is there.
     """
-    archive, settings = tmp_path / "backup.tar", Settings(home=own_home, demo=True, throttle_writes=10**6)
-    access = connect.installation(settings).access
-    hour = dt.timedelta(hours=1)
-    reporting, dealing = (access.issue("admin", name, "test", hour) for name in ("reporting", "deals"))
-    session = connect.installation(settings).sessions
-    session.begin("admin", 4_000_000_000.0)
-    warehouse = Warehouse(own_home / "warehouse")
-    version = warehouse.open("demo", "delivery").version
     monkeypatch.setattr(row_files, "BUFFER_BYTES", 1)
+    archive, warehouse = tmp_path / "backup.tar", Warehouse(own_home / "warehouse")
+    version = warehouse.open("demo", "delivery").version
+    reporting, dealing = signed_in(own_home)
     ask = QUESTION | SPLIT | {"token": reporting}
     with (
         desk_over(own_home, TRANCHE_THROTTLE_WRITES="1000000") as (address, _),
@@ -101,15 +96,8 @@ def test_a_backup_of_a_running_desk_restores_it(
         seats = world(caller)
         answer = http.post("/API/v2/audience", json=ask).json()
         assert answer["status"] == "success" and len(answer["rows"]) > 30
-        with (
-            writing_deals(caller, (seats.ada, seats.bob)),
-            warehouse.writer("demo", "delivery", DEFINITION, mode="append") as writer,
-        ):
-            writer.write(small_rows(seed=3))
-            writer._files._wait()  # until its rows are on the disk
-            assert len(list(own_home.glob("warehouse/demo/delivery/rows/*/*"))) > 21
-            assert "2 slicers" in done(tranche(own_home, "backup", str(archive)))
-            writer.commit("under way", "x")
+        with writing_deals(caller, (seats.ada, seats.bob)):
+            back_up_in_an_import(own_home, warehouse, archive)
         assert http.post("/API/v2/audience", json=ask).json() != answer
         packages, demand = everything(caller, "supply_deals"), everything(caller, "demand_deals")
     assert stat.S_IMODE(archive.stat().st_mode) == 0o600
@@ -125,6 +113,25 @@ def test_a_backup_of_a_running_desk_restores_it(
         form |= {"scope": "service_id=deals"}
         assert http.post("/oauth2/token/", data=form).status_code == 200
     assert modes(own_home) == ({0o700}, {0o600})
+
+
+def signed_in(home: Path) -> tuple[str, str]:
+    """A token of the reporting and one of the deals API for the administrator, who has a session, too."""
+    installation = connect.installation(Settings(home=home, demo=True, throttle_writes=10**6))
+    installation.sessions.begin("admin", 4_000_000_000.0)
+    hour = dt.timedelta(hours=1)
+    access = installation.access
+    return access.issue("admin", "reporting", "test", hour), access.issue("admin", "deals", "test", hour)
+
+
+def back_up_in_an_import(home: Path, warehouse: Warehouse, archive: Path) -> None:
+    """Back up while the rows of an import lie on the disk, not committed before the backup is done."""
+    with warehouse.writer("demo", "delivery", DEFINITION, mode="append") as writer:
+        writer.write(small_rows(seed=3))
+        writer._files._wait()  # until its rows are on the disk
+        assert len(list(home.glob("warehouse/demo/delivery/rows/*/*"))) > 21
+        assert "2 slicers" in done(tranche(home, "backup", str(archive)))
+        writer.commit("under way", "x")
 
 
 def as_before(caller: Caller, packages: list[Any], demand: list[Any]) -> None:

@@ -32,4 +32,4 @@ def test_the_matrix_and_two_prices(visit: Visit) -> None:
         "Alpha Buying", "1 · Morning News and 2 · Evening Sports", "2.50 and 7.00",
     ]  # fmt: skip
     assert len(seats) == 1
-    assert any("Exact" in one.value and "Whatever the dates" in one.value for one in desk.caption)
+    assert any("Exact" in one.value and "are ignored" in one.value for one in desk.caption)

@@ -24,7 +24,8 @@ GEO_TYPES: tuple[GeoType, ...] = get_args(GeoType)
 STATUSES: tuple[Status, ...] = get_args(Status)
 ACTIONS: tuple[Action, ...] = get_args(Action)
 LONGEST_NAME = 200
-FEE_TYPES = {0: "undisclosed", 1: "percent of spend", 2: "flat", 3: "CPM", 4: "none"}
+PERCENT, FLAT, CPM, NO_FEE = 1, 2, 3, 4
+FEE_TYPES = {0: "undisclosed", PERCENT: "percent of spend", FLAT: "flat", CPM: "CPM", NO_FEE: "none"}
 
 
 def _moment(value: Any) -> Any:

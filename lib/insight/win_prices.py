@@ -11,6 +11,7 @@ from decimal import ROUND_HALF_UP, Decimal
 import numpy as np
 import numpy.typing as npt
 
+from lib.deals.models import CPM, PERCENT
 from lib.insight.measured import IMPRESSIONS, WIN_CPM, WINS, field_of
 from lib.reporting.answers import Audience
 from lib.reporting.models import (
@@ -24,7 +25,6 @@ from lib.reporting.models import (
 
 DAY, MOST, CENT = time_key_field("day"), 10_000, Decimal("0.01")
 QUARTERS = (0.25, 0.5, 0.75)
-PERCENT_OF_SPEND, CPM_FEE = 1, 3
 Floats = npt.NDArray[np.float64]
 
 
@@ -102,11 +102,11 @@ def proposed(prices: WinPrices, fee_type: int | None, fee: Decimal | None) -> De
     everything.
     """
     median = Decimal(str(prices.median))
-    if fee_type == PERCENT_OF_SPEND and fee is not None:
+    if fee_type == PERCENT and fee is not None:
         if fee >= 100:
             return None
         median = median / (1 - fee / 100)
-    elif fee_type == CPM_FEE and fee is not None:
+    elif fee_type == CPM and fee is not None:
         median += fee
     return median.quantize(CENT, ROUND_HALF_UP)
 

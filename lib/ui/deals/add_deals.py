@@ -8,7 +8,15 @@ import streamlit as st
 
 from lib.deals import fields
 from lib.deals.abilities import Abilities
-from lib.deals.models import CreateDemandDeals, DemandDeal, DemandDealOption, Reference, Seat, SupplyPackage
+from lib.deals.models import (
+    NO_FEE,
+    CreateDemandDeals,
+    DemandDeal,
+    DemandDealOption,
+    Reference,
+    Seat,
+    SupplyPackage,
+)
 from lib.ui.frame import notes
 from lib.ui.frame.field_problems import FieldProblems, beside
 from lib.ui.frame.frame import Here
@@ -16,7 +24,6 @@ from lib.ui.frame.markdown import plain
 from lib.ui.new_package.review import advice
 from lib.ui.new_package.seats import seat_label
 from lib.ui.supply import catalogue, pages, permission, prices
-from lib.ui.supply.prices import NO_FEE
 from lib.ui.supply.words import NO_FEES, fee_title, seat_name
 from lib.ui.typed import amounts
 from lib.wire.errors import Invalid, TrancheError

@@ -10,6 +10,7 @@ from lib.deals.client import Deals
 from lib.deals.models import (
     FEE_TYPES,
     LONGEST_NAME,
+    NO_FEE,
     DemandDeal,
     Seat,
     SupplyPackage,
@@ -18,7 +19,6 @@ from lib.deals.models import (
 from lib.ui.deals.csv_text import CsvFault, CsvRow
 from lib.ui.new_package import faults as typed_faults
 from lib.ui.supply import pages
-from lib.ui.supply.prices import NO_FEE
 from lib.ui.supply.words import seat_name
 from lib.ui.typed import amounts
 
@@ -85,7 +85,7 @@ def _package(row: CsvRow, known: Packages, faults: list[str]) -> SupplyPackage |
     name = row["Package"]
     found = known.get(name, ())
     if not name:
-        faults.append("Package is empty: its id or its name.")
+        faults.append("Package is empty: give its id or its name.")
     elif not found:
         faults.append(f"There is no package '{name[:80]}'.")
     elif len(found) > 1:
@@ -105,7 +105,7 @@ def _seat(row: CsvRow, seats: Mapping[int, Seat], faults: list[str]) -> Seat | N
         one for one in seats.values() if name and (_same(one.name, name) or one.external_id == name)
     ]
     if not name:
-        faults.append("Seat is empty: its id, its name, or how the DSP calls it.")
+        faults.append("Seat is empty: give its id, its name, or its id at the DSP.")
     elif not found:
         faults.append(f"There is no seat '{name[:80]}'.")
     elif len(found) > 1:

@@ -19,7 +19,7 @@ from lib.wire.errors import TrancheError
 OPEN, FILE, CONFIRMED = "deals_from_csv", "deals_csv_file", "deals_csv_meant_{}"
 WHAT = """Each line is a deal of a package that exists.
 
-- **Package**: its id or its name · **Seat**: its id, its name, or how the DSP calls it · **Price**
+- **Package**: its id or its name · **Seat**: its id, its name, or its id at the DSP · **Price**
 - Optional: **Name** (else package and seat), **Deal sync** and **Active** (yes or no), **Fee type**, **Fee**,
   **Contact**
 
@@ -143,7 +143,7 @@ def _failed(job: CsvJob) -> None:
         st.error(f"{plain(job.reason)} Nothing was created.", icon=":material/error:")
     elif job.state == "open":
         st.warning(
-            f"{plain(job.reason)} {_counted(len(job.made))} are created, and it is unknown of this one. "
+            f"{plain(job.reason)} {_counted(len(job.made))} are created; whether this one was is unknown. "
             "Retry goes on there, and creates none twice.",
             icon=":material/warning:",
         )

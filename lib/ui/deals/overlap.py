@@ -107,9 +107,9 @@ def _computed(here: Here, packages: list[SupplyPackage], field: DataField) -> No
     st.dataframe(matrix(names, alone, pairs, field), width="stretch", height="content")
     st.caption(
         plain(
-            f"{numbers.title(field)} of each package, and the share of them that the package of the column "
-            f"has too. {days} · From {here.project}/{here.slicer_name} · "
-            f"{costs.precision_of(answers, field)} · Whatever the dates of the packages."
+            f"{numbers.title(field)} of each package, and the share that also matches the package in the "
+            f"column. {days} · From {here.project}/{here.slicer_name} · "
+            f"{costs.precision_of(answers, field)} · Dates of the packages are ignored."
         )
     )
     _left_out(names, said)
@@ -154,7 +154,7 @@ def _left_out(names: list[str], said: list[Translation]) -> None:
     """Name what the filters leave out of each targeting: its figures are then those of more."""
     for name, one in zip(names, said, strict=True):
         if one.left_out:
-            st.caption(f":material/info: Not counted in of {plain(name)}: {plain(' '.join(one.left_out))}")
+            st.caption(f":material/info: Not counted for {plain(name)}: {plain(' '.join(one.left_out))}")
 
 
 def _two_prices(

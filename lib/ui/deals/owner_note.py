@@ -1,6 +1,7 @@
 """Owner and note of a package, which the desk keeps: shown in its drawer, and as a column of the list."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import streamlit as st
@@ -12,7 +13,7 @@ from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.supply import facts, permission
 from lib.ui.supply.rows import DealRow
-from lib.wire.errors import TrancheError
+from lib.wire.errors import Conflict, TrancheError
 
 OWNER, NOTE, PROBLEM = "note_owner_{}", "note_text_{}", "note_problem"
 BEFORE, EDITOR = "note_before_{}", "note_editor"
@@ -66,9 +67,13 @@ def save(here: Here, number: int) -> None:
     owner, note = state.get(OWNER.format(number)) or "", state.get(NOTE.format(number)) or ""
     try:
         here.clients.package_notes.keep(number, owner, note, before)
-    except TrancheError as error:
+    except Conflict as error:
         state[PROBLEM] = f"{error.reason.rstrip('.')}. What you typed is still here; Save again overwrites."
-        state[BEFORE.format(number)] = here.clients.package_notes.get(number)
+        with suppress(TrancheError):  # unread, the next try meets the same conflict
+            state[BEFORE.format(number)] = here.clients.package_notes.get(number)
+        return
+    except TrancheError as error:
+        state[PROBLEM] = f"{error.reason.rstrip('.')}. What you typed is still here."
         return
     del state[BEFORE.format(number)]
     notes.say("Saved")

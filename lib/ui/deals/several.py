@@ -127,7 +127,7 @@ def _result(job: SeveralJob, money: Prices) -> None:
             f"{', '.join(filter(None, parts))}. What was not saved stays chosen.", icon=":material/info:"
         )
     results = {one.effect.key: one for one in job.outcomes}
-    _draw(_table(job.effects, job, money, results), "What became of each change")
+    _draw(_table(job.effects, job, money, results), "The result of each change")
     with st.container(horizontal=True):
         if st.button("Close", key="several_close"):
             _close()

@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import streamlit as st
 
+from lib.deals.models import CPM, PERCENT
 from lib.deals.package_questions import PackageQuestion
 from lib.insight import win_prices
 from lib.insight.win_prices import WinPrices
@@ -17,7 +18,7 @@ from lib.ui.new_package import seats, state
 from lib.ui.question import link
 from lib.ui.supply import insights, prices, report
 from lib.ui.supply.draft import Draft, number
-from lib.ui.supply.prices import BY_CPM, CPM, PERCENT, amount
+from lib.ui.supply.prices import BY_CPM, amount
 from lib.wire.errors import TrancheError
 
 PLACE = "form_win_cpm"

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
-from lib.deals.models import FEE_TYPES
+from lib.deals.models import CPM, FEE_TYPES, FLAT, NO_FEE, PERCENT
 from lib.ui.frame.frame import Here
 
-PERCENT, FLAT, CPM, NO_FEE = 1, 2, 3, 4
 BY_CPM = "CPM"
 
 
