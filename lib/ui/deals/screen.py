@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lib.ui.deals import bring_in, drawer, overlap, table
+from lib.ui.deals import bring_in, dead, drawer, overlap, table
 from lib.ui.deals.places import opened
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
@@ -23,4 +23,5 @@ def draw(here: Here) -> None:
             older(trouble, "The deals")
     if opened() is None:
         overlap.shown(here)
+        dead.shown(here)
     drawer.draw(here)

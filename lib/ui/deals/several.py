@@ -1,25 +1,26 @@
 """The dialog that edits price and dates of several entities: the change, a preview, progress, the result."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import islice
 
 import streamlit as st
 
-from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import several_form, view
+from lib.ui.deals import planned_steps, several_form, view
 from lib.ui.deals.columns import as_text
+from lib.ui.deals.planned_steps import Results, became, counted, note
 from lib.ui.deals.several_change import Effect
-from lib.ui.deals.several_job import Outcome, SeveralJob
+from lib.ui.deals.several_job import SeveralJob
 from lib.ui.frame.field_problems import beside
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.supply import catalogue, facts, pages, permission, prices
 from lib.ui.supply.prices import Prices
-from lib.ui.supply.rows import KINDS, DealRow
+from lib.ui.supply.rows import DealRow
 from lib.ui.supply.wanted import ListSearch
 from lib.wire.errors import TrancheError
 
-JOB, MOST, PAUSE_SECONDS, NAME_WIDTH = "deals_several", 500, 0.1, 180
+JOB, MOST = "deals_several", 500
 DEALS, SUPPLY = "demand_deals", "supply_deals"
 CONFIRMED = "several_confirmed_{}"
 
@@ -28,7 +29,7 @@ def draw(here: Here, wanted: ListSearch, count: int, chosen: Sequence[DealRow], 
     """Draw the button for the chosen rows, and the dialog while it is open."""
     number = count if is_all else len(chosen)
     st.button(
-        f"Edit {_number(number)}" if number else "Edit",
+        f"Edit {planned_steps.number(number)}" if number else "Edit",
         icon=":material/edit:",
         key="deals_edit",
         disabled=not 0 < number <= MOST,
@@ -37,7 +38,7 @@ def draw(here: Here, wanted: ListSearch, count: int, chosen: Sequence[DealRow], 
         args=(here, wanted, None if is_all else list(chosen)),
     )
     if (job := st.session_state.get(JOB)) is not None:
-        title = f"Edit {_counted(job.entity, len(job.rows))}"
+        title = f"Edit {counted(job.entity, len(job.rows))}"
         st.dialog(title, width="large", on_dismiss=_close)(_dialog)(here, job)
 
 
@@ -60,7 +61,7 @@ def _dialog(here: Here, job: SeveralJob) -> None:
             case "form":
                 _form(here, job)
             case "reading" | "writing":
-                st.fragment(_step, run_every=PAUSE_SECONDS)(here, job)
+                planned_steps.run(here, job, partial(_done, job))
             case "preview":
                 _preview(job, prices.of(here))
             case "done":
@@ -77,57 +78,35 @@ def _form(here: Here, job: SeveralJob) -> None:
     )
 
 
-def _step(here: Here, job: SeveralJob) -> None:
-    """Read or send some more; draw how far it is."""
-    is_reading, client = job.phase == "reading", catalogue.client(here)
-    if is_reading:
-        job.read(client)
-        sent, total, doing = len(job.effects), len(job.effects) + len(job.to_read), "read"
-    else:
-        job.write(client)
-        sent, total, doing = len(job.outcomes), len(job.outcomes) + len(job.left), "sent"
-    st.progress(sent / max(1, total), f"{_number(sent)} of {_number(total)} {doing}")
-    if job.phase in ("preview", "done"):
-        if job.phase == "done":
-            view.choose_only({as_text(row.key): row for row in job.still_chosen})
-            catalogue.forget()
-        st.rerun()
+def _done(job: SeveralJob) -> None:
+    """Choose what was not saved."""
+    view.choose_only({as_text(row.key): row for row in job.still_chosen})
 
 
 def _preview(job: SeveralJob, money: Prices) -> None:
     changes = [one for one in job.effects if one.is_change]
-    refused = sum(bool(one.refused) for one in job.effects)
-    same = len(job.effects) - len(changes) - refused
-    said = [f"**{_changes(changes)}** will be saved." if changes else "**Nothing** to save."]
-    said += [f"{_number(refused)} refused."] if refused else []
-    said += [f"{_number(same)} unchanged."] if same else []
-    st.markdown(" ".join(said))
-    _draw(_table(job.effects, job, money), "What changes, before and after")
+    named = planned_steps.changes(changes)
+    planned_steps.summary(job, named)
+    planned_steps.table(_table(job.effects, job, money), "What changes, before and after")
     doubts = sorted({one.doubt for one in changes if one.doubt})
     is_sure = not doubts or st.checkbox(
         f"Confirm {plain(', '.join(doubts))} ({plain(money.terms)})", key=CONFIRMED.format(", ".join(doubts))
     )
     with st.container(horizontal=True):
         st.button(
-            f"Save {_changes(changes)}" if changes else "Save", type="primary", key="several_save",
+            f"Save {named}".strip(), type="primary", key="several_save",
             disabled=not changes or not is_sure, on_click=job.start,
         )  # fmt: skip
         st.button("Back", key="several_back", on_click=_back, args=(job,))
 
 
 def _result(job: SeveralJob, money: Prices) -> None:
-    saved = [one.effect for one in job.outcomes if not one.reason]
-    said = f"{_changes(saved)} saved" if saved else "Nothing saved"
-    if not job.failed and not job.left:
-        st.success(f"{said}.", icon=":material/check_circle:")
-    else:
-        parts = [said, f"{_number(len(job.failed))} failed" if job.failed else ""]
-        parts.append(f"{_number(len(job.left))} not sent" if job.left else "")
-        st.warning(
-            f"{', '.join(filter(None, parts))}. What was not saved stays chosen.", icon=":material/info:"
-        )
-    results = {one.effect.key: one for one in job.outcomes}
-    _draw(_table(job.effects, job, money, results), "The result of each change")
+    saved = planned_steps.changes([one.effect for one in job.outcomes if not one.reason])
+    planned_steps.verdict(
+        job, f"{saved} saved" if saved else "Nothing saved", "What was not saved stays chosen."
+    )
+    results = planned_steps.results(job)
+    planned_steps.table(_table(job.effects, job, money, results), "The result of each change")
     with st.container(horizontal=True):
         if st.button("Close", key="several_close"):
             _close()
@@ -140,22 +119,17 @@ def _table(
     effects: Iterable[Effect],
     job: SeveralJob,
     money: Prices,
-    results: dict[tuple[str, int], Outcome] | None = None,
+    results: Results | None = None,
 ) -> dict[str, list[str]]:
     """A row per entity: each field before → after, and what is to be said of it."""
     shown = list(effects)
     columns = {"Name": [one.name for one in shown]}
     if results is not None:
-        columns["Result"] = [_became(one, results) for one in shown]
+        columns["Result"] = [became(one, results) for one in shown]
     for name in job.wanted.names:
         columns[facts.title(name, money)] = [_arrow(one, name) for one in shown]
-    columns["Note"] = [_note(one, results or {}) for one in shown]
+    columns["Note"] = [note(one, results or {}) for one in shown]
     return columns
-
-
-def _draw(table: dict[str, list[str]], alt: str) -> None:
-    names = {"Name": st.column_config.Column(width=NAME_WIDTH)}
-    st.dataframe(table, hide_index=True, alt=alt, column_config=names)
 
 
 def _arrow(effect: Effect, name: str) -> str:
@@ -164,18 +138,6 @@ def _arrow(effect: Effect, name: str) -> str:
         return ""
     before = facts.value(name, effect.before[name])
     return f"{before} → {facts.value(name, effect.after[name])}" if name in effect.after else before
-
-
-def _became(effect: Effect, results: dict[tuple[str, int], Outcome]) -> str:
-    if effect.key in results:
-        outcome = results[effect.key]
-        return "Saved" if not outcome.reason else "Unknown" if outcome.is_open else "Failed"
-    return "Refused" if effect.refused else "Not sent" if effect.is_change else "Unchanged"
-
-
-def _note(effect: Effect, results: dict[tuple[str, int], Outcome]) -> str:
-    outcome = results.get(effect.key)
-    return (outcome.reason if outcome else "") or effect.refused or effect.also
 
 
 def _ask(job: SeveralJob) -> None:
@@ -207,17 +169,3 @@ def _close() -> None:
     if job is not None and job.phase == "writing":
         view.choose_only({as_text(row.key): row for row in job.still_chosen})
         catalogue.forget()
-
-
-def _changes(effects: Sequence[Effect]) -> str:
-    """`3 deals and 1 package`."""
-    counts = {entity: sum(one.key[0] == entity for one in effects) for entity in (DEALS, SUPPLY)}
-    return " and ".join(_counted(entity, number) for entity, number in counts.items() if number)
-
-
-def _counted(entity: str, number: int) -> str:
-    return f"{_number(number)} {KINDS[entity].lower()}{'' if number == 1 else 's'}"
-
-
-def _number(number: int) -> str:
-    return Numbers.of(st.context.locale).number(number)

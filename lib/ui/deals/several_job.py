@@ -1,116 +1,41 @@
-"""A change of several entities on its way: read for the preview, then sent, one request each."""
+"""A change of price and dates on its way: what it concerns is read for the preview, then sent."""
 
-import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
 
-from lib.deals.client import Deals
-from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.models import SupplyPackage
 from lib.ui.deals import several_change
+from lib.ui.deals.planned_job import PlannedJob, Sold
 from lib.ui.deals.several_change import Effect, SeveralWanted
-from lib.ui.frame.problems import is_open
 from lib.ui.supply.rows import DealRow, Key
-from lib.wire.errors import TrancheError
-
-STEP_SECONDS = 0.5
-Phase = Literal["form", "reading", "preview", "writing", "done"]
-Sold = DemandDeal | SupplyPackage
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The result of one change: saved, or why not. `is_open`: it may have been saved."""
-
-    effect: Effect
-    reason: str = ""
-    is_open: bool = False
 
 
 @dataclass
-class SeveralJob:
-    """The change as far as it has come, changed in place, so that a run that is broken off loses nothing.
-
-    `rows` are the chosen ones; `to_read` maps what is still to be read to the rows that it is read for;
-    `done` are the keys that are saved, which a second preview leaves out; `tried` is what was sent without
-    an answer, by key.
-    """
+class SeveralJob(PlannedJob):
+    """The change as far as it has come; `rows` are the chosen ones."""
 
     entity: str
     rows: list[DealRow]
-    phase: Phase = "form"
     wanted: SeveralWanted = field(default_factory=SeveralWanted)
     failure: str = ""
-    to_read: dict[Key, set[Key]] = field(default_factory=dict)
-    effects: list[Effect] = field(default_factory=list)
-    left: list[Effect] = field(default_factory=list)
-    outcomes: list[Outcome] = field(default_factory=list)
-    done: set[Key] = field(default_factory=set)
-    tried: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
 
     def preview(self, wanted: SeveralWanted, rows: Iterable[Key]) -> None:
         """Read these rows, and what the change concerns, from now on."""
-        self.wanted, self.effects, self.outcomes, self.left = wanted, [], [], []
-        self.to_read = {key: {key} for key in rows}
-        self.phase = "reading"
-
-    def read(self, client: Deals) -> None:
-        """Read some more; the preview is complete when nothing is left to read."""
-        ends = time.monotonic() + STEP_SECONDS
-        while self.to_read and time.monotonic() < ends:
-            key = next(iter(self.to_read))
-            rows = frozenset(self.to_read[key])
-            try:
-                found: Sold = client.get(key[0], key[1])
-            except TrancheError as error:
-                self.effects.append(Effect(key, self._name(key), rows, refused=_ended(error.reason)))
-            else:
-                self._planned(found, key, rows)
-            del self.to_read[key]
-        if not self.to_read:
-            self.phase = "preview"
-
-    def start(self) -> None:
-        """Send what the preview shows, from now on; the second click of a double click does nothing."""
-        if self.phase != "preview":
-            return
-        self.left = [one for one in self.effects if one.is_change]
-        self.phase = "writing"
-
-    def write(self, client: Deals) -> None:
-        """Send some more. Without an answer to one the rest is not sent: each would be waited for."""
-        ends = time.monotonic() + STEP_SECONDS
-        while self.left and time.monotonic() < ends:
-            outcome = _sent(client, self.left[0])
-            self.outcomes.append(outcome)
-            del self.left[0]
-            if outcome.is_open:
-                self.tried[outcome.effect.key] = outcome.effect.after
-                break
-            if not outcome.reason:
-                self.done.add(outcome.effect.key)
-        if not self.left or self.outcomes[-1].is_open:
-            self.phase = "done"
-
-    @property
-    def failed(self) -> list[Outcome]:
-        """Changes refused by the preview or by the service."""
-        refused = [Outcome(one, one.refused) for one in self.effects if one.refused]
-        return [one for one in self.outcomes if one.reason] + refused
+        self.wanted = wanted
+        self.begin(rows)
 
     @property
     def still_chosen(self) -> list[DealRow]:
         """The rows of which something failed or was not sent."""
-        keys = {key for one in [*self.failed, *map(Outcome, self.left)] for key in one.effect.rows}
-        return [row for row in self.rows if row.key in keys]
+        return [row for row in self.rows if row.key in self.unsaved]
 
-    def _planned(self, found: Sold, key: Key, rows: frozenset[Key]) -> None:
+    def planned(self, found: Sold, key: Key, rows: frozenset[Key]) -> None:
         """Add what becomes of an entity; of a deal whose dates change, its packages are read next."""
         if isinstance(found, SupplyPackage):
-            self._add(found, several_change.of_package(found, rows, self.wanted))
+            self.add(found, several_change.of_package(found, rows, self.wanted))
             return
         if self.wanted.is_price:
-            self._add(found, several_change.of_deal(found, rows, self.wanted))
+            self.add(found, several_change.of_deal(found, rows, self.wanted))
         if not self.wanted.dates:
             return
         packages = [one.id for one in found.supply_deals if one.id is not None]
@@ -118,32 +43,8 @@ class SeveralJob:
             self.to_read.setdefault(("supply_deals", package), set()).update(rows)
         if not packages:
             why = "It belongs to no package, and dates are those of a package."
-            self.effects.append(Effect(key, self._name(key), rows, refused=why))
+            self.effects.append(Effect(key, self.name(key), rows, refused=why))
 
-    def _add(self, found: Sold, effect: Effect) -> None:
-        if effect.key in self.done:
-            return
-        tried = self.tried.get(effect.key)
-        if tried is not None and all(getattr(found, name) == value for name, value in tried.items()):
-            self.done.add(effect.key)
-            effect = Effect(
-                effect.key, effect.name, effect.rows, effect.before, also="saved by the first try"
-            )
-        self.effects.append(effect)
-
-    def _name(self, key: Key) -> str:
+    def name(self, key: Key) -> str:
+        """What the list calls it."""
         return next((row.name for row in self.rows if row.key == key), f"{key[0]} {key[1]}")
-
-
-def _sent(client: Deals, effect: Effect) -> Outcome:
-    """One change, unless the entity changed since it was read."""
-    try:
-        client.change(*effect.key, effect.after, effect.etag)
-    except TrancheError as error:
-        may = "It may have been saved." if is_open(error) else ""
-        return Outcome(effect, f"{_ended(error.reason)} {may}".rstrip(), is_open(error))
-    return Outcome(effect)
-
-
-def _ended(sentence: str) -> str:
-    return f"{sentence.rstrip('.')}."

@@ -9,7 +9,18 @@ from lib.deals.client import Deals
 from lib.deals.models import MEDIA_TYPES, STATUSES
 from lib.reporting.models import Direction
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import attention, bring_in, bulk, columns, csv_dialog, marked, overlap, owner_note, view
+from lib.ui.deals import (
+    attention,
+    bring_in,
+    bulk,
+    columns,
+    csv_dialog,
+    dead,
+    marked,
+    overlap,
+    owner_note,
+    view,
+)
 from lib.ui.deals.places import opened
 from lib.ui.frame import notes, screens, sign_in
 from lib.ui.frame.frame import Here
@@ -44,6 +55,7 @@ def draw(here: Here) -> None:
         st.space("stretch")
         bulk.draw(here, wanted, part.count, seen)
         overlap.draw(wanted, seen)
+        dead.draw(wanted)
         _csv(here, wanted, part.count)
         csv_dialog.draw(here)
         bring_in.draw(here)

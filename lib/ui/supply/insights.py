@@ -6,6 +6,7 @@ from functools import partial
 import streamlit as st
 
 from lib.insight.asked import QuestionsAsked
+from lib.insight.dead_search import DeadSearch
 from lib.reporting.models import AudienceQuery
 from lib.ui.frame.frame import Here
 
@@ -32,8 +33,13 @@ def is_there(found: QuestionsAsked, what: str) -> bool:
         return True
     come, of = found.come
     st.caption(f":material/hourglass_top: Computing {what}: {come} of {of} questions answered.")
-    st.fragment(_look, run_every=POLL_SECONDS)(found)
+    look_again(found)
     return False
+
+
+def look_again(found: QuestionsAsked | DeadSearch) -> None:
+    """Draw the screen again once it is done."""
+    st.fragment(_look, run_every=POLL_SECONDS)(found)
 
 
 def forget(place: str) -> None:
@@ -43,6 +49,6 @@ def forget(place: str) -> None:
         known[1].cancel()
 
 
-def _look(found: QuestionsAsked) -> None:
+def _look(found: QuestionsAsked | DeadSearch) -> None:
     if found.is_done:
         st.rerun()

@@ -1,0 +1,150 @@
+"""The search for dead targets in the background: packages, then their targets' bids, then their last days."""
+
+import threading
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
+from datetime import datetime
+
+from lib.deals.client import Deals
+from lib.deals.models import SupplyPackage
+from lib.insight import dead_targets
+from lib.insight.asked import Ask, QuestionsAsked
+from lib.insight.dead_targets import BidsSeen, DeadTarget, IncludedTarget
+from lib.insight.filters import Lists
+from lib.reporting.answers import Audience
+from lib.reporting.models import AudienceQuery, Slicer
+from lib.wire.errors import Abandoned
+from lib.wire.open_calls import CallGroup
+
+MOST = 5_000
+
+
+@dataclass(frozen=True)
+class DeadScope:
+    """What is searched: the questions for the period and for the days before it, None where there are none.
+
+    Packages that have ended by `now` are left out.
+    """
+
+    slicer: Slicer
+    lists: Lists
+    period: AudienceQuery
+    before: AudienceQuery | None
+    field: str
+    now: datetime
+
+
+@dataclass(frozen=True)
+class DeadFound:
+    """What was found. `packages` are those looked through, by id, and `is_whole` says whether these are all.
+
+    `unproven` are targets that a sample did not meet; `not_checked` are sentences.
+    """
+
+    packages: Mapping[int, SupplyPackage]
+    is_whole: bool
+    bids: BidsSeen
+    dead: tuple[DeadTarget, ...]
+    unproven: tuple[IncludedTarget, ...]
+    not_checked: tuple[str, ...]
+
+
+class DeadSearch:
+    """A search on its way, in a thread of its own, that can be given up."""
+
+    def __init__(self, client: Deals, ask: Ask, scope: DeadScope) -> None:
+        self._client, self._ask, self._scope = client, ask, scope
+        self._calls, self._is_over, self._lock = CallGroup(), threading.Event(), threading.Lock()
+        self._asked: QuestionsAsked | None = None
+        self._read = 0
+        self._found = Future[DeadFound]()
+        threading.Thread(target=self._settle, name="dead targets", daemon=True).start()
+
+    def cancel(self) -> None:
+        """Give it up: nobody needs it any more."""
+        with self._lock:
+            self._is_over.set()
+            asked = self._asked
+        if asked is not None:
+            asked.cancel()
+        self._calls.abandon()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Whether it is done, or has failed, within so many seconds."""
+        wait([self._found], seconds)
+        return self.is_done
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it is done, or has failed or was given up."""
+        return self._found.done()
+
+    @property
+    def progress(self) -> str:
+        """How far it has come, as the end of a sentence."""
+        asked = self._asked
+        if asked is None:
+            return f"{self._read:,} packages read"
+        come, of = asked.come
+        return f"{come} of {of} questions answered"
+
+    def found(self) -> DeadFound:
+        """What was found; waits for it. Raises what reading or asking raised."""
+        return self._found.result()
+
+    def _settle(self) -> None:
+        try:
+            with self._calls.tracking():
+                self._found.set_result(self._search())
+        except BaseException as error:
+            self._found.set_exception(error)
+
+    def _search(self) -> DeadFound:
+        scope, packages = self._scope, dict(self._packages())
+        is_whole = len(packages) <= MOST
+        packages = dict([*packages.items()][:MOST])
+        checks = dead_targets.checks(packages.values(), scope.slicer, scope.lists)
+        queries = dead_targets.questions(scope.period, checks.included)
+        bids = dead_targets.seen(queries, self._answers(queries), scope.field)
+        missing = dead_targets.without_bids(checks.included, bids)
+        dead, unproven = (missing, []) if bids.is_exact else ([], missing)
+        titles = (scope.slicer.key_field(name).description or name for name in sorted(bids.empty))
+        empty = [f"{title}: the report has no values for it in these days." for title in titles]
+        return DeadFound(
+            packages,
+            is_whole,
+            bids,
+            tuple(self._with_last_days(dead)),
+            tuple(unproven),
+            (*checks.not_checked, *(empty if bids.has_data else ())),
+        )
+
+    def _packages(self) -> Iterator[tuple[int, SupplyPackage]]:
+        """The packages that have not ended, one more than MOST if there are."""
+        found = 0
+        for one in self._client.everything(SupplyPackage, ordering="id"):
+            self._check()
+            self._read += 1
+            if one.id is not None and (one.end_date is None or one.end_date > self._scope.now):
+                yield one.id, one
+                found += 1
+                if found > MOST:
+                    return
+
+    def _with_last_days(self, dead: list[IncludedTarget]) -> list[DeadTarget]:
+        before = self._scope.before
+        queries = [] if before is None else dead_targets.last_questions(before, dead)
+        return dead_targets.last_days(dead, queries, self._answers(queries), self._scope.field)
+
+    def _answers(self, queries: list[AudienceQuery]) -> list[Audience]:
+        if not queries:
+            return []
+        with self._lock:
+            self._check()
+            self._asked = QuestionsAsked(self._ask, queries)
+        return self._asked.answers()
+
+    def _check(self) -> None:
+        if self._is_over.is_set():
+            raise Abandoned("The search was given up")

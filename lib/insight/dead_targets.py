@@ -1,0 +1,210 @@
+"""Dead targets: included values without any bid in a period, whatever else their packages target.
+
+Of each key field one question asks for the bids of the targeted values, split by it: those without a row have
+none. A value that is excluded sells nothing, so that it can't be dead; a list is dead when none of its
+entries has a bid. A sample can't prove that there was no bid, and nothing is dead in days without data or in
+a key field that the report does not fill.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from lib.deals.models import ListTarget, SupplyPackage
+from lib.insight import measured
+from lib.insight.filters import Lists
+from lib.insight.kinds import KINDS, Target, TargetingKind, key_field
+from lib.reporting.answers import Audience
+from lib.reporting.models import AudienceQuery, Filter, Slicer, time_key_field
+
+VALUES, DAY = 500, time_key_field("day")
+ByField = Mapping[str, Iterable[str]]
+LastDays = Mapping[tuple[str, str], date]
+
+
+@dataclass(frozen=True)
+class IncludedTarget:
+    """A target that packages (by id) include: its key field, and what it is called there.
+
+    A list is called by all its entries.
+    """
+
+    kind: TargetingKind
+    target: Target
+    field: str
+    values: tuple[str, ...]
+    packages: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class TargetChecks:
+    """What the report can tell of, and a sentence for each part of the targetings that it can't."""
+
+    included: tuple[IncludedTarget, ...]
+    not_checked: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class BidsSeen:
+    """The values with bids in a period, by key field, as far as they were asked for.
+
+    `days` is how many days have data, `empty` are key fields without any value, and `is_exact` says whether
+    every record was read.
+    """
+
+    values: Mapping[str, frozenset[str]]
+    has_data: bool
+    days: int
+    empty: frozenset[str]
+    is_exact: bool
+
+
+@dataclass(frozen=True)
+class DeadTarget:
+    """A target without any bid in the period. `last` is the last day before it with one, None without.
+
+    Unless `is_exact`, `last` is of a sample: there may be a later day.
+    """
+
+    included: IncludedTarget
+    last: date | None
+    is_exact: bool
+
+
+def checks(packages: Iterable[SupplyPackage], slicer: Slicer, lists: Lists) -> TargetChecks:
+    """The included targets of these packages; `lists` are the entries as for `report_filters`."""
+    found: dict[tuple[str, str], tuple[TargetingKind, Target, list[int]]] = {}
+    unread = 0
+    for package in packages:
+        unread += any(kind.field in package.unread for kind in KINDS)
+        for kind in KINDS:
+            for target in kind.of(package):
+                if not target.is_excluded:
+                    ids = found.setdefault((kind.name, identity(kind, target)), (kind, target, []))[2]
+                    ids.append(package.id or 0)
+    included: list[IncludedTarget] = []
+    not_checked: dict[str, None] = {}
+    for kind, target, ids in found.values():
+        field, values = key_field(kind, slicer), _values(kind, target, lists)
+        if field is None:
+            not_checked[f"{kind.title}: this slicer has no key field for it."] = None
+        elif not values:
+            name = kind.value(target)
+            not_checked[f"{kind.title}: {name} is empty, or its entries are not known."] = None
+        else:
+            included.append(IncludedTarget(kind, target, field.name, values, tuple(dict.fromkeys(ids))))
+    if unread:
+        not_checked[f"Targeting that Tranche can't read, of {_packages(unread)}."] = None
+    return TargetChecks(tuple(included), tuple(not_checked))
+
+
+def identity(kind: TargetingKind, target: Target) -> str:
+    """What tells a target from the others of its kind: a list by its id, the others by their value."""
+    return str(target.id) if isinstance(target, ListTarget) else kind.value(target)
+
+
+def questions(period: AudienceQuery, included: Iterable[IncludedTarget]) -> list[AudienceQuery]:
+    """The questions for `seen`: all bids of the period, those with any value of a key field, each value's."""
+    values = _by_field(included)
+    filled = [_with(period, Filter(name=name, value=("",), match="not equals")) for name in values]
+    return [period, *filled, *_split(period, values)]
+
+
+def seen(queries: Sequence[AudienceQuery], answers: Sequence[Audience], field: str) -> BidsSeen:
+    """What the answers to `questions` say; `field` counts the bids."""
+    values: dict[str, set[str]] = {}
+    empty = set()
+    for query, answer in zip(queries, answers, strict=True):
+        if query.split_by:
+            values.setdefault(query.split_by[0], set()).update(_alive(answer, query.split_by[0], field))
+        elif query.filters and not measured.total(answer, field).value:
+            empty.add(query.filters[0].name)
+    return BidsSeen(
+        {name: frozenset(some) for name, some in values.items()},
+        has_data=measured.has_data(answers[0]),
+        days=len(answers[0].total.dates),
+        empty=frozenset(empty),
+        is_exact=not any(map(_is_sampled, answers)),
+    )
+
+
+def without_bids(included: Iterable[IncludedTarget], bids: BidsSeen) -> list[IncludedTarget]:
+    """The targets of which nothing was seen, though their key fields have values; none without any data."""
+    if not bids.has_data:
+        return []
+    return [
+        one
+        for one in included
+        if one.field not in bids.empty and bids.values.get(one.field, frozenset()).isdisjoint(one.values)
+    ]
+
+
+def last_questions(before: AudienceQuery, dead: Iterable[IncludedTarget]) -> list[AudienceQuery]:
+    """The questions for the last days with bids of these targets, in the days before the period."""
+    return [*_split(before, _by_field(dead), DAY)]
+
+
+def last_days(
+    dead: Iterable[IncludedTarget],
+    queries: Sequence[AudienceQuery],
+    answers: Sequence[Audience],
+    field: str,
+) -> list[DeadTarget]:
+    """The dead targets, with what the answers to `last_questions` say of their last days."""
+    last: dict[tuple[str, str], date] = {}
+    for query, answer in zip(queries, answers, strict=True):
+        name = query.split_by[0]
+        days = zip(answer.names[name], answer.names[DAY], answer.values[field], strict=True)
+        for value, day, bids in days:
+            if bids > 0:
+                at = date.fromisoformat(day[:10])
+                last[name, value] = max(at, last.get((name, value), at))
+    is_exact = not any(map(_is_sampled, answers))
+    return [
+        DeadTarget(one, max((last[at] for at in _named(one) if at in last), default=None), is_exact)
+        for one in dead
+    ]
+
+
+def _named(one: IncludedTarget) -> Iterator[tuple[str, str]]:
+    return ((one.field, value) for value in one.values)
+
+
+def _values(kind: TargetingKind, target: Target, lists: Lists) -> tuple[str, ...]:
+    if isinstance(target, ListTarget):
+        return tuple(dict.fromkeys(lists.get((kind.name, target.id), ())))
+    return (kind.value(target),)
+
+
+def _by_field(included: Iterable[IncludedTarget]) -> dict[str, list[str]]:
+    found: dict[str, dict[str, None]] = {}
+    for one in included:
+        found.setdefault(one.field, {}).update(dict.fromkeys(one.values))
+    return {name: [*values] for name, values in found.items()}
+
+
+def _split(query: AudienceQuery, values: Mapping[str, Sequence[str]], *more: str) -> Iterator[AudienceQuery]:
+    """The question for these values of each key field, some at a time, split by it."""
+    for name, every in values.items():
+        for first in range(0, len(every), VALUES):
+            some = Filter(name=name, value=tuple(every[first : first + VALUES]), match="equals")
+            yield _with(query, some).model_copy(update={"split_by": (name, *more)})
+
+
+def _with(query: AudienceQuery, one: Filter) -> AudienceQuery:
+    return query.model_copy(update={"filters": (one,)})
+
+
+def _alive(answer: Audience, name: str, field: str) -> Iterator[str]:
+    pairs = zip(answer.names[name], answer.values[field], strict=True)
+    return (value for value, bids in pairs if bids > 0)
+
+
+def _is_sampled(answer: Audience) -> bool:
+    """Whether fewer records were read than there are; a plain service says so by a confidence range alone."""
+    read = answer.precision is not None and answer.precision.is_sampled
+    return read or answer.confidence_range is not None or answer.total.confidence_range is not None
+
+
+def _packages(number: int) -> str:
+    return f"{number} package{'' if number == 1 else 's'}"

@@ -1,0 +1,210 @@
+"""The dialog of dead targets: the search and its list, a preview, one change for each package, and undo."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import partial
+
+import streamlit as st
+
+from lib.insight.dead_search import MOST, DeadFound, DeadScope, DeadSearch
+from lib.insight.filters import entries
+from lib.insight.measured import BIDS, IMPRESSIONS, field_of
+from lib.reporting.dates import Days
+from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataField
+from lib.ui.charts import numbers
+from lib.ui.deals import dead_list, dead_repair
+from lib.ui.deals.dead_repair import Repair
+from lib.ui.deals.planned_steps import number
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.frame.problems import reported
+from lib.ui.question.periods import DAY
+from lib.ui.supply import catalogue, insights, permission, report
+from lib.ui.supply.wanted import ListSearch
+from lib.ui.targeting import picker
+from lib.wire.errors import TrancheError
+
+OPEN, PERIOD, PERIODS, USUAL = "dead_targets", "dead_days", (7, 14, 30), 30
+PACKAGES, MOMENT_SECONDS, LOOK_BACK = "supply_deals", 0.2, 365
+
+
+@dataclass
+class DeadView:
+    """The dialog's contents: the search for `asked`, and the repair, if there is one."""
+
+    asked: object = None
+    search: DeadSearch | None = None
+    repair: Repair | None = None
+
+    def forget(self) -> None:
+        """Search again next time; give up what is still being searched."""
+        if self.search is not None:
+            self.search.cancel()
+        self.asked, self.search = None, None
+
+
+def draw(wanted: ListSearch) -> None:
+    """Draw the button beside the list of packages."""
+    if wanted.entity == PACKAGES:
+        st.button(
+            "Dead targets", icon=":material/heart_broken:", type="tertiary", key="deals_dead",
+            help="Targeted values without a bid, over all packages", on_click=_ask,
+        )  # fmt: skip
+
+
+def shown(here: Here) -> None:
+    """Draw the dialog, if it is open."""
+    view: DeadView | None = st.session_state.get(OPEN)
+    if view is not None and st.session_state.get(f"{OPEN}_shown"):
+        dialog = st.dialog("Dead targets", width="large", icon=":material/heart_broken:", on_dismiss=_close)
+        dialog(_content)(here, view)
+
+
+def _ask() -> None:
+    """Open the dialog; the last repair can still be undone. A callback."""
+    st.session_state.setdefault(OPEN, DeadView())
+    dead_list.choose_none()
+    st.session_state[f"{OPEN}_shown"] = True
+
+
+def _close() -> None:
+    """Close it; what is not sent yet is not sent. A callback."""
+    st.session_state.pop(f"{OPEN}_shown", None)
+    view: DeadView = st.session_state[OPEN]
+    view.forget()
+    if view.repair is not None:
+        dead_repair.end(view.repair)
+
+
+def _content(here: Here, view: DeadView) -> None:
+    with st.empty().container():
+        if view.repair is not None and not view.repair.is_over:
+            if dead_repair.draw(here, view.repair, _described(here)):
+                _close()
+                st.rerun()
+            return
+        if view.repair is not None and view.repair.job.saved:
+            dead_repair.last(view.repair)
+        days = st.segmented_control(
+            "Days without a bid", PERIODS, format_func=lambda one: plain(f"{one} days"), key=PERIOD,
+            default=USUAL, required=True, persist_state="session", on_change=dead_list.choose_none,
+        )  # fmt: skip
+        field = field_of(here.slicer, (*BIDS, *IMPRESSIONS))
+        if field is None:
+            st.caption("This slicer has no data field for bids or impressions.")
+            return
+        with reported("The dead targets", kept="Nothing was changed."):
+            _searched(here, view, days or USUAL, field)
+
+
+def _searched(here: Here, view: DeadView, days: int, field: DataField) -> None:
+    """Draw what is found; how far the search is until then."""
+    period = _exactly(here, days, field)
+    span = report.period(here, period)
+    before = _before(here, period, span[0])
+    asked = (here.person.username, period, before)
+    if view.search is None or view.asked != asked:
+        view.forget()
+        lists, now = entries(catalogue.lists(here)), datetime.now(UTC)
+        scope = DeadScope(here.slicer, lists, period, before, field.name, now)
+        ask = partial(here.reporting.audience, slicer=here.slicer)
+        view.asked, view.search = asked, DeadSearch(catalogue.client(here), ask, scope)
+    if not view.search.wait(MOMENT_SECONDS):
+        st.caption(f":material/hourglass_top: Looking for dead targets: {view.search.progress}.")
+        insights.look_again(view.search)
+        return
+    try:
+        found = view.search.found()
+    except TrancheError:
+        view.forget()
+        raise
+    _found(here, view, found, span, field)
+    _notes(here, found, span, before, field)
+
+
+def _found(here: Here, view: DeadView, found: DeadFound, span: Days, field: DataField) -> None:
+    """Draw the list, and what can be done about it."""
+    rows, what = dead_list.rows(found), plain(numbers.title(field).lower())
+    if not found.bids.has_data:
+        st.info(f"The report has no data for {numbers.days(*span)}: nothing can be said.")
+    elif not rows and found.unproven:
+        st.info("No target is known to be dead.", icon=":material/info:")
+    elif not rows:
+        st.success(f"Every target that was checked had {what}.", icon=":material/check_circle:")
+    if not rows:
+        return
+    packages = len({row.package.id for row in rows})
+    more = f"; the first {dead_list.MOST} are listed" if len(rows) > dead_list.MOST else ""
+    st.markdown(
+        f"**{_counted(len(rows), 'target')}** of {_counted(packages, 'package')} had no {what}{more}."
+    )
+    why_not = permission.of(here).why_not(PACKAGES, "change")
+    described = _described(here)(dead_list.targeting(one.included for one in found.dead))
+    dead_list.draw(rows, described, ticks=not why_not)
+    if why_not:
+        st.caption(f":material/lock: {plain(why_not)}.")
+        return
+    keys = dead_list.chosen().keys
+    chosen = [row for row in rows if row.key in keys]
+    st.button(
+        f"Preview removal of {number(len(chosen))}" if chosen else "Preview removal", type="primary",
+        key="dead_preview", disabled=not chosen, on_click=_preview, args=(view, chosen),
+        help=None if chosen else "Choose what to remove",
+    )  # fmt: skip
+
+
+def _preview(view: DeadView, chosen: list[dead_list.DeadRow]) -> None:
+    """Read the packages for the preview. A callback."""
+    view.repair = dead_repair.begun(chosen)
+
+
+def _notes(here: Here, found: DeadFound, span: Days, before: AudienceQuery | None, field: DataField) -> None:
+    """Say what was asked, and what could not be checked."""
+    days = (span[1] - span[0]).days + 1
+    had = f" ({number(found.bids.days)} of {days} days have data)" if 0 < found.bids.days < days else ""
+    looked = f"{number(len(found.packages))} packages that have not ended"
+    exact = "Exact" if found.bids.is_exact else "From a sample"
+    last = "" if before is None else f" Last days are looked for from {_day(before.start_date)}."
+    st.caption(
+        plain(
+            f"{numbers.title(field)} of each value, whatever else the package targets. "
+            f"{numbers.days(*span)}{had} · From {here.project}/{here.slicer_name} · {exact} · {looked}.{last}"
+        )
+    )
+    said = [*found.not_checked]
+    if not found.is_whole:
+        said.append(f"Packages after the first {MOST:,}.")
+    if found.unproven:
+        named = ", ".join(one.kind.value(one.target) for one in found.unproven)
+        said.append(f"{named}: none in a sample, which proves nothing. Fewer days may be exact.")
+    for sentence in said:
+        st.caption(f":material/info: Not checked: {plain(sentence)}")
+
+
+def _exactly(here: Here, days: int, field: DataField) -> AudienceQuery:
+    """The question for the last days, from as many records as one question may read."""
+    query = report.question(here, (), days, (field.name,))
+    return query.model_copy(update={"audience_rows_limit": ROWS_LIMITS[1]})
+
+
+def _before(here: Here, period: AudienceQuery, first: date) -> AudienceQuery | None:
+    """The same for the data before the first day, a year at most; None where there are none."""
+    told, start, end = here.slicer.first_date, first - LOOK_BACK * DAY, first - DAY
+    start = max(start, date.fromisoformat(told)) if told else start
+    if start > end:
+        return None
+    return period.model_copy(update={"start_date": start.isoformat(), "end_date": end.isoformat()})
+
+
+def _described(here: Here) -> dead_repair.Describe:
+    """Words for the values of a targeting."""
+    return partial(picker.described, here, catalogue.usual_days(here))
+
+
+def _day(text: str) -> str:
+    at = date.fromisoformat(text)
+    return numbers.days(at, at)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{number(count)} {noun}{'' if count == 1 else 's'}"
