@@ -19,6 +19,9 @@ from lib.deals.drafts import Drafts
 from lib.deals.package_notes import PackageNotes
 from lib.deals.package_questions import PackageQuestions
 from lib.deals.service import DealsService
+from lib.deals.sync import routes as sync_service
+from lib.deals.sync.documents import SellingSide
+from lib.deals.sync.service import DealSync
 from lib.people import People, Person
 from lib.people.secret import secret
 from lib.people.sessions import Sessions
@@ -274,9 +277,24 @@ def _slicers(here: Installation) -> Iterable[tuple[str, str]]:
 def _deals_routes(access: Access, passes: Passes, settings: Settings) -> APIRouter:
     reads = Throttle(settings.throttle_reads, share=access.tally("reads"))
     writes = Throttle(settings.throttle_writes, share=access.tally("writes"))
-    return deals_service.routes(
+    admission = Admission(access, settings.deals_service, reads, writes, is_exempt=passes.made)
+    router = deals_service.routes(
         DealsService(access.store.engine),
-        Admission(access, settings.deals_service, reads, writes, is_exempt=passes.made),
+        admission,
         settings.deadline_seconds,
         with_packages=settings.legacy_packages,
+    )
+    sync = DealSync(access.store.engine, _selling_side(settings))
+    router.include_router(sync_service.routes(sync, admission, settings.deadline_seconds))
+    return router
+
+
+def _selling_side(settings: Settings) -> SellingSide:
+    return SellingSide(
+        origin=settings.sync_origin,
+        seller=settings.deal_sync_seller,
+        curator=settings.deal_sync_curator,
+        currency=settings.price_currency,
+        price_unit=settings.price_unit,
+        price_type=settings.deal_sync_price_type,
     )

@@ -7,9 +7,9 @@ from lib.wire.errors import BadRequest
 
 
 class DealsGrantType(click.ParamType[DealsGrant]):
-    """`none`, `read`, `write`, or of some seats alone `read:3,7`."""
+    """`none`, `read`, `write`, or of some seats alone `read:3,7`; `sync:3,7` for a DSP."""
 
-    name = "none|read|write[:seats]"
+    name = "none|sync|read|write[:seats]"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> DealsGrant:
         """The grant; a text that is none is a usage error."""

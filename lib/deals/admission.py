@@ -10,6 +10,8 @@ from lib.wire.throttle import Throttle
 
 WRONG = "This token is not valid for the deals API: it is wrong, expired, or for another service"
 NO_ACCESS = "'{}' has no access to deals; an administrator can grant it"
+SYNC_ALONE = "This token is for deal sync alone: it opens /api/deal_sync/"
+NOT_A_DSP = "Only a DSP reports statuses, with a token of its own for its seats: --deals sync:3,7"
 MISSING = "A token is required: Authorization: Bearer <token>"
 
 
@@ -29,10 +31,29 @@ class Admission:
         self._is_exempt = is_exempt
 
     def caller(self, authorization: str | None, writes: bool) -> Caller:
-        """The caller with this Authorization header (RFC 6750, 2.1).
+        """The caller with this Authorization header (RFC 6750, 2.1), as `_known`.
+
+        Forbidden for a DSP, and for somebody who may only read and wants to write.
+        """
+        caller = self._known(authorization, writes)
+        if caller.deals.syncs:
+            raise Forbidden(SYNC_ALONE)
+        if writes and not caller.deals.writes:
+            raise Forbidden(f"'{caller.person.username}' can see deals, but not change them")
+        return caller
+
+    def sync_caller(self, authorization: str | None, reports: bool) -> Caller:
+        """The caller of deal sync: anybody with access to deals, but a DSP alone `reports` statuses."""
+        caller = self._known(authorization, reports)
+        if reports and not caller.deals.syncs:
+            raise Forbidden(NOT_A_DSP)
+        return caller
+
+    def _known(self, authorization: str | None, writes: bool) -> Caller:
+        """The caller with this header, who has some access to deals.
 
         Unauthorised without a token that opens this service, and for somebody without access to deals;
-        Throttled when it came too often, Forbidden for somebody who may only read and wants to write.
+        Throttled when it came too often.
         """
         scheme, _, token = (authorization or "").strip().partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
@@ -42,10 +63,8 @@ class Admission:
                 caller = self._access.caller(token.strip(), self._service)
         except AccessError:
             raise Unauthorised(WRONG, 'Bearer error="invalid_token"') from None
-        if not caller.deals.reads:
+        if not caller.deals.opens:
             raise Unauthorised(NO_ACCESS.format(caller.person.username), 'Bearer error="invalid_token"')
         if not self._is_exempt(token.strip()):
             self._throttles[writes].admit(caller.token.id)
-        if writes and not caller.deals.writes:
-            raise Forbidden(f"'{caller.person.username}' can see deals, but not change them")
         return caller

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar, overload
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import httpx
 
@@ -22,6 +22,7 @@ from lib.deals.models import (
 )
 from lib.deals.reading import Page
 from lib.deals.refusals import refusal
+from lib.deals.sync.models import BuyerSeat
 from lib.wire import call, exact
 from lib.wire.credential import Credential, credential, in_the_name_of
 from lib.wire.errors import BadRequest, DealsError, Unsupported
@@ -182,6 +183,17 @@ class Deals:
         """Its changes, latest first, even after it was removed; by default the last 500."""
         answer = self._ask("GET", f"{_path(entity, entity_id)}history/", {"limit": LARGEST_PAGE} | params)
         return [*reading.changes(self._codec, answer).results]
+
+    def buyer_seat(self, deal_id: str) -> BuyerSeat:
+        """What its DSP reported of a deal, and when it was fetched (an extension of ours).
+
+        NotFound, saying why, for one that is not synchronised. Unsupported where a service is not known to
+        tell.
+        """
+        if not self.abilities.syncs:
+            raise Unsupported("This service does not tell what DSPs report")
+        answer = self._ask("GET", f"{PATH}/deal_sync/{quote(deal_id, safe='')}/status/")
+        return reading.buyer_seat(self._codec, answer)
 
     def _create(self, model: type[Model], body: Mapping[str, Any], key: str | None) -> Model:
         """POST this body; returns the response."""

@@ -25,13 +25,13 @@ def of(verb: str, called: str) -> dict[int | str, Any]:
         400: _answer("What is wrong with the request, all at once", INVALID, INVALID_EXAMPLE),
         401: _detail("No token, or none that is valid for this service", "A token is required")
         | {"headers": CHALLENGE},
+        403: _detail("Who asks may not do this", "'viewer' can see deals, but not change them"),
         429: _detail("Too many requests", "More than 60 requests a minute; try again in 12 seconds")
         | {"headers": RETRY},
         500: _detail("A failure of the service", "The service had an internal error"),
         504: _detail("The request is too large, or took too long", "The database did not answer in time"),
     }
     if verb in ("create", "change", "change_many", "remove"):
-        found[403] = _detail("This person may only read", "'viewer' can see deals, but not change them")
         found[409] = _detail(
             "A duplicate, a lost race, or an edit of something that changed meanwhile", _STALE
         )

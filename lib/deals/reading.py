@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from lib.deals.codec import Codec, Model
 from lib.deals.models import EntityChange, WireModel
+from lib.deals.sync.models import BuyerSeat
 from lib.wire import exact
 from lib.wire.errors import Garbled, Invalid, Unreadable
 
@@ -78,6 +79,15 @@ def page(codec: Codec, model: type[Model], response: httpx.Response) -> Page[Mod
 def changes(codec: Codec, response: httpx.Response) -> Page[EntityChange]:
     """A page of an entity's history."""
     return _page(codec, response, EntityChange.model_validate)
+
+
+def buyer_seat(codec: Codec, response: httpx.Response) -> BuyerSeat:
+    """What a DSP reported."""
+    body = json(codec, response)
+    try:
+        return BuyerSeat.model_validate(body)
+    except ValidationError as error:
+        raise Unreadable("The service's status of a deal does not follow the API") from error
 
 
 def json(codec: Codec, response: httpx.Response) -> Any:

@@ -90,7 +90,7 @@ def _add(router: APIRouter, entity: "_Entity") -> None:
             answer, described = entity.answered(handler), documentation.operation(name, verb)
             router.add_api_route(f"{path}/", answer, methods=[method], **described)
             router.add_api_route(path, answer, methods=[method], include_in_schema=False)
-        refuse = _refusing(sorted(verbs))
+        refuse = refusing(sorted(verbs))
         for either in (path, f"{path}/"):
             router.add_api_route(either, refuse, methods=[*METHODS - verbs.keys()], include_in_schema=False)
 
@@ -105,14 +105,14 @@ class _Entity:
         """A page of all of them."""
         return await self._page(
             request,
-            lambda scope, deadline: self._deals.list(self.name, _parameters(request), scope, deadline),
+            lambda scope, deadline: self._deals.list(self.name, parameters_of(request), scope, deadline),
         )
 
     async def history(self, request: Request) -> Response:
         """A page of the changes of one of them."""
         key = self._key(request)
         return await self._page(
-            request, lambda scope, deadline: self._deals.history(key, _parameters(request), scope, deadline)
+            request, lambda scope, deadline: self._deals.history(key, parameters_of(request), scope, deadline)
         )
 
     async def get(self, request: Request) -> Response:
@@ -120,7 +120,7 @@ class _Entity:
         deadline = self._deadline()
         scope = scope_of(await self._shared.admit(request, writes=False))
         key = self._key(request)
-        found = await self._shared.run(lambda: self._deals.get(key, _parameters(request), scope, deadline))
+        found = await self._shared.run(lambda: self._deals.get(key, parameters_of(request), scope, deadline))
         return _shown(found)
 
     async def create(self, request: Request) -> Response:
@@ -180,14 +180,14 @@ class _Entity:
         deadline = self._deadline()
         scope = scope_of(await self._shared.admit(request, writes=False))
         part = await self._shared.run(lambda: work(scope, deadline))
-        return Response(exact.dumps(_listed(request, part)), media_type=JSON)
+        return Response(exact.dumps(listed(request, part)), media_type=JSON)
 
     async def _asked(self, request: Request, deadline: Deadline, *, has_body: bool = True) -> Asked:
         caller = await self._shared.admit(request, writes=True)
         return Asked(
             scope=scope_of(caller),
-            body=await _body(request, deadline) if has_body else None,
-            parameters=_parameters(request),
+            body=await body_of(request, deadline) if has_body else None,
+            parameters=parameters_of(request),
             if_match=request.headers.get("if-match"),
             idempotency_key=request.headers.get("idempotency-key"),
         )
@@ -204,18 +204,21 @@ def scope_of(caller: Caller) -> DealsScope:
     )
 
 
-def _refusing(methods: list[str]) -> Handler:
+def refusing(methods: list[str]) -> Handler:
+    """A handler for methods that an address does not have; `methods` are those that it has."""
+
     async def refuse(request: Request) -> Response:
         raise HTTPException(405, headers={"Allow": ", ".join(methods)})
 
     return refuse
 
 
-def _parameters(request: Request) -> list[tuple[str, str]]:
+def parameters_of(request: Request) -> list[tuple[str, str]]:
+    """Its query parameters, in their order."""
     return request.query_params.multi_items()
 
 
-async def _body(request: Request, deadline: Deadline) -> Any:
+async def body_of(request: Request, deadline: Deadline) -> Any:
     """The request's JSON, whatever its content type says."""
     try:
         async with asyncio.timeout(deadline.remaining()):
@@ -233,7 +236,7 @@ def _shown(found: Stored, code: int = 200) -> Response:
     return Response(exact.dumps(found.body), code, headers, JSON)
 
 
-def _listed(request: Request, part: ListPart) -> Fields:
+def listed(request: Request, part: ListPart) -> Fields:
     """`count`, `next`, `previous`, `results`; the links are whole addresses, or null. `counts`, if wanted."""
 
     def link(offset: int) -> str:

@@ -36,7 +36,7 @@ def _readable(text: str) -> str:
     return text
 
 
-def _whole(value: Any) -> Any:
+def whole(value: Any) -> Any:
     """`1.0` is a whole number too."""
     if isinstance(value, Decimal) and value.adjusted() < 20 and value == int(value):
         return int(value)
@@ -88,9 +88,9 @@ Unread = Annotated[
     Field(json_schema_extra={"pattern": f"^$|{PATTERN}"}),
 ]
 Value = Annotated[str, _text(200), AfterValidator(_readable), _READABLE]
-Id = Annotated[int, Field(ge=1, le=LARGEST_ID), BeforeValidator(_whole)]
-Pixels = Annotated[int, Field(ge=1, le=20_000), BeforeValidator(_whole)]
-FeeType = Annotated[int, Field(ge=0, le=max(FEE_TYPES)), BeforeValidator(_whole)]
+Id = Annotated[int, Field(ge=1, le=LARGEST_ID), BeforeValidator(whole)]
+Pixels = Annotated[int, Field(ge=1, le=20_000), BeforeValidator(whole)]
+FeeType = Annotated[int, Field(ge=0, le=max(FEE_TYPES)), BeforeValidator(whole)]
 Amount = Annotated[
     Decimal,
     PlainValidator(_amount),

@@ -64,7 +64,7 @@ class RemoteDeals:
     def _whole(self, person: Person, memory: Memory) -> Deals:
         """The client for all seats."""
         if self._has_lists(memory):
-            return self.client(self._abilities(Abilities(finds=self._finds), person))
+            return self.client(self._abilities(Abilities(finds=self._finds, syncs=self._finds), person))
         seats, abilities = seats_of(self._settings.seats), self._abilities(PLAIN, person)
         return PlainDeals(memory, seats, *self._service, **self._options, abilities=abilities)
 

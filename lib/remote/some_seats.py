@@ -36,6 +36,7 @@ class SomeSeats(Deals):
             changes=does.changes & ONE_BY_ONE,
             removes=does.removes & ONE_BY_ONE,
             finds=True,
+            syncs=False,
         )
         self._known: tuple[float, tuple[DemandDeal, ...]] = (float("-inf"), ())
 

@@ -16,16 +16,16 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import SettingsError
 
-from lib.settings.connected import Connecting
 from lib.settings.local import PREFIX
 from lib.settings.remote import SECRETS
+from lib.settings.syncing import Syncing
 from lib.wire.errors import Misconfigured, UnknownName
 
 CONFIG = "TRANCHE_CONFIG"
 NO_OPTIONS: Mapping[str, Any] = {}
 
 
-class Settings(Connecting):
+class Settings(Syncing):
     """All settings. `load` reads all sources; the constructor leaves the TOML file out."""
 
     def __hash__(self) -> int:

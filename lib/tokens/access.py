@@ -184,7 +184,7 @@ class Access:
             if deals is not None:
                 raise BadRequest("Only a token for the deals API can have a grant for deals")
             return
-        if not person.deals.reads:
+        if not person.deals.opens:
             raise BadRequest(
                 f"'{person.username}' has no access to deals, so their token would give access to none"
             )
@@ -192,11 +192,11 @@ class Access:
             raise BadRequest(
                 "Deals belong to no project or slicer: narrow their token with a grant for deals"
             )
-        if deals is not None and (not deals.reads or deals.within(person.deals) != deals):
+        if deals is not None and (not deals.opens or deals.within(person.deals) != deals):
             raise BadRequest(
                 f"'{person.username}' may {person.deals.words}, so their token can't {deals.words}"
-                if deals.reads
-                else "A token for the deals API needs read or write, not none"
+                if deals.opens
+                else "A token for the deals API needs sync, read or write, not none"
             )
 
 

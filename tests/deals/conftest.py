@@ -55,7 +55,8 @@ def open_desk(home: Path, database_url: str, **settings: object) -> connect.Inst
     people = people_in(home, database_url)
     for person in PEOPLE:
         people.add(person, PASSWORD)
-    usual = {"throttle_reads": UNLIMITED, "throttle_writes": UNLIMITED, "database_url": database_url}
+    usual: dict[str, object] = {"database_url": database_url, "deal_sync_origin": "ssp.example"}
+    usual |= {"throttle_reads": UNLIMITED, "throttle_writes": UNLIMITED}
     return connect.installation(Settings(home=home, **usual | settings))
 
 

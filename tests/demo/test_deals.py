@@ -1,8 +1,10 @@
 """The demo's deals: asked for once, under the ids that the slicer `curation` has as values."""
 
 import datetime as dt
+import json
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 from conftest import PEOPLE
@@ -18,6 +20,8 @@ from lib.settings import Settings
 from lib.wire.errors import ImportRefused
 
 TODAY = dt.datetime.now(dt.UTC).date()
+SCHEMA = Path(__file__).parent.parent / "deals" / "deal_sync.schema.json"
+SELLER_STATUS = {"active": 0, "paused": 1, "pending": 2, "complete": 3}
 
 
 @pytest.fixture
@@ -101,3 +105,21 @@ def test_not_among_others(deals: Deals) -> None:
     with pytest.raises(ImportRefused, match="of its own"):
         seed(deals, TODAY)
     assert (deals.list(Dsp).count, deals.list(Seat).count) == (1, 0)
+
+
+def test_every_document_is_valid(deals: Deals, tmp_path: Path) -> None:
+    """Each deal with deal sync has a document that is valid by the specification; no other has."""
+    seed(deals, TODAY)
+    desk = connect.installation(Settings(home=tmp_path, demo=True))
+    token = desk.access.issue("manager", "deals", "documents", None)
+    answer = desk.http.get("/api/deal_sync/?limit=500", headers={"Authorization": f"Bearer {token}"})
+    found = answer.json()["results"]
+    schema = json.loads(SCHEMA.read_text()) | {"$ref": "#/$defs/Deal"}
+    check = jsonschema.Draft202012Validator(schema)
+    assert not [error.message for one in found for error in check.iter_errors(one)]
+    synced = [deal for deal in deals.everything(DemandDeal) if deal.deal_sync]
+    assert {one["id"]: one["sellerstatus"] for one in found} == {
+        deal.deal_id: SELLER_STATUS[deal.status or ""] for deal in synced
+    }
+    assert {one["origin"] for one in found} == {"tranche.example"}
+    assert {kind for one in found for kind in one["adtypes"]} == {1, 2, 3, 4}

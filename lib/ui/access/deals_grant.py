@@ -1,4 +1,4 @@
-"""The pickers of a grant for deals: none, read or write, for all seats or for some."""
+"""The pickers of a grant for deals: none, sync, read or write, for all seats or for some."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -11,8 +11,8 @@ from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.wire.errors import TrancheError
 
-LEVELS: dict[DealsAccess, str] = {"none": "None", "read": "Read", "write": "Write"}
-ALL_SEATS = "All seats"
+LEVELS: dict[DealsAccess, str] = {"none": "None", "sync": "Deal sync", "read": "Read", "write": "Write"}
+ALL_SEATS, SEATS_OF_DSP = "All seats", "The seats of the DSP"
 
 
 def draw(
@@ -38,7 +38,8 @@ def draw(
         required=True,
         key=f"{key}_level_{most.access}",
         disabled=len(levels) == 1,
-        help="Deals belong to no project, and have their own permissions",
+        help="Deals belong to no project, and have their own permissions. Deal sync is for a DSP: it fetches "
+        "the deals of its seats and reports their status, and sees nothing else",
     )
     if level == "none":
         return DealsGrant()
@@ -51,10 +52,13 @@ def draw(
         default=[seat for seat in sorted(held.seats or ()) if seat in offered],
         format_func=lambda seat: known[seat],
         key=f"{key}_seats",
-        placeholder=ALL_SEATS if most.seats is None else "All of yours",
+        placeholder=SEATS_OF_DSP if level == "sync" else ALL_SEATS if most.seats is None else "All of yours",
         select_all=False,
         width=width,
     )
+    if level == "sync" and not picked:
+        st.caption(":material/info: Choose the seats of the DSP.")
+        return DealsGrant()
     return DealsGrant(level, frozenset(picked) if picked else most.seats)
 
 

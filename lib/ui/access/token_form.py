@@ -23,11 +23,13 @@ LIFETIMES: dict[str, timedelta | None] = {
 }
 USUAL = "90 days"
 SERVICES = {"reporting": "Reporting", "deals": "Deals"}
+SYNC = "deal sync"
+ADDRESSES = {"deals": "supply_deals", SYNC: "deal_sync"}
 
 
 def draw(here: Here, access: Access, settings: Settings) -> None:
     """Draw the form; a new token is shown in a dialog until the person confirms having copied it."""
-    services = [name for name in here.clients.own if name != "deals" or here.person.deals.reads]
+    services = [name for name in here.clients.own if name != "deals" or here.person.deals.opens]
     if not services:
         st.caption("You have no permission for deals, so you can't create a token for them.")
         return
@@ -46,7 +48,7 @@ def draw(here: Here, access: Access, settings: Settings) -> None:
             )
         else:
             most = here.person.deals
-            picked = deals_grant.draw(here, "token_deals", most, most, "It may", "read", 300)
+            picked = deals_grant.draw(here, "token_deals", most, most, "It may", "sync", 300)
             st.session_state[DEALS] = picked
         st.button(
             "Create token",
@@ -86,7 +88,8 @@ def _make(access: Access, settings: Settings) -> None:
     except TrancheError as error:
         state[PROBLEM] = f"{error.reason}."
         return
-    state[MADE] = {"text": text, "name": state[NAME].strip(), "service": service, "ends": ends(lifetime)}
+    path = SYNC if deals is not None and deals.syncs else service
+    state[MADE] = {"text": text, "name": state[NAME].strip(), "service": path, "ends": ends(lifetime)}
     state[NAME] = ""
 
 
@@ -116,8 +119,8 @@ def _show(made: dict[str, str]) -> None:
 
 def usage(service: str, address: str) -> str:
     """A first call with the token in the shell's variable TRANCHE_TOKEN."""
-    if service == "deals":
-        return f'curl -H "Authorization: Bearer $TRANCHE_TOKEN" {address}/api/supply_deals/'
+    if service in ADDRESSES:
+        return f'curl -H "Authorization: Bearer $TRANCHE_TOKEN" {address}/api/{ADDRESSES[service]}/'
     body = r'"{\"project_name\": \"PROJECT\", \"slicer_name\": \"SLICER\", \"token\": \"$TRANCHE_TOKEN\"}"'
     return f"curl -H 'Content-Type: application/json' -d {body} {address}/API/v2/info"
 

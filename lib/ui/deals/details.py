@@ -6,7 +6,7 @@ import streamlit as st
 
 from lib.deals import fields
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui.deals import columns, leftovers, marked, owner_note
+from lib.ui.deals import buyer_side, columns, leftovers, marked, owner_note
 from lib.ui.deals.places import OPEN
 from lib.ui.frame import copying, screens
 from lib.ui.frame.frame import Here
@@ -43,6 +43,7 @@ def draw(here: Here, entity: SupplyPackage | DemandDeal) -> None:
             st.caption("Deal id, for the buyer")
             copying.draw(entity.deal_id)
         _facts(deal_facts(entity, prices.of(here)))
+        buyer_side.draw(here, entity)
         _linked(here, "Packages", _packages_of(here, entity), "It is not linked to a package yet.")
     leftovers.draw(entity)
 

@@ -26,6 +26,7 @@ TITLES = {
     "demand_deals": "Deals",
     "supply_deals": "Packages",
     "seat": "Seat",
+    "buyer_status": "Status at the DSP",
 }
 NOTHING, NO_END = "–", "no end"
 

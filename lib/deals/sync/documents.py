@@ -1,0 +1,89 @@
+"""A demand deal as a document of Deal Sync API 1.0 (IAB Tech Lab): its objects Deal, Terms and Curation.
+
+Only what is known is said; what the specification takes from a missing field is in docs/deals-api.md. The
+object Inventory is left out: it is for inventory that never changes, and lists of domains and apps may.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from lib.deals.models import Status
+from lib.deals.sync.countries import countries
+
+VERSION = "1.0"
+ARCHIVED = 4
+SELLER_STATUS: dict[Status, int] = {"active": 0, "paused": 1, "pending": 2, "complete": 3}
+AD_TYPES = {"banner": 1, "video": 2, "audio": 3, "native": 4}
+_CURRENCY = re.compile(r"[A-Z]{3}")
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class SellingSide:
+    """What the documents say of the seller's side, from the settings; a domain that is not known is empty.
+
+    `price_type` is the specification's number for how an auction is priced. Without `origin` there are no
+    documents.
+    """
+
+    origin: str = ""
+    seller: str = ""
+    curator: str = ""
+    currency: str = "USD"
+    price_unit: str = "CPM"
+    price_type: int = 0
+
+
+def document(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
+    """The document of a deal, given its row with its status and its seat's id at the DSP (`external_id`).
+
+    `packages` are the rows of its supply packages.
+    """
+    types = {AD_TYPES[package.media_type] for package in packages if package.media_type in AD_TYPES}
+    return {
+        "id": deal.deal_id,
+        "name": deal.name,
+        "created": moment(deal.created_at),
+        "sellerstatus": SELLER_STATUS[deal.status],
+        "origin": side.origin,
+        **_known(seller=side.seller),
+        "wseat": [deal.external_id],
+        **_known(adtypes=sorted(types)),
+        "terms": _terms(side, deal, packages),
+        **_known(curation=_known(curator=side.curator, curfeetype=deal.agency_curation_fee_type)),
+    }
+
+
+def archived(told: Document) -> Document:
+    """The document that was sent last, of a deal that is gone."""
+    return told | {"sellerstatus": ARCHIVED}
+
+
+def moment(at: datetime) -> str:
+    """`2026-11-20T08:00:00Z`."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _terms(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
+    """From the first start to the last end of the packages; a price only where it is one per mille."""
+    starts = [package.start_date for package in packages]
+    ends = [package.end_date for package in packages]
+    currency = side.currency.strip().upper()
+    is_cpm = side.price_unit.strip().upper() == "CPM" and _CURRENCY.fullmatch(currency)
+    return {
+        **_known(
+            startdate=moment(min(starts)) if starts else None,
+            enddate=moment(max(ends)) if ends and None not in ends else None,
+            countries=countries(package.geo_targetings for package in packages),
+        ),
+        **({"dealfloor": deal.price, "cur": currency} if is_cpm else {}),
+        "pricetype": side.price_type,
+    }
+
+
+def _known(**fields: Any) -> Document:
+    """The fields with a value; 0 is one."""
+    return {name: value for name, value in fields.items() if value not in (None, "", [], {})}

@@ -1,0 +1,52 @@
+"""The status of a deal in its buyer's system, as it travels: the objects BuyerSeat and BuyerStatus."""
+
+from datetime import datetime
+
+from lib.deals.models import WireModel
+
+BUYER_STATUS = (
+    "pending approval",
+    "approved",
+    "rejected",
+    "ready to serve",
+    "active",
+    "paused",
+    "complete",
+)
+"""The words for a status in the buyer's system, each at its number."""
+
+
+class Reported(WireModel):
+    """When and by whom a status was reported."""
+
+    reported_at: datetime | None = None
+    reported_by: str | None = None
+
+
+class BuyerStatus(WireModel):
+    """The status at a seat, by the seat's id at the DSP."""
+
+    buyerseatid: str | None = None
+    status: int
+    ext: Reported = Reported()
+
+    @property
+    def words(self) -> str:
+        """The status in words."""
+        known = 0 <= self.status < len(BUYER_STATUS)
+        return BUYER_STATUS[self.status] if known else f"status {self.status}"
+
+
+class LastFetch(WireModel):
+    """When and by whom the deal's document was fetched last."""
+
+    fetched_at: datetime | None = None
+    fetched_by: str | None = None
+
+
+class BuyerSeat(WireModel):
+    """What the DSP reported of a deal: nothing yet where `buyerstatus` is empty."""
+
+    id: str
+    buyerstatus: tuple[BuyerStatus, ...] = ()
+    ext: LastFetch = LastFetch()

@@ -1,0 +1,103 @@
+"""What DSPs were told and what they said: a row per deal and seat, kept when the deal is gone.
+
+What a DSP was told must be taken back when it ends: so a deal that was fetched and then deleted, or given to
+another seat, is told as archived. What was never fetched needs no taking back.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Column, Integer, Row, String, Table, bindparam, insert, select, update
+
+from lib.database import Document, Instant, Key, metadata
+from lib.deals.store.work import Fields, Work
+
+synced_deals = Table(
+    "synced_deals",
+    metadata,
+    Column("deal_id", String(40), primary_key=True),
+    Column("seat_id", Key, primary_key=True, autoincrement=False),
+    Column("demand_deal_id", Key, nullable=False),
+    Column("buyer_seat", String(200), nullable=False),
+    Column("document", Document, nullable=False),
+    Column("fetched_at", Instant),
+    Column("fetched_by", String(64)),
+    Column("status", Integer),
+    Column("status_at", Instant),
+    Column("status_by", String(64)),
+)
+_COLUMNS = synced_deals.c
+
+
+@dataclass(frozen=True)
+class SyncedDeal:
+    """A deal as its seat's DSP is told of it; `buyer_seat` is the seat's id there.
+
+    `is_gone`: it was deleted, or given to another seat, since it was told.
+    """
+
+    deal_id: str
+    seat_id: int
+    demand_deal_id: int
+    buyer_seat: str
+    document: Fields
+    is_gone: bool = False
+
+
+@dataclass(frozen=True)
+class Told:
+    """When and by whom a deal was fetched last, and the status (a number) that was reported of it last."""
+
+    fetched_at: datetime | None = None
+    fetched_by: str | None = None
+    status: int | None = None
+    status_at: datetime | None = None
+    status_by: str | None = None
+
+
+def told(work: Work, deal: SyncedDeal) -> Told:
+    """What is known of it."""
+    found = work.rows(select(synced_deals).where(_COLUMNS.deal_id == deal.deal_id))
+    rows = [row for row in found if row.seat_id == deal.seat_id]
+    return _told(rows[0]) if rows else Told()
+
+
+def fetched(work: Work, deals: Sequence[SyncedDeal]) -> None:
+    """Store that the caller, a DSP, was sent these documents now."""
+    _keep(work, deals, {"fetched_at": work.now, "fetched_by": work.who})
+
+
+def reported(work: Work, deal: SyncedDeal, status: int) -> None:
+    """Store the status that the caller, a DSP, reports now."""
+    _keep(work, [deal], {"status": status, "status_at": work.now, "status_by": work.who})
+
+
+def _keep(work: Work, deals: Sequence[SyncedDeal], fields: Fields) -> None:
+    """Write these fields of these deals, and the documents that were sent."""
+    ids = {deal.deal_id for deal in deals}
+    rows = work.rows(select(_COLUMNS.deal_id, _COLUMNS.seat_id).where(_COLUMNS.deal_id.in_(ids)))
+    known = {(row.deal_id, row.seat_id) for row in rows}
+    old = [deal for deal in deals if (deal.deal_id, deal.seat_id) in known]
+    if new := [deal for deal in deals if (deal.deal_id, deal.seat_id) not in known]:
+        values = [{"deal_id": deal.deal_id, "seat_id": deal.seat_id, **_own(deal), **fields} for deal in new]
+        work.connection.execute(insert(synced_deals), values)
+    if old:
+        these = _COLUMNS.deal_id == bindparam("its_deal"), _COLUMNS.seat_id == bindparam("its_seat")
+        values = [
+            {"its_deal": deal.deal_id, "its_seat": deal.seat_id, **_own(deal), **fields} for deal in old
+        ]
+        work.connection.execute(update(synced_deals).where(*these), values)
+
+
+def _own(deal: SyncedDeal) -> Fields:
+    return {
+        "demand_deal_id": deal.demand_deal_id,
+        "buyer_seat": deal.buyer_seat,
+        "document": deal.document,
+    }
+
+
+def _told(row: Row[Any]) -> Told:
+    return Told(row.fetched_at, row.fetched_by, row.status, row.status_at, row.status_by)
