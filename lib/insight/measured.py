@@ -9,6 +9,7 @@ from lib.reporting.models import DataField, Slicer
 BIDS, IMPRESSIONS = ("bids",), ("imps", "impressions")
 WINS, VIEWABLE = ("wins",), ("viewable_imps", "viewable_impressions")
 WIN_CPM = ("win_cpm", "win_bid_cpm", "avg_win_cpm")
+WIN_RATE = ("win_rate",)
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,12 @@ import streamlit as st
 
 from lib.deals.abilities import Abilities
 from lib.deals.models import MEDIA_TYPES, DemandDeal
+from lib.insight.filters import Translation
 from lib.insight.kinds import KINDS
 from lib.ui.frame.field_problems import FieldProblems, beside
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.new_package import names, numbers, seats, state
+from lib.ui.new_package import names, numbers, seat_guide, seats, state
 from lib.ui.supply import catalogue, links, permission, prices
 from lib.ui.supply.draft import Draft
 from lib.ui.supply.words import NO_FEES, OFFSETS, fee_title, offset
@@ -29,8 +30,11 @@ SHOWN = (
 )  # fmt: skip
 
 
-def draw(here: Here, draft: Draft, problems: FieldProblems) -> None:
-    """All fields; each says under it what is wrong with it. Closed, with the reason, where none is made."""
+def draw(here: Here, draft: Draft, problems: FieldProblems, translation: Translation) -> None:
+    """All fields; each says under it what is wrong with it. Closed, with the reason, where none is made.
+
+    `translation` is the targeting as report filters.
+    """
     does = permission.of(here)
     reason = does.why_not("supply_deals", "create")
     closed = bool(reason)
@@ -51,7 +55,10 @@ def draw(here: Here, draft: Draft, problems: FieldProblems) -> None:
     )  # fmt: skip
     if draft.deals == "new":
         money = prices.of(here)
-        seats.draw(catalogue.seats(here), problems, numbers.TypedIds(not does.lists, closed), money)
+        guide = seat_guide.of(here, translation, draft.seats, money)
+        offer_of_seats = numbers.TypedIds(not does.lists, closed)
+        seats.draw(catalogue.seats(here), problems, offer_of_seats, money, guide.by_seat)
+        seat_guide.draw_note(guide)
         _terms(draft, problems, does.fees, closed, money)
     elif draft.deals == "existing":
         _links(here, problems, does, closed)

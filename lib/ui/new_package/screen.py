@@ -53,12 +53,12 @@ def _draw(here: Here) -> None:
     left, right = st.columns([8, 5], gap="large")
     found = faults.of(draft, bool(permission.of(here).fees))
     problems = state.problems(draft, found)
+    lists = entries(catalogue.lists(here))
+    translation = report_filters(draft.targeting, here.slicer, lists, draft.media_type)
     with left:
-        form.draw(here, draft, problems)
+        form.draw(here, draft, problems, translation)
     st.html(STAYS)
     with right, st.container(key="np_beside"):
-        lists = entries(catalogue.lists(here))
-        translation = report_filters(draft.targeting, here.slicer, lists, draft.media_type)
         panel.draw(here, translation)
         closed = bool(permission.of(here).why_not("supply_deals", "create"))
         price_guide.draw(here, state.question(), draft, closed)

@@ -18,6 +18,7 @@ CHOSEN, OWN = "np_seats", "np_own"
 PRICE, SYNC = "np_price_{}", "np_sync_{}"
 OPTIONS = ("create_demand_deals", "demand_deals_options")
 PRICE_WIDTH, SYNC_WIDTH = 150, 110
+NO_GUIDES: Mapping[int, str] = {}
 
 
 def chosen(state: Mapping[Any, Any]) -> dict[int, Terms]:
@@ -48,8 +49,14 @@ def emptied(state: Mapping[Any, Any]) -> set[int]:
     }
 
 
-def draw(seats: Mapping[int, Seat], problems: FieldProblems, offer: numbers.TypedIds, prices: Prices) -> None:
-    """The picker of seats, and a row of fields for each that is chosen."""
+def draw(
+    seats: Mapping[int, Seat],
+    problems: FieldProblems,
+    offer: numbers.TypedIds,
+    prices: Prices,
+    guides: Mapping[int, str] = NO_GUIDES,
+) -> None:
+    """The picker of seats, and a row of fields for each that is chosen, with its guide to the price."""
     known = dict.fromkeys([*seats, *st.session_state.get(CHOSEN, ())])
     numbers.draw(
         "Seats",
@@ -69,6 +76,8 @@ def draw(seats: Mapping[int, Seat], problems: FieldProblems, offer: numbers.Type
             st.space(SYNC_WIDTH)
         for place, (seat, one) in enumerate(terms.items()):
             _row(seat, seats.get(seat), one, problems.inside(*OPTIONS, place), offer.disabled, prices)
+            if guide := guides.get(seat):
+                st.caption(plain(guide))
 
 
 def seat_label(seat: Seat | None, seat_id: int) -> str:

@@ -1,0 +1,67 @@
+"""What wins cost in a targeting, for one seat or for all: quartiles of the win CPM, and the win rate.
+
+Groups are a site on a day where the slicer can tell sites, else a deal, else a day (see win_prices.py).
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from lib.insight import win_prices
+from lib.insight.kinds import KINDS, key_field
+from lib.insight.measured import WIN_RATE, field_of
+from lib.insight.win_prices import WinFields, WinPrices
+from lib.reporting.answers import Audience
+from lib.reporting.models import AudienceQuery, Filter, Slicer
+
+SEAT, DEAL, PACKAGE = "seat", "deal", "supply_package"
+
+
+@dataclass(frozen=True)
+class SeatPrices:
+    """What was won: None where nothing was. The win rate is the service's own; None where it has none."""
+
+    won: WinPrices | None
+    win_rate: float | None
+
+
+def tells_seats(slicer: Slicer) -> bool:
+    """Whether its values of the key field `seat` are the ids of seats, as those of its deals are of deals."""
+    return {SEAT, DEAL, PACKAGE} <= {field.name for field in slicer.key_fields}
+
+
+def question(base: AudienceQuery, slicer: Slicer, fields: WinFields, seat: int | None) -> AudienceQuery:
+    """The question about a seat (its id), or about all; `base` has the days and filters of the targeting."""
+    asked = win_prices.win_question(base.model_copy(update={"split_by": _group(slicer)}), slicer, fields)
+    rate = field_of(slicer, WIN_RATE)
+    filters = asked.filters
+    if seat is not None:
+        filters = (*filters, Filter(name=SEAT, value=(str(seat),), match="equals"))
+    data = (*(asked.data_fields or ()), *(() if rate is None else (rate.name,)))
+    return asked.model_copy(update={"filters": filters, "data_fields": data})
+
+
+def seat_prices(answer: Audience, slicer: Slicer, fields: WinFields) -> SeatPrices:
+    """What an answer to `question` says."""
+    rate = field_of(slicer, WIN_RATE)
+    value = None if rate is None else answer.total.values.get(rate.name)
+    return SeatPrices(win_prices.win_prices(answer, fields), value)
+
+
+def standing(price: Decimal, won: WinPrices) -> str:
+    """Where a price is among the quartiles, in words that follow "is"."""
+    value = float(price)
+    if value < won.low:
+        return "below the lower quartile"
+    if value < won.median:
+        return "between the lower quartile and the median"
+    if value <= won.high:
+        return "between the median and the upper quartile"
+    return "above the upper quartile"
+
+
+def _group(slicer: Slicer) -> tuple[str, ...]:
+    """The key field whose values are the groups, if any."""
+    site = next(key_field(kind, slicer) for kind in KINDS if kind.name == "domain_list")
+    if site is not None and not site.is_segmented:
+        return (site.name,)
+    return tuple(field.name for field in slicer.key_fields if field.name == DEAL)

@@ -1,0 +1,199 @@
+"""What wins cost beside each seat's price on New package: the rows of a slicer against plain pandas."""
+
+import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from conftest import LAST_DAY, copied
+from dealing import SOLD, Visit, clean, clients, sold_rows, stock, visiting
+from streamlit.testing.v1 import AppTest
+
+from lib.insight import seat_prices
+from lib.insight.asked import QuestionsAsked
+from lib.insight.win_prices import WinPrices
+from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
+from lib.reporting.warehouse import Warehouse
+from lib.settings import Settings
+
+KEYS = ("supply_package", "deal", "seat", "site_domain", "country")
+DEFINITION = Definition(
+    time=TimeColumn(column="time", granularity="hour"),
+    key_fields=tuple(KeyFieldDefinition(name=name) for name in KEYS),
+    data_fields=(
+        DataFieldDefinition(name="imps"),
+        DataFieldDefinition(name="bids"),
+        DataFieldDefinition(name="spend", display_type="float"),
+        DataFieldDefinition(name="win_cpm", formula="1000 * spend / imps", display_pattern="$#"),
+        DataFieldDefinition(name="win_rate", formula="100 * imps / bids"),
+    ),
+)
+
+
+def seated_rows() -> pd.DataFrame:
+    """Forty days of the seats 1 and 2, in two countries; the seat 2 won nothing in Germany."""
+    draw, size = np.random.default_rng(3), 1500
+    first = dt.datetime.combine(LAST_DAY - dt.timedelta(days=39), dt.time(), dt.UTC)
+    seat, country = draw.integers(1, 3, size), draw.choice(["US", "DE"], size)
+    bids = draw.integers(50, 100, size).astype(float)
+    imps = np.where((seat == 2) & (country == "DE"), 0.0, np.floor(bids * draw.uniform(0.1, 0.6, size)))
+    return pd.DataFrame(
+        {
+            "time": [first + dt.timedelta(hours=int(hour)) for hour in np.sort(draw.integers(0, 960, size))],
+            "supply_package": "1",
+            "deal": seat.astype(str),
+            "seat": seat.astype(str),
+            "site_domain": draw.choice(["news.example", "cats.example", "dogs.example"], size),
+            "country": country,
+            "imps": imps,
+            "bids": bids,
+            "spend": imps * draw.gamma(3, 0.001, size) * seat,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def seated_home(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with deals and that slicer."""
+    stocked: Path = copied(home, tmp_path_factory.mktemp("seated") / "home")
+    stock(stocked)
+    with Warehouse(stocked / "warehouse").writer("demo", "seated", DEFINITION, {}) as writer:
+        writer.write(pa.Table.from_pandas(seated_rows(), schema=DEFINITION.schema(), preserve_index=False))
+        writer.commit("made for the tests", "seated")
+    return stocked
+
+
+@pytest.fixture
+def visit(seated_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visit]:
+    """Opens its screens; no draft is left over for the next test."""
+    yield visiting(seated_home, monkeypatch)
+    clients(Settings(home=seated_home, demo=True)).drafts.discard()
+
+
+@pytest.fixture
+def seated() -> pd.DataFrame:
+    """The rows of that slicer."""
+    return seated_rows()
+
+
+def by_hand(rows: pd.DataFrame) -> tuple[list[float], float]:
+    """Quartiles of the win CPM of sites on days in the last 30 days, by impressions; and the win rate."""
+    rows = rows[rows["time"].dt.date > LAST_DAY - dt.timedelta(days=30)]
+    groups = rows.groupby(["site_domain", rows["time"].dt.date])[["spend", "imps"]].sum()
+    groups = groups[groups["imps"] > 0]
+    groups = groups.assign(cpm=1000 * groups["spend"] / groups["imps"]).sort_values("cpm")
+    reached = groups["imps"].cumsum() / groups["imps"].sum()
+    quartiles = [float(groups["cpm"][reached >= part].iloc[0]) for part in (0.25, 0.5, 0.75)]
+    return quartiles, 100 * rows["imps"].sum() / rows["bids"].sum()
+
+
+def come(desk: AppTest) -> AppTest:
+    """The screen once everything that is computed in the background has come."""
+    for _, found in list(desk.session_state["insights"].values()):
+        assert found.wait(60)
+    return clean(desk.run())
+
+
+def said(desk: AppTest) -> list[str]:
+    """The sentences beside the prices, and what they are of."""
+    captions = [one.value.replace("\\", "") for one in desk.caption]
+    words = ("Wins of", "This seat won", "No wins", "Win CPM,", "what wins cost", "no data field for the win")
+    return [text for text in captions if any(word in text for word in words)]
+
+
+def form(visit: Visit, slicer: str, country: str | None, prices: dict[int, str]) -> AppTest:
+    """New package with these seats and prices, before anything has come."""
+    desk = visit("new_package", slicer=slicer)
+    if country:
+        desk.session_state["np_target_country_only"] = [country]
+    desk.session_state["np_seats"] = list(prices)
+    for seat, price in prices.items():
+        desk.session_state[f"np_price_{seat}"] = price
+    return clean(desk.run())
+
+
+def figures(quartiles: list[float]) -> str:
+    """As the sentence has them."""
+    low, median, high = (f"${value:.2f}" for value in quartiles)
+    return f"quartiles {low}, {median} and {high}."
+
+
+def test_each_seat_beside_its_price(visit: Visit, seated: pd.DataFrame) -> None:
+    """Each seat has the quartiles and win rate of its own wins in the targeting, and where its price is."""
+    there = seated[seated["country"] == "US"]
+    (first, rate), (second, other) = (by_hand(there[there["seat"] == seat]) for seat in "12")
+    prices = {1: f"{first[2] + 0.01:.2f}", 2: f"{second[0] - 0.01:.2f}"}
+    desk = come(form(visit, "seated", "US", prices))
+    one, two, note = said(desk)
+    assert one == (
+        f"Wins of this seat: {figures(first)} Your price is above the upper quartile. Win rate {rate:.1f} %."
+    )
+    assert two == (
+        f"Wins of this seat: {figures(second)} Your price is below the lower quartile. "
+        f"Win rate {other:.1f} %."
+    )
+    assert "demo/seated · Exact · averages by site_domain and day, weighted by imps" in note
+    known = desk.session_state["insights"]["form_prices"][1]
+    desk.text_input(key="np_price_1").set_value(f"{(first[0] + first[1]) / 2:.3f}").run()
+    assert "Your price is between the lower quartile and the median." in said(clean(desk))[0]
+    assert desk.session_state["insights"]["form_prices"][1] is known, "typing asks nothing"
+
+
+def test_a_seat_that_won_nothing(visit: Visit, seated: pd.DataFrame) -> None:
+    """A seat without wins in the targeting is told so, and has the quartiles of all seats instead."""
+    quartiles, rate = by_hand(seated[seated["country"] == "DE"])
+    desk = come(form(visit, "seated", "DE", {2: ""}))
+    assert said(desk)[0] == (
+        f"This seat won nothing in this targeting. Wins of all seats: {figures(quartiles)} "
+        f"Win rate {rate:.1f} %."
+    )
+
+
+def test_without_any_win(visit: Visit, seated: pd.DataFrame) -> None:
+    """Where nothing was won nothing is said of prices but that."""
+    desk = come(form(visit, "seated", "FR", {1: "3"}))
+    [only] = said(desk)
+    assert "No wins are recorded in this targeting," in only
+
+
+def test_a_slicer_without_seats(visit: Visit, seated: pd.DataFrame) -> None:
+    """A slicer that can't tell seats has the quartiles of all of them, without a win rate that it lacks."""
+    quartiles, _ = by_hand(sold_rows().to_pandas())
+    desk = come(form(visit, SOLD, None, {1: "0.5", 3: ""}))
+    one, three, note = said(desk)
+    assert one.startswith(f"Wins of all seats: {figures(quartiles)} Your price is ")
+    assert three == f"Wins of all seats: {figures(quartiles)}"
+    assert "Exact" in note
+
+
+def test_another_targeting_gives_up_what_was_asked(visit: Visit, seated: pd.DataFrame) -> None:
+    """The form is drawn before anything has come; another targeting cancels what was on its way."""
+    desk = form(visit, "seated", "US", {1: "3"})
+    first: QuestionsAsked = desk.session_state["insights"]["form_prices"][1]
+    desk.session_state["np_target_country_only"] = ["DE"]
+    desk.run()
+    assert first.is_done
+    assert desk.session_state["insights"]["form_prices"][1] is not first
+    desk.session_state["np_seats"] = []
+    clean(desk.run())
+    assert "form_prices" not in desk.session_state["insights"]
+
+
+@pytest.mark.parametrize(
+    ("price", "words"),
+    [
+        ("1.99", "below the lower quartile"),
+        ("2", "between the lower quartile and the median"),
+        ("3", "between the median and the upper quartile"),
+        ("4", "between the median and the upper quartile"),
+        ("4.01", "above the upper quartile"),
+    ],
+)
+def test_standing(price: str, words: str) -> None:
+    """A price at a quartile is at or above it."""
+    of = WinPrices(2, 3, 4, 9, 100.0, is_exact=True)
+    assert seat_prices.standing(Decimal(price), of) == words
