@@ -143,7 +143,7 @@ def connect(person: Person, settings: Settings, session_id: str = "") -> Clients
         Drafts(here.access.store.engine, settings.curate_url, person),
         PackageQuestions(here.access.store.engine, settings.curate_url, settings.base_url, person),
         PackageNotes(here.access.store.engine, settings.curate_url, person),
-        Kept(Scope(here.access.store.engine, settings.base_url, person)),
+        Kept(Scope(here.access.store.engine, settings.base_url, person), settings.curate_url),
         settings.base_url,
         settings.curate_url,
         0 if here.lines.reporting is None else SLICER_SECONDS,

@@ -9,7 +9,8 @@ from sqlalchemy import Engine
 
 from lib import database
 from lib.people import Grant, Person, Role
-from lib.views import LONGEST_NAME, Kept, SavedView, saved
+from lib.views import LONGEST_NAME, Kept, SavedView
+from lib.views import named as store
 from lib.views.scope import Scope
 from lib.wire.errors import AccessError, BadRequest
 
@@ -163,7 +164,7 @@ def test_a_race_for_a_name(kept: As) -> None:
 
 def test_limits(kept: As, monkeypatch: pytest.MonkeyPatch) -> None:
     """A question that is too long, and one view too many, are refused in words."""
-    monkeypatch.setattr(saved, "MOST_VIEWS", 1)
+    monkeypatch.setattr(store, "MOST", 1)
     with pytest.raises(BadRequest, match="too long to save"):
         kept("ada").views.save(*DELIVERY, "Long", {"is.site": "x" * 20_000})
     kept("ada").views.save(*DELIVERY, "One", PARAMS)

@@ -1,5 +1,6 @@
-"""People's own records about a slicer: saved views, chosen leaderboards, notes on dates, alerts."""
+"""People's own records: saved views, chosen leaderboards, notes on dates, alerts, and lists of deals."""
 
+from lib.views.deal_entries import DealEntries, DealLists, EntriesScope
 from lib.views.kept import Kept
 from lib.views.models import (
     ALERT_RULES,
@@ -8,9 +9,11 @@ from lib.views.models import (
     Alert,
     AlertRule,
     AlertState,
+    DealEntry,
     Note,
     SavedView,
 )
+from lib.views.named import NamedEntries
 
 __all__ = [
     "ALERT_RULES",
@@ -19,7 +22,12 @@ __all__ = [
     "Alert",
     "AlertRule",
     "AlertState",
+    "DealEntries",
+    "DealEntry",
+    "DealLists",
+    "EntriesScope",
     "Kept",
+    "NamedEntries",
     "Note",
     "SavedView",
 ]

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 from lib.wire.errors import BadRequest
 
 AlertRule = Literal["above", "below", "changed"]
+DealEntryKind = Literal["list", "template"]
 AlertState = Literal["new", "ok", "firing", "lost"]
 ALERT_RULES: tuple[AlertRule, ...] = get_args(AlertRule)
 LONGEST_NAME, LONGEST_NOTE, LONGEST_PARAMS = 100, 300, 20_000
@@ -26,6 +27,20 @@ class SavedView:
     slicer: str
     name: str
     params: Mapping[str, str]
+    owner: str
+    is_shared: bool
+    created: datetime
+    changed: datetime
+    is_mine: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DealEntry:
+    """A list of deals or a template of a package, stored under a name; the rest as of a saved view."""
+
+    id: int
+    name: str
+    body: Mapping[str, Any]
     owner: str
     is_shared: bool
     created: datetime

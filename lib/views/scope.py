@@ -32,9 +32,13 @@ class Scope:
         added = self.person.added
         return owner == self.person.username and (added is None or created >= added)
 
+    def reaches(self, row: Row[Any]) -> bool:
+        """Whether the row is about this service, and the person may see its slicer."""
+        return bool(row.service == self.service and self.person.may_see(row.project, row.slicer))
+
     def sees(self, row: Row[Any] | None) -> bool:
-        """Whether the row exists and the person may see it: they see its slicer, and it is not private."""
-        if row is None or row.service != self.service or not self.person.may_see(row.project, row.slicer):
+        """Whether the row exists and the person may see it: what it is about, and it is not private."""
+        if row is None or not self.reaches(row):
             return False
         return bool(row._mapping.get("is_shared", True)) or self.owns(row.owner, row.created)
 

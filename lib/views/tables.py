@@ -1,6 +1,6 @@
 """The tables of saved views, start pages, notes, chosen leaderboards and alerts.
 
-`service` is the remote reporting service, or empty.
+`service` is the remote reporting service, of `deal_entries` the remote deals service, or empty.
 """
 
 from sqlalchemy import (
@@ -33,6 +33,22 @@ saved_views = Table(
     Column("created", Instant, nullable=False),
     Column("changed", Instant, nullable=False),
     Index(None, "service", "project", "slicer"),
+    sqlite_autoincrement=True,
+)
+
+deal_entries = Table(
+    "deal_entries",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("service", String(500), nullable=False),
+    Column("kind", String(20), nullable=False),
+    Column("name", String(100), nullable=False),
+    Column("body", Document, nullable=False),
+    Column("owner", String(64), nullable=False),
+    Column("is_shared", Boolean, nullable=False),
+    Column("created", Instant, nullable=False),
+    Column("changed", Instant, nullable=False),
+    Index(None, "service", "kind"),
     sqlite_autoincrement=True,
 )
 

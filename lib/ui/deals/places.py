@@ -5,8 +5,11 @@ import re
 import streamlit as st
 
 from lib.ui.frame import notes
+from lib.ui.supply.rows import KINDS
 
 OPEN, SAID = "open", notes.SAID
+FIND, KIND, FILTER, ALSO = "find", "deals_kind", "deals_{}", "also_{}"
+PLURALS = {entity: f"{word}s" for entity, word in KINDS.items()}
 ADDRESS = re.compile(r"(supply_deals|demand_deals)-([1-9][0-9]{0,15})")
 
 

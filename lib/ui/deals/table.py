@@ -19,9 +19,10 @@ from lib.ui.deals import (
     marked,
     overlap,
     owner_note,
+    saved_lists,
     view,
 )
-from lib.ui.deals.places import opened
+from lib.ui.deals.places import ALSO, FILTER, FIND, KIND, PLURALS, opened
 from lib.ui.frame import notes, screens, sign_in
 from lib.ui.frame.frame import Here
 from lib.ui.listing import listing
@@ -29,9 +30,8 @@ from lib.ui.supply import catalogue, meanings, pages, permission, prices
 from lib.ui.supply.rows import KINDS, csv
 from lib.ui.supply.wanted import PAGE, ListSearch, offered, orders, read_order, selected
 
-FIND, KIND, NARROWEST, ALSO = "find", "deals_kind", 150, "also_{}"
+NARROWEST = 150
 SHOW = {"owner": "Show owner", "contact_email": "Show contact"}
-PLURALS = {entity: f"{word}s" for entity, word in KINDS.items()}
 
 
 def draw(here: Here) -> None:
@@ -53,6 +53,7 @@ def draw(here: Here) -> None:
     with bar:
         st.caption(_counted(here, wanted, part.count), width="content")
         st.space("stretch")
+        saved_lists.draw(here, wanted.entity, permission.of(here), partial(_options, here))
         bulk.draw(here, wanted, part.count, seen)
         overlap.draw(wanted, seen)
         dead.draw(wanted)
@@ -68,13 +69,13 @@ def _wanted(here: Here) -> ListSearch:
     with st.container(horizontal=True, vertical_alignment="center"):
         entity = st.segmented_control(
             "Kind", list(KINDS), format_func=PLURALS.__getitem__, key=KIND, bind="query-params",
-            required=True, default="supply_deals", label_visibility="collapsed", on_change=_start_over,
+            required=True, default="supply_deals", label_visibility="collapsed", on_change=view.start_over,
         )  # fmt: skip
         text = st.text_input(
-            "Search", type="search", live="200ms", key=FIND, bind="query-params", on_change=_start_over,
+            "Search", type="search", live="200ms", key=FIND, bind="query-params", on_change=view.start_over,
             placeholder="Name, seat, DSP, place, contact, deal id", label_visibility="collapsed",
         )  # fmt: skip
-        only = attention.filter_of(here, entity, _start_over)
+        only = attention.filter_of(here, entity, view.start_over)
         _choose_columns(entity)
     names = offered(entity, does)
     with st.grid(4, min_column_width=NARROWEST, gap="small"):
@@ -93,13 +94,13 @@ def _several(here: Here, name: str) -> list[str]:
         titles[name],
         options,
         format_func=named,
-        key=f"deals_{name}",
+        key=FILTER.format(name),
         bind="query-params",
         placeholder=titles[name],
         label_visibility="collapsed",
         select_all=False,
         filter_mode="contains",
-        on_change=_start_over,
+        on_change=view.start_over,
     )
 
 
@@ -116,12 +117,6 @@ def _options(here: Here, name: str) -> tuple[list[str], Callable[[str], str]]:
     return sorted(
         names, key=lambda one: names[one].casefold()
     ), lambda one: f"{names.get(one, one)} ({one})" if names.get(one) in twice else names.get(one, one)
-
-
-def _start_over() -> None:
-    """Go to the first page of a new search, with nothing chosen. A callback."""
-    view.choose_none()
-    st.query_params.pop(view.PAGE, None)
 
 
 def _page() -> int:
@@ -206,7 +201,7 @@ def _nothing(here: Here, wanted: ListSearch) -> None:
 def _show(entity: str) -> None:
     """Switch to the other kind. A callback."""
     st.session_state[KIND] = entity
-    _start_over()
+    view.start_over()
 
 
 def _counted(here: Here, wanted: ListSearch, count: int) -> str:

@@ -88,6 +88,16 @@ def choose_only(rows: dict[str, DealRow]) -> None:
     st.session_state[VIEW] = replace(current(), ticked=rows, all_of=None)
 
 
+def start_over(order: str | None = None) -> None:
+    """Go to the first page of another search, with nothing chosen; with `order` in that order. A callback."""
+    choose_none()
+    st.query_params.pop(PAGE, None)
+    if order:
+        st.query_params[ORDER] = order
+    elif order is not None:
+        st.query_params.pop(ORDER, None)
+
+
 def turn(to: int) -> Callable[[], None]:
     """A callback that turns to a page."""
 

@@ -102,9 +102,9 @@ def is_question(name: str) -> bool:
     return name in PLAIN or FILTER.fullmatch(name) is not None
 
 
-def href(page: str, params: Mapping[str, str]) -> str:
+def href(page: str, params: Mapping[str, str | list[str]]) -> str:
     """A link to a screen of the desk, relative to any other screen: `audience?start=-7d&…`."""
-    return f"{page}?{urlencode(params)}" if params else page
+    return f"{page}?{urlencode(params, doseq=True)}" if params else page
 
 
 def joined(items: Iterable[str]) -> str:

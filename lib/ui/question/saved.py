@@ -7,14 +7,14 @@ import streamlit as st
 from lib.ui.frame import problems, screens
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.question import question, saved_details, saved_list
-from lib.ui.question.saved_details import CHOSEN, OPEN, PROBLEM, attempted
+from lib.ui.question import entries, question, saved_details, saved_list
+from lib.ui.question.saved_details import OPEN, VIEWS
 from lib.ui.question.saved_list import Opens
-from lib.views import LONGEST_NAME, SavedView
+from lib.views import SavedView
 from lib.wire.errors import TrancheError
 
-POPOVER, NAME, SHARE, LEAVING = "saved_views", "view_name", "view_share", "view_leaving"
-WIDTH, LONGEST_LABEL = 420, 28
+POPOVER, LEAVING = "saved_views", "view_leaving"
+WIDTH = 420
 
 
 def draw(here: Here, page: str, is_elsewhere: bool = False) -> None:
@@ -48,15 +48,14 @@ def _content(
     whole: dict[str, str],
     opens: Opens,
 ) -> None:
-    if problem := st.session_state.get(PROBLEM):
-        st.error(plain(problem), icon=":material/error:")
-    chosen = next((view for view in views if view.id == st.session_state.get(CHOSEN)), None)
+    entries.problem(VIEWS)
+    chosen = VIEWS.chosen(views)
     if chosen is not None:
         saved_details.draw(here, page, chosen, whole)
         return
     if current is not None and dict(current.params) != whole:
         _changed(here, current, whole, opens)
-    _new(here)
+    entries.new(VIEWS, "Save this question as", partial(_save, here))
     saved_list.draw(here, views, current, opens)
     if not views:
         st.caption("Nobody has saved a view of this slicer for you yet.")
@@ -69,29 +68,18 @@ def _current(views: list[SavedView], whole: dict[str, str]) -> SavedView | None:
 
 
 def _label(current: SavedView | None, whole: dict[str, str]) -> str:
-    if current is None:
-        return "Views"
-    name = current.name
-    shown = name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
-    return f"{plain(shown)} · changed" if dict(current.params) != whole else plain(shown)
+    return "Views" if current is None else entries.label(current, dict(current.params) != whole)
 
 
 def _changed(here: Here, view: SavedView, whole: dict[str, str], opens: Opens) -> None:
     """Draw the buttons for an open view whose question has changed on screen."""
     st.markdown(f"**{plain(view.name)}** · changed since saved")
     with st.container(horizontal=True):
-        if saved_details.may_change(here, view):
+        if entries.may_change(here, view):
             st.button(
                 "Update view", key="view_update", on_click=saved_details.update, args=(here, view, whole)
             )
         st.button("Open as saved", key="view_restore", on_click=opens, args=(view,))
-
-
-def _new(here: Here) -> None:
-    with st.form("view_new", border=False, clear_on_submit=True):
-        st.text_input("Save this question as", key=NAME, max_chars=LONGEST_NAME, placeholder="Name")
-        st.checkbox("Share with everybody who may see this slicer", key=SHARE)
-        st.form_submit_button("Save view", type="primary", on_click=_save, args=(here,))
 
 
 def go(is_elsewhere: bool, view: SavedView) -> None:
@@ -102,9 +90,6 @@ def go(is_elsewhere: bool, view: SavedView) -> None:
     st.rerun()
 
 
-def _save(here: Here) -> None:
-    name, is_shared = st.session_state[NAME], bool(st.session_state[SHARE])
+def _save(here: Here, name: str, is_shared: bool) -> None:
     views, whole = here.clients.kept.views, question.whole(here)
-    made = attempted(lambda: views.save(here.project, here.slicer_name, name, whole, is_shared))
-    if made is not None:
-        st.session_state[OPEN] = made.id
+    st.session_state[OPEN] = views.save(here.project, here.slicer_name, name, whole, is_shared).id

@@ -31,7 +31,7 @@ def draw(here: Here, page: str) -> None:
         st.code(_link(page, fixed, looked), language=None, wrap_lines=True)
 
 
-def address(page: str, params: Mapping[str, str]) -> str:
+def address(page: str, params: Mapping[str, str | list[str]]) -> str:
     """The whole address of a screen of this desk, as this browser reaches it."""
     here = urlsplit(st.context.url or "")
     return f"{here.scheme}://{here.netloc}/{link.href(page, params)}"

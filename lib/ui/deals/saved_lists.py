@@ -1,0 +1,165 @@
+"""Saved lists: filters, search, order and columns under a name, in a popover beside the list."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from lib.deals.abilities import Abilities
+from lib.ui.deals import attention, columns, owner_note, view
+from lib.ui.deals.places import ALSO, FILTER, FIND, KIND, PLURALS
+from lib.ui.frame import notes, problems
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.question import entries, share
+from lib.ui.question.entries import EntryShelf
+from lib.ui.supply.wanted import offered
+from lib.views import DealEntry
+from lib.wire.errors import TrancheError
+
+POPOVER, PAGE, WIDTH = "deals_views", "deals", 420
+LISTS = EntryShelf(
+    "list_",
+    lambda here: here.clients.kept.deal_lists,
+    "views",
+    "Share with everybody who may see deals",
+    "Everybody loses it.",
+)
+OPEN = LISTS.state("open")
+Options = Callable[[str], tuple[Sequence[str], Callable[[str], str]]]
+
+
+def draw(here: Here, entity: str, does: Abilities, options: Options) -> None:
+    """Draw the popover; its label is the open view, with a mark if the list has changed since.
+
+    `options` are the values of a filter that the person may choose, and their names.
+    """
+    now = current(entity, does)
+    try:
+        views = here.clients.kept.deal_lists.all()
+    except TrancheError as error:
+        with st.popover("Views", icon=":material/bookmark:", type="tertiary", key=POPOVER):
+            problems.show(error, "The saved views", "The list is kept as it was.")
+        return
+    opened = next((one for one in views if one.id == st.session_state.get(OPEN)), None)
+    opened = opened or next((one for one in views if one.body == now), None)
+    popover = st.popover(
+        _label(opened, now), icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun"
+    )
+    if popover.open:
+        with popover, st.container(width=WIDTH), problems.reported("The saved views"):
+            _content(here, views, opened, now, does, options)
+
+
+def current(entity: str, does: Abilities) -> dict[str, Any]:
+    """The list on screen, as it is stored."""
+    state = st.session_state
+    filters = {name: [*(state.get(FILTER.format(name)) or ())] for name in offered(entity, does)}
+    return {
+        "kind": entity,
+        "find": state.get(FIND) or "",
+        "filters": {name: values for name, values in filters.items() if values},
+        "columns": [name for name in columns.OPTIONAL[entity] if state.get(ALSO.format(name))],
+        "attention": bool(entity == attention.DEALS and state.get(attention.ONLY)),
+        "order": st.query_params.get(view.ORDER, ""),
+    }
+
+
+def _content(
+    here: Here,
+    views: list[DealEntry],
+    opened: DealEntry | None,
+    now: dict[str, Any],
+    does: Abilities,
+    options: Options,
+) -> None:
+    entries.problem(LISTS)
+    opens = partial(go, does, options)
+    if (chosen := LISTS.chosen(views)) is not None:
+        _panel(here, chosen, now, options)
+        return
+    if opened is not None and opened.body != now:
+        st.markdown(f"**{plain(opened.name)}** · changed since saved")
+        with st.container(horizontal=True):
+            _update(here, opened, now)
+            st.button("Open as saved", key="view_list_restore", on_click=opens, args=(opened,))
+    entries.new(LISTS, "Save this list as", partial(_save, here, now))
+    for one in views:
+        link = ("link", "link", f"Link to {one.name}", partial(LISTS.show, one, "link"))
+        entries.row(LISTS, one, one == opened, opens, (link, *entries.changes(here, LISTS, one)))
+    if not views:
+        st.caption("Nobody has saved a list for you yet.")
+    if here.clients.deals_address:
+        st.caption(owner_note.REMOTE)
+
+
+def _panel(here: Here, one: DealEntry, now: dict[str, Any], options: Options) -> None:
+    """Draw the panel that was opened: edit, link or delete."""
+    entries.head(LISTS, one)
+    panel = st.session_state.get(LISTS.state("panel"), "edit")
+    if panel == "link" or not entries.may_change(here, one):
+        st.caption("Link to this list")
+        st.code(share.address(PAGE, params(one.body, options)), language=None, wrap_lines=True)
+    elif panel == "delete":
+        entries.deletion(here, LISTS, one)
+    else:
+        entries.edit(here, LISTS, one)
+        if one.body != now:
+            _update(here, one, now)
+
+
+def go(does: Abilities, options: Options, one: DealEntry) -> None:
+    """Show this list, as far as its filters are there for the person. A callback."""
+    state, body = st.session_state, one.body
+    entity = body["kind"] if body["kind"] in PLURALS else "supply_deals"
+    state[KIND], state[FIND] = entity, body["find"]
+    missing = 0
+    for name in offered(entity, does):
+        wanted = body["filters"].get(name, [])
+        state[FILTER.format(name)] = _there(options, name, wanted)
+        missing += len(wanted) - len(state[FILTER.format(name)])
+    for name in columns.OPTIONAL[entity]:
+        state[ALSO.format(name)] = name in body["columns"]
+    if entity == attention.DEALS:
+        state[attention.ONLY] = body["attention"]
+    view.start_over(body["order"])
+    state[OPEN], state[POPOVER] = one.id, False
+    if missing:
+        notes.say(f"{missing} of its filters {'is' if missing == 1 else 'are'} not there for you")
+
+
+def params(body: Mapping[str, Any], options: Options) -> dict[str, str | list[str]]:
+    """The URL parameters of a list, with the names of values as its filters have them."""
+    found: dict[str, str | list[str]] = {KIND: PLURALS[body["kind"]], FIND: body["find"]}
+    for name, values in body["filters"].items():
+        known, named = options(name)
+        found[FILTER.format(name)] = [named(value) for value in values if value in known]
+    found |= {ALSO.format(name): "true" for name in body["columns"]}
+    found |= {attention.ONLY: "true"} if body["attention"] else {}
+    found[view.ORDER] = body["order"]
+    return {name: value for name, value in found.items() if value}
+
+
+def _there(options: Options, name: str, wanted: list[str]) -> list[str]:
+    """The values that the person may choose; all of them where that can't be read now."""
+    try:
+        known = {*options(name)[0]} if wanted else set()
+    except TrancheError:
+        return wanted
+    return [value for value in wanted if value in known]
+
+
+def _label(opened: DealEntry | None, now: dict[str, Any]) -> str:
+    return "Views" if opened is None else entries.label(opened, opened.body != now)
+
+
+def _update(here: Here, one: DealEntry, now: dict[str, Any]) -> None:
+    """Draw the button that stores the list on screen in place of this one."""
+    if entries.may_change(here, one):
+        update = partial(here.clients.kept.deal_lists.update, one.id, now)
+        st.button("Update view", key="view_list_update", on_click=LISTS.attempted, args=(update,))
+
+
+def _save(here: Here, now: dict[str, Any], name: str, is_shared: bool) -> None:
+    st.session_state[OPEN] = here.clients.kept.deal_lists.save(name, now, is_shared).id

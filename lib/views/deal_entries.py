@@ -1,0 +1,74 @@
+"""The stores of saved lists of deals and templates of packages, which no deals API has."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from sqlalchemy import Row, Table
+
+from lib.views.models import DealEntry, DealEntryKind
+from lib.views.named import NamedEntries
+from lib.views.scope import Scope
+from lib.views.tables import deal_entries
+from lib.wire import exact
+from lib.wire.errors import BadRequest
+
+LONGEST_BODY = 200_000
+
+
+@dataclass(frozen=True)
+class EntriesScope(Scope):
+    """A person and the deals service at `service`; they see what is kept of it if they may see deals."""
+
+    def reaches(self, row: Row[Any]) -> bool:
+        """Whether the row is about this service, and the person may see deals."""
+        return bool(row.service == self.service and self.person.deals.reads)
+
+
+@dataclass(frozen=True)
+class DealEntries(NamedEntries[DealEntry]):
+    """The entries of one kind that a person may see."""
+
+    kind: ClassVar[DealEntryKind]
+    table: ClassVar[Table] = deal_entries
+
+    def all(self) -> list[DealEntry]:
+        """The entries, by name."""
+        return self._of(self._about())
+
+    def save(self, name: str, body: Mapping[str, Any], is_shared: bool = False) -> DealEntry:
+        """Store it under a new name; BadRequest for a name that is empty, long or taken, and beyond 200."""
+        values = {"kind": self.kind, "name": name, "body": _fitting(body), "is_shared": is_shared}
+        return self._save(values, self._about())
+
+    def update(self, number: int, body: Mapping[str, Any]) -> DealEntry:
+        """Store this instead; BadRequest if it is gone, AccessError for another person's."""
+        return self._change(number, {"body": _fitting(body)})
+
+    def entry(self, row: Row[Any]) -> DealEntry:
+        """An entry as this person sees it."""
+        values = {name: value for name, value in row._mapping.items() if name not in ("service", "kind")}
+        return DealEntry(**values, is_mine=self.scope.owns(row.owner, row.created))
+
+    def beside(self, row: Row[Any]) -> tuple[Any, ...]:
+        """The entries of the same kind."""
+        return self._about()
+
+    def _about(self) -> tuple[Any, ...]:
+        return deal_entries.c.service == self.scope.service, deal_entries.c.kind == self.kind
+
+
+@dataclass(frozen=True)
+class DealLists(DealEntries):
+    """The saved lists of packages and deals."""
+
+    kind: ClassVar[DealEntryKind] = "list"
+    noun: ClassVar[str] = "view"
+    nouns: ClassVar[str] = "views of lists"
+
+
+def _fitting(body: Mapping[str, Any]) -> dict[str, Any]:
+    length = len(exact.dumps(body))
+    if length > LONGEST_BODY:
+        raise BadRequest(f"This is too long to save: {length:,} characters, {LONGEST_BODY:,} at most")
+    return dict(body)

@@ -1,0 +1,77 @@
+"""Saved lists of the Deals screen: save, open, change, delete, and their links."""
+
+from urllib.parse import parse_qs, urlsplit
+
+from dealing import SOLD, Visit, clean, listed
+from opening import Popover
+from streamlit.testing.v1 import AppTest
+
+VIEWS = Popover("deals_views")
+
+
+def views(desk: AppTest) -> list[str]:
+    """The lists that the popover has."""
+    return [one.label for one in desk.button if (one.key or "").startswith("view_open_list_")]
+
+
+def saved(visit: Visit, name: str, is_shared: bool = False) -> AppTest:
+    """A list of deals, found, filtered, ordered and with a column, under this name."""
+    desk = visit("deals", slicer=SOLD, deals_kind="Deals", find="morning", deals_order="price")
+    clean(desk.multiselect(key="deals_seat").set_value(["1", "3"]).run())
+    clean(desk.toggle(key="also_contact_email").set_value(True).run())
+    desk = VIEWS.opened(desk)
+    desk.text_input(key="view_list_name").set_value(name)
+    desk.checkbox(key="view_list_share").set_value(is_shared)
+    return VIEWS.submit(desk, "Save view")
+
+
+def shown(desk: AppTest) -> tuple[object, ...]:
+    """The controls and the rows of a list."""
+    return (
+        desk.text_input(key="find").value,
+        desk.multiselect(key="deals_seat").value,
+        desk.toggle(key="also_contact_email").value,
+        listed(desk),
+    )
+
+
+FOUND = ("morning", ["1", "3"], True, ["Morning News - Alpha Buying", "Morning News - Gamma Trading"])
+
+
+def test_save_and_open(visit: Visit) -> None:
+    """What was saved opens with a click, whatever list is on screen, and is marked once it has changed."""
+    desk = saved(visit, "Morning *deals*")
+    assert shown(desk) == FOUND
+    other = VIEWS.opened(visit("deals", slicer=SOLD))
+    assert views(other) == [r"Morning \*deals\*"]
+    other = clean(other.button(key="view_open_list_1").click().run())
+    assert shown(other) == FOUND
+    assert "deals_order" in other.query_params
+    clean(other.text_input(key="find").set_value("").run())
+    other = VIEWS.opened(other)
+    assert any("changed since saved" in one.value for one in other.markdown)
+    other = VIEWS.press(other, "view_list_update")
+    assert not any("changed since saved" in one.value for one in other.markdown)
+
+
+def test_the_link_shows_the_same_list(visit: Visit) -> None:
+    """The link of a saved list has all of it in its parameters."""
+    desk = VIEWS.press(saved(visit, "Mine"), "view_do_list_link_1")
+    [link] = [one.value for one in desk.code]
+    params = parse_qs(urlsplit(link).query)
+    assert params["deals_seat"] == ["Alpha Buying", "Gamma Trading"]
+    assert shown(visit("deals", slicer=SOLD, **params)) == FOUND
+
+
+def test_rename_share_and_delete(visit: Visit) -> None:
+    """A renamed and shared list is seen by others, who can't change it; its owner deletes it."""
+    desk = VIEWS.press(saved(visit, "Mine"), "view_do_list_edit_1")
+    desk.text_input(key="view_rename_list_1").set_value("Ours")
+    desk.checkbox(key="view_reshare_list_1").set_value(True)
+    VIEWS.submit(desk, "Save changes")
+    other = VIEWS.opened(visit("deals", "viewer", slicer=SOLD))
+    assert views(other) == ["Ours"]
+    assert not [one for one in other.button if one.key in ("view_do_list_edit_1", "view_do_list_delete_1")]
+    desk = VIEWS.press(VIEWS.press(desk, "view_list_all"), "view_do_list_delete_1")
+    desk = VIEWS.press(desk, "view_list_delete_sure")
+    assert views(desk) == []
