@@ -18,7 +18,7 @@ import click
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp
-from streamlit import runtime
+from streamlit import config, runtime
 from streamlit.runtime.scriptrunner import StopException
 
 from lib import connect, private
@@ -29,7 +29,7 @@ from lib.ui.question import link
 from lib.wire import logs, server
 from lib.wire.apis import Apis
 from lib.wire.errors import TrancheError
-from lib.wire.front import DeskRoutes, DocumentScript, guarded, inline_scripts
+from lib.wire.front import CompanyRoutes, DeskRoutes, DocumentScript, guarded, inline_scripts
 from lib.wire.front.closed_sessions import ClosedSessions
 
 log = logging.getLogger("tranche")
@@ -74,9 +74,23 @@ def application(settings: Settings) -> ASGIApp:
     """The desk and the APIs in front of it, as one application behind the checks of every request."""
     here = connect.installation(settings)
     apis, tabs = Middleware(Apis, api=here.api), Middleware(OpenTabs, meter=here.meter)
-    middleware = [apis, Middleware(DeskRoutes), tabs, Middleware(DocumentScript)]
-    desk = st.App(DESK, middleware=middleware, lifespan=preloaded)
+    routes = Middleware(DeskRoutes, has_company=here.company is not None)
+    middleware = [apis, routes, *_company(here), tabs, Middleware(DocumentScript)]
+    desk = st.App(DESK, middleware=middleware, lifespan=preloaded, secrets=here.secrets or None)
     return guarded(desk, settings.network, _inline_scripts())
+
+
+def _company(here: connect.Installation) -> list[Middleware]:
+    """What stands around Streamlit's routes of a company sign-in, if there is one.
+
+    Streamlit signs the cookie in which a sign-in begins with an option, since it is made before the secrets
+    are read: all desks over a database need the same.
+    """
+    if here.company is None:
+        return []
+    config.set_option("server.cookieSecret", here.secrets["auth"]["cookie_secret"])
+    address, seconds = here.settings.company_address, here.settings.session_hours * 3600
+    return [Middleware(CompanyRoutes, address=address, seconds=seconds, cookie=here.cookie_name)]
 
 
 def _inline_scripts() -> list[str]:

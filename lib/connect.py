@@ -3,9 +3,10 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import lru_cache, partial
+from typing import Any
 
 import httpx
 from fastapi import APIRouter, FastAPI
@@ -20,10 +21,11 @@ from lib.deals.package_notes import PackageNotes
 from lib.deals.package_questions import PackageQuestions
 from lib.deals.service import DealsService
 from lib.deals.sync import routes as sync_service
-from lib.deals.sync.documents import SellingSide
 from lib.deals.sync.service import DealSync
+from lib.deals.sync.settings import selling_side
 from lib.people import People, Person
-from lib.people.secret import secret
+from lib.people.company import Company
+from lib.people.secret import public_name, secret
 from lib.people.sessions import Sessions
 from lib.remote import Line, RemoteDeals
 from lib.reporting import routes as service
@@ -34,6 +36,7 @@ from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.tokens import service as token_service
 from lib.tokens.access import Access
+from lib.tokens.company import company_of, streamlit_secrets
 from lib.tokens.passes import Passes
 from lib.views import Kept
 from lib.views.scope import Scope
@@ -97,13 +100,17 @@ class Clients:
 class Installation:
     """Resources that a process opens once: people, sign-ins, tokens, slicers, and the APIs over them.
 
-    `cookie_key` signs the cookie of a sign-in; it is the same at all desks over the database.
+    `cookie_key` and `cookie_name` belong to the cookie of a sign-in, the same at all desks over a database.
+    `company` is the company sign-in, if there is one; `secrets` is what Streamlit has to know of it.
     """
 
     settings: Settings
     people: People
     sessions: Sessions
     cookie_key: str
+    cookie_name: str
+    company: Company | None
+    secrets: dict[str, dict[str, Any]] = field(repr=False)
     access: Access
     warehouse: Warehouse
     api: FastAPI
@@ -191,6 +198,7 @@ def locked_out(settings: Settings) -> str:
 @lru_cache(maxsize=8)
 def _opened(settings: Settings) -> Installation:
     access = Access.of(settings)
+    key = secret(access.store.engine, "cookie")
     connected = Connected(settings.connection_urls)
     warehouse = Warehouse(settings.warehouse, connected.current)
     passes = Passes(access, settings)
@@ -214,7 +222,10 @@ def _opened(settings: Settings) -> Installation:
         settings=settings,
         people=access.people,
         sessions=sessions,
-        cookie_key=secret(access.store.engine, "cookie"),
+        cookie_key=key,
+        cookie_name=public_name("tranche", key),
+        company=company_of(settings, access.people),
+        secrets=streamlit_secrets(settings, access.store.engine),
         access=access,
         warehouse=warehouse,
         api=app,
@@ -284,17 +295,6 @@ def _deals_routes(access: Access, passes: Passes, settings: Settings) -> APIRout
         settings.deadline_seconds,
         with_packages=settings.legacy_packages,
     )
-    sync = DealSync(access.store.engine, _selling_side(settings))
+    sync = DealSync(access.store.engine, selling_side(settings))
     router.include_router(sync_service.routes(sync, admission, settings.deadline_seconds))
     return router
-
-
-def _selling_side(settings: Settings) -> SellingSide:
-    return SellingSide(
-        origin=settings.sync_origin,
-        seller=settings.deal_sync_seller,
-        curator=settings.deal_sync_curator,
-        currency=settings.price_currency,
-        price_unit=settings.price_unit,
-        price_type=settings.deal_sync_price_type,
-    )

@@ -88,12 +88,27 @@ def change(name: str, role: Role | None, deals: DealsGrant | None) -> None:
 
 @user.command("list")
 def list_people() -> None:
-    """List all people: user name, name, role, e-mail, grants, deals."""
-    rows = [
+    """List all people: user name, name, role, e-mail, grants, deals, and company accounts, if any."""
+    people = _access().people.everyone()
+    rows: list[tuple[str, ...]] = [
         (person.username, person.name, person.role, person.email or "", _grants(person), str(person.deals))
-        for person in _access().people.everyone()
+        for person in people
     ]
-    click.echo(table(("USER", "NAME", "ROLE", "E-MAIL", "MAY SEE", "DEALS"), rows))
+    titles: tuple[str, ...] = ("USER", "NAME", "ROLE", "E-MAIL", "MAY SEE", "DEALS")
+    if any(person.company for person in people):
+        accounts = (f"{p.company}, blocked: {p.blocked}" if p.blocked else p.company for p in people)
+        rows = [(*row, account) for row, account in zip(rows, accounts, strict=True)]
+        titles = (*titles, "COMPANY ACCOUNT")
+    click.echo(table(titles, rows))
+
+
+@user.command()
+@click.argument("name")
+@click.option("--undo", is_flag=True, help="Let them sign in again.")
+def block(name: str, undo: bool) -> None:
+    """Block the person NAME, who has a company account: their sessions and tokens stop working at once."""
+    person = _access().block(name, caller(), blocked=not undo)
+    click.echo(f"{person.username} {'may sign in again' if undo else 'is blocked'}", err=True)
 
 
 @user.command()

@@ -16,8 +16,31 @@ from lib.database import reading, transact
 from lib.people import demo
 from lib.people.attempts import Attempts
 from lib.people.deals_grant import DealsGrant
-from lib.people.person import LONGEST_NAME, ROLES, Grant, Person, Role, capped, email_fault, name_fault, usual
-from lib.people.records import Record, Records, hash_of, key, person_of, record_of
+from lib.people.person import (
+    BY_AN_ADMIN,
+    LONGEST_NAME,
+    ROLES,
+    Grant,
+    Person,
+    Role,
+    capped,
+    email_fault,
+    name_fault,
+    usual,
+)
+from lib.people.records import (
+    BLOCKED,
+    COMPANY,
+    UNTIL,
+    Record,
+    Records,
+    block,
+    check_is_ours,
+    hash_of,
+    key,
+    person_of,
+    record_of,
+)
 from lib.people.tables import people
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, UnknownName
@@ -64,7 +87,11 @@ class People:
         return person
 
     def is_locked(self, person: Person) -> bool:
-        """Whether a person has the demo password outside demo mode, where it does not work.
+        """Whether a person is blocked, or has the demo password outside demo mode, where it does not work."""
+        return bool(person.blocked) or self.has_demo_password(person)
+
+    def has_demo_password(self, person: Person) -> bool:
+        """Whether a person has the demo password outside demo mode.
 
         The first look at a demo person's password takes as long as a sign-in.
         """
@@ -81,8 +108,8 @@ class People:
         return self._with_demo_password[hashed]
 
     def locked(self) -> list[str]:
-        """The user names of all people who are locked out."""
-        return [person.username for person in self.everyone() if self.is_locked(person)]
+        """The user names of all people who are locked out by the demo password."""
+        return [person.username for person in self.everyone() if self.has_demo_password(person)]
 
     def everyone(self) -> list[Person]:
         """All people, by username."""
@@ -157,6 +184,7 @@ class People:
             raise UnknownName("role", str(role), ROLES)
 
         def changed(record: Record) -> None:
+            check_is_ours(key(username), record)
             before = person_of(key(username), record)
             is_usual = before.deals == usual(before.role)
             now = role or before.role
@@ -171,7 +199,27 @@ class People:
     def set_password(self, username: str, password: str) -> None:
         """Give a person another password; UnknownName without such a person."""
         hashed = self._hashed(password)
-        self._change(username, lambda record: record.update(password=hashed))
+
+        def changed(record: Record) -> None:
+            check_is_ours(key(username), record)
+            record.update(password=hashed)
+
+        self._change(username, changed)
+
+    def block(self, username: str, *, blocked: bool) -> Person:
+        """Block a person who signs in with a company account, or let them sign in again; returns them.
+
+        Whoever may sign in again has no session and no token until they do: rules may have changed meanwhile.
+        BadRequest for somebody with a password: give them another, or remove them.
+        """
+
+        def changed(record: Record) -> None:
+            if COMPANY not in record:
+                raise BadRequest(f"'{key(username)}' has a password: change it, or remove them")
+            if blocked or record.get(BLOCKED) == BY_AN_ADMIN:
+                block(record, BY_AN_ADMIN if blocked else UNTIL)
+
+        return self._change(username, changed)
 
     def check(self, username: str, password: str, address: str | None = None) -> Person | None:
         """The person, if the password is theirs, else None; as fast for a name that is not known.
@@ -193,8 +241,9 @@ class People:
         return person_of(name, record)
 
     def credentials(self) -> dict[str, Any]:
-        """A fresh dict as streamlit-authenticator takes it, of those who have a hashed password."""
-        return {"usernames": {name: record for name, record in self._records().items() if hash_of(record)}}
+        """A fresh dict for streamlit-authenticator: those with a hashed password or a company account."""
+        known = self._records().items()
+        return {"usernames": {name: one for name, one in known if hash_of(one) or COMPANY in one}}
 
     def _hashed(self, password: str) -> str:
         if not password or len(password.encode()) > BCRYPT_BYTES:
@@ -203,6 +252,7 @@ class People:
 
     def _regrant(self, username: str, change: Callable[[list[Grant]], list[Grant]]) -> Person:
         def changed(record: Record) -> None:
+            check_is_ours(key(username), record)
             held = list(person_of(key(username), record).grants)
             record["grants"] = [str(grant) for grant in change(held)]
 

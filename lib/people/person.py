@@ -14,6 +14,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 EVERYTHING = "*"
 SHORTEST_PASSWORD = 8
 LONGEST_NAME = 64
+BY_AN_ADMIN = "by an administrator"
 Username = re.compile(rf"[a-z0-9][a-z0-9._@+-]{{0,{LONGEST_NAME - 1}}}")
 READERS: dict[Role, DealsGrant] = {"viewer": DealsGrant("read")}
 """Roles that may not change deals, whatever is granted, and the most that they may do with them."""
@@ -48,7 +49,8 @@ class Grant:
 class Person:
     """A person who may sign in. Tokens older than `added` belonged to an earlier person of that name.
 
-    `deals` is what they may do with deals; an admin may change all of them, a viewer at most read.
+    `deals` is what they may do with deals; an admin may change all of them, a viewer at most read. `company`
+    is the issuer of the account that they sign in with, instead of a password; `blocked` says why they can't.
     """
 
     username: str
@@ -58,6 +60,8 @@ class Person:
     grants: tuple[Grant, ...] = ()
     added: datetime | None = None
     deals: DealsGrant = NO_DEALS
+    company: str = ""
+    blocked: str = ""
 
     def __post_init__(self) -> None:
         if not Username.fullmatch(self.username):
@@ -71,6 +75,11 @@ class Person:
             object.__setattr__(self, "deals", ALL_DEALS)
         if self.deals != capped(self.role, self.deals):
             raise BadRequest(f"A {self.role} can't change deals: grant read, or make them a manager")
+
+    @property
+    def is_shut_out(self) -> bool:
+        """Whether an administrator has blocked this person's company account."""
+        return self.blocked == BY_AN_ADMIN
 
     def may_see(self, project: str, slicer: str | None = None) -> bool:
         """Whether the slicer (without one: the whole project) is granted; an admin sees everything."""

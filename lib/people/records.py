@@ -9,11 +9,17 @@ import yaml
 
 from lib.people.deals_grant import DealsGrant
 from lib.people.person import ROLES, Grant, Person, Role, capped, usual
-from lib.wire.errors import Misconfigured, TrancheError
+from lib.wire.errors import BadRequest, Misconfigured, TrancheError
 
 Record = dict[str, Any]
 Records = dict[str, Record]
+COMPANY, BLOCKED, ENDED = "company", "blocked", "ended"
+NO_RULE, UNTIL = "no rule matches", "until the next company sign-in"
 FORMAT = 2  # of the file of before: since 2, who may do what with deals is stated for each person
+NOT_HERE = (
+    "'{}' signs in with a company account: their role and grants come from the rules in the settings at each "
+    "sign-in, and they have no password here"
+)
 Hash = re.compile(r"\$2[aby]\$\d\d\$.{53}")
 
 
@@ -47,6 +53,8 @@ def person_of(username: str, record: Record) -> Person:
             grants=tuple(Grant.parse(text) for text in record.get("grants") or ()),
             deals=capped(role, DealsGrant.parse(str(record.get("deals") or "none"))),
             added=_instant(record["added"]) if record.get("added") else None,
+            company=str((record.get(COMPANY) or {}).get("issuer") or ""),
+            blocked=str(record.get(BLOCKED) or ""),
         )
     except (TrancheError, TypeError, ValueError, AttributeError) as error:
         raise Misconfigured(f"The entry of the person '{username}' can't be read: {error}") from error
@@ -82,6 +90,17 @@ def content_of(path: Path) -> Any:
 def is_current(content: Any) -> bool:
     """Whether a file's content has the current format."""
     return isinstance(content, dict) and content.get("format") == FORMAT
+
+
+def block(record: Record, why: str) -> None:
+    """Block a person in their record, and end their sessions: those of before stay ended when they return."""
+    record.update({BLOCKED: why, ENDED: datetime.now(UTC).isoformat()})
+
+
+def check_is_ours(username: str, record: Record) -> None:
+    """BadRequest for somebody whose rights and password are at their company."""
+    if COMPANY in record:
+        raise BadRequest(NOT_HERE.format(username))
 
 
 def _stated(record: Record) -> Record:

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
 from lib.database import reading, transact
 from lib.people.credentials import SECONDS, People
 from lib.people.person import Person
-from lib.people.records import Record, key, person_of
+from lib.people.records import ENDED, Record, key, person_of
 from lib.people.tables import people, sign_ins
 from lib.wire.deadline import Deadline
 
@@ -23,7 +23,8 @@ class Sessions:
     """The sign-ins of an installation, the same at all desks over its database.
 
     A sign-in is its person's name and its end (seconds since 1970), which the cookie tells, and a proof: a
-    digest of what their password was then. StoreUnavailable without the database.
+    digest of what their password was then, and of when they were last blocked. StoreUnavailable without the
+    database.
     """
 
     def __init__(self, people: People, clock: Callable[[], float] = time.time) -> None:
@@ -74,7 +75,10 @@ class Sessions:
 
 
 def _proof(record: Record) -> str:
-    return hashlib.sha256(f"{record.get('added')} {record.get('password')}".encode()).hexdigest()
+    text = f"{record.get('added')} {record.get('password')}"
+    return hashlib.sha256(
+        f"{text} {record[ENDED]}".encode() if ENDED in record else text.encode()
+    ).hexdigest()
 
 
 def _of(username: str, ends: float) -> ColumnElement[bool]:

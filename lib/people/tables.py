@@ -1,4 +1,4 @@
-"""The tables of people, sign-ins, failed attempts and secrets."""
+"""The tables of people, sign-ins, used ID tokens, failed attempts and secrets."""
 
 from sqlalchemy import Column, Double, Index, String, Table
 
@@ -16,6 +16,13 @@ sign_ins = Table(
     Column("username", String(64), primary_key=True),
     Column("ends", Double, primary_key=True),
     Column("proof", String(64), nullable=False),
+    Index(None, "ends"),
+)
+id_tokens = Table(
+    "id_tokens",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("ends", Double, nullable=False),
     Index(None, "ends"),
 )
 attempts = Table(

@@ -1,6 +1,15 @@
 """The settings: of this installation (local), of remote services (remote), and their sources."""
 
+from lib.settings.company import CALLBACK, CompanyProvider
 from lib.settings.remote import ConfiguredSeat
 from lib.settings.sources import CONFIG, Settings, config_file, settings_table
 
-__all__ = ["CONFIG", "ConfiguredSeat", "Settings", "config_file", "settings_table"]
+__all__ = [
+    "CALLBACK",
+    "CONFIG",
+    "CompanyProvider",
+    "ConfiguredSeat",
+    "Settings",
+    "config_file",
+    "settings_table",
+]

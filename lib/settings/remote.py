@@ -17,6 +17,7 @@ SECRETS = frozenset(
         "alerts_secret",
         "alerts_webhook",
         "metrics_token",
+        "oidc_secret",
     }
 )
 ADDRESSES = ("base_url", "curate_url", "auth_url")

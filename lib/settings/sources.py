@@ -16,16 +16,16 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import SettingsError
 
+from lib.settings.company import SigningIn
 from lib.settings.local import PREFIX
 from lib.settings.remote import SECRETS
-from lib.settings.syncing import Syncing
 from lib.wire.errors import Misconfigured, UnknownName
 
 CONFIG = "TRANCHE_CONFIG"
 NO_OPTIONS: Mapping[str, Any] = {}
 
 
-class Settings(Syncing):
+class Settings(SigningIn):
     """All settings. `load` reads all sources; the constructor leaves the TOML file out."""
 
     def __hash__(self) -> int:
@@ -125,7 +125,8 @@ def _sentences(error: ValidationError, sources: dict[str, str]) -> str:
     """One line per problem. The value itself is left out: it may be a database's password."""
     lines = []
     for problem in error.errors(include_input=False, include_url=False):
-        name = str(problem["loc"][0]) if problem["loc"] else ""
-        where = f"Setting {name} ({sources.get(name, 'default')})" if name else "Settings"
+        name = ".".join(map(str, problem["loc"]))
+        source = sources.get(str(problem["loc"][0]), "default") if name else ""
+        where = f"Setting {name} ({source})" if name else "Settings"
         lines.append(f"{where}: {problem['msg'].removeprefix('Value error, ')}")
     return "\n".join(lines)

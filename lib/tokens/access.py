@@ -7,14 +7,16 @@ from typing import Self
 from lib import database
 from lib.people import DealsGrant, Grant, People, Person, Role
 from lib.people.carried import carry_over
+from lib.people.company import Company
+from lib.people.rules import Claims
 from lib.settings import Settings
 from lib.tokens.audit import Audit
 from lib.tokens.models import Caller, Kind, Token
 from lib.tokens.store import TokenStore
 from lib.tokens.tally import Tally
-from lib.wire.errors import AccessError, BadRequest, TooManyAttempts
+from lib.wire.errors import AccessError, BadRequest, NotAdmitted, TooManyAttempts
 
-UNKNOWN = "unknown name"
+UNKNOWN, BY_RULE = "unknown name", "company sign-in"
 LOCKED = "'{}' still has the password of the demo; give them another: tranche user password {}"
 
 
@@ -51,6 +53,32 @@ class Access:
             self.audit.note("signed in", found.username, found.username, "", address)
         return found
 
+    def sign_in_with(self, company: Company, claims: Claims, address: str | None = None) -> Person | None:
+        """As `Company.arrive`; who came, who was refused, and whose rights are others now is noted."""
+        before = {person.username: person for person in self.people.everyone()}
+        try:
+            found = company.arrive(claims)
+        except NotAdmitted as error:
+            about = str(claims.get("email") or claims.get("sub"))[:100]
+            detail = f"company account {about}: {error.reason}"
+            self.audit.note("sign-in refused", UNKNOWN, UNKNOWN, detail, address)
+            raise
+        if found is None:
+            return None
+        name, known = found.username, before.get(found.username)
+        if known is None:
+            self.audit.note("person added", BY_RULE, name, _described(found))
+        elif _described(known) != _described(found):
+            self.audit.note("person changed", BY_RULE, name, f"{_described(known)} → {_described(found)}")
+        self.audit.note("signed in", name, name, "company account", address)
+        return found
+
+    def block(self, username: str, by: str, *, blocked: bool) -> Person:
+        """Block somebody with a company account, whose sessions and tokens stop working, or undo that."""
+        found = self.people.block(username, blocked=blocked)
+        self.audit.note("person changed", by, found.username, "blocked" if blocked else "unblocked")
+        return found
+
     def check(self, username: str, password: str, address: str | None = None) -> Person | None:
         """As `People.check`; refused attempts are noted.
 
@@ -64,8 +92,9 @@ class Access:
             self.audit.note("sign-in refused", about, about, "too many attempts", address)
             raise
         if found is None:
-            why = "locked: it has the password of the demo" if known and self.people.is_locked(known) else ""
-            self.audit.note("sign-in refused", about, about, why or "wrong name or password", address)
+            is_demo = known is not None and self.people.has_demo_password(known)
+            why = "locked: it has the password of the demo" if is_demo else "wrong name or password"
+            self.audit.note("sign-in refused", about, about, why, address)
         return found
 
     def caller(self, token: str, service: str) -> Caller:
@@ -98,6 +127,8 @@ class Access:
         service: deals know no projects, and reports no seats. `by`: the owner, unless another is named.
         """
         person = self.people.known(owner)
+        if person.blocked:
+            raise BadRequest(f"'{person.username}' is blocked ({person.blocked}) and can't have tokens")
         if self.people.is_locked(person):
             raise BadRequest(LOCKED.format(person.username, person.username))
         self._check_deals(person, service, grants, deals)

@@ -7,6 +7,7 @@ Every failure that a person or a script may see is one of these; its text is a s
     │   ├── UnknownName       a name that does not exist, with the nearest one
     │   └── BadDefinition     a slicer definition, with line and field
     ├── AccessError           wrong token, or nothing granted here                403
+    │   ├── NotAdmitted       a company account that may not sign in here; says why
     │   └── Refused           (client side) our own credentials are rejected
     ├── TooManyAttempts       wrong passwords, too often; says how long to wait   429
     ├── DeadlineExceeded      the answer took longer than allowed                 504
@@ -85,6 +86,10 @@ class AccessError(TrancheError):
 
     def __init__(self, reason: str = "No access to this project or slicer, or wrong token") -> None:
         super().__init__(reason)
+
+
+class NotAdmitted(AccessError):
+    """A company account that may not sign in here; the reason says why, in whole sentences."""
 
 
 class Refused(AccessError):

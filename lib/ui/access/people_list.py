@@ -7,7 +7,7 @@ import streamlit as st
 
 from lib.people import Person
 from lib.tokens.access import Access
-from lib.ui.access import person_drawer
+from lib.ui.access import company_person, person_drawer
 from lib.ui.access.deals_grant import words
 from lib.ui.frame.frame import Here
 
@@ -22,7 +22,8 @@ def matching(people: Iterable[Person], text: str) -> list[Person]:
 
 
 def table(people: Iterable[Person]) -> pd.DataFrame:
-    """A row per person."""
+    """A row per person; where some have company accounts, how each signs in."""
+    listed = list(people)
     rows = [
         (
             p.name,
@@ -33,11 +34,12 @@ def table(people: Iterable[Person]) -> pd.DataFrame:
             p.email or "",
             p.added,
         )
-        for p in people
+        for p in listed
     ]
     names = ["Name", "User name", "Role", "May see", "Deals", "E-mail", "Since"]
     frame = pd.DataFrame(rows, columns=names)
-    return frame.assign(Since=pd.to_datetime(frame["Since"], utc=True))
+    with_company = frame.assign(**company_person.column(listed)) if company_person.any_of(listed) else frame
+    return with_company.assign(Since=pd.to_datetime(frame["Since"], utc=True))
 
 
 def draw(here: Here, access: Access) -> None:
@@ -84,4 +86,6 @@ def _open(listed: list[Person]) -> None:
 
 
 def _searched(person: Person) -> str:
-    return "\n".join((person.username, person.name, person.role, person.email or "")).casefold()
+    return "\n".join(
+        (person.username, person.name, person.role, person.email or "", person.company)
+    ).casefold()

@@ -7,7 +7,7 @@ import streamlit as st
 
 from lib.people import ALL_DEALS, NO_DEALS, ROLES, SHORTEST_PASSWORD, DealsGrant, Grant, Person, Role, capped
 from lib.tokens.access import Access
-from lib.ui.access import deals_grant, new_person
+from lib.ui.access import company_person, deals_grant, new_person
 from lib.ui.frame import notes, sign_in
 from lib.ui.frame.field_problems import beside
 from lib.ui.frame.frame import Here
@@ -99,6 +99,25 @@ def _added(here: Here, access: Access, deals: DealsGrant, closed: Closed) -> Non
 def _change(here: Here, access: Access, person: Person, closed: Closed) -> None:
     is_oneself = person.username == here.person.username
     st.caption(plain(" · ".join(filter(None, (person.username, person.email, sees(person))))))
+    if person.company:
+        if company_person.draw(person, is_oneself=is_oneself):
+            block = partial(
+                access.block, person.username, here.person.username, blocked=not person.is_shut_out
+            )
+            _try(
+                block, f"{person.name} {'may sign in again' if person.is_shut_out else 'is blocked'}", closed
+            )
+    else:
+        _rights_and_password(here, access, person, closed, is_oneself=is_oneself)
+    st.space("small")
+    _removal(here, access, person, closed, is_oneself=is_oneself)
+    _problem()
+
+
+def _rights_and_password(
+    here: Here, access: Access, person: Person, closed: Closed, *, is_oneself: bool
+) -> None:
+    """Draw what can be changed of a person with a password."""
     role = _role(person.username, person.role, disabled=is_oneself)
     if is_oneself:
         st.caption("Only another administrator can change your role or remove you.")
@@ -109,13 +128,16 @@ def _change(here: Here, access: Access, person: Person, closed: Closed) -> None:
         _try(work, f"{person.name} is changed", closed)
     st.space("small")
     _new_password(here, access, person, closed, is_oneself=is_oneself)
-    st.space("small")
+
+
+def _removal(here: Here, access: Access, person: Person, closed: Closed, *, is_oneself: bool) -> None:
     with st.popover("Remove", icon=":material/person_remove:", disabled=is_oneself):
         st.markdown(f"{plain(person.name)} can no longer sign in, and their tokens stop working at once.")
+        if person.company:
+            st.caption(company_person.REMOVED)
         if st.button("Remove permanently", type="primary", key="person_remove_sure"):
             remove = partial(access.remove, person.username, here.person.username)
             _try(remove, f"{person.name} is removed", closed)
-    _problem()
 
 
 def _changed(

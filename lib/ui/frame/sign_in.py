@@ -15,9 +15,8 @@ from streamlit_authenticator.controllers import AuthenticationController, Cookie
 from lib import connect
 from lib.people import Person
 from lib.people.demo import PASSWORD as DEMO_PASSWORD
-from lib.people.secret import public_name
 from lib.settings import Settings
-from lib.ui.frame import problems
+from lib.ui.frame import company, problems
 from lib.ui.frame.markdown import plain
 from lib.wire.errors import AccessError, DeadlineExceeded, StoreUnavailable, TrancheError
 
@@ -53,7 +52,7 @@ def person() -> Person | None:
 
 def by_cookie(hidden: DeltaGenerator) -> bool:
     """Whether the browser's cookie belongs to a valid sign-in; if so, `person` returns it from now on."""
-    if _cookie_name() not in st.context.cookies or st.session_state.setdefault("logout", None):
+    if _here().cookie_name not in st.context.cookies or st.session_state.setdefault("logout", None):
         return False
     with hidden:
         cookies = _cookies()
@@ -65,6 +64,14 @@ def by_cookie(hidden: DeltaGenerator) -> bool:
         return False
     _remember(token["username"], token["exp_date"])
     return True
+
+
+def by_company() -> bool:
+    """Whether somebody comes from the company's provider, and may sign in; then `person` returns them."""
+    if st.session_state.setdefault("logout", None):
+        return False
+    found = company.arrived(_here(), _address())
+    return found is not None and _begin(found.username)
 
 
 def _signed_in(username: str, ends: float) -> Person | None:
@@ -88,6 +95,7 @@ def form() -> None:
         if settings.demo:
             _demo()
         _name_and_password()
+        company.draw(_here())
 
 
 def keep_cookie(hidden: DeltaGenerator) -> None:
@@ -108,10 +116,10 @@ def keep_cookie(hidden: DeltaGenerator) -> None:
             ends = datetime.fromtimestamp(st.session_state[ENDS])  # noqa: DTZ006
             secure = (st.context.url or "").startswith("https:")
             token = st.session_state[TOKEN]
-            manager.set(_cookie_name(), token, key="cookie_set", expires_at=ends, secure=secure or None)
+            manager.set(_here().cookie_name, token, key="cookie_set", expires_at=ends, secure=secure or None)
         else:
-            manager.cookies.setdefault(_cookie_name(), "")
-            manager.delete(_cookie_name(), key="cookie_delete")
+            manager.cookies.setdefault(_here().cookie_name, "")
+            manager.delete(_here().cookie_name, key="cookie_delete")
 
 
 def sign_out() -> None:
@@ -123,6 +131,7 @@ def sign_out() -> None:
         st.session_state[PROBLEM] = NOT_ENDED
     _leave_url()
     st.session_state[COOKIE] = "delete"
+    company.leave(_here())
 
 
 def _is_ended(username: str, ends: float) -> bool:
@@ -178,6 +187,7 @@ def _demo() -> None:
 def _typed() -> None:
     username, password = st.session_state[NAME], st.session_state[PASSWORD]
     st.session_state[PASSWORD] = ""
+    st.session_state.pop(company.PROBLEM, None)
     if username and password:
         _sign_in(username, password)
     else:
@@ -185,22 +195,31 @@ def _typed() -> None:
 
 
 def _sign_in(username: str, password: str) -> None:
-    here = _here()
-    ends = time.time() + here.settings.session_hours * 3600
     try:
-        found = here.access.sign_in(username, password, _address())
-        if found is not None:
-            here.sessions.begin(found.username, ends)
+        found = _here().access.sign_in(username, password, _address())
     except TrancheError as error:
         st.session_state[PROBLEM] = error.reason
         return
     if found is None:
         st.session_state[PROBLEM] = "Incorrect name or password."
         return
-    _remember(found.username, ends)
-    claims = {"username": found.username, "exp_date": ends}
+    _begin(found.username)
+
+
+def _begin(username: str) -> bool:
+    """Begin a session of this person, with its cookie; False, with a sentence, without the database."""
+    here = _here()
+    ends = time.time() + here.settings.session_hours * 3600
+    try:
+        here.sessions.begin(username, ends)
+    except TrancheError as error:
+        st.session_state[PROBLEM] = error.reason
+        return False
+    _remember(username, ends)
+    claims = {"username": username, "exp_date": ends}
     st.session_state[TOKEN] = jwt.encode(claims, here.cookie_key, algorithm="HS256")
     st.session_state[COOKIE] = "set"
+    return True
 
 
 def _remember(username: str, ends: float) -> None:
@@ -235,15 +254,7 @@ def _authentication() -> AuthenticationController:
 
 def _cookies() -> CookieController:
     here = _here()
-    return CookieController(_cookie_name(), here.cookie_key, here.settings.session_hours / 24)
-
-
-def _cookie_name() -> str:
-    """The cookie's name, the same at all desks over one database.
-
-    Cookies ignore ports, so two installations on one host need different names.
-    """
-    return public_name("tranche", _here().cookie_key)
+    return CookieController(here.cookie_name, here.cookie_key, here.settings.session_hours / 24)
 
 
 def _here() -> connect.Installation:

@@ -1,0 +1,172 @@
+"""The company sign-in: people whose name and password are at an OpenID Connect provider.
+
+An account is its issuer and subject (OpenID Connect Core 1.0, section 5.7), never its name or e-mail: these
+may be changed there, and given to somebody else. So no claim makes an account a person who has a password
+here, or the person of another account, whatever name it has.
+"""
+
+import hashlib
+import re
+import time
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from lib.database import transact
+from lib.people.credentials import SECONDS, People
+from lib.people.person import BY_AN_ADMIN, LONGEST_NAME, Person, Username, capped, email_fault, name_fault
+from lib.people.records import BLOCKED, COMPANY, NO_RULE, Record, block, key, person_of, record_of
+from lib.people.rules import ClaimRule, Claims, Rights, found_in, rights
+from lib.people.tables import id_tokens, people
+from lib.wire.deadline import Deadline
+from lib.wire.errors import NotAdmitted
+
+LEEWAY = 120.0
+EXPIRED = "Your company sign-in has expired. Sign in again."
+FOREIGN = "Your company sign-in came from another provider than this desk's. Sign in again."
+REFUSED = (
+    "You signed in at your company, but no rule of this desk gives your account access. Ask an administrator."
+)
+BLOCKED_HERE = "Your company account is blocked here. Ask an administrator."
+NAMELESS = "Your company account has no {}, which this desk needs as a name. Ask an administrator."
+TAKEN = "There is another person called '{}' here already. Ask an administrator to remove one of the two."
+
+
+class Company:
+    """The accounts of one provider, in the database of the people.
+
+    `rules` are tried at each sign-in; `name_claim` gives a new person's user name. A session lasts `hours`.
+    """
+
+    def __init__(
+        self,
+        found: People,
+        issuer: str,
+        rules: Iterable[ClaimRule],
+        name_claim: str = "email",
+        hours: float = 12,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`clock` gives seconds since 1970."""
+        self._engine, self._clock = found.engine, clock
+        self.issuer, self._rules, self._name_claim = issuer, tuple(rules), name_claim
+        self._seconds = hours * 3600
+
+    def arrive(self, claims: Claims) -> Person | None:
+        """The person of the account with these claims, with the rights that its claims give now.
+
+        A new account becomes a new person. None if its ID token has begun a session before: each begins one.
+        NotAdmitted says why it may not sign in; a known person whose claims match no rule any more is locked
+        out, with their tokens. StoreUnavailable without the database.
+        """
+        trusted = verified(claims)
+        self._check(trusted)
+        given = rights(self._rules, trusted)
+
+        def within(connection: Connection) -> Person | str | None:
+            if _is_used(connection, trusted):
+                return None
+            if self._ends(trusted) <= self._clock():
+                return EXPIRED
+            return self._let_in(connection, trusted, given)
+
+        outcome = transact(self._engine, within, Deadline(SECONDS))
+        if isinstance(outcome, str):
+            raise NotAdmitted(outcome)
+        return outcome
+
+    def _check(self, claims: Claims) -> None:
+        if str(claims.get("iss", "")).rstrip("/") != self.issuer.rstrip("/"):
+            raise NotAdmitted(FOREIGN)
+        if not claims.get("sub") or not claims.get("nonce"):
+            raise NotAdmitted(FOREIGN)
+
+    def _ends(self, claims: Claims) -> float:
+        """When the ID token expires, with the leeway for clocks that differ; 0 if it does not say."""
+        ends = claims.get("exp")
+        return float(ends) + LEEWAY if isinstance(ends, int | float) and not isinstance(ends, bool) else 0.0
+
+    def _let_in(self, connection: Connection, claims: Claims, given: Rights | None) -> Person | str:
+        username, record = _found(connection, claims)
+        if given is None:
+            if record and record.get(BLOCKED) != BY_AN_ADMIN:
+                block(record, NO_RULE)
+                _write(connection, username, record)
+            return REFUSED
+        if record is None:
+            username = self._new_name(claims)
+            if not username:
+                return NAMELESS.format(self._name_claim)
+            if connection.execute(_of(username)).one_or_none():
+                return TAKEN.format(username)
+            connection.execute(insert(people).values(username=username, record={}))
+        elif record.get(BLOCKED) == BY_AN_ADMIN:
+            return BLOCKED_HERE
+        person = _as_told(username, claims, given, record)
+        account = {"issuer": claims["iss"], "subject": str(claims["sub"])}
+        kept = {name: value for name, value in (record or {}).items() if name != BLOCKED}
+        _write(connection, username, kept | record_of(person) | {COMPANY: account})
+        self._use(connection, claims)
+        return person_of(username, _found(connection, claims)[1] or {})
+
+    def _new_name(self, claims: Claims) -> str:
+        """The user name for a new person; empty if the claim gives none that can be one."""
+        found = found_in(claims, self._name_claim)
+        name = re.sub(r"[^a-z0-9._@+-]", "-", key(str(found or "")))[:LONGEST_NAME]
+        return name if Username.fullmatch(name) else ""
+
+    def _use(self, connection: Connection, claims: Claims) -> None:
+        """Note that the ID token has begun a session, for as long as a browser may bring it."""
+        ends = max(self._ends(claims), self._clock() + self._seconds)
+        connection.execute(delete(id_tokens).where(id_tokens.c.ends <= self._clock()))
+        connection.execute(insert(id_tokens).values(digest=_digest(claims), ends=ends))
+
+
+def verified(claims: Claims) -> dict[str, Any]:
+    """The claims without an e-mail address that the provider says is not verified."""
+    unverified = claims.get("email_verified") in (False, "false")
+    return {name: value for name, value in claims.items() if name != "email" or not unverified}
+
+
+def _as_told(username: str, claims: Claims, given: Rights, record: Record | None) -> Person:
+    """The person as the claims describe them; without a name that can be shown, their user name."""
+    name, email = str(claims.get("name") or "").strip(), str(claims.get("email") or "")
+    before = None if record is None else person_of(username, record)
+    return Person(
+        username,
+        name if name and not name_fault(name) else username,
+        email if email and not email_fault(email) else None,
+        given.role,
+        given.grants,
+        before.added if before else datetime.now(UTC),
+        capped(given.role, given.deals),
+    )
+
+
+def _found(connection: Connection, claims: Claims) -> tuple[str, Record | None]:
+    """The user name and record of this account's person; an empty name and None without one."""
+    account = (claims["iss"], str(claims["sub"]))
+    for row in connection.execute(select(people)):
+        held = row.record.get(COMPANY) or {}
+        if (held.get("issuer"), held.get("subject")) == account:
+            return row.username, row.record
+    return "", None
+
+
+def _is_used(connection: Connection, claims: Claims) -> bool:
+    wanted = select(id_tokens.c.digest).where(id_tokens.c.digest == _digest(claims))
+    return connection.execute(wanted).one_or_none() is not None
+
+
+def _digest(claims: Claims) -> str:
+    return hashlib.sha256(f"{claims['iss']} {claims['nonce']}".encode()).hexdigest()
+
+
+def _of(username: str) -> Any:
+    return select(people.c.username).where(people.c.username == username)
+
+
+def _write(connection: Connection, username: str, record: Record) -> None:
+    connection.execute(update(people).where(people.c.username == username).values(record=record))

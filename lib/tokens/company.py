@@ -1,0 +1,46 @@
+"""The company sign-in that the settings describe, for the desk and for Streamlit."""
+
+from typing import Any
+
+from sqlalchemy import Engine
+
+from lib.people import People
+from lib.people.company import Company
+from lib.people.rules import ClaimRule
+from lib.people.secret import secret
+from lib.settings import CALLBACK, Settings
+from lib.wire.errors import BadRequest, Misconfigured
+
+PROVIDER = "company"
+"""The provider's name in Streamlit's secrets, which may have no underscore."""
+
+
+def company_of(settings: Settings, people: People) -> Company | None:
+    """The company sign-in over these people, if there is one; Misconfigured for a rule that can't be."""
+    given = settings.oidc
+    if given is None:
+        return None
+    try:
+        rules = [ClaimRule.parse(r.claim, r.value, r.role, r.grants, r.deals) for r in given.rules]
+    except BadRequest as error:
+        raise Misconfigured(f"Setting oidc.rules: {error.reason}") from None
+    return Company(people, given.issuer, rules, given.name_claim, settings.session_hours)
+
+
+def streamlit_secrets(settings: Settings, engine: Engine) -> dict[str, dict[str, Any]]:
+    """What Streamlit has to know of the company sign-in, as in its `secrets.toml`; empty without one.
+
+    To be handed over in memory (`st.App(secrets=…)`): tables are not put into the environment, as single
+    values would be. The key that signs its cookies is made on first use, the same for all desks.
+    """
+    given = settings.oidc
+    if given is None or settings.oidc_secret is None:
+        return {}
+    provider = {
+        "client_id": given.client_id,
+        "client_secret": settings.oidc_secret.get_secret_value(),
+        "server_metadata_url": given.metadata_url,
+        "client_kwargs": {"scope": given.scope},
+    }
+    back = f"{settings.company_address}{CALLBACK}"
+    return {"auth": {"redirect_uri": back, "cookie_secret": secret(engine, PROVIDER), PROVIDER: provider}}
