@@ -67,6 +67,15 @@ class DealLists(DealEntries):
     nouns: ClassVar[str] = "views of lists"
 
 
+@dataclass(frozen=True)
+class PackageTemplates(DealEntries):
+    """The templates of packages: what New package can start from."""
+
+    kind: ClassVar[DealEntryKind] = "template"
+    noun: ClassVar[str] = "template"
+    nouns: ClassVar[str] = "templates"
+
+
 def _fitting(body: Mapping[str, Any]) -> dict[str, Any]:
     length = len(exact.dumps(body))
     if length > LONGEST_BODY:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from lib.views.alerts import Alerts
 from lib.views.cards import ChosenCards
-from lib.views.deal_entries import DealLists, EntriesScope
+from lib.views.deal_entries import DealLists, EntriesScope, PackageTemplates
 from lib.views.notes import Notes
 from lib.views.saved import SavedViews
 from lib.views.scope import Scope
@@ -30,6 +30,11 @@ class Kept:
     def deal_lists(self) -> DealLists:
         """Saved lists of packages and deals."""
         return DealLists(self._of_deals)
+
+    @property
+    def templates(self) -> PackageTemplates:
+        """Templates of packages."""
+        return PackageTemplates(self._of_deals)
 
     @property
     def start(self) -> StartView:

@@ -11,16 +11,14 @@ from lib.deals.package_notes import LONGEST_NOTE, LONGEST_OWNER, PackageNote
 from lib.ui.frame import notes
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
+from lib.ui.question.entries import REMOTE
 from lib.ui.supply import facts, permission
 from lib.ui.supply.rows import DealRow
 from lib.wire.errors import Conflict, TrancheError
 
 OWNER, NOTE, PROBLEM = "note_owner_{}", "note_text_{}", "note_problem"
 BEFORE, EDITOR = "note_before_{}", "note_editor"
-HERE, REMOTE = (
-    "Kept by Tranche beside the deals API.",
-    "Kept by Tranche; the deals service does not have them.",
-)
+HERE = "Kept by Tranche beside the deals API."
 
 
 def draw(here: Here, package: SupplyPackage) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from lib.deals.abilities import Abilities
-from lib.ui.deals import attention, columns, owner_note, view
+from lib.ui.deals import attention, columns, view
 from lib.ui.deals.places import ALSO, FILTER, FIND, KIND, PLURALS
 from lib.ui.frame import notes, problems
 from lib.ui.frame.frame import Here
@@ -90,8 +90,7 @@ def _content(
         entries.row(LISTS, one, one == opened, opens, (link, *entries.changes(here, LISTS, one)))
     if not views:
         st.caption("Nobody has saved a list for you yet.")
-    if here.clients.deals_address:
-        st.caption(owner_note.REMOTE)
+    entries.kept_here(here.clients.deals_address)
 
 
 def _panel(here: Here, one: DealEntry, now: dict[str, Any], options: Options) -> None:

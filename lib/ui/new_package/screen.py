@@ -7,7 +7,7 @@ from lib.ui.frame import unsaved
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import older, reported
-from lib.ui.new_package import faults, form, panel, price_guide, review, state
+from lib.ui.new_package import faults, form, panel, price_guide, review, state, templates
 from lib.ui.new_package.creation import Created
 from lib.ui.supply import catalogue, costs, facts, per_day, permission
 from lib.ui.supply.draft import Draft
@@ -56,6 +56,7 @@ def _draw(here: Here) -> None:
     lists = entries(catalogue.lists(here))
     translation = report_filters(draft.targeting, here.slicer, lists, draft.media_type)
     with left:
+        templates.draw(here, draft)
         form.draw(here, draft, problems, translation)
     st.html(STAYS)
     with right, st.container(key="np_beside"):

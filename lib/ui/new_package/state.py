@@ -39,7 +39,7 @@ def begin(drafts: Drafts) -> None:
     if KEY in st.session_state:
         return
     if not _resume(drafts):
-        fill(_empty())
+        fill(empty())
 
 
 def fill(draft: Draft, note: str = "") -> None:
@@ -51,7 +51,7 @@ def fill(draft: Draft, note: str = "") -> None:
 
 def fill_from(targeting: Targeting, media_type: str | None, question: PackageQuestion) -> None:
     """A new form with this targeting, which comes from a question."""
-    usual = _empty()
+    usual = empty()
     fill(replace(usual, targeting=targeting, media_type=media_type or usual.media_type))
     st.session_state[QUESTION] = question
 
@@ -160,6 +160,11 @@ def browser_offset() -> int:
     return -(st.context.timezone_offset or 0)
 
 
+def empty() -> Draft:
+    """The form before anything is entered: it starts tomorrow."""
+    return Draft(media_type="banner", start=times.typed(_tomorrow()), offset=browser_offset())
+
+
 def _resume(drafts: Drafts) -> bool:
     """Put the draft that is kept into the form; whether there is one that can be read."""
     try:
@@ -180,10 +185,6 @@ def _resume(drafts: Drafts) -> bool:
     if kept.body.get("asked"):
         st.session_state[ASKED] = True
     return True
-
-
-def _empty() -> Draft:
-    return Draft(media_type="banner", start=times.typed(_tomorrow()), offset=browser_offset())
 
 
 def _show(draft: Draft) -> None:

@@ -17,6 +17,7 @@ from lib.views import LONGEST_NAME, DealEntry, NamedEntries, SavedView
 from lib.wire.errors import TrancheError
 
 LONGEST_LABEL = 28
+REMOTE = "Kept by Tranche; the deals service does not have them."
 Kept = SavedView | DealEntry
 Action = tuple[str, str, str, Callable[[], None]]
 Result = TypeVar("Result")
@@ -84,6 +85,12 @@ def label(entry: Kept, is_changed: bool) -> str:
     name = entry.name
     shown = name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
     return f"{plain(shown)} · changed" if is_changed else plain(shown)
+
+
+def kept_here(address: str) -> None:
+    """Say that the desk keeps them, where the service at this address is a remote one."""
+    if address:
+        st.caption(REMOTE)
 
 
 def problem(shelf: EntryShelf) -> None:
