@@ -8,8 +8,9 @@ import streamlit as st
 from peopled import people_in
 from streamlit.testing.v1 import AppTest
 
-from lib.people import Grant, People
+from lib.people import Grant, People, Person
 from lib.people.sessions import Sessions
+from lib.ui.frame import checked
 from lib.wire.errors import StoreUnavailable
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
@@ -152,6 +153,21 @@ def test_a_changed_password_signs_out(desk: Desk, people: People) -> None:
     people.set_password("manager", "another")
     assert not is_signed_in(visit.run())
     assert is_signed_in(sign_in(visit, "manager", "another"))
+
+
+def test_a_page_looks_once_who_is_signed_in(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All parts of a page share one look into the database, and the next run has its own."""
+    monkeypatch.setattr(checked, "SHARED_SECONDS", 3600)
+    visit, looks, look = sign_in(desk(), "manager").switch_page("../pages/audience.py"), [], Sessions.person
+
+    def counted(self: Sessions, username: str, ends: float) -> Person | None:
+        looks.append(username)
+        return look(self, username, ends)
+
+    monkeypatch.setattr(Sessions, "person", counted)
+    for runs in (1, 2):
+        visit.run()
+        assert not visit.exception and looks == ["manager"] * runs
 
 
 def test_signing_out_without_the_database(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from lib import connect
 from lib.people import Person
 from lib.people.demo import PASSWORD as DEMO_PASSWORD
 from lib.settings import Settings
-from lib.ui.frame import company, problems
+from lib.ui.frame import checked, company, problems
 from lib.ui.frame.markdown import plain
 from lib.wire.errors import AccessError, DeadlineExceeded, StoreUnavailable, TrancheError
 
@@ -39,12 +39,13 @@ NAME, PASSWORD = "sign_in_name", "sign_in_password"
 def person() -> Person | None:
     """The person signed in, with their current role and grants, or None. Call it on every run.
 
-    Where the database can't say, the run ends with a sentence and a button to retry: the sign-in is kept.
+    The parts of a page that are drawn beside each other share one look into the database. Where it can't say,
+    the run ends with a sentence and a button to retry: the sign-in is kept.
     """
     username, ends = st.session_state.get("username"), st.session_state.get(ENDS)
     if not username or not ends:
         return None
-    found = _signed_in(username, ends)
+    found = checked.once(lambda: _signed_in(username, ends), username, ends)
     if found is None:
         _forget()
     return found
