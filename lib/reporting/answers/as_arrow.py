@@ -4,6 +4,7 @@ Columns are named `name:<key field>`, `description:<key field>`, `value:<data fi
 `high:…`, `n_eff:…` and `confidence_range`; all the rest of the answer is JSON in the schema's metadata.
 """
 
+import numpy as np
 import orjson
 import pandas as pd
 import pyarrow as pa
@@ -47,8 +48,8 @@ def decode(body: bytes) -> Audience:
     table = pa.ipc.open_stream(body).read_all()
     rest = orjson.loads(table.schema.metadata[REST])
     columns = set(table.column_names)
-    frames = {name: _frame(table, prefix, "float64") for name, prefix in NUMBERS.items()}
-    texts = {name: _frame(table, prefix, "str") for name, prefix in TEXTS.items()}
+    frames = {name: _numbers(table, prefix) for name, prefix in NUMBERS.items()}
+    texts = {name: _texts(table, prefix) for name, prefix in TEXTS.items()}
     confidence = (
         pd.Series(table["confidence_range"].to_pandas(), dtype="str")
         if "confidence_range" in columns
@@ -66,7 +67,24 @@ def decode(body: bytes) -> Audience:
     )
 
 
-def _frame(table: pa.Table, prefix: str, dtype: str) -> pd.DataFrame:
-    names = [name for name in table.column_names if name.startswith(f"{prefix}:") and name != "value:"]
-    columns = {name.removeprefix(f"{prefix}:"): table[name].to_pandas().astype(dtype) for name in names}
+def _numbers(table: pa.Table, prefix: str) -> pd.DataFrame:
+    """One block of float64, column by column: a frame of separate columns takes ten times as long to make."""
+    columns = _columns(table, prefix)
+    block = np.empty((table.num_rows, len(columns)), order="F")
+    for place, column in enumerate(columns.values()):
+        block[:, place] = column.cast(pa.float64()).to_numpy()
+    return pd.DataFrame(block, index=pd.RangeIndex(table.num_rows), columns=list(columns))
+
+
+def _texts(table: pa.Table, prefix: str) -> pd.DataFrame:
+    columns = {name: column.to_pandas().astype("str") for name, column in _columns(table, prefix).items()}
     return pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows))
+
+
+def _columns(table: pa.Table, prefix: str) -> dict[str, pa.ChunkedArray]:
+    start = f"{prefix}:"
+    return {
+        name.removeprefix(start): table[name]
+        for name in table.column_names
+        if name.startswith(start) and name != start
+    }
