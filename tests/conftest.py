@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import IO
 
@@ -20,6 +21,8 @@ import pyarrow as pa
 import pytest
 from peopled import write_people
 from serving import free_port, serving
+from streamlit.components.v2 import manifest_scanner
+from streamlit.components.v2.manifest_scanner import scan_component_manifests
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
@@ -143,6 +146,14 @@ def _main_stays() -> Iterator[None]:
 def _settings_of_each_test() -> None:
     """Settings are read once per process; each test starts without them."""
     sources._current.cache_clear()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def scanned_once() -> Iterator[None]:
+    """An AppTest looks through all installed packages for components, each time anew: they don't change."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(scan_component_manifests))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,9 @@
 """Deals for the tests of the screens: a few of each entity, and a slicer in which they were delivered."""
 
 import datetime as dt
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -15,7 +16,7 @@ from conftest import COUNTRIES, LAST_DAY, copied
 from opening import opened
 from streamlit.testing.v1 import AppTest
 
-from lib import connect
+from lib import connect, private
 from lib.deals.client import Deals
 from lib.deals.drafts import Drafts
 from lib.deals.models import (
@@ -44,6 +45,7 @@ from lib.settings import Settings
 Serve = Callable[[Path], AbstractContextManager[str]]
 Visit = Callable[..., AppTest]
 SOLD = "sold"
+DATABASE = "tranche.db"
 DEVICES, DOMAINS = ("desktop", "smartphone"), ("news.example", "cats.example")
 SEATS = ("Alpha Buying", "Beta Media", "Gamma Trading")
 START = dt.datetime(2026, 1, 1, 9, 30, tzinfo=dt.timezone(dt.timedelta(hours=1)))
@@ -96,11 +98,24 @@ def selling(home: Path, tmp_path_factory: pytest.TempPathFactory, serve: Serve) 
         yield Desk(address, manager.deals, manager.drafts)
 
 
+@pytest.fixture(scope="session")
+def untouched_deals_home(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, which nobody uses but to copy it."""
+    stocked: Path = copied(home, tmp_path_factory.mktemp("untouched") / "home")
+    stock(stocked)
+    return stocked
+
+
 @pytest.fixture
-def own_deals_home(own_home: Path) -> Path:
-    """The same for a test that changes something."""
-    stock(own_home)
-    return own_home
+def own_deals_home(untouched_deals_home: Path, tmp_path: Path) -> Path:
+    """A copy of it for a test that changes something; the database is copied by SQLite (see `copied`)."""
+    target: Path = copied(untouched_deals_home, tmp_path / "home")
+    (target / "people.yaml").rename(target / "people.yaml.carried-over")
+    file = f"file:{untouched_deals_home / DATABASE}?mode=ro"
+    with closing(sqlite3.connect(file, uri=True)) as database:
+        database.execute("VACUUM INTO ?", [str(target / DATABASE)])
+    (target / DATABASE).chmod(private.FILE_MODE)
+    return target
 
 
 def sold_rows() -> pa.Table:
