@@ -157,14 +157,14 @@ def test_limits_hold_on_the_server_too() -> None:
 
 def test_on_screen(visit: Visit, deals: Deals) -> None:
     """The dialog shows what would be created, and creates it on a click; a viewer has no such button."""
-    desk = visit("deals")
+    desk = visit("deals", deals_kind="Deals")
     clean(desk.button(key="deals_from_csv_open").click().run())
     upload = desk.session_state["deals_from_csv"]
-    upload.plan = planned(deals, GOOD)
-    upload.job = CsvJob(upload.plan.deals)
+    upload.wanted = planned(deals, GOOD).deals
+    upload.job = CsvJob(upload.wanted)
     clean(desk.run())
     assert desk.dataframe[-1].value["Seat"].tolist() == ["Beta Media", "Gamma Trading", "Gamma Trading"]
     clean(desk.button(key="deals_csv_create").click().run())
     assert "3 deals created" in desk.success[0].value
     assert count(deals) == 7
-    assert csv_dialog.OPEN in desk.session_state
+    assert csv_dialog.OPEN.format("deals") in desk.session_state

@@ -16,14 +16,13 @@ from lib.deals.models import (
     SupplyPackage,
     generated_name,
 )
-from lib.ui.deals.csv_text import CsvFault, CsvRow
+from lib.ui.deals.csv_text import CsvFault, CsvRow, switch
 from lib.ui.new_package import faults as typed_faults
 from lib.ui.supply import pages
 from lib.ui.supply.words import seat_name
 from lib.ui.typed import amounts
 
 Packages = Mapping[str, Sequence[SupplyPackage]]
-SWITCHES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 MOST_OF_A_NAME, LONGEST_ID = 100, 15
 
 
@@ -36,6 +35,11 @@ class CsvDeal:
     seat: Seat
     deal: DemandDeal
     note: str = ""
+
+    @property
+    def request(self) -> DemandDeal:
+        """What is created."""
+        return self.deal
 
 
 @dataclass(frozen=True)
@@ -119,7 +123,7 @@ def _seat(row: CsvRow, seats: Mapping[int, Seat], faults: list[str]) -> Seat | N
 def _fields(row: CsvRow, seat: Seat | None, fees: Mapping[int, str], faults: list[str]) -> dict[str, Any]:
     """The plain fields of the row."""
     price = _amount(row["Price"], "Price", "Price is empty.", faults)
-    sync, active = (_switch(row, title, faults) for title in ("Deal sync", "Active"))
+    sync, active = (switch(row, title, faults) for title in ("Deal sync", "Active"))
     name, email = row["Name"], row["Contact"]
     if said := typed_faults.name(name):
         faults.append(f"Name: {said}")
@@ -166,14 +170,6 @@ def _amount(text: str, title: str, missing: str, faults: list[str]) -> Decimal |
     if number is None:
         faults.append(missing)
     return number
-
-
-def _switch(row: CsvRow, title: str, faults: list[str]) -> bool | None:
-    """Yes or no; None where it is empty."""
-    text = row[title].casefold()
-    if text and text not in SWITCHES:
-        faults.append(f"{title}: write yes or no.")
-    return SWITCHES.get(text)
 
 
 def _deal(package: SupplyPackage, seat: Seat, fields: Mapping[str, Any]) -> DemandDeal:

@@ -1,22 +1,35 @@
-"""Creating the deals of a CSV: all of them, or none.
+"""Creating the deals or packages of a CSV: all of them, or none.
 
-The API creates single deals one by one. So what was created is deleted again if a later one is refused; if a
-request is left without an answer, the same file goes on with the same keys, so that no deal is created twice.
+The API creates them one by one. So what was created is deleted again if a later one is refused; if a request
+is left without an answer, the same file goes on with the same keys, so that nothing is created twice.
 """
 
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 from lib.deals.client import Deals
-from lib.deals.models import DemandDeal
-from lib.ui.deals.csv_deals import CsvDeal
+from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.frame.problems import is_open
 from lib.wire.errors import NotFound, TrancheError
 
 State = Literal["ready", "done", "undone", "open", "left"]
+
+
+class CsvWanted(Protocol):
+    """What a line asks for."""
+
+    @property
+    def line(self) -> int:
+        """The line that it begins in."""
+        ...
+
+    @property
+    def request(self) -> DemandDeal | SupplyPackage:
+        """What is created."""
+        ...
 
 
 @dataclass
@@ -27,19 +40,20 @@ class CsvJob:
     (`open`), or some are there that could not be deleted again (`left`); `reason` says why.
     """
 
-    deals: Sequence[CsvDeal]
+    wanted: Sequence[CsvWanted]
     state: State = "ready"
     reason: str = ""
-    made: list[DemandDeal] = field(default_factory=list)
+    made: list[DemandDeal | SupplyPackage] = field(default_factory=list)
     key: str = field(default_factory=lambda: str(uuid.uuid4()))
 
     def run(self, client: Deals) -> None:
         """Create those that are not there yet. It never touches the screen, so that no run breaks it off."""
         if self.state in ("done", "left"):
             return
-        for one in self.deals[len(self.made) :]:
+        for one in self.wanted[len(self.made) :]:
             try:
-                self.made.append(client.create(DemandDeal, one.deal, f"{self.key}-{one.line}"))
+                made = client.create(one.request.entity, one.request, f"{self.key}-{one.line}")
+                self.made.append(made)
             except TrancheError as error:
                 self.reason = f"Line {one.line}: {error.reason.rstrip('.')}."
                 if not is_open(error):
@@ -57,7 +71,7 @@ class CsvJob:
         while self.made:
             try:
                 with suppress(NotFound):  # somebody else deleted it
-                    client.remove(DemandDeal, self.made[-1].id or 0)
+                    client.remove(self.made[-1].entity, self.made[-1].id or 0)
             except TrancheError as error:
                 self.state = "left"
                 self.reason += f" What was created before could not be deleted: {error.reason.rstrip('.')}."

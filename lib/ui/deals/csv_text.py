@@ -1,4 +1,4 @@
-"""Deals in a CSV text: rows under known titles, each with its line, and every fault with its line.
+"""Deals or packages in a CSV text: rows under known titles, every row and fault with its line.
 
 The text is parsed and nothing of it is run: a cell is a text, whatever it begins with.
 """
@@ -11,10 +11,29 @@ from dataclasses import dataclass, field
 from lib.ui.supply.rows import FORMULA
 
 MOST_ROWS, LARGEST = 100, 200_000
-NEEDED = ("Package", "Seat", "Price")
-OPTIONAL = ("Name", "Deal sync", "Active", "Fee type", "Fee", "Contact")
-TITLES = (*NEEDED, *OPTIONAL)
 DELIMITERS = (",", ";", "\t")
+SWITCHES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+
+
+@dataclass(frozen=True)
+class CsvShape:
+    """The columns of a file, and what its rows are called: `deals`."""
+
+    rows: str
+    needed: tuple[str, ...]
+    optional: tuple[str, ...]
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """All columns, in our order."""
+        return (*self.needed, *self.optional)
+
+
+DEALS = CsvShape(
+    "deals",
+    ("Package", "Seat", "Price"),
+    ("Name", "Deal sync", "Active", "Fee type", "Fee", "Contact"),
+)
 
 
 @dataclass(frozen=True)
@@ -48,6 +67,7 @@ class CsvTable:
 class _Reading:
     """Rows and faults as far as the text is read."""
 
+    shape: CsvShape
     rows: list[CsvRow] = field(default_factory=list)
     faults: list[CsvFault] = field(default_factory=list)
 
@@ -55,9 +75,9 @@ class _Reading:
         self.faults.append(CsvFault(line, text))
 
 
-def read(text: str) -> CsvTable:
+def read(text: str, shape: CsvShape = DEALS) -> CsvTable:
     """The table; delimited by commas, semicolons or tabs, as its first line is."""
-    found = _Reading()
+    found = _Reading(shape)
     content = text.removeprefix("\ufeff")
     first = content.split("\n", 1)[0]
     delimiter = max(DELIMITERS, key=first.count)
@@ -79,30 +99,31 @@ def read(text: str) -> CsvTable:
     except csv.Error as error:
         found.wrong(line, f"The line can't be read as CSV: {error}.")
     if titles is None:
-        found.wrong(1, f"The file is empty. Its first line must be: {', '.join(TITLES)}.")
+        found.wrong(1, f"The file is empty. Its first line must be: {', '.join(shape.titles)}.")
     elif not found.rows and not found.faults:
-        found.wrong(line, "There are no deals below the titles.")
+        found.wrong(line, f"There are no {shape.rows} below the titles.")
     if len(found.rows) > MOST_ROWS:
-        found.wrong(found.rows[MOST_ROWS].line, f"A file may have at most {MOST_ROWS} deals. Split it.")
+        text = f"A file may have at most {MOST_ROWS} {shape.rows}. Split it."
+        found.wrong(found.rows[MOST_ROWS].line, text)
     return CsvTable(tuple(found.rows), tuple(found.faults))
 
 
-def template() -> bytes:
+def template(shape: CsvShape = DEALS) -> bytes:
     """The titles alone, so that nothing is created by a template that is sent back as it is."""
-    return (",".join(TITLES) + "\r\n").encode()
+    return (",".join(shape.titles) + "\r\n").encode()
 
 
 def _titles(cells: list[str], line: int, found: _Reading) -> list[str]:
     """The titles in the order of the file, as we write them; unknown, double and missing ones are faults."""
-    known = {title.casefold(): title for title in TITLES}
+    known = {title.casefold(): title for title in found.shape.titles}
     titles = [known.get(" ".join(cell.casefold().split()), "") for cell in cells]
     for cell, title in zip(cells, titles, strict=True):
         if not title:
-            found.wrong(line, f"Unknown column '{cell[:50]}'. Known are: {', '.join(TITLES)}.")
+            found.wrong(line, f"Unknown column '{cell[:50]}'. Known are: {', '.join(found.shape.titles)}.")
     for title in dict.fromkeys(filter(None, titles)):
         if titles.count(title) > 1:
             found.wrong(line, f"The column {title} is given twice.")
-    for title in NEEDED:
+    for title in found.shape.needed:
         if title not in titles:
             found.wrong(line, f"The column {title} is missing.")
     return titles
@@ -118,3 +139,11 @@ def _row(cells: list[str], titles: list[str], line: int, found: _Reading) -> Non
 def _unescaped(cell: str) -> str:
     """The text without the apostrophe that our own files have before what a spreadsheet would run."""
     return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
+
+
+def switch(row: CsvRow, title: str, faults: list[str]) -> bool | None:
+    """Yes or no; None where it is empty. Adds what else is written."""
+    text = row[title].casefold()
+    if text and text not in SWITCHES:
+        faults.append(f"{title}: write yes or no.")
+    return SWITCHES.get(text)

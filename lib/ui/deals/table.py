@@ -58,7 +58,7 @@ def draw(here: Here) -> None:
         overlap.draw(wanted, seen)
         dead.draw(wanted)
         _csv(here, wanted, part.count)
-        csv_dialog.draw(here)
+        csv_dialog.draw(here, wanted.entity)
         bring_in.draw(here)
     attention.follow(here, wanted.entity)
 

@@ -1,0 +1,165 @@
+"""The packages that the rows of a CSV ask for, and what is wrong with each; nothing is created here."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from lib.deals.client import Deals
+from lib.deals.models import LONGEST_NAME, MEDIA_TYPES, SupplyPackage, Targeting
+from lib.insight.kinds import KINDS, TargetingKind
+from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape, switch
+from lib.ui.new_package import faults as typed_faults
+from lib.ui.supply.draft import Draft
+from lib.wire import text as texts
+
+Named = Mapping[str, Mapping[str, str]]
+PACKAGES = CsvShape(
+    "packages",
+    ("Name", "Media type", "Start"),
+    ("End", "Time zone", "Active", "Dynamic bidding", "True price", *(kind.title for kind in KINDS)),
+)
+BETWEEN, NOT, LARGEST_SIDE, LONGEST_VALUE, MOST = "|", "not ", 20_000, 200, 100
+ZONE, SIZE = re.compile(r"([+-])([01][0-9]):?([0-5][0-9])"), re.compile(r"([0-9]{1,5})x([0-9]{1,5})")
+AT = {"name": "Name", "start_date": "Start", "end_date": "End"}
+
+
+@dataclass(frozen=True)
+class CsvPackage:
+    """A package to create: its line, and the request. `note` is what to know before."""
+
+    line: int
+    request: SupplyPackage
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class CsvPackages:
+    """The packages of a file, or all of its faults: with any of them nothing is to be created."""
+
+    wanted: tuple[CsvPackage, ...] = ()
+    faults: tuple[CsvFault, ...] = ()
+
+
+def plan(client: Deals, rows: Sequence[CsvRow], lists: Named) -> CsvPackages:
+    """What to create, or everything that is wrong. `lists` are domain and app lists: kind → id → name."""
+    planned: list[CsvPackage] = []
+    wrong: list[CsvFault] = []
+    lines: dict[str, int] = {}
+    for row in rows:
+        faults: list[str] = []
+        package = _package(row, lists, faults)
+        first = lines.setdefault(row["Name"].casefold(), row.line)
+        if row["Name"] and first != row.line:
+            faults.append(f"Same name as line {first}.")
+        planned.append(CsvPackage(row.line, package))
+        wrong += [CsvFault(row.line, text) for text in faults]
+    if wrong:
+        return CsvPackages(faults=tuple(wrong))
+    return CsvPackages(tuple(_noted(client, planned)))
+
+
+def _package(row: CsvRow, lists: Named, faults: list[str]) -> SupplyPackage:
+    """The package, as the form New package would make it; adds everything that is wrong with the row."""
+    switches = {title: switch(row, title, faults) for title in ("Active", "Dynamic bidding", "True price")}
+    draft = Draft(
+        name=row["Name"],
+        media_type=_media_type(row, faults),
+        start=row["Start"],
+        end=row["End"],
+        offset=_offset(row, faults),
+        is_active=switches["Active"] is not False,
+        is_dynamic_bidding=bool(switches["Dynamic bidding"]),
+        is_true_price_opt_enable=bool(switches["True price"]),
+        targeting=_targeting(row, lists, faults),
+        deals="none",
+    )
+    found = typed_faults.of(draft)
+    faults += [f"{AT[str(place[0])]} is empty." for place in found.missing]
+    faults += [f"{AT[str(place[0])]}: {text}" for place, text in found.wrong.items()]
+    if len(draft.name) > LONGEST_NAME:
+        faults.append(f"Name: at most {LONGEST_NAME} characters.")
+    return draft.package()
+
+
+def _media_type(row: CsvRow, faults: list[str]) -> str | None:
+    text = row["Media type"].casefold()
+    if text in MEDIA_TYPES:
+        return text
+    faults.append(f"Media type: write one of {', '.join(MEDIA_TYPES)}.")
+    return None
+
+
+def _offset(row: CsvRow, faults: list[str]) -> int:
+    """Minutes east of UTC; an empty time zone is UTC."""
+    text = row["Time zone"].upper().removeprefix("UTC")
+    found = ZONE.fullmatch(text)
+    if found is None or (minutes := 60 * int(found[2]) + int(found[3])) > 14 * 60:
+        if text:
+            faults.append("Time zone: write UTC or an offset like +01:00.")
+        return 0
+    return -minutes if found[1] == "-" else minutes
+
+
+def _targeting(row: CsvRow, lists: Named, faults: list[str]) -> Targeting:
+    elements: dict[str, list[dict[str, Any]]] = {}
+    for kind in KINDS:
+        seen: set[str] = set()
+        for part in filter(None, map(str.strip, row[kind.title].split(BETWEEN))):
+            is_excluded = part.casefold().startswith(NOT)
+            given = part[len(NOT) :].strip() if is_excluded else part
+            value = _value(kind, given, lists, faults)
+            if value is not None and value in seen:
+                faults.append(f"{kind.title}: '{given[:80]}' is given twice.")
+            elif value is not None:
+                seen.add(value)
+                named = {"name": lists[kind.name][value]} if kind.is_list else {}
+                elements.setdefault(kind.field, []).append(kind.element(value, is_excluded) | named)
+    try:
+        return Targeting.model_validate(elements)
+    except ValidationError:
+        faults.append("The targeting can't be read.")
+        return Targeting()
+
+
+def _value(kind: TargetingKind, given: str, lists: Named, faults: list[str]) -> str | None:
+    """The value of an element, of a list its id; None, with the fault, for what is none."""
+    if kind.is_list:
+        return _list(kind, given, lists[kind.name], faults)
+    if kind.name == "size":
+        found = SIZE.fullmatch(given.casefold().replace(" ", ""))
+        if found and all(0 < int(side) <= LARGEST_SIDE for side in found.groups()):
+            return f"{int(found[1])}x{int(found[2])}"
+        faults.append(f"Size: '{given[:80]}' is no size like 300x250.")
+        return None
+    if not given or len(given) > LONGEST_VALUE or texts.fault(given):
+        faults.append(f"{kind.title}: '{given[:80]}' is no value.")
+        return None
+    return given
+
+
+def _list(kind: TargetingKind, given: str, known: Mapping[str, str], faults: list[str]) -> str | None:
+    if given in known:
+        return given
+    ids = [number for number, name in known.items() if name.strip().casefold() == given.casefold()]
+    if len(ids) == 1:
+        return ids[0]
+    if ids:
+        said = f"{len(ids)} lists are called '{given[:80]}': use the id ({', '.join(ids)})."
+    else:
+        said = f"there is no list '{given[:80]}'."
+    faults.append(f"{kind.title}: {said}")
+    return None
+
+
+def _noted(client: Deals, planned: Iterable[CsvPackage]) -> list[CsvPackage]:
+    """The packages, with a note where one of that name exists."""
+    found = []
+    for one in planned:
+        name = (one.request.name or "").casefold()
+        page = client.list(SupplyPackage, search=one.request.name, limit=MOST)
+        taken = [str(other.id) for other in page.results if (other.name or "").strip().casefold() == name]
+        found.append(replace(one, note=f"This name is taken ({', '.join(taken)})." if taken else ""))
+    return found

@@ -1,0 +1,152 @@
+"""Packages from a CSV: what each line asks for, every fault with its line, all of them created or none."""
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from dealing import SOLD, Visit, clean
+
+from lib.deals.client import Deals
+from lib.deals.models import AppList, DomainList, SupplyPackage
+from lib.ui.deals import csv_packages, csv_text
+from lib.ui.deals.csv_job import CsvJob
+from lib.ui.deals.csv_packages import PACKAGES, CsvPackages
+from lib.wire.errors import Conflict
+
+GOOD = """Name;Media type;Start;End;Time zone;Active;Dynamic bidding;Country;Device;Size;Domain list;App list
+Spring;Banner;2027-03-01 09:00;2027-04-01;+01:00;no;yes;US|not DE;smartphone;300x250 | 728X90;news sites;
+=Summer;video;2027-06-01;;;;;;;;;not 1
+evening sports;native;2027-06-01;;utc-05:30;;;;;;;
+"""
+BAD = """Name,Media type,Start,End,Time zone,Active,Size,Domain list,Country
+,banner,2027-03-01,,,,,,
+One,display,2027-13-01,,,,,,
+Two,banner,,2027-01-01,noon,perhaps,0x250|big,Nowhere,US|US
+Three,banner,2027-03-01,2027-02-01,+15:00,,,,
+two,banner,2027-03-01
+THREE,audio,2027-03-01,,,,,,
+"""
+
+
+def planned(deals: Deals, text: str) -> CsvPackages:
+    """What a text asks for."""
+    table = csv_text.read(text, PACKAGES)
+    lists = {
+        kind: {str(one.id): one.name or "" for one in deals.everything(model)}
+        for kind, model in (("domain_list", DomainList), ("app_list", AppList))
+    }
+    found = csv_packages.plan(deals, table.rows, lists)
+    return CsvPackages(found.wanted, (*table.faults, *found.faults))
+
+
+def count(deals: Deals) -> int:
+    """How many packages there are."""
+    return deals.list(SupplyPackage).count
+
+
+def zone(minutes: int) -> dt.timezone:
+    """The zone so many minutes east of UTC."""
+    return dt.timezone(dt.timedelta(minutes=minutes))
+
+
+def test_created_as_written(deals: Deals) -> None:
+    """A file creates these packages, with their times, switches and targeting, and without deals."""
+    found = planned(deals, GOOD)
+    assert not found.faults
+    job = CsvJob(found.wanted)
+    job.run(deals)
+    assert job.state == "done"
+    spring, summer, sports = (deals.get(SupplyPackage, one.id or 0) for one in job.made)
+    assert (spring.name, spring.media_type) == ("Spring", "banner")
+    assert spring.start_date == dt.datetime(2027, 3, 1, 9, tzinfo=zone(60))
+    assert spring.end_date == dt.datetime(2027, 4, 1, tzinfo=zone(60))
+    assert (spring.is_active, spring.is_dynamic_bidding) == (False, True)
+    places = [(one.type, one.value, one.is_excluded) for one in spring.geo_targetings]
+    assert places == [("country", "US", False), ("country", "DE", True)]
+    assert [one.value for one in spring.device_targetings] == ["smartphone"]
+    assert [(one.width, one.height) for one in spring.size_targetings] == [(300, 250), (728, 90)]
+    assert [(one.id, one.name) for one in spring.domain_list_targetings] == [(1, "News sites")]
+    assert (summer.name, summer.is_active, summer.end_date) == ("=Summer", True, None)
+    assert summer.start_date == dt.datetime(2027, 6, 1, tzinfo=dt.UTC)
+    assert [(one.id, one.is_excluded) for one in summer.app_list_targetings] == [(1, True)]
+    assert sports.start_date == dt.datetime(2027, 6, 1, tzinfo=zone(-330))
+    assert not any(one.demand_deals for one in (spring, summer, sports))
+    assert [one.note for one in found.wanted] == ["", "", "This name is taken (2)."]
+    job.run(deals)
+    assert count(deals) == 5, "the second click of a double click creates nothing"
+
+
+def test_every_fault_with_its_line(deals: Deals) -> None:
+    """All faults are found at once, each with the line that its row begins in; nothing is to be created."""
+    found = planned(deals, BAD)
+    assert sorted((one.line, one.text) for one in found.faults) == [
+        (2, "Name is empty."),
+        (3, "Media type: write one of banner, video, audio, native."),
+        (3, "Start: There is no such day or time: write it like 2026-11-30 or 2026-11-30 09:00."),
+        (4, "Active: write yes or no."),
+        (4, "Country: 'US' is given twice."),
+        (4, "Domain list: there is no list 'Nowhere'."),
+        (4, "Size: '0x250' is no size like 300x250."),
+        (4, "Size: 'big' is no size like 300x250."),
+        (4, "Start is empty."),
+        (4, "Time zone: write UTC or an offset like +01:00."),
+        (5, "End: The end must be after the start."),
+        (5, "Time zone: write UTC or an offset like +01:00."),
+        (6, "3 cells, but 9 titles."),
+        (7, "Same name as line 5."),
+    ]
+    assert not found.wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("Name,Start\n", (1, "The column Media type is missing.")),
+        (
+            "Name,Media type,Start,Seat\n",
+            (1, "Unknown column 'Seat'. Known are: Name, Media type, Start, End"),
+        ),
+        (csv_text.template(PACKAGES).decode(), (2, "There are no packages below the titles.")),
+        ("Name,Media type,Start\n" + "a,b,c\n" * 101, (102, "A file may have at most 100 packages.")),
+    ],
+)
+def test_files_that_are_none(text: str, fault: tuple[int, str]) -> None:
+    """What is no such file is refused with its line, and with what it should be."""
+    [found] = csv_text.read(text, PACKAGES).faults
+    assert (found.line, found.text[: len(fault[1])]) == fault
+
+
+def test_none_where_one_is_refused(deals: Deals, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refusal half way deletes what was created before, and says which line it was."""
+    job, create, before = CsvJob(planned(deals, GOOD).wanted), deals.create, count(deals)
+
+    def refuse_third(entity: Any, one: Any, key: str) -> Any:
+        if key.endswith("-4"):
+            raise Conflict("The database refused it")
+        return create(entity, one, key)
+
+    monkeypatch.setattr(deals, "create", refuse_third)
+    job.run(deals)
+    assert (job.state, job.reason, job.made) == ("undone", "Line 4: The database refused it.", [])
+    assert count(deals) == before
+
+
+def test_on_screen(visit: Visit, deals: Deals) -> None:
+    """In the list of packages the dialog shows what would be created, with values that the report does not
+    know, and creates it on a click; a viewer has no such button."""
+    desk = visit("deals", slicer=SOLD)
+    clean(desk.button(key="packages_from_csv_open").click().run())
+    upload = desk.session_state["packages_from_csv"]
+    upload.wanted = planned(deals, GOOD.replace("smartphone", "toaster")).wanted
+    upload.job = CsvJob(upload.wanted)
+    clean(desk.run())
+    preview = desk.dataframe[-1].value
+    assert preview["Name"].tolist() == ["Spring", "=Summer", "evening sports"]
+    assert "News sites" in preview["Targeting"][0]
+    assert "toaster (unknown)" in preview["Targeting"][0]
+    assert "1 Mar 2027, 09:00 UTC+1" in preview["Runs"][0]
+    clean(desk.button(key="packages_csv_create").click().run())
+    assert "3 packages created" in desk.success[0].value
+    assert count(deals) == 5
+    viewer = visit("deals", "viewer")
+    assert not [one for one in viewer.button if one.key == "packages_from_csv_open"]
