@@ -240,7 +240,7 @@ def test_the_menu_closes_when_a_screen_is_chosen(selling: Desk, visitor: Visitor
 
 def test_deals_from_a_file(selling: Desk, page: Page) -> None:
     """A CSV is read in the browser: its faults are shown with their lines; the next file creates deals."""
-    enter(page, f"{selling.address}/deals")
+    enter(page, f"{selling.address}/deals?deals_kind=Deals")
     page.get_by_role("button", name="Upload CSV").click()
     dialog = page.get_by_role("dialog")
 
