@@ -61,14 +61,14 @@ def test_viewers_only_look(visit: Visit) -> None:
     """A viewer sees list and drawer, and nothing with which to change them; New package is not there."""
     desk = visit("deals", "viewer")
     assert listed(desk) == ["Evening Sports", "Morning News"]
-    assert labels(desk) == ["Overlap"]
+    assert labels(desk) == ["Overlap", "Dead targets"]
     assert opened(desk, "supply_deals-1").button_group(key="drawer_shown").options == [
         "Facts",
         "Targeting",
         "Delivery",
         "History",
     ]
-    assert labels(desk) == ["Overlap"]
+    assert labels(desk) == ["Overlap", "Dead targets"]
     with pytest.raises(ValueError, match="new_package"):
         desk.switch_page("../pages/new_package.py")
 
