@@ -98,7 +98,8 @@ def _added(here: Here, access: Access, deals: DealsGrant, closed: Closed) -> Non
 
 def _change(here: Here, access: Access, person: Person, closed: Closed) -> None:
     is_oneself = person.username == here.person.username
-    st.caption(plain(" · ".join(filter(None, (person.username, person.email, sees(person))))))
+    described = dict.fromkeys(filter(None, (person.username, person.email, sees(person))))
+    st.caption(plain(" · ".join(described)))
     if person.company:
         if company_person.draw(person, is_oneself=is_oneself):
             block = partial(
