@@ -9,7 +9,7 @@ from lib.deals.models import DemandDeal
 from lib.ui.deals import csv_text
 from lib.ui.deals.csv_deals import CsvDeal
 from lib.ui.deals.csv_job import CsvJob
-from lib.ui.deals.csv_kinds import KINDS, CsvKind, Wanted
+from lib.ui.deals.csv_kinds import KINDS, WHAT, CsvKind, Wanted
 from lib.ui.deals.csv_text import CsvFault
 from lib.ui.frame import notes
 from lib.ui.frame.frame import Here
@@ -19,7 +19,6 @@ from lib.ui.typed import amounts, text_file
 from lib.wire.errors import TrancheError
 
 OPEN, FILE, CONFIRMED = "{}_from_csv", "{}_csv_file", "deals_csv_meant_{}"
-HOW = "Decimals have a point; UTF-8; commas, semicolons or tabs; at most {} {}."
 
 
 @dataclass
@@ -44,10 +43,10 @@ def draw(here: Here, entity: str) -> None:
         return
     st.button(
         "Upload CSV", icon=":material/upload:", type="tertiary", key=f"{kind.key}_from_csv_open",
-        on_click=_open, args=(kind,), help=f"Create {kind.called}s from a CSV",
+        on_click=_open, args=(kind,), help=f"Create {plain(kind.called)}s from a CSV",
     )  # fmt: skip
     if (upload := st.session_state.get(OPEN.format(kind.key))) is not None:
-        title = f"Create {kind.called}s from a CSV"
+        title = f"Create {plain(kind.called)}s from a CSV"
         st.dialog(title, width="large", on_dismiss=lambda: _close(kind))(_dialog)(here, upload)
 
 
@@ -66,8 +65,9 @@ def _dialog(here: Here, upload: CsvUpload) -> None:
         if upload.job is not None and upload.job.state == "done":
             _done(kind, upload.job)
             return
-        st.markdown(kind.what)
-        st.caption(HOW.format(csv_text.MOST_ROWS, kind.shape.rows))
+        st.markdown(WHAT[kind.key])
+        most = f"{csv_text.MOST_ROWS} {plain(kind.shape.rows)}"
+        st.caption(f"UTF-8; commas, semicolons or tabs; at most {most}.")
         file = FILE.format(kind.key)
         text_file.draw(file, "CSV file", ".csv,text/csv", csv_text.LARGEST, lambda: take(here, upload))
         st.download_button(
@@ -128,7 +128,7 @@ def _preview(here: Here, upload: CsvUpload, job: CsvJob) -> None:
     is_sure = not said or st.checkbox(
         f"Confirm {plain(said)} ({plain(money.terms)})", key=CONFIRMED.format(said)
     )
-    label = "Retry" if job.state == "open" else f"Create {kind.counted(len(upload.wanted))}"
+    label = "Retry" if job.state == "open" else f"Create {plain(kind.counted(len(upload.wanted)))}"
     st.button(
         label, type="primary", key=f"{kind.key}_csv_create", disabled=not is_sure, on_click=create,
         args=(here, kind, job),
@@ -141,8 +141,8 @@ def _failed(kind: CsvKind, job: CsvJob) -> None:
         st.error(f"{plain(job.reason)} Nothing was created.", icon=":material/error:")
     elif job.state == "open":
         st.warning(
-            f"{plain(job.reason)} {kind.counted(len(job.made))} created; whether this one was is unknown. "
-            "Retry goes on there, and creates none twice.",
+            f"{plain(job.reason)} {plain(kind.counted(len(job.made)))} created; whether this one was is "
+            "unknown. Retry goes on there, and creates none twice.",
             icon=":material/warning:",
         )
     elif job.state == "left":
@@ -159,7 +159,7 @@ def create(here: Here, kind: CsvKind, job: CsvJob) -> None:
 
 
 def _done(kind: CsvKind, job: CsvJob) -> None:
-    st.success(f"{kind.counted(len(job.made))} created.", icon=":material/check_circle:")
+    st.success(f"{plain(kind.counted(len(job.made)))} created.", icon=":material/check_circle:")
     ids = [str((isinstance(one, DemandDeal) and one.deal_id) or one.id) for one in job.made]
     table = {"Name": [one.name for one in job.made], "Deal id" if kind.key == "deals" else "Id": ids}
     st.dataframe(table, hide_index=True, alt=f"The {kind.called}s that were created")

@@ -12,6 +12,7 @@ from lib.ui.deals.csv_deals import CsvDeal
 from lib.ui.deals.csv_packages import PACKAGES, CsvPackage
 from lib.ui.deals.csv_text import DEALS, CsvFault, CsvRow, CsvShape
 from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
 from lib.ui.supply import catalogue, facts, permission, prices
 from lib.ui.supply.prices import amount
 from lib.ui.supply.words import seat_name
@@ -22,7 +23,8 @@ Planned = tuple[Wanted, Sequence[CsvFault]]
 Table = dict[str, list[Any]]
 OF_DEALS = """Each line is a deal of a package that exists.
 
-- **Package**: its id or its name · **Seat**: its id, its name, or its id at the DSP · **Price**
+- **Package**: its id or its name · **Seat**: its id, its name, or its id at the DSP · **Price**,
+  with a decimal point
 - Optional: **Name** (else package and seat), **Deal sync** and **Active** (yes or no), **Fee type**, **Fee**,
   **Contact**
 
@@ -32,10 +34,12 @@ OF_PACKAGES = f"""Each line is a package without deals; create those by a CSV of
 - **Name** · **Media type** · **Start**, like 2026-11-30 or 2026-11-30 09:00
 - Optional: **End**, **Time zone** (like +01:00; else UTC), **Active**, **Dynamic bidding** and **True price**
   (yes or no)
-- Optional targeting: {", ".join(f"**{kind.title}**" for kind in TARGETS)}; several values with | between
-  them, and *not* before one that is excluded: US|CA, or not Safari. A list by its id or its name
+- Optional targeting: {", ".join(f"**{plain(kind.title)}**" for kind in TARGETS)}; several values with |
+  between them, and *not* before one that is excluded: US|CA, or not Safari. A list by its id or its name
 
 Nothing is created unless every line is right."""
+WHAT = {"deals": OF_DEALS, "packages": OF_PACKAGES}
+"""How each kind of file is written, in Markdown, by the kind's key."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,6 @@ class CsvKind:
     key: str
     called: str
     shape: CsvShape
-    what: str
     plan: Callable[[Here, Sequence[CsvRow]], Planned]
     table: Callable[[Here, Wanted], Table]
 
@@ -95,7 +98,7 @@ def _targeting(one: CsvPackage) -> Targeting:
 
 
 KINDS = {
-    fields.DEALS: CsvKind("deals", "deal", DEALS, OF_DEALS, _deals, _table_of_deals),
-    fields.SUPPLY: CsvKind("packages", "package", PACKAGES, OF_PACKAGES, _packages, _table_of_packages),
+    fields.DEALS: CsvKind("deals", "deal", DEALS, _deals, _table_of_deals),
+    fields.SUPPLY: CsvKind("packages", "package", PACKAGES, _packages, _table_of_packages),
 }
 """The kinds of files by the entity of the list."""
