@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from lib.deals.models import EntityChange
+from lib.ui.deals import evidence
 from lib.ui.frame.frame import Here
 from lib.ui.frame.problems import reported
 from lib.ui.supply import catalogue, facts, prices
@@ -29,7 +30,7 @@ def table(changes: list[EntityChange], money: Prices = USUAL) -> pd.DataFrame:
 
 
 def draw(here: Here, key: Key) -> None:
-    """The changes of one package or deal."""
+    """The changes of one package or deal, and the evidence of a chosen one."""
     with reported("The history", kept="Nothing was changed."):
         changes = catalogue.client(here).history(*key)
         st.dataframe(
@@ -44,6 +45,8 @@ def draw(here: Here, key: Key) -> None:
             },
             alt="Changes, latest first",
         )
+        words = ["; ".join(sentences(one, prices.of(here))) for one in changes]
+        evidence.draw(here, key, changes, words)
 
 
 def _sentence(field: str, before: object, after: object, money: Prices) -> str:

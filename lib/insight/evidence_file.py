@@ -1,0 +1,98 @@
+"""Evidence of a change as one file that somebody else can check: requests, figures by day, differences."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lib.deals.models import EntityChange
+from lib.insight import evidence
+from lib.insight.evidence import DayPair, Difference, EvidenceDays, Traded
+from lib.reporting.answers import Audience
+from lib.reporting.models import AudienceQuery, DataField
+from lib.wire import exact
+
+METHOD = (
+    "A day after the change is paired with the same weekday before it; the day of the change is left out. "
+    "Of each pair: ln(after / before), less the same of the untouched ones together. The difference is "
+    "exp(mean) - 1, its range exp(mean -+ t * s / sqrt(n)) - 1 with Student's t of n - 1 degrees of freedom "
+    "at 95 %."
+)
+
+
+@dataclass(frozen=True)
+class Matter:
+    """A change: the entity and its id, how it is now, the days around, and the ids of the untouched ones.
+
+    `also` are the other changes of it in these days.
+    """
+
+    key: tuple[str, int]
+    changed: Traded
+    change: EntityChange
+    also: Sequence[EntityChange]
+    around: EvidenceDays
+    others: Sequence[int]
+
+
+@dataclass(frozen=True)
+class EvidenceRow:
+    """A data field: its totals of the days before and after, its pairs, and the difference, if any."""
+
+    field: DataField
+    own: tuple[float | None, float | None]
+    others: tuple[float | None, float | None] | None
+    pairs: Sequence[DayPair]
+    difference: Difference | None
+
+
+def rows(matter: Matter, fields: Sequence[DataField], answers: Sequence[Audience]) -> list[EvidenceRow]:
+    """The data fields from the answers to `evidence.questions`; totals are the service's own."""
+    found = []
+    for field in fields:
+        before, after, *rest = (answer.total.values.get(field.name) for answer in answers)
+        pairs = evidence.day_pairs(answers, field.name, matter.around)
+        others = (rest[0], rest[1]) if rest else None
+        found.append(EvidenceRow(field, (before, after), others, pairs, evidence.difference(pairs)))
+    return found
+
+
+def content(matter: Matter, queries: Sequence[AudienceQuery], rows: Sequence[EvidenceRow]) -> bytes:
+    """The file, as JSON."""
+    told = {
+        "changed": {"entity": matter.key[0], "id": matter.key[1], "name": matter.changed.name},
+        "change": matter.change.model_dump(mode="json"),
+        "other_changes_in_these_days": [one.model_dump(mode="json") for one in matter.also],
+        "untouched_ids": list(matter.others),
+        "method": METHOD,
+        "requests": [
+            {"path": "/API/v2/audience", "body": query.model_dump(mode="json", exclude_defaults=True)}
+            for query in queries
+        ],
+        "figures": [_told(row) for row in rows],
+    }
+    return exact.dumps(told)
+
+
+def _told(row: EvidenceRow) -> dict[str, Any]:
+    found = row.difference
+    return {
+        "data_field": row.field.name,
+        "total": {"changed": row.own, "untouched": row.others},
+        "days": [
+            {
+                "before": pair.before.isoformat(),
+                "after": pair.after.isoformat(),
+                "changed": pair.own,
+                "untouched": pair.others,
+            }
+            for pair in row.pairs
+        ],
+        "difference": found
+        and {
+            "value": found.value,
+            "low": found.low,
+            "high": found.high,
+            "pairs": found.pairs,
+            "is_certain": found.is_certain,
+        },
+    }
