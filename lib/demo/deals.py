@@ -33,6 +33,8 @@ ENDED, PAUSED_PACKAGE, PAUSED_DEALS = 3, 7, (14, 33)
 ENDS_IN = {6: 90, 9: 30}
 HOURS_EAST = {3: 1, 5: -3, 8: -5, 10: 9, 11: 1}
 SIZED, GUARDED = (1, 8), (1, 2, 6, 8, 12)
+UNSOLD = {8: "468x60"}
+"""A dead target: a size that a package asks for, and no site sells."""
 PARKED, NEWS = 1, 2
 PREVIEW = ("Winter Sports Preview", ("SE", "PL", "DE"), 14)
 
@@ -87,7 +89,8 @@ def _package(package: cast.DemoPackage, today: dt.date) -> SupplyPackage:
     if package.id == ENDED or package.id in ENDS_IN:
         fields["end_date"] = _midnight(today + dt.timedelta(days=ENDS_IN.get(package.id, 0)), zone)
     if package.id in SIZED:
-        fields["size_targetings"] = tuple(_size(text) for text in SIZES[package.media_type])
+        sizes = (*SIZES[package.media_type], *filter(None, [UNSOLD.get(package.id)]))
+        fields["size_targetings"] = tuple(map(_size, sizes))
     if package.id in GUARDED:
         fields["domain_list_targetings"] = (ListTarget(id=PARKED, is_excluded=True),)
     return SupplyPackage(**fields)

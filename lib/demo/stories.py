@@ -5,6 +5,7 @@
 2. Both slicers: Brazil grows by 12 % a week, more than twofold over the sixty days.
 3. `delivery`: in Opera, ads are seen less than half as often as in other browsers, on every site.
 4. `curation`: deal 27 bids as much as the busiest deals, and never wins.
+5. Package 8 asks for a size that no site sells (see deals.py): a dead target.
 """
 
 from collections.abc import Sequence

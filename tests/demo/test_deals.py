@@ -15,7 +15,8 @@ from lib.deals.client import Deals
 from lib.deals.models import AppList, DemandDeal, DomainList, Dsp, Seat, SupplyPackage
 from lib.demo import cast
 from lib.demo.curation import curation
-from lib.demo.deals import PREVIEW, seed
+from lib.demo.deals import PREVIEW, UNSOLD, seed
+from lib.demo.supply import SIZE_LISTS
 from lib.settings import Settings
 from lib.wire.errors import ImportRefused
 
@@ -62,6 +63,18 @@ def test_the_targeting_holds_for_the_delivery(deals: Deals) -> None:
         assert not places or set(mine["country"]) <= places
         assert not devices or set(mine["device_type"]) <= devices
         assert set(mine["media_type"]) <= {package.media_type}
+
+
+def test_one_target_is_dead(deals: Deals) -> None:
+    """A package asks for a size that no site of the demo sells."""
+    seed(deals, TODAY)
+    sold = {size for sizes in SIZE_LISTS for size in sizes}
+    asked = {
+        (package.id, f"{one.width}x{one.height}")
+        for package in deals.everything(SupplyPackage)
+        for one in package.size_targetings
+    }
+    assert {one for one in asked if one[1] not in sold} == set(UNSOLD.items())
 
 
 def test_something_of_each_status(deals: Deals) -> None:
