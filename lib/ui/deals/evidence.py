@@ -118,13 +118,14 @@ def _file(
 def _table(rows: Sequence[EvidenceRow], shown: Numbers) -> dict[str, list[str]]:
     columns = {
         "Figure": [numbers.title(row.field) for row in rows],
+        "Difference": [_difference(row.difference, shown) for row in rows],
         "Before": [shown.short(row.own[0], row.field) for row in rows],
         "After": [shown.short(row.own[1], row.field) for row in rows],
     }
     if any(row.others for row in rows):
         for place, title in enumerate(("Untouched before", "Untouched after")):
             columns[title] = [shown.short((row.others or (None, None))[place], row.field) for row in rows]
-    return columns | {"Difference": [_difference(row.difference, shown) for row in rows]}
+    return columns
 
 
 def _difference(found: Difference | None, shown: Numbers) -> str:
