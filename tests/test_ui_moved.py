@@ -21,7 +21,7 @@ from lib.ui.audience import moved
 from lib.ui.question import drill, moved_button
 
 PUBLISHER = "bid_context_wrapper.supply.publisher_id"
-ROWS = 150_000
+ROWS = 300_000
 TODAY = dt.datetime.now(dt.UTC).date()
 COLLAPSE = TODAY - dt.timedelta(days=stories.DAYS_BEFORE_END)
 Visit = Callable[..., AppTest]

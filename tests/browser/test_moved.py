@@ -13,7 +13,7 @@ from lib.demo import build, stories
 from lib.reporting.warehouse import Warehouse
 
 PUBLISHER = "bid_context_wrapper.supply.publisher_id"
-ROWS, HEIGHT = 150_000, 900
+ROWS, HEIGHT = 300_000, 900
 PHONE = {"width": 390, "height": 844}
 TODAY = dt.datetime.now(dt.UTC).date()
 COLLAPSE = TODAY - dt.timedelta(days=stories.DAYS_BEFORE_END)
