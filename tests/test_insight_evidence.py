@@ -55,18 +55,27 @@ def test_too_early_and_in_the_zone_of_the_report() -> None:
 
 
 def test_only_who_was_there_and_not_changed_is_untouched() -> None:
-    """Packages that were changed since, are new, share a deal, or do not say, are no comparison."""
+    """Packages that were changed since, are new, share a deal, have a changed deal, or do not say: none."""
     old, new = SUNDAY - 60 * DAY, SUNDAY - 2 * DAY
-    shared = (Reference(id=7),)
+    shared, its, moved = (Reference(id=7),), (Reference(id=8),), (Reference(id=9),)
+    deals = [
+        DemandDeal(id=7, created_at=old, updated_at=new),
+        DemandDeal(id=8, created_at=old, updated_at=old),
+        DemandDeal(id=9, created_at=old, updated_at=new),
+    ]
     packages = [
         SupplyPackage(id=1, created_at=old, updated_at=SUNDAY, demand_deals=shared),
-        SupplyPackage(id=2, created_at=old, updated_at=old),
+        SupplyPackage(id=2, created_at=old, updated_at=old, demand_deals=its),
         SupplyPackage(id=3, created_at=old, updated_at=new),
         SupplyPackage(id=4, created_at=new, updated_at=new),
         SupplyPackage(id=5, created_at=old, updated_at=old, demand_deals=shared),
         SupplyPackage(id=6),
+        SupplyPackage(id=7, created_at=old, updated_at=old, demand_deals=moved),
     ]
-    assert evidence.untouched(packages, packages[0], (SUNDAY - 7 * DAY).date(), 0) == [2]
+    since = (SUNDAY - 7 * DAY).date()
+    assert evidence.untouched(packages, deals, packages[0], since, 0) == [2]
+    assert evidence.changed_with(packages[0], deals, since, 0) == [7]
+    assert evidence.changed_with(packages[1], deals, since, 0) == []
 
 
 def test_a_doubling_beside_what_stays_is_a_difference_of_one() -> None:
@@ -119,7 +128,7 @@ def test_figures_of_the_days_are_those_of_the_rows(own_deals_home: Path) -> None
     change = EntityChange(
         id=9, at=at, who="manager", action="changed", before={"price": 2}, after={"price": 3}
     )
-    matter = Matter(("demand_deals", 1), DemandDeal(id=1, name="x"), change, (), around, [2, 3])
+    matter = Matter(("demand_deals", 1), DemandDeal(id=1, name="x"), change, (), (7,), around, [2, 3])
     fields = [DataField(name="imps"), DataField(name="win_cpm")]
     told = json.loads(evidence_file.content(matter, queries, evidence_file.rows(matter, fields, answers)))
     for figure, of in zip(told["figures"], (imps, cpm), strict=True):
@@ -130,6 +139,7 @@ def test_figures_of_the_days_are_those_of_the_rows(own_deals_home: Path) -> None
                 assert day[side] == pytest.approx([by_day[day["before"]], by_day[day["after"]]])
             spans = [mine[mine["day"].between(*span)] for span in (around.before, around.after)]
             assert figure["total"][side] == pytest.approx([of(span) for span in spans])
+    assert told["linked_ids_changed_since"] == [7]
     assert [one["body"]["filters"][0]["value"] for one in told["requests"]] == [["1"]] * 2 + [["2", "3"]] * 2
 
 

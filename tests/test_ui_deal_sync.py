@@ -1,6 +1,6 @@
 """Deal sync on the desk: what the DSP says in drawer and history, and its token on the Access page."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import httpx
@@ -77,7 +77,8 @@ def test_sentences() -> None:
     """Times are those of the browser; a status that the specification does not know is told as it came."""
     body = {"id": "D", "buyerstatus": [{"status": 3}, {"status": 501}]}
     body["ext"] = {"fetched_at": "2026-11-21T09:00:00Z", "fetched_by": "alder"}
-    assert buyer_side.sentences(BuyerSeat.model_validate(body), -60) == [
+    east = timezone(timedelta(hours=1))
+    assert buyer_side.sentences(BuyerSeat.model_validate(body), east) == [
         "The DSP says: ready to serve.",
         "The DSP says: status 501.",
         "It fetched the deal last on 21 Nov 2026, 10:00 UTC+1 (as alder).",

@@ -32,10 +32,10 @@ def earlier(home: Path, change_days: int) -> None:
         database.execute("update demand_deals set updated_at = ? where id = 4", [shape(changed)])
 
 
-def evidence_of(desk: AppTest) -> AppTest:
-    """The drawer's history with the last change chosen, once its answers are there."""
+def evidence_of(desk: AppTest, change: int) -> AppTest:
+    """The drawer's history with that change chosen, once its answers are there."""
     desk = clean(desk.button_group(key="drawer_shown").set_value("History").run())
-    desk = clean(desk.selectbox(key="evidence_of").set_value(0).run())
+    desk = clean(desk.selectbox(key="evidence_of").set_value(change).run())
     if "insights" in desk.session_state and "evidence" in desk.session_state["insights"]:
         desk.session_state["insights"]["evidence"][1].wait(60)
         desk = clean(desk.run())
@@ -46,7 +46,8 @@ def test_a_week_before_and_after(visit: Visit, deals: Deals, own_deals_home: Pat
     """Figures of the deal and of the untouched ones are those of the rows; the note says what they are of."""
     deals.change(DemandDeal, 4, {"price": Decimal("9")})
     earlier(own_deals_home, 8)
-    desk = evidence_of(visit("deals", slicer="sold", open="demand_deals-4"))
+    change = deals.history("demand_deals", 4)[0].id
+    desk = evidence_of(visit("deals", slicer="sold", open="demand_deals-4"), change)
     shown = next(one.value for one in desk.dataframe if "Untouched before" in one.value)
     rows = sold_rows().to_pandas()
     days, is_own = rows["time"].dt.date, rows["deal"] == "4"
@@ -67,8 +68,9 @@ def test_too_early(visit: Visit, deals: Deals, own_deals_home: Path) -> None:
     """Before the report has four complete days after the change, it says from when on."""
     deals.change(DemandDeal, 4, {"price": Decimal("9")})
     earlier(own_deals_home, 2)
-    desk = evidence_of(visit("deals", slicer="sold", open="demand_deals-4"))
-    ready = LAST_DAY + 2 * DAY
+    change = deals.history("demand_deals", 4)[0].id
+    desk = evidence_of(visit("deals", slicer="sold", open="demand_deals-4"), change)
+    ready = LAST_DAY + 3 * DAY
     assert any(f"from {ready.day} {ready:%b}" in one.value for one in desk.info)
 
 

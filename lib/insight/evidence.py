@@ -90,19 +90,35 @@ def day_of(at: datetime, hours: int) -> date:
     return at.astimezone(timezone(timedelta(hours=hours))).date()
 
 
-def untouched(entities: Iterable[Traded], changed: Traded, since: date, hours: int) -> list[int]:
-    """The ids of those that were there before that day and have not changed from then on.
+def untouched(
+    entities: Iterable[Traded], linked: Iterable[Traded], changed: Traded, since: date, hours: int
+) -> list[int]:
+    """The ids of those that were there before that day and have not changed from then on, nor have theirs.
 
-    Those that share a deal or a package with the changed one are left out, and those whose service does not
-    say when they were changed: a change of the one can change the other.
+    `linked` are the deals where `entities` are packages, and the packages where these are deals. Those that
+    share one with the changed entity are left out, and those whose service does not say when they were
+    changed: a change of the one can change the other.
     """
-    found = []
-    for one in entities:
-        known = one.updated_at or one.created_at
-        is_old = one.created_at is not None and known is not None and day_of(known, hours) < since
-        if one.id is not None and one.id != changed.id and is_old and not _linked(one) & _linked(changed):
-            found.append(one.id)
-    return found
+    still = {one.id for one in linked if _is_older(one, since, hours)}
+    touched = _linked(changed)
+    return [
+        one.id
+        for one in entities
+        if one.id is not None
+        and one.id != changed.id
+        and _is_older(one, since, hours)
+        and _linked(one) <= still - touched
+    ]
+
+
+def changed_with(changed: Traded, linked: Iterable[Traded], since: date, hours: int) -> list[int]:
+    """The ids of the deals of a changed package, or the packages of a deal, that changed since that day."""
+    touched = _linked(changed)
+    return [
+        one.id
+        for one in linked
+        if one.id is not None and one.id in touched and not _is_older(one, since, hours)
+    ]
 
 
 def questions(
@@ -146,6 +162,12 @@ def difference(pairs: Iterable[DayPair]) -> Difference | None:
     spread = math.sqrt(math.fsum((one - mean) ** 2 for one in logarithms) / (count - 1))
     side = float(stdtrit(count - 1, (1 + CONFIDENCE) / 2)) * spread / math.sqrt(count)
     return Difference(math.expm1(mean), math.expm1(mean - side), math.expm1(mean + side), count)
+
+
+def _is_older(one: Traded, since: date, hours: int) -> bool:
+    """Whether it was there before that day and has not changed from then on, as far as is known."""
+    known = one.updated_at or one.created_at
+    return one.created_at is not None and known is not None and day_of(known, hours) < since
 
 
 def _linked(one: Traded) -> set[int | None]:

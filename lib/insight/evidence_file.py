@@ -23,13 +23,15 @@ METHOD = (
 class Matter:
     """A change: the entity and its id, how it is now, the days around, and the ids of the untouched ones.
 
-    `also` are the other changes of it in these days.
+    `also` are the other changes of it in these days, `beside` the ids of its deals (or packages) that have
+    changed since the first of them.
     """
 
     key: tuple[str, int]
     changed: Traded
     change: EntityChange
     also: Sequence[EntityChange]
+    beside: Sequence[int]
     around: EvidenceDays
     others: Sequence[int]
 
@@ -62,6 +64,7 @@ def content(matter: Matter, queries: Sequence[AudienceQuery], rows: Sequence[Evi
         "changed": {"entity": matter.key[0], "id": matter.key[1], "name": matter.changed.name},
         "change": matter.change.model_dump(mode="json"),
         "other_changes_in_these_days": [one.model_dump(mode="json") for one in matter.also],
+        "linked_ids_changed_since": list(matter.beside),
         "untouched_ids": list(matter.others),
         "method": METHOD,
         "requests": [

@@ -1,11 +1,12 @@
 """What a deal's DSP knows and says of it: when it fetched the deal last, and the status that it reports."""
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, tzinfo
 
 import streamlit as st
 
 from lib.deals.models import DemandDeal
 from lib.deals.sync.models import BuyerSeat
+from lib.ui.frame import clock
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.supply import catalogue, facts
@@ -20,7 +21,7 @@ def draw(here: Here, deal: DemandDeal) -> None:
     if not deal.deal_sync or not deal.deal_id or not client.abilities.syncs:
         return
     try:
-        lines = sentences(client.buyer_seat(deal.deal_id), st.context.timezone_offset or 0)
+        lines = sentences(client.buyer_seat(deal.deal_id), clock.zone())
     except NotFound as error:
         named = deal.seat is None or deal.seat.external_id
         lines = [f"{error.reason.rstrip('.')}." if named else UNNAMED]
@@ -29,9 +30,8 @@ def draw(here: Here, deal: DemandDeal) -> None:
     st.markdown("  \n".join(f":material/sync: {plain(line)}" for line in lines))
 
 
-def sentences(found: BuyerSeat, minutes_west: int = 0) -> list[str]:
-    """What the DSP said last, and when it fetched the deal; times in the zone so far west of UTC."""
-    zone = timezone(-timedelta(minutes=minutes_west))
+def sentences(found: BuyerSeat, zone: tzinfo = UTC) -> list[str]:
+    """What the DSP said last, and when it fetched the deal; times in that zone."""
     said = [
         f"The DSP says: {one.words}{_when(one.ext.reported_at, one.ext.reported_by, zone)}."
         for one in found.buyerstatus
@@ -43,7 +43,7 @@ def sentences(found: BuyerSeat, minutes_west: int = 0) -> list[str]:
     ]
 
 
-def _when(at: datetime | None, who: str | None, zone: timezone) -> str:
+def _when(at: datetime | None, who: str | None, zone: tzinfo) -> str:
     """` on 21 Nov 2026, 10:00 UTC+1 (as alder)`; empty where the time is not known."""
     if at is None:
         return ""

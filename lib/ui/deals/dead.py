@@ -162,7 +162,8 @@ def _notes(here: Here, found: DeadFound, span: Days, before: AudienceQuery | Non
     """Say what was asked, and what could not be checked."""
     days = (span[1] - span[0]).days + 1
     had = f" ({number(found.bids.days)} of {days} days have data)" if 0 < found.bids.days < days else ""
-    looked = f"{number(len(found.packages))} packages that have not ended"
+    has = "has" if len(found.packages) == 1 else "have"
+    looked = f"{_counted(len(found.packages), 'package')} that {has} not ended"
     exact = "Exact" if found.bids.is_exact else "From a sample"
     last = "" if before is None else f" Last days are looked for from {_day(before.start_date)}."
     st.caption(

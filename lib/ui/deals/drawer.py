@@ -1,7 +1,6 @@
 """The drawer of a package or deal: facts, delivery, history, and actions."""
 
 from collections.abc import Callable
-from datetime import timedelta, timezone
 
 import streamlit as st
 
@@ -10,7 +9,7 @@ from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.deals import actions, add_deals, change, delivery, details, gone, history, targeting
 from lib.ui.deals.columns import TONES
 from lib.ui.deals.places import OPEN, opened
-from lib.ui.frame import notes, unsaved
+from lib.ui.frame import clock, notes, unsaved
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import reported, show
@@ -121,10 +120,5 @@ def _head(here: Here, key: Key, entity: Entity, does: Abilities) -> None:
     if reason := does.why_not(key[0], *VERBS):
         st.caption(f":material/lock: {plain(reason)}.")
     if entity.as_of is not None:
-        since = facts.moment(entity.as_of.astimezone(_zone()))
+        since = facts.moment(entity.as_of.astimezone(clock.zone()))
         st.caption(f":material/history: As last known on {since}; this service can't return a single one.")
-
-
-def _zone() -> timezone:
-    """The time zone of the browser."""
-    return timezone(-timedelta(minutes=st.context.timezone_offset or 0))

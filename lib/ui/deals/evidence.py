@@ -16,13 +16,14 @@ from lib.reporting.models import AudienceQuery, DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import change, delivery
-from lib.ui.frame import sign_in
+from lib.ui.frame import clock, sign_in
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import reported
 from lib.ui.question import focus, precision
 from lib.ui.supply import catalogue, facts, insights, report
 from lib.ui.supply.rows import KINDS, Key
+from lib.wire.errors import TrancheError
 
 PLACE, CHOSEN, CHANGED, LONGEST = "evidence", "evidence_of", "changed", 90
 
@@ -32,22 +33,28 @@ def draw(here: Here, key: Key, changes: Sequence[EntityChange], words: Sequence[
 
     `words` say what each of the changes was.
     """
-    options = [number for number, one in enumerate(changes) if one.action == CHANGED]
-    if not options:
+    named = {
+        one.id: f"{facts.moment(one.at.astimezone(clock.zone()))} · {what[:LONGEST]}"
+        for one, what in zip(changes, words, strict=True)
+        if one.action == CHANGED
+    }
+    if not named:
         return
+    if st.session_state.get(CHOSEN) not in (None, *named):
+        del st.session_state[CHOSEN]
     chosen = st.selectbox(
         "Evidence of a change",
-        options,
+        list(named),
         index=None,
         placeholder="Choose a change to see the days before and after it",
-        format_func=lambda number: f"{facts.moment(changes[number].at)} · {words[number][:LONGEST]}",
+        format_func=lambda one: named[one],
         key=CHOSEN,
     )
     if chosen is None:
         insights.forget(PLACE)
         return
     with reported("The evidence", kept="Nothing was changed."):
-        _draw(here, key, changes, changes[chosen])
+        _draw(here, key, changes, next(one for one in changes if one.id == chosen))
 
 
 def _draw(here: Here, key: Key, changes: Sequence[EntityChange], one: EntityChange) -> None:
@@ -60,7 +67,7 @@ def _draw(here: Here, key: Key, changes: Sequence[EntityChange], one: EntityChan
     last = report.period(seen, base)[1]
     around = evidence.days(one.at, hours, last)
     if around is None:
-        ready = evidence.day_of(one.at, hours) + timedelta(days=evidence.FEWEST)
+        ready = evidence.day_of(one.at, hours) + timedelta(days=evidence.FEWEST + 1)
         st.info(
             f"There is evidence once the report has {evidence.FEWEST} complete days after the change, from "
             f"{numbers.days(ready, ready)} on.",
@@ -70,21 +77,32 @@ def _draw(here: Here, key: Key, changes: Sequence[EntityChange], one: EntityChan
     matter = _matter(here, key, changes, one, around, hours)
     queries = evidence.questions(base, delivery.KEY_FIELDS[key[0]], key[1], matter.others, around)
     found = insights.asked(seen, PLACE, queries)
-    if insights.is_there(found, "the evidence"):
-        _found(seen, matter, queries, found.answers())
+    if not insights.is_there(found, "the evidence"):
+        return
+    try:
+        answers = found.answers()
+    except TrancheError:
+        insights.forget(PLACE)
+        raise
+    _found(seen, matter, queries, answers)
 
 
 def _matter(
     here: Here, key: Key, changes: Sequence[EntityChange], one: EntityChange, around: EvidenceDays, hours: int
 ) -> Matter:
     client, model = catalogue.client(here), change.MODELS[key[0]]
-    changed, page = client.get(model, key[1]), client.list(model, limit=LARGEST_PAGE, ordering="id")
+    changed = client.get(model, key[1])
+    linked_model = next(other for other in change.MODELS.values() if other is not model)
+    entities, linked = (
+        client.list(one, limit=LARGEST_PAGE, ordering="id").results for one in (model, linked_model)
+    )
     first, last = around.before[0], around.after[1]
     also = [
         other for other in changes if other is not one and first <= evidence.day_of(other.at, hours) <= last
     ]
-    others = evidence.untouched(page.results, changed, first, hours)
-    return Matter(key, changed, one, also, around, others)
+    others = evidence.untouched(entities, linked, changed, first, hours)
+    beside = evidence.changed_with(changed, linked, first, hours)
+    return Matter(key, changed, one, also, beside, around, others)
 
 
 def _found(seen: Here, matter: Matter, queries: Sequence[AudienceQuery], answers: Sequence[Audience]) -> None:
@@ -93,10 +111,8 @@ def _found(seen: Here, matter: Matter, queries: Sequence[AudienceQuery], answers
     shown = Numbers.of(st.context.locale)
     st.dataframe(_table(rows, shown), hide_index=True, alt="The figures before and after the change")
     st.caption(plain(_note(seen, matter, answers, fields, shown)))
-    if matter.also:
-        count = len(matter.also)
-        what = f"{count} other change{'' if count == 1 else 's'}"
-        st.warning(f"{what} in these days: the difference is of all of them.", icon=":material/warning:")
+    for sentence in _warnings(matter):
+        st.warning(sentence, icon=":material/warning:")
     st.download_button(
         "Download as a file to check",
         partial(_file, matter, queries, rows, sign_in.still_here()),
@@ -106,6 +122,20 @@ def _found(seen: Here, matter: Matter, queries: Sequence[AudienceQuery], answers
         key="evidence_file",
         on_click="ignore",
     )
+
+
+def _warnings(matter: Matter) -> list[str]:
+    """What else was changed, so that the difference is not of this change alone."""
+    said = []
+    if count := len(matter.also):
+        what = f"{count} other change{'' if count == 1 else 's'}"
+        said.append(f"{what} in these days: the difference is of all of them.")
+    if count := len(matter.beside):
+        other = next(kind for entity, kind in KINDS.items() if entity != matter.key[0])
+        what = f"{count} linked {other.lower()}{'' if count == 1 else 's'}"
+        since = numbers.days(matter.around.before[0], matter.around.before[0])
+        said.append(f"{what} changed since {since} too: the difference may be of both.")
+    return said
 
 
 def _file(

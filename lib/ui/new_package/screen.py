@@ -3,7 +3,7 @@
 import streamlit as st
 
 from lib.insight.filters import entries, report_filters
-from lib.ui.frame import unsaved
+from lib.ui.frame import clock, unsaved
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import older, reported
@@ -42,7 +42,7 @@ def draw(here: Here) -> None:
 def _notes() -> None:
     """That the form holds a draft of before, and what a copy does not have."""
     if at := st.session_state.get(state.FOUND):
-        when = facts.moment(at.astimezone(facts.zone(state.browser_offset())))
+        when = facts.moment(at.astimezone(clock.zone()))
         st.caption(f":material/history: Your draft from {when}. Start over discards it.")
     if note := st.session_state.get(state.NOTE):
         st.warning(plain(note), icon=":material/content_copy:")

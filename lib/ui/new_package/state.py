@@ -3,7 +3,7 @@
 import logging
 import uuid
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from typing import Any
 
 import streamlit as st
@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from lib.deals.drafts import Drafts
 from lib.deals.models import Targeting
 from lib.deals.package_questions import PackageQuestion
+from lib.ui.frame import clock
 from lib.ui.frame.field_problems import FieldProblems, Path
 from lib.ui.new_package import faults, seats
 from lib.ui.new_package.faults import Faults
@@ -155,14 +156,9 @@ def problems(draft: Draft, found: Faults) -> FieldProblems:
     )
 
 
-def browser_offset() -> int:
-    """Minutes east of UTC on the reader's clock now."""
-    return -(st.context.timezone_offset or 0)
-
-
 def empty() -> Draft:
     """The form before anything is entered: it starts tomorrow."""
-    return Draft(media_type="banner", start=times.typed(_tomorrow()), offset=browser_offset())
+    return Draft(media_type="banner", start=times.typed(_tomorrow()), offset=clock.offset())
 
 
 def _resume(drafts: Drafts) -> bool:
@@ -210,6 +206,5 @@ def _show(draft: Draft) -> None:
 
 
 def _tomorrow() -> datetime:
-    zone = timezone(timedelta(minutes=browser_offset()))
-    day = datetime.now(zone).replace(tzinfo=None) + timedelta(days=1)
+    day = datetime.now(clock.zone()).replace(tzinfo=None) + timedelta(days=1)
     return day.replace(hour=0, minute=0, second=0, microsecond=0)

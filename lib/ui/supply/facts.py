@@ -1,7 +1,7 @@
 """Values of packages and deals in words: dates, prices, fees, references; alike wherever they are shown."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -44,11 +44,6 @@ def moment(at: datetime | None) -> str:
         return NOTHING
     shift = at.utcoffset()
     return f"{at.day} {at:%b %Y, %H:%M} {offset(int(shift.total_seconds() // 60) if shift else 0)}"
-
-
-def zone(minutes: int) -> timezone:
-    """The zone so many minutes east of UTC."""
-    return timezone(timedelta(minutes=minutes))
 
 
 def span(package: SupplyPackage) -> str:
