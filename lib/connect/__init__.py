@@ -1,0 +1,99 @@
+"""Makes the clients of a person from the settings; the only folder that knows embedded from remote."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+
+from sqlalchemy import make_url
+
+from lib import private
+from lib.connect.clients import Clients
+from lib.connect.opening import Installation, installation
+from lib.deals.client import Deals
+from lib.deals.drafts import Drafts
+from lib.deals.package_notes import PackageNotes
+from lib.deals.package_questions import PackageQuestions
+from lib.people import Person
+from lib.reporting.client import ONCE, Reporting
+from lib.settings import Settings
+from lib.views import Kept
+from lib.views.scope import Scope
+from lib.wire.errors import Misconfigured
+
+__all__ = ["Clients", "Installation", "connect", "installation", "locked_out", "one_desk"]
+SLICER_SECONDS = 60
+
+
+def connect(person: Person, settings: Settings, session_id: str = "") -> Clients:
+    """The clients of this person: each over the embedded service or a remote one.
+
+    Queries of the session `session_id` stop when its tab is closed.
+
+    Embedded services get a token of this person. Remote services get the desk's own token, so permissions
+    are checked here.
+    """
+    here = installation(settings)
+    return Clients(
+        _reporting(here, person, session_id),
+        partial(_deals, here, person),
+        tuple(pair for pair in _slicers(here) if person.may_see(*pair)),
+        Drafts(here.access.store.engine, settings.curate_url, person),
+        PackageQuestions(here.access.store.engine, settings.curate_url, settings.base_url, person),
+        PackageNotes(here.access.store.engine, settings.curate_url, person),
+        Kept(Scope(here.access.store.engine, settings.base_url, person), settings.curate_url),
+        settings.base_url,
+        settings.curate_url,
+        0 if here.lines.reporting is None else SLICER_SECONDS,
+        settings.price_currency,
+        settings.price_unit,
+    )
+
+
+@contextmanager
+def one_desk(settings: Settings) -> Iterator[None]:
+    """Lock this data directory, and restrict its files; Misconfigured if another desk runs over it.
+
+    Desks with a database of PostgreSQL share a data directory with each other. The command line and `tranche
+    serve` may work beside a desk.
+    """
+    is_shared = make_url(settings.database_url).get_backend_name() == "postgresql"
+    with private.alone(settings.home / "desk.lock", shared=is_shared) as other:
+        if other:
+            whose = f" (process {other})" if other > 0 else ""
+            raise Misconfigured(
+                f"A desk is running over {settings.home} already{whose}: stop it, or give this one a home of "
+                "its own by TRANCHE_HOME. Only desks over PostgreSQL (database_url) can share one"
+            )
+        private.close(settings.home)
+        yield
+
+
+def locked_out(settings: Settings) -> str:
+    """A sentence about people who still have the demo password outside demo mode; empty if there are none."""
+    names = installation(settings).people.locked()
+    if not names:
+        return ""
+    return (
+        f"Demo mode is off, and {', '.join(names)} can't sign in or use tokens: everybody knows their "
+        "password. Give each another (tranche user password NAME) or remove them (tranche user remove NAME)."
+    )
+
+
+def _reporting(here: Installation, person: Person, session_id: str) -> Reporting:
+    line = here.lines.reporting
+    if line is None:
+        return Reporting(here.http, here.passes.of(person, "reporting"), replace(ONCE, session=session_id))
+    return Reporting(line.http, line.credential, replace(line.patience, session=session_id))
+
+
+def _deals(here: Installation, person: Person) -> Deals:
+    elsewhere = here.lines.deals
+    return Deals(here.http, here.passes.of(person, "deals")) if elsewhere is None else elsewhere.of(person)
+
+
+def _slicers(here: Installation) -> Iterable[tuple[str, str]]:
+    """All slicers; of a remote service, those that the settings name."""
+    if here.lines.reporting is None:
+        return here.warehouse.slicers()
+    return ((project, name) for project, _, name in (one.partition("/") for one in here.settings.slicers))
