@@ -1,4 +1,4 @@
-"""What wins cost beside each seat's price on New package: the rows of a slicer against plain pandas."""
+"""What wins cost beside each price on New package and in a deal's drawer: a slicer against plain pandas."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -80,9 +80,9 @@ def seated() -> pd.DataFrame:
     return seated_rows()
 
 
-def by_hand(rows: pd.DataFrame) -> tuple[list[float], float]:
-    """Quartiles of the win CPM of sites on days in the last 30 days, by impressions; and the win rate."""
-    rows = rows[rows["time"].dt.date > LAST_DAY - dt.timedelta(days=30)]
+def by_hand(rows: pd.DataFrame, days: int = 30) -> tuple[list[float], float]:
+    """Quartiles of the win CPM of sites on days in the last ones, by impressions; and the win rate."""
+    rows = rows[rows["time"].dt.date > LAST_DAY - dt.timedelta(days=days)]
     groups = rows.groupby(["site_domain", rows["time"].dt.date])[["spend", "imps"]].sum()
     groups = groups[groups["imps"] > 0]
     groups = groups.assign(cpm=1000 * groups["spend"] / groups["imps"]).sort_values("cpm")
@@ -181,6 +181,52 @@ def test_another_targeting_gives_up_what_was_asked(visit: Visit, seated: pd.Data
     desk.session_state["np_seats"] = []
     clean(desk.run())
     assert "form_prices" not in desk.session_state["insights"]
+
+
+def change(visit: Visit, deal: int) -> AppTest:
+    """The form Change in the drawer of a deal, before anything has come."""
+    desk = visit("deals", slicer="seated", open=f"demand_deals-{deal}")
+    return clean(desk.button_group(key="drawer_shown").set_value("Change").run())
+
+
+def test_beside_the_price_of_a_deal(visit: Visit, seated: pd.DataFrame) -> None:
+    """Change has what the deal's seat won in its package in the last 7 days, and where the typed price is."""
+    first, rate = by_hand(seated[seated["seat"] == "1"], days=7)
+    desk = change(visit, 1)
+    assert any("Computing what wins cost" in text for text in said(desk))
+    desk = come(desk)
+    key = "change-demand_deals-1-price"
+    desk = clean(desk.text_input(key=key).set_value(f"{first[0] - 0.01:.2f}").run())
+    own, note = said(desk)
+    assert own == (
+        f"Wins of this seat: {figures(first)} Your price is below the lower quartile. Win rate {rate:.1f} %."
+    )
+    assert "Exact" in note and "Not counted in: " in note and "Device" in note
+    desk = clean(desk.text_input(key=key).set_value("not a price").run())
+    assert said(desk)[0] == f"Wins of this seat: {figures(first)} Win rate {rate:.1f} %."
+
+
+def test_each_package_of_a_deal(visit: Visit, seated: pd.DataFrame) -> None:
+    """A deal of two packages has a sentence for each, and one of none has none."""
+    desk = change(visit, 1)
+    desk.session_state["change-demand_deals-1-supply_deals"] = [1, 2]
+    desk = come(clean(desk.run()))
+    sentences = [text for text in said(desk) if "Wins of this seat" in text]
+    assert [text.split(":")[0] for text in sentences] == ["Morning News", "Evening Sports"]
+    desk.session_state["change-demand_deals-1-supply_deals"] = []
+    assert not said(clean(desk.run()))
+
+
+def test_a_failure_is_asked_anew(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the service fails beside a price this is said, and the next run asks again."""
+    with monkeypatch.context() as broken:
+        broken.setattr(
+            seat_prices, "question", lambda base, *_: base.model_copy(update={"split_by": ("no",)})
+        )
+        desk = come(change(visit, 1))
+        assert any("What wins cost could not be loaded" in one.value for one in desk.caption)
+    desk = come(clean(desk.run()))
+    assert said(desk)[0].startswith("Wins of this seat")
 
 
 @pytest.mark.parametrize(

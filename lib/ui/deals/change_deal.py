@@ -7,7 +7,7 @@ import streamlit as st
 
 from lib.deals import fields
 from lib.deals.models import SupplyPackage
-from lib.ui.deals import more_fields
+from lib.ui.deals import more_fields, price_in_change
 from lib.ui.deals.edits import FEE_TYPE, Fields
 from lib.ui.frame.field_problems import FieldProblems, Path, beside
 from lib.ui.frame.frame import Here
@@ -73,10 +73,20 @@ def draw(here: Here, prefix: str, problems: FieldProblems) -> None:
             if prefix + name in state:
                 st.toggle(plain(facts.title(name)), key=prefix + name, persist_state="session")
     beside(text for name in SWITCHES for text in problems.at(name))
+    _guide(here, prefix)
     _terms(here, prefix, problems)
     more_fields.draw(fields.DEALS, prefix, problems)
     if f"{prefix}supply_deals" in state:
         _packages(here, prefix, problems)
+
+
+def _guide(here: Here, prefix: str) -> None:
+    """Draw what wins cost, where the deal has a price."""
+    state = st.session_state
+    if f"{prefix}price" in state:
+        price = more_fields.sent("price", state[f"{prefix}price"] or "")
+        packages = state.get(f"{prefix}supply_deals", ())
+        price_in_change.draw(here, state.get(f"{prefix}seat"), price, packages)
 
 
 def _seat(here: Here, prefix: str, problems: FieldProblems) -> None:

@@ -11,8 +11,8 @@ from lib.insight.kinds import KINDS
 from lib.ui.frame.field_problems import FieldProblems, beside
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.new_package import names, numbers, seat_guide, seats, state
-from lib.ui.supply import catalogue, links, permission, prices
+from lib.ui.new_package import names, numbers, seats, state
+from lib.ui.supply import catalogue, links, permission, prices, seat_guide
 from lib.ui.supply.draft import Draft
 from lib.ui.supply.words import NO_FEES, OFFSETS, fee_title, offset
 from lib.ui.targeting import picker
@@ -23,6 +23,8 @@ SWITCHES = (
     ("Dynamic bidding", state.DYNAMIC, None),
     ("True price", state.TRUE_PRICE, "True price optimisation"),
 )
+GUIDES = seat_guide.GuidePlace("form_prices", days=30)
+SEE_THERE = "Parts of the targeting are not counted in, see there."
 DEALS = {"new": "New deals for seats", "existing": "Existing deals", "none": "None yet"}
 SHOWN = (
     ("name",), ("media_type",), ("start_date",), ("end_date",), ("create_demand_deals",), ("demand_deals",),
@@ -55,10 +57,11 @@ def draw(here: Here, draft: Draft, problems: FieldProblems, translation: Transla
     )  # fmt: skip
     if draft.deals == "new":
         money = prices.of(here)
-        guide = seat_guide.of(here, translation, draft.seats, money)
+        typed = {seat: terms.amount for seat, terms in draft.seats.items()}
+        guide = seat_guide.of(here, GUIDES, translation, typed, money)
         offer_of_seats = numbers.TypedIds(not does.lists, closed)
         seats.draw(catalogue.seats(here), problems, offer_of_seats, money, guide.by_seat)
-        seat_guide.draw_note(guide)
+        seat_guide.draw_note(guide, SEE_THERE if translation.left_out else "")
         _terms(draft, problems, does.fees, closed, money)
     elif draft.deals == "existing":
         _links(here, problems, does, closed)

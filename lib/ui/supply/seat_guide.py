@@ -1,4 +1,4 @@
-"""Beside each seat's price: what wins cost in this targeting, and where the typed price is among them.
+"""Beside a seat's price: what wins cost in a targeting, and where the typed price is among them.
 
 It is computed in the background and never waited for: what is typed is drawn at once, and the sentence comes
 when it is there. Another targeting gives up what was asked before.
@@ -21,12 +21,19 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.supply import insights, report
-from lib.ui.supply.draft import Terms
 from lib.ui.supply.prices import BY_CPM, Prices
 from lib.wire.errors import TrancheError
 
-PLACE, DAYS, MOST = "form_prices", 30, 12
+MOST = 12
 NO_FIELDS = "This slicer has no data field for the win CPM, or none that counts wins, to compare prices with."
+
+
+@dataclass(frozen=True)
+class GuidePlace:
+    """Where guides are drawn, as a key of the session, and over how many last days they are."""
+
+    key: str
+    days: int
 
 
 @dataclass(frozen=True)
@@ -41,35 +48,45 @@ class SeatGuide:
 NOTHING = SeatGuide({})
 
 
-def of(here: Here, translation: Translation, terms: Mapping[int, Terms], money: Prices) -> SeatGuide:
-    """What is known by now; what is missing is asked for."""
+def of(
+    here: Here,
+    place: GuidePlace,
+    translation: Translation,
+    typed: Mapping[int, Decimal | None],
+    money: Prices,
+) -> SeatGuide:
+    """What is known by now; what is missing is asked for.
+
+    `translation` is the targeting, `typed` the price of each seat, if there is one; 0 stands for no seat.
+    """
     fields = win_prices.win_fields(here.slicer)
-    if not terms or fields is None:
-        insights.forget(PLACE)
-        return SeatGuide({}, NO_FIELDS) if terms else NOTHING
-    told = list(terms)[:MOST] if seat_prices.tells_seats(here.slicer) else []
-    base = report.question(here, translation.filters, DAYS, ())
+    if not typed or fields is None:
+        insights.forget(place.key)
+        return SeatGuide({}, NO_FIELDS) if typed else NOTHING
+    told = [seat for seat in typed if seat][:MOST] if seat_prices.tells_seats(here.slicer) else []
+    base = report.question(here, translation.filters, place.days, ())
     queries = [seat_prices.question(base, here.slicer, fields, seat) for seat in (None, *told)]
-    found = insights.asked(here, PLACE, queries)
+    found = insights.asked(here, place.key, queries)
     if not found.is_done:
         return SeatGuide({}, "Computing what wins cost in this targeting.", found)
     try:
         answers = found.answers()
     except TrancheError as error:
-        insights.forget(PLACE)
+        insights.forget(place.key)
         return SeatGuide({}, f"What wins cost could not be loaded: {error.reason.rstrip('.')}.")
     every, *each = (seat_prices.seat_prices(answer, here.slicer, fields) for answer in answers)
     words = SeatWords(here.slicer.data_field(fields.cpm), Numbers.of(st.context.locale), money)
     known = dict(zip(told, each, strict=True))
-    by_seat = {seat: words.sentence(one.amount, every, known.get(seat)) for seat, one in terms.items()}
-    return SeatGuide(by_seat if every.won else {}, _note(here, queries, (every, *each), fields, translation))
+    by_seat = {seat: words.sentence(price, every, known.get(seat)) for seat, price in typed.items()}
+    return SeatGuide(by_seat if every.won else {}, _note(here, queries, (every, *each), fields))
 
 
-def draw_note(guide: SeatGuide) -> None:
-    """Draw what the sentences are computed from, and look again until they are there."""
+def draw_note(guide: SeatGuide, left_out: str = "") -> None:
+    """Draw what the sentences are computed from and leave out; look again until they are there."""
     if guide.note:
         icon = ":material/hourglass_top:" if guide.coming else ":material/info:"
-        st.caption(f"{icon} {plain(guide.note)}")
+        said = f"{guide.note} {left_out}" if guide.by_seat and left_out else guide.note
+        st.caption(f"{icon} {plain(said)}")
     if guide.coming is not None:
         insights.look_again(guide.coming)
 
@@ -108,7 +125,6 @@ def _note(
     queries: Sequence[AudienceQuery],
     found: Sequence[SeatPrices],
     fields: WinFields,
-    translation: Translation,
 ) -> str:
     """The days, how exact the figures are, and what they are of."""
     days = numbers.days(*report.period(here, queries[0]))
@@ -119,8 +135,7 @@ def _note(
     exact = "Exact" if all(one.is_exact for one in won) else "Estimated from a sample"
     wins = (here.slicer.data_field(fields.wins).description or fields.wins).lower()
     groups = f"averages by {named.lower()}, " if named else ""
-    rest = " Parts of the targeting are not counted in, see there." if translation.left_out else ""
     return (
         f"Win CPM, {days} · {here.project}/{here.slicer_name} · {exact} · {groups}weighted by {wins}; single "
-        f"auctions scatter more widely.{rest}"
+        "auctions scatter more widely."
     )
