@@ -4,7 +4,7 @@ This is the mediant inequality. A record with x = 0 and another y takes the limi
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from lib.reporting.definition import Definition
 from lib.reporting.engines.resident.layout import Floats
 from lib.reporting.expressions import BinaryOperation, Expression
 from lib.reporting.measures import is_additive, measures
+
+Limits = dict[str, tuple[float, float]]
 
 
 class Bounds:
@@ -23,34 +25,38 @@ class Bounds:
             for measure in measures(definition).values()
             if isinstance(measure.expression, BinaryOperation) and _is_ratio_of_sums(measure.expression)
         }
-        self.limits = dict.fromkeys(self.ratios, (math.inf, -math.inf))
 
     @property
     def atoms(self) -> frozenset[str]:
         """The atoms that the ratios are made of."""
         return frozenset[str]().union(*(ratio.fields() for ratio in self.ratios.values()))
 
-    def add(self, atoms: Mapping[str, Floats]) -> None:
-        """Take in records, by the atoms of each."""
-        for name, ratio in self.ratios.items():
-            above, below = ratio.left.evaluate(atoms), ratio.right.evaluate(atoms)
-            low, high = self.limits[name]
-            positive = below > 0
-            values = above[positive] / below[positive]
-            low, high = values.min(initial=low), values.max(initial=high)
-            loose = above[~positive]
-            is_unlimited = bool((below < 0).any())
-            self.limits[name] = (
-                -math.inf if is_unlimited or (loose < 0).any() else float(low),
-                math.inf if is_unlimited or (loose > 0).any() else float(high),
-            )
+    def of(self, atoms: Mapping[str, Floats]) -> Limits:
+        """The limits of each ratio over some records, by the atoms of each; infinite where there is none."""
+        return {name: _limits(ratio, atoms) for name, ratio in self.ratios.items()}
 
-    def known(self) -> dict[str, tuple[float | None, float | None]]:
-        """The limits of each ratio; None on a side without one."""
-        return {
-            name: (low if math.isfinite(low) else None, high if math.isfinite(high) else None)
-            for name, (low, high) in self.limits.items()
-        }
+    def of_all(self, days: Sequence[Limits]) -> dict[str, tuple[float | None, float | None]]:
+        """The limits over all records, from those of each day; None on a side without one."""
+        together = {}
+        for name in self.ratios:
+            low = min((day[name][0] for day in days), default=math.inf)
+            high = max((day[name][1] for day in days), default=-math.inf)
+            together[name] = (
+                low if math.isfinite(low) else None,
+                high if math.isfinite(high) else None,
+            )
+        return together
+
+
+def _limits(ratio: BinaryOperation, atoms: Mapping[str, Floats]) -> tuple[float, float]:
+    above, below = ratio.left.evaluate(atoms), ratio.right.evaluate(atoms)
+    positive = below > 0
+    values, loose = above[positive] / below[positive], above[~positive]
+    is_unlimited = bool((below < 0).any())
+    return (
+        -math.inf if is_unlimited or (loose < 0).any() else float(values.min(initial=math.inf)),
+        math.inf if is_unlimited or (loose > 0).any() else float(values.max(initial=-math.inf)),
+    )
 
 
 def _is_ratio_of_sums(expression: BinaryOperation) -> bool:

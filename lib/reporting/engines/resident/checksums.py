@@ -1,7 +1,8 @@
 """Checksums of a layout's files: a CRC-32 of every 64 KiB.
 
 Opening a file checks its size and some blocks, the first, the last and others by chance: a small file is
-checked whole, a large one in milliseconds. `tranche verify` checks every block.
+checked whole, a large one in milliseconds. `tranche verify` checks every block. What a file has beyond its
+size was appended for a later layout (earlier.py); it is neither read nor checked.
 """
 
 import base64
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 BLOCK = 1 << 16
 SAMPLED = 32
@@ -32,41 +34,52 @@ class Sum:
     blocks: str
 
     @classmethod
-    def of(cls, path: Path) -> "Sum":
-        """Read the whole file."""
-        crcs = []
+    def of(cls, path: Path, earlier: "Sum | None" = None, same: int = 0) -> "Sum":
+        """Read the file, except for blocks within its first `same` bytes: those are as in `earlier`."""
+        crcs = earlier.crcs[: same // BLOCK].tolist() if earlier else []
         with path.open("rb") as file:
+            file.seek(len(crcs) * BLOCK)
             while block := file.read(BLOCK):
                 crcs.append(zlib.crc32(block))
         packed = np.array(crcs, dtype="<u4").tobytes()
         return cls(path.stat().st_size, base64.b64encode(packed).decode("ascii"))
 
+    @property
+    def crcs(self) -> npt.NDArray[np.uint32]:
+        """The CRC-32 of each block."""
+        return np.frombuffer(base64.b64decode(self.blocks), "<u4")
+
     def check_size(self, path: Path) -> None:
-        """Raise Damaged where the file is missing, or of another size."""
+        """Raise Damaged where the file is missing, or shorter."""
         try:
             size = path.stat().st_size
         except OSError as error:
             raise Damaged(f"{path.name}: {error.strerror}") from None
-        if size != self.size:
+        if size < self.size:
             raise Damaged(f"{path.name} has {size:,} bytes instead of {self.size:,}")
 
     def check(self, path: Path, whole: bool = False) -> None:
         """Raise Damaged where a block, of some or of the `whole` file, is not as it was written."""
         self.check_size(path)
-        crcs = np.frombuffer(base64.b64decode(self.blocks), "<u4")
+        self._check(path, _places(len(self.crcs), whole))
+
+    def check_edge(self, path: Path, at: int) -> None:
+        """The same for the block that the byte `at` cuts in two."""
+        self.check_size(path)
+        if at % BLOCK:
+            self._check(path, [at // BLOCK])
+
+    def _check(self, path: Path, blocks: list[int]) -> None:
+        crcs = self.crcs
         try:
             with path.open("rb") as file:
-                for number in _places(len(crcs), whole):
-                    file.seek(number * BLOCK)
-                    if zlib.crc32(file.read(BLOCK)) != crcs[number]:
-                        raise Damaged(f"{path.name} is changed within {BLOCK:,} bytes of {number * BLOCK:,}")
+                for number in blocks:
+                    start = number * BLOCK
+                    file.seek(start)
+                    if zlib.crc32(file.read(min(BLOCK, self.size - start))) != crcs[number]:
+                        raise Damaged(f"{path.name} is changed within {BLOCK:,} bytes of {start:,}")
         except OSError as error:
             raise Damaged(f"{path.name}: {error.strerror}") from None
-
-
-def of_folder(folder: Path) -> dict[str, Sum]:
-    """The checksums of all files in a folder, by name."""
-    return {path.name: Sum.of(path) for path in sorted(folder.iterdir())}
 
 
 def _places(blocks: int, whole: bool) -> list[int]:

@@ -1,11 +1,11 @@
-"""Text columns as codes: written a day at a time, sorted once all values are known.
+"""Key fields as codes: written a day at a time, by a dictionary that is sorted once all values are known.
 
 A day's codes point into that day's own values. When the last day is in, the union of all values is sorted
-and the codes are rewritten to point there, in the narrowest type that holds them.
+and the codes are rewritten to point there, in the narrowest type that holds them. Those of an earlier layout
+are rewritten only where they changed.
 """
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +13,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lib.reporting.engines.resident.layout import DistinctColumn, KeyColumn, narrowest
+from lib.reporting.engines.resident.checksums import Sum
+from lib.reporting.engines.resident.earlier import Earlier
+from lib.reporting.engines.resident.layout import KeyColumn, narrowest
+from lib.reporting.engines.resident.written import Before, CodeWriter, LaneWriter, Local
 
-Local = npt.NDArray[np.int32]
 Places = npt.NDArray[np.int64]
-CHUNK = 1 << 20
-MISSING = np.uint64(2**64 - 1)
 
 
 def encode(column: pa.Array | pa.ChunkedArray) -> tuple[Local, pa.Array]:
@@ -44,70 +44,73 @@ def _one_empty(codes: Local, values: pa.Array) -> Local:
     return np.where(empty, len(values) - 1, np.arange(len(values))).astype(np.int32)[codes]
 
 
-class KeyWriter:
-    """Writes `<stem>.codes` and `<stem>.arrow` for a key field with one value per record."""
+def occurring(codes: Local, values: int) -> npt.NDArray[np.bool_]:
+    """Which of so many values have a code here."""
+    found = np.zeros(values, dtype=bool)
+    found[codes] = True
+    return found
 
-    def __init__(self, stem: Path, number: int) -> None:
-        self.stem, self.number = stem, number
+
+class KeyWriter:
+    """Writes `<stem>.codes` and `<stem>.arrow` for the key field `name`, which has one value per record."""
+
+    is_segmented = False
+
+    def __init__(self, stem: Path, number: int, name: str, earlier: Earlier | None) -> None:
+        self.stem, self.number, self.name, self.earlier = stem, number, name, earlier
+        before = Before(earlier, earlier.layout.codes(name), self.elements) if earlier else None
+        self.codes = CodeWriter(stem.with_suffix(".codes"), before)
         self.values: list[pa.Array] = []
-        self.elements: list[int] = []
-        self.local = stem.with_suffix(".local")
-        self.local.touch()
+
+    def elements(self, place: int) -> slice:
+        """Which codes of the earlier layout are a day's."""
+        return self.earlier.records(place) if self.earlier else slice(0, 0)
 
     def add(self, column: pa.ChunkedArray, order: Places) -> None:
         """Add a day: its column in file order, and the order in which its records shall lie."""
         codes, values = encode(column)
-        self._append(codes[order], values)
+        self._add(codes[order], values)
+
+    def keep(self, place: int) -> None:
+        """Add a day of the earlier layout."""
+        self.codes.keep(place)
 
     def finish(self) -> KeyColumn:
         """Sort the dictionary, rewrite the codes, and say what there is now."""
-        everything = pa.concat_arrays(self.values) if self.values else pa.array([], pa.string())
+        before = self._before()
+        used = self.codes.used(len(before))
+        everything = pa.concat_arrays([before.filter(pa.array(used)), *self.values])
         unique = everything.unique()
         dictionary = unique.take(pc.sort_indices(unique))
-        places = pc.index_in(everything, value_set=dictionary).to_numpy(zero_copy_only=False)
-        used = self._rewrite(places, narrowest(len(dictionary)), len(dictionary))
-        dictionary = self._keep_used(dictionary, used)
+        places = pc.index_in(everything, value_set=dictionary).to_numpy(zero_copy_only=False).astype(np.int64)
+        table = np.full(len(before), -1, np.int64)
+        table[used] = places[: used.sum()]
+        tables = np.split(places[used.sum() :], np.cumsum([len(values) for values in self.values]))[:-1]
+        self.codes.finish(table, tables, narrowest(len(dictionary)))
         with pa.OSFile(str(self.stem.with_suffix(".arrow")), "wb") as sink:
-            table = pa.table({"value": dictionary})
-            with pa.ipc.new_file(sink, table.schema) as writer:
-                writer.write_table(table)
-        return KeyColumn(self.number, len(dictionary), sum(self.elements), self._segmented())
+            content = pa.table({"value": dictionary})
+            with pa.ipc.new_file(sink, content.schema) as writer:
+                writer.write_table(content)
+        return KeyColumn(self.number, len(dictionary), self.codes.elements, self.is_segmented)
 
-    def _append(self, codes: Local, values: pa.Array) -> None:
-        with self.local.open("ab") as file:
-            np.ascontiguousarray(codes, dtype=np.int32).tofile(file)
-        self.values.append(values)
-        self.elements.append(len(codes))
+    def sums(self) -> dict[str, Sum]:
+        """The checksums of its files."""
+        dictionary = self.stem.with_suffix(".arrow")
+        return {self.codes.path.name: self.codes.sum(), dictionary.name: Sum.of(dictionary)}
 
-    def _rewrite(self, places: npt.NDArray[Any], dtype: str, values: int) -> npt.NDArray[np.bool_]:
-        used = np.zeros(values, dtype=bool)
-        start = 0
-        with self.local.open("rb") as source, self.stem.with_suffix(".codes").open("wb") as target:
-            for own, count in zip(self.values, self.elements, strict=True):
-                table = places[start : start + len(own)].astype(dtype)
-                codes = table[np.fromfile(source, np.int32, count)]
-                used[codes] = True
-                codes.tofile(target)
-                start += len(own)
-        self.local.unlink()
-        return used
+    def _add(self, codes: Local, values: pa.Array) -> None:
+        """Add the codes of a day, and of its values those that occur."""
+        there = occurring(codes, len(values))
+        if not there[:-1].all():
+            codes = (np.cumsum(there, dtype=np.int32) - 1)[codes]
+        self.codes.add(codes)
+        self.values.append(values.filter(pa.array(there)))
 
-    def _keep_used(self, dictionary: pa.Array, used: npt.NDArray[np.bool_]) -> pa.Array:
-        """Drop values that no record has (each day's dictionary brings the empty string along)."""
-        if used.all():
-            return dictionary
-        path = self.stem.with_suffix(".codes")
-        old, new = narrowest(len(dictionary)), narrowest(int(used.sum()))
-        shift = (np.cumsum(used) - 1).clip(0).astype(new)
-        draft = path.with_suffix(".draft")
-        with path.open("rb") as source, draft.open("wb") as target:
-            while len(codes := np.fromfile(source, old, CHUNK)):
-                shift[codes].tofile(target)
-        draft.replace(path)
-        return dictionary.filter(pa.array(used))
-
-    def _segmented(self) -> bool:
-        return False
+    def _before(self) -> pa.Array:
+        if self.earlier is None:
+            return pa.array([], pa.string())
+        self.earlier.check(f"{self.stem.name}.arrow")
+        return self.earlier.layout.dictionary(self.name)
 
 
 class SegmentedKeyWriter(KeyWriter):
@@ -116,11 +119,19 @@ class SegmentedKeyWriter(KeyWriter):
     A record without elements belongs to the empty string; an element repeated in a record counts once.
     """
 
-    def __init__(self, stem: Path, number: int) -> None:
-        super().__init__(stem, number)
+    is_segmented = True
+
+    def __init__(self, stem: Path, number: int, name: str, earlier: Earlier | None) -> None:
+        super().__init__(stem, number, name, earlier)
+        self.ends = LaneWriter(stem.with_suffix(".indptr"), earlier, np.zeros(1, np.int64).tobytes())
         self.written = 0
-        with stem.with_suffix(".indptr").open("wb") as file:
-            np.zeros(1, np.int64).tofile(file)
+
+    def elements(self, place: int) -> slice:
+        """Which codes of the earlier layout are a day's."""
+        if self.earlier is None:
+            return slice(0, 0)
+        records, indptr = self.earlier.records(place), self.earlier.layout.indptr(self.name)
+        return slice(int(indptr[records.start]), int(indptr[records.stop]))
 
     def add(self, column: pa.ChunkedArray, order: Places) -> None:
         """Add a day: its list column in file order, and the order in which its records shall lie."""
@@ -129,14 +140,28 @@ class SegmentedKeyWriter(KeyWriter):
         lengths = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
         codes, values = encode(lists.flatten())
         starts, lengths, codes = _whole(lengths, codes, len(values) - 1)
-        gathered = codes[_ranges(starts[order], lengths[order])]
-        self._append(gathered, values)
-        with self.stem.with_suffix(".indptr").open("ab") as file:
-            (self.written + np.cumsum(lengths[order])).tofile(file)
-        self.written += int(lengths.sum())
+        self._add(codes[_ranges(starts[order], lengths[order])], values)
+        self._end(np.cumsum(lengths[order]))
 
-    def _segmented(self) -> bool:
-        return True
+    def keep(self, place: int) -> None:
+        """Add a day of the earlier layout."""
+        super().keep(place)
+        if self.earlier is None:
+            return
+        records, indptr = self.earlier.records(place), self.earlier.layout.indptr(self.name)
+        if place < self.earlier.led:
+            self.written = int(indptr[records.stop])
+        else:
+            self._end(indptr[records.start + 1 : records.stop + 1] - indptr[records.start])
+
+    def sums(self) -> dict[str, Sum]:
+        """The checksums of its files."""
+        return super().sums() | {self.ends.path.name: self.ends.sum()}
+
+    def _end(self, ends: Places) -> None:
+        """Add where the records of a day end, counted from its first element."""
+        self.ends.add(self.written + ends)
+        self.written += int(ends[-1]) if len(ends) else 0
 
 
 def _whole(lengths: Places, codes: Local, missing: int) -> tuple[Places, Places, Local]:
@@ -156,35 +181,3 @@ def _ranges(starts: Places, lengths: Places) -> Places:
     """`starts[0] … starts[0]+lengths[0]-1, starts[1] …` as one array."""
     ends = np.cumsum(lengths)
     return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - ends + lengths, lengths)
-
-
-class IdentityWriter:
-    """Writes `<stem>.codes` for values that are counted, never shown: places in the order of their hashes.
-
-    The order of hashes is a random order, so the first θ of all places are a random sample of users. For an
-    audience source, `<stem>.order` lists the records by user.
-    """
-
-    def __init__(self, stem: Path, number: int, ordered: bool) -> None:
-        self.stem, self.number, self.ordered = stem, number, ordered
-        self.hashes = stem.with_suffix(".hashes")
-        self.hashes.touch()
-
-    def add(self, column: pa.ChunkedArray, order: Places) -> None:
-        """Add a day: its column in file order, and the order in which its records shall lie."""
-        codes, values = encode(column)
-        texts = values.to_numpy(zero_copy_only=False)
-        hashed = np.minimum(pd.util.hash_array(texts, categorize=False), MISSING - np.uint64(1))
-        hashed[texts == ""] = MISSING
-        with self.hashes.open("ab") as file:
-            hashed[codes][order].tofile(file)
-
-    def finish(self) -> DistinctColumn:
-        """Turn hashes into places, and say how many there are."""
-        unique, places = np.unique(np.fromfile(self.hashes, np.uint64), return_inverse=True)
-        self.hashes.unlink()
-        values = len(unique) - int(len(unique) > 0 and unique[-1] == MISSING)
-        places.astype(np.uint32).tofile(self.stem.with_suffix(".codes"))
-        if self.ordered:
-            np.argsort(places, kind="stable").astype(np.uint32).tofile(self.stem.with_suffix(".order"))
-        return DistinctColumn(self.number, values, self.ordered)

@@ -10,17 +10,23 @@ One folder per version of a slicer, made from its Parquet rows by build.py, read
     time.codes           per record the place of its hour in `hours`
     block_N.lanes        additive atoms per record, eight bytes each: the first eight in block 0, up to 32
                          in each of the others; the first of all is 1
-    size.lane            the sampling size of each record
+    size.lane            the sampling size of each record, which is share.lane times the size of the day
+    share.lane           the size of each record in its day
+    draw.lane            its random number divided by that, ascending in each day
     value_N.lane         a column of which minimum or maximum is asked, NaN where missing
     distinct_N.codes     places of values or users in random order; the missing are the last place
+    distinct_N.hashes    what the places stand for, ascending
     distinct_N.order     audience sources only: records ordered by user
+    days.json            what the next layout needs of each day (days.py)
 
-Records lie by day (of the slicer's own zone), inside a day in sampling order. Everything is a cache. A file
-that is mapped is never written to again: a layout that is damaged is put aside, and another built.
+Records lie by day (of the slicer's own zone), inside a day in sampling order. Everything is a cache. Bytes
+that are mapped are never written to again: a layout that is damaged is put aside, and another built; what is
+appended for the next version (earlier.py) lies behind them.
 """
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
@@ -35,7 +41,7 @@ import pyarrow as pa
 from lib.reporting.engines.resident.checksums import Damaged, Sum
 
 FIRST_LANES, MORE_LANES = 8, 32
-FORMAT = 4
+FORMAT = 5
 CONTENTS, DIGEST = "layout.json", "layout.json.sha256"
 
 State = tuple[int, int, int]
@@ -108,7 +114,8 @@ class Contents:
 
     def save(self, folder: Path) -> None:
         """Write layout.json and its digest."""
-        content = json.dumps(asdict(self)).encode()
+        nested = {part: _plain(getattr(self, part)) for part in ("keys", "distinct", "sums")}
+        content = json.dumps(vars(self) | nested).encode()
         (folder / CONTENTS).write_bytes(content)
         (folder / DIGEST).write_text(f"{sha256(content).hexdigest()}  {CONTENTS}\n", encoding="ascii")
 
@@ -242,6 +249,11 @@ class Layout:
         self._states[file] = _state(path)
         self.contents.sums[file].check(path)
         return path
+
+
+def _plain(parts: Mapping[str, object]) -> dict[str, dict[str, object]]:
+    """Dataclasses as dictionaries. `asdict` copies every number."""
+    return {name: vars(part) for name, part in parts.items()}
 
 
 def _state(path: Path) -> State:

@@ -4,6 +4,9 @@ Every record has a size s > 0 and a random u in (0, 1) of its own; inside a day 
 sample is q < τ, a prefix of every day; a record is in it with probability min(1, τ·s) and weighs the inverse
 (Poisson sampling with probability proportional to size: Särndal, Swensson, Wretman, *Model Assisted Survey
 Sampling*, 3.6). A larger τ contains the smaller.
+
+A size is the product of what the record is in its day (1 on average) and what the day is in the layout. So a
+day's order follows from its own records, whatever days come and go.
 """
 
 import numpy as np
@@ -11,21 +14,37 @@ import numpy.typing as npt
 
 GRID_STEP = 2 ** (1 / 16)
 SMALLEST_SAMPLE = 1000
+LONGEST_GRID = 1024  # from all records down to one of 2^64
+ROUNDING = 2.0**-40
 
 Floats = npt.NDArray[np.float64]
+Sizes = npt.NDArray[np.float32]
 
 
-def scales(sums: dict[str, float], records: int) -> dict[str, float]:
-    """Mean |y| per additive field, from Σ|y|; fields that are all zero are left out."""
-    return {name: total / records for name, total in sums.items() if total > 0}
+def sizes_in_day(columns: dict[str, Floats], records: int) -> tuple[Sizes, dict[str, float]]:
+    """The size of each record in its day: the mean of 1 and of |y| / mean|y| over the day's `columns`.
+
+    A missing y counts as 0, and columns that are all zero are left out. Also returned: Σ|y| of each column.
+    """
+    total, volume = np.ones(records), {}
+    for name, column in columns.items():
+        absolute = np.abs(np.nan_to_num(column))
+        volume[name] = float(absolute.sum())
+        if volume[name] > 0:
+            total += absolute / (volume[name] / records)
+    known = sum(found > 0 for found in volume.values())
+    return np.asarray(total / (1 + known), dtype=np.float32), volume
 
 
-def sizes(columns: dict[str, Floats], scale: dict[str, float], records: int) -> npt.NDArray[np.float32]:
-    """The size of each record: the mean of 1 and of |y| / mean|y| over the fields of `scale`."""
-    total = np.ones(records)
-    for name, mean in scale.items():
-        total += np.abs(np.nan_to_num(columns[name])) / mean
-    return np.asarray(total / (1 + len(scale)), dtype=np.float32)
+def sizes_of_days(volume: list[dict[str, float]], records: list[int]) -> list[float]:
+    """The size of each day: the mean of 1 and of mean|y| in the day / mean|y| in all, over the fields."""
+    names = volume[0] if volume else {}
+    everything = {name: sum(day[name] for day in volume) for name in names}
+    known = {name: total / sum(records) for name, total in everything.items() if total > 0}
+    return [
+        (1 + sum(day[name] / count / mean for name, mean in known.items())) / (1 + len(known))
+        for day, count in zip(volume, records, strict=True)
+    ]
 
 
 def uniform(seed: int, day: int, records: int) -> Floats:
@@ -43,21 +62,24 @@ def _mix(value: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return value ^ (value >> np.uint64(31))
 
 
-def thresholds(days: list[Floats]) -> tuple[Floats, npt.NDArray[np.int64]]:
+def thresholds(days: list[Floats], sizes: list[float]) -> tuple[Floats, npt.NDArray[np.int64]]:
     """The grid of τ, ascending, and how many records of each day it draws: shape (days, thresholds).
 
-    `days` are the sorted q of each day. The last τ draws everything; the first at most SMALLEST_SAMPLE.
+    `days` are the sorted u / size in the day, `sizes` those of the days. The last τ draws everything; the
+    first at most SMALLEST_SAMPLE.
     """
-    largest = max((day[-1] for day in days if len(day)), default=1.0)
-    grid = [float(np.nextafter(largest, np.inf))]
-    while sum(int(np.searchsorted(day, grid[-1])) for day in days) > SMALLEST_SAMPLE:
-        grid.append(grid[-1] / GRID_STEP)
-    ascending = np.array(grid[::-1])
-    return ascending, np.array([np.searchsorted(day, ascending) for day in days]).reshape(
-        len(days), len(grid)
+    largest = max(
+        (float(day[-1]) / size for day, size in zip(days, sizes, strict=True) if len(day)), default=1.0
     )
+    descending = largest * (1 + ROUNDING) * GRID_STEP ** -np.arange(LONGEST_GRID, dtype=np.float64)
+    drawn = np.zeros((len(days), LONGEST_GRID), dtype=np.int64)
+    for place, (day, size) in enumerate(zip(days, sizes, strict=True)):
+        drawn[place] = np.searchsorted(day, descending * size)
+    enough = np.flatnonzero(drawn.sum(axis=0) <= SMALLEST_SAMPLE)
+    length = int(enough[0]) + 1 if len(enough) else LONGEST_GRID
+    return descending[:length][::-1].copy(), drawn[:, :length][:, ::-1].copy()
 
 
-def weights(size: npt.NDArray[np.float32], tau: float) -> Floats:
+def weights(size: Sizes, tau: float) -> Floats:
     """The weight of each record drawn: the inverse of its inclusion probability."""
     return np.maximum(1.0, 1.0 / (tau * size.astype(np.float64)))

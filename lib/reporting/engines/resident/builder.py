@@ -1,0 +1,257 @@
+"""The files of a layout, put together a day at a time: days of an earlier layout, and days from rows.
+
+Memory: the rows of the two largest new days, the dictionaries, and, where users are counted, some bytes a
+record.
+"""
+
+from collections.abc import Callable, Generator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from datetime import date
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from lib.reporting.definition import TIME
+from lib.reporting.engines.resident import days, sampling
+from lib.reporting.engines.resident.accumulate import distinct
+from lib.reporting.engines.resident.bounds import Bounds
+from lib.reporting.engines.resident.checksums import Sum
+from lib.reporting.engines.resident.days import EPOCH, Day
+from lib.reporting.engines.resident.dictionaries import KeyWriter, SegmentedKeyWriter
+from lib.reporting.engines.resident.earlier import Earlier
+from lib.reporting.engines.resident.layout import Contents, Floats, Ints, narrowest, spans
+from lib.reporting.engines.resident.users import IdentityWriter
+from lib.reporting.engines.resident.written import CHUNK, Before, CodeWriter, LaneWriter, Local, merged
+from lib.reporting.measures import RECORDS, additive_atoms
+from lib.reporting.warehouse import StoredSlicer
+
+Progress = Callable[[float], None]
+
+
+class Builder:
+    """One build: what is written, and what is gathered on the way for the table of contents."""
+
+    def __init__(self, stored: StoredSlicer, folder: Path, seed: int, earlier: Earlier | None) -> None:
+        self.stored, self.folder, self.seed, self.earlier = stored, folder, seed, earlier
+        definition = stored.definition
+        self.atoms = additive_atoms(definition)
+        self.spans = spans(len(self.atoms))
+        self.bounds = Bounds(definition)
+        fields = [f for f in definition.data_fields if f.source]
+        self.measured = [f.name for f in fields if f.aggregate != "distinct"]
+        self.additive = [f.name for f in fields if f.is_additive]
+        extremes = [
+            f.name for f in definition.data_fields if f.formula is None and f.aggregate in ("min", "max")
+        ]
+        self.values = {name: number for number, name in enumerate(extremes)}
+        numbers = [f"block_{number}.lanes" for number in range(len(self.spans))]
+        numbers += [f"value_{number}.lane" for number in self.values.values()]
+        self.lanes = {
+            name: LaneWriter(folder / name, earlier) for name in ("draw.lane", "share.lane", *numbers)
+        }
+        self.keys: dict[str, KeyWriter] = {
+            f.name: (SegmentedKeyWriter if f.segmented else KeyWriter)(
+                folder / f"key_{number}", number, f.name, earlier
+            )
+            for number, f in enumerate(definition.key_fields)
+        }
+        sources = [source.name for source in definition.audience_sources]
+        counted = [f.name for f in fields if f.aggregate == "distinct"]
+        self.identities = {
+            name: IdentityWriter(folder / f"distinct_{number}", number, name, name in sources, earlier)
+            for number, name in enumerate([*sources, *counted])
+        }
+        before = Before(earlier, earlier.layout.time, earlier.records) if earlier else None
+        self.time = CodeWriter(folder / "time.codes", before)
+        self.days: list[Day] = []
+
+    def build(self, progress: Progress) -> None:
+        """Write everything; the table of contents last."""
+        places = self.earlier.places if self.earlier else [None] * len(self.stored.files)
+        fresh = [day for day, place in zip(self.stored.files, places, strict=True) if place is None]
+        for path in (path for day in fresh for path in self.stored.files[day]):
+            self.stored.check(path)
+        with closing(self._tables(fresh)) as tables:
+            for number, (day, place) in enumerate(zip(self.stored.files, places, strict=True), 1):
+                if place is None:
+                    self._add(day, next(tables))
+                else:
+                    self._keep(place)
+                progress(0.8 * number / len(places))
+        contents, recipe = self._contents(), days.recipe(self.stored.definition, self.seed)
+        days.save(self.folder, recipe, self.days)
+        contents.sums.update(self._sums())
+        contents.save(self.folder)
+        progress(1.0)
+
+    def _tables(self, wanted: list[date]) -> Generator[pa.Table, None, None]:
+        """The rows of each of these days; those of the next are read while one is worked on."""
+        with ThreadPoolExecutor(1, "rows") as pool:
+            ahead: Future[pa.Table] | None = None
+            for day in [*wanted, None]:
+                table = ahead.result() if ahead is not None else None
+                ahead = pool.submit(self._read, self.stored.files[day]) if day is not None else None
+                if table is not None:
+                    yield table
+
+    def _read(self, files: tuple[Path, ...]) -> pa.Table:
+        schema = self.stored.definition.schema()
+        texts = [field.name for field in schema if pa.types.is_string(field.type)]
+        tables = [self.stored.table(path, schema.names, dictionaries=texts) for path in files]
+        return pa.concat_tables(tables, promote_options="permissive")
+
+    def _keep(self, place: int) -> None:
+        """Take a day over from the earlier layout."""
+        if self.earlier is None:
+            return
+        self.days.append(self.earlier.days[place])
+        for lane in self.lanes.values():
+            lane.keep(place)
+        for writer in (self.keys | self.identities).values():
+            writer.keep(place)
+        self.time.keep(place)
+
+    def _add(self, date: date, table: pa.Table) -> None:
+        """Add a day from its rows."""
+        columns = {name: _floats(table[name]) for name in self.measured}
+        day = (date - EPOCH).days
+        additive = {name: columns[name] for name in self.additive}
+        size, volume = sampling.sizes_in_day(additive, table.num_rows)
+        draw = sampling.uniform(self.seed, day, table.num_rows) / size
+        order = np.argsort(draw, kind="stable")
+        self.lanes["draw.lane"].add(draw[order])
+        self.lanes["share.lane"].add(size[order])
+        for name, number in self.values.items():
+            self.lanes[f"value_{number}.lane"].add(columns[name][order])
+        for name, writer in (self.keys | self.identities).items():
+            writer.add(table[name], order)
+        hours, codes = _hours(table[TIME])
+        codes = codes[order]
+        self.time.add(codes)
+        found = self._add_lanes({name: column[order] for name, column in columns.items()}, codes, len(hours))
+        self.days.append(
+            Day(
+                day=day,
+                origin=days.origin(self.stored, date),
+                records=table.num_rows,
+                volume=volume,
+                smallest=float(size.min(initial=np.inf)),
+                hours=hours.tolist(),
+                **found,
+            )
+        )
+
+    def _add_lanes(self, columns: dict[str, Floats], places: Local, hours: int) -> dict[str, Any]:
+        """Write the blocks of a day; what its Day has of them. `places` are those of the records' hours."""
+        records = len(places)
+        hourly, sums = np.zeros((hours, len(self.atoms))), np.zeros(len(self.atoms))
+        negative = np.zeros(len(self.atoms), dtype=bool)
+        for number, span in enumerate(self.spans):
+            block = np.empty((records, span.stop - span.start))
+            for place, atom in enumerate(self.atoms[span], span.start):
+                lane = _lane(atom, columns, records)
+                block[:, place - span.start] = lane
+                hourly[:, place] = np.bincount(places, lane, hours)
+                sums[place], negative[place] = np.abs(lane).sum(), (lane < 0).any()
+            self.lanes[f"block_{number}.lanes"].add(block)
+        return {
+            "sums": sums.tolist(),
+            "negative": negative.tolist(),
+            "bounds": self.bounds.of({atom: _lane(atom, columns, records) for atom in self.bounds.atoms}),
+            "hourly": hourly.tolist(),
+        }
+
+    def _contents(self) -> Contents:
+        """Finish the files that depend on all days; the table of contents, without checksums."""
+        rows = [day.records for day in self.days]
+        starts = [0, *accumulate(rows)]
+        sizes = sampling.sizes_of_days([day.volume for day in self.days], rows)
+        grid, drawn = self._thresholds(starts, sizes)
+        self._write_sizes(starts, sizes)
+        smallest = [np.float32(day.smallest * size) for day, size in zip(self.days, sizes, strict=True)]
+        return Contents(
+            records=starts[-1],
+            days=[day.day for day in self.days],
+            starts=starts,
+            hours=self._write_hours().tolist(),
+            lanes=self.atoms,
+            hour_sums=[row for day in self.days for row in day.hourly],
+            typical=self._typical(),
+            bounds=self.bounds.of_all([day.bounds for day in self.days]),
+            signed=[
+                atom for place, atom in enumerate(self.atoms) if any(day.negative[place] for day in self.days)
+            ],
+            smallest_size=float(min(smallest)) if starts[-1] else 1.0,
+            grid=grid.tolist(),
+            drawn=drawn.tolist(),
+            keys={name: writer.finish() for name, writer in self.keys.items()},
+            values=self.values,
+            distinct={name: writer.finish() for name, writer in self.identities.items()},
+            sums={},
+        )
+
+    def _typical(self) -> list[float]:
+        """The mean |y| of each atom over all records."""
+        records = max(1, sum(day.records for day in self.days))
+        return [sum(day.sums[place] for day in self.days) / records for place in range(len(self.atoms))]
+
+    def _thresholds(self, starts: list[int], sizes: list[float]) -> tuple[Floats, Ints]:
+        draw = _mapped(self.lanes["draw.lane"].path, "float64", starts[-1])
+        return sampling.thresholds([draw[start:end] for start, end in pairwise(starts)], sizes)
+
+    def _write_sizes(self, starts: list[int], sizes: list[float]) -> None:
+        """The size of each record: its size in the day times that of the day."""
+        share = _mapped(self.lanes["share.lane"].path, "float32", starts[-1])
+        with (self.folder / "size.lane").open("wb") as file:
+            for (start, end), size in zip(pairwise(starts), sizes, strict=True):
+                for at in range(start, end, CHUNK):
+                    part = share[at : min(at + CHUNK, end)].astype(np.float64)
+                    (part * size).astype(np.float32).tofile(file)
+
+    def _write_hours(self) -> Ints:
+        """Finish the codes of time, and return the hours that they point to."""
+        places = self.earlier.places if self.earlier else [None] * len(self.days)
+        added = [np.array(day.hours) for day, place in zip(self.days, places, strict=True) if place is None]
+        before = self.earlier.layout.hours if self.earlier else np.zeros(0, np.int64)
+        hours: Ints
+        hours, table, tables = merged(before, self.time.used(len(before)), added)
+        self.time.finish(table, tables, narrowest(len(hours)))
+        return hours
+
+    def _sums(self) -> dict[str, Sum]:
+        """The checksums of all files."""
+        found = {name: lane.sum() for name, lane in self.lanes.items()} | {"time.codes": self.time.sum()}
+        for writer in (self.keys | self.identities).values():
+            found |= writer.sums()
+        return found | {name: Sum.of(self.folder / name) for name in ("size.lane", days.DAYS)}
+
+
+def _mapped(path: Path, dtype: str, records: int) -> npt.NDArray[Any]:
+    """A file of the draft, as an array."""
+    return np.asarray(np.memmap(path, dtype, "r", shape=(records,))) if records else np.zeros(0, dtype)
+
+
+def _hours(times: pa.ChunkedArray) -> tuple[Ints, Local]:
+    """The hours since 1970 that occur, ascending, and the place among them of each record's."""
+    hours = np.asarray(times.cast(pa.timestamp("s", tz="UTC")).cast(pa.int64())) // 3600
+    first, last = int(hours.min(initial=2**62)), int(hours.max(initial=-(2**62)))
+    found, places = distinct(hours - first, max(1, last - first + 1))
+    return found + first, places
+
+
+def _floats(column: pa.ChunkedArray) -> Floats:
+    """A number column as float64, NaN where missing."""
+    return np.asarray(column.to_numpy(), dtype=np.float64)
+
+
+def _lane(atom: str, columns: dict[str, Floats], records: int) -> Floats:
+    """The column of an additive atom; see measures.py."""
+    if atom == RECORDS:
+        return np.ones(records)
+    kind, _, name = atom.partition(":")
+    return np.nan_to_num(columns[name]) if kind == "sum" else (~np.isnan(columns[name])).astype(np.float64)
