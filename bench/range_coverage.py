@@ -136,7 +136,7 @@ def coverage(people: Population, draws: int, drawn: int = DRAWN) -> dict[str, Co
     found = {measure.name: Coverage([], [], [], []) for measure in people.measures}
     size = people.layout.size
     for seed in range(draws):
-        records = np.flatnonzero(sampling.uniform(seed, 0, len(size)) / size < draw.tau)
+        records = np.flatnonzero(sampling.uniform(seed, 0, len(size)) / size < draw.drawn.tau)
         for split, keys in _keys(people).items():
             there, sums = _sums(draw, records, keys)
             for name, ranges in _ranges(people, draw, draw.aggregate(sums)):

@@ -19,13 +19,14 @@ from lib.reporting.definition.reading import READING
 from lib.reporting.engines.connected import LiveSlicers
 from lib.reporting.ingest.inference import SAMPLE_ROWS, infer
 from lib.reporting.ingest.readers import reader
-from lib.reporting.warehouse import Warehouse
+from lib.reporting.warehouse import StoredSlicer, Warehouse
 from lib.reporting.warehouse.mappings import read_mapping
 from lib.reporting.warehouse.writer import refuse_mode
 from lib.settings import Settings
 from lib.wire.errors import ImportRefused
 
 Mappings = Mapping[str, Mapping[str, str]]
+INTO, MOST = "tranche_samples", 5_000_000
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -37,6 +38,9 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--definition", type=_FILE, help="YAML file that defines the columns; inferred if not given.")
 @with_mappings
 @click.option("--replace", is_flag=True, help="Replace the slicer of that name, and its rows if it has any.")
+@click.option("--sample", is_flag=True, help="Write a sample of the rows beside them, for quick estimates.")
+@click.option("--sample-into", default=INTO, show_default=True, help="Schema or folder of the sample.")
+@click.option("--sample-rows", default=MOST, show_default=True, help="The most rows that the sample has.")
 def connect(
     connection: str,
     table: str,
@@ -45,18 +49,29 @@ def connect(
     definition: Path | None,
     mappings: dict[str, Path],
     replace: bool,
+    sample: bool,
+    sample_into: str,
+    sample_rows: int,
 ) -> None:
-    """Make a slicer of the TABLE of a CONNECTION of the settings. Its rows stay there, and are never copied.
+    """Make a slicer of the TABLE of a CONNECTION of the settings. Its rows stay there.
+
+    With --sample, a sample of the rows is written into a table of its own beside them; for a slicer that is
+    connected already, it is written anew.
 
     \b
     tranche connect lake auctions --project acme --slicer auctions
+    tranche connect lake auctions --project acme --slicer auctions --sample
     tranche connect warehouse reports.deliveries --project acme --slicer delivery --definition delivery.yaml
     """
     settings = Settings.load()
     connected = Connected(settings.connection_urls)
     warehouse = Warehouse(settings.warehouse, connected.current)
-    refuse_mode("replace" if replace else "create", warehouse.has(project, slicer), f"{project}/{slicer}")
     source, given = RowSource(connection=connection, table=table), _read(mappings)
+    is_plain = definition is None and not given and not replace
+    if sample and is_plain and _is_connected(warehouse, project, slicer, source):
+        _write_sample(connected.live, warehouse.open(project, slicer), sample_into, sample_rows)
+        return
+    refuse_mode("replace" if replace else "create", warehouse.has(project, slicer), f"{project}/{slicer}")
     if definition is None:
         again = ["tranche", "connect", connection, table, "--project", project, "--slicer", slicer]
         found = _guessed(connected.live, source, given, again, slicer)
@@ -70,6 +85,21 @@ def connect(
     click.echo(
         f"{project}/{slicer} is connected to {table}: {stored.row_count:,} rows, "
         f"its days are {info.first_date} to {info.last_date}"
+    )
+    if sample:
+        _write_sample(connected.live, stored, sample_into, sample_rows)
+
+
+def _is_connected(warehouse: Warehouse, project: str, slicer: str, source: RowSource) -> bool:
+    """Whether there is such a slicer, over that table."""
+    return warehouse.has(project, slicer) and warehouse.open(project, slicer).definition.source == source
+
+
+def _write_sample(live: LiveSlicers, stored: StoredSlicer, into: str, most: int) -> None:
+    found = live.write_sample(stored, into, most)
+    click.echo(
+        f"A sample of {found.rows:,} rows is written to {'.'.join(found.place)}. Days that change after this "
+        "are read whole until you run tranche connect --sample again"
     )
 
 

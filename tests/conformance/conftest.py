@@ -20,7 +20,8 @@ class Way(NamedTuple):
     engine: str
 
 
-OTHERS = ("pandas", "duckdb", "postgresql")
+CONNECTED = ("duckdb", "postgresql")
+OTHERS = ("pandas", *CONNECTED)
 WAYS = [
     *(Way(transport, "resident") for transport in TRANSPORTS),
     *(Way("embedded", engine) for engine in OTHERS),
@@ -36,8 +37,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _unfit(name: str) -> tuple[str, ...]:
     """The marks of tests that are not for the engine in this name."""
-    is_other = any(f"embedded-{engine}" in name for engine in OTHERS)
-    return ("sampling", "service") if is_other else ()
+    if any(f"embedded-{engine}" in name for engine in CONNECTED):
+        return ("user_sampling", "service")
+    return ("sampling", "user_sampling", "service") if "embedded-pandas" in name else ()
 
 
 @pytest.fixture(scope="session", params=WAYS, ids="-".join)

@@ -18,6 +18,7 @@ from conformance.reporting.caller import Caller
 from lib import connect
 from lib.people import DealsGrant, Grant, Person
 from lib.reporting.definition import Definition
+from lib.reporting.engines.connected import Connections, LiveSlicers
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 
@@ -47,6 +48,9 @@ def houses(tmp_path_factory: pytest.TempPathFactory) -> House:
         warehouse = Warehouse(home / "warehouse")
         for name, (definition, mappings, table) in SLICERS.items():
             _add(warehouse, name, definition, mappings, table(), url)
+        if url is not None:
+            live = LiveSlicers(Connections({CONNECTION: url}))
+            live.write_sample(warehouse.open(PROJECT, "many"), "tranche_samples", 100_000)
         add_people(home)
         return home
 

@@ -73,7 +73,7 @@ def test_greatest_values_are_not_sampled(many: Caller) -> None:
     assert {site: row["most"] for (site,), row in answer.items()} == greatest.to_dict()
 
 
-@pytest.mark.sampling
+@pytest.mark.user_sampling
 def test_confidence_range_of_users_over_time(many: Caller) -> None:
     """A split by time has exact sums; where its unique users are estimated, confidence_range is theirs."""
     answer = many.audience(split_by=["granularity_day"], data_fields=["imps", "unique_users"], **SAMPLED)

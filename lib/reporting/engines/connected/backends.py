@@ -16,6 +16,7 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 import ibis
 import ibis.expr.types as ir
 import psycopg
+import pyarrow as pa
 from ibis.backends.sql import SQLBackend
 from psycopg.conninfo import conninfo_to_dict
 
@@ -30,10 +31,11 @@ _POSTGRESQL_OPTIONS = "-c default_transaction_read_only=on -c TimeZone=UTC"
 
 @dataclass
 class Backend:
-    """An open connection: Ibis's own, and what interrupts the statement that it runs."""
+    """An open connection: Ibis's own, what interrupts its statement, what reads an expression in batches."""
 
     ibis: SQLBackend
     interrupt: Callable[[], object]
+    batches: Callable[[ir.Table, int], Iterator[pa.RecordBatch]]
 
     @contextmanager
     def interrupted_at(self, deadline: Deadline) -> Iterator[None]:
@@ -80,6 +82,11 @@ def _parquet_files(folder: Path, name: str) -> str:
     return str(file if file.exists() else folder / name / "**" / "*.parquet")
 
 
+def parquet_folder(url: str) -> Path:
+    """The folder of a connection over Parquet files."""
+    return _folder(urlsplit(url))
+
+
 def _folder(parts: SplitResult) -> Path:
     return Path(parts.netloc + parts.path)
 
@@ -108,7 +115,12 @@ def _options(parts: SplitResult) -> dict[str, str]:
 
 def _duckdb(opened: SQLBackend) -> Backend:
     opened.raw_sql("SET TimeZone = 'UTC'")
-    return Backend(opened, opened.con.interrupt)
+
+    def batches(expression: ir.Table, rows: int) -> Iterator[pa.RecordBatch]:
+        # Ibis 12 calls a method that DuckDB 2 has under another name.
+        yield from opened.con.sql(opened.compile(expression)).to_arrow_reader(rows)
+
+    return Backend(opened, opened.con.interrupt, batches)
 
 
 def _open_postgresql(parts: SplitResult, url: str) -> Backend:
@@ -117,7 +129,11 @@ def _open_postgresql(parts: SplitResult, url: str) -> Backend:
     database = options.pop("dbname", None)
     options["options"] = f"{options.get('options', '')} {_POSTGRESQL_OPTIONS}".strip()
     opened = ibis.postgres.connect(database=database, **options)
-    return Backend(opened, opened.con.cancel)
+    return Backend(
+        opened,
+        opened.con.cancel,
+        lambda expression, rows: iter(opened.to_pyarrow_batches(expression, chunk_size=rows)),
+    )
 
 
 def _conninfo(url: str) -> dict[str, Any]:

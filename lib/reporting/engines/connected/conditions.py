@@ -52,6 +52,21 @@ class Conditions:
         within = self._question.within
         return found if within is None else [*found, self._within(within)]
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether time alone decides what counts."""
+        question = self._question
+        return question.within is None and all(wanted.name in TIME_KEY_FIELDS for wanted in question.filters)
+
+    def passing(self, hours: np.ndarray) -> np.ndarray:
+        """Which of some hours, on the question's clock, pass the filters, if `is_timed`; a flag for each."""
+        passed = np.ones(len(hours), dtype=bool)
+        for wanted in self._question.filters:
+            labels = format_time(TIME_KEY_FIELDS[wanted.name], hours)
+            found = np.isin(labels, self._fitting(sorted(set(labels.tolist())), wanted))
+            passed &= found ^ rule(wanted.match).is_negative
+        return passed
+
     def _inside(self) -> ir.BooleanValue:
         hour = self._columns.hour(self._question.timezone)
         first = _day_number(self._question.first) * DAY_HOURS

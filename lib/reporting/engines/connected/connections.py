@@ -6,15 +6,18 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import duckdb
+import ibis
 import ibis.expr.types as ir
 import psycopg
 import pyarrow as pa
 from ibis.common.exceptions import IbisError, TableNotFound
 
 from lib.reporting.engines.connected.backends import Backend, open_backend, table_of
+from lib.reporting.engines.connected.tables import Place, table_kind
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, InternalError, Misconfigured, SourceUnavailable
 
@@ -51,6 +54,44 @@ class Connections:
             connection, deadline, lambda backend: backend.ibis.to_pyarrow(expression)
         )
         return found
+
+    def batches(self, connection: str, expression: ir.Table, rows: int) -> Iterator[pa.RecordBatch]:
+        """The rows of an expression, about so many at a time, over a connection of their own."""
+        with self._failures(connection, Deadline()):
+            backend = open_backend(self._url(connection))
+            reader = backend.batches(expression, rows)
+        try:
+            while True:
+                with self._failures(connection, Deadline()):
+                    batch = next(reader, None)
+                if batch is None:
+                    return
+                yield batch
+        finally:
+            _close(backend)
+
+    def own_table(self, connection: str, place: Place, schema: ibis.Schema) -> ir.Table:
+        """A table of ours (tables.py), for expressions."""
+        url = self._url(connection)
+        return table_kind(url).named(url, place, schema)
+
+    def has_own(self, connection: str, place: Place) -> bool:
+        """Whether there is such a table of ours."""
+        url = self._url(connection)
+        kind = table_kind(url)
+        return self._with(connection, Deadline(), lambda backend: kind.exists(backend.ibis, url, place))
+
+    def write_own(self, connection: str, place: Place, schema: ibis.Schema, rows: Path) -> None:
+        """Make a table of ours from a Parquet file. BadRequest where that is not allowed."""
+        url = self._url(connection)
+        with self._failures(connection, Deadline()):
+            table_kind(url).write(url, place, schema, rows)
+
+    def drop_own(self, connection: str, place: Place) -> None:
+        """Remove a table of ours, if it is there."""
+        url = self._url(connection)
+        with self._failures(connection, Deadline()):
+            table_kind(url).drop(url, place)
 
     def _with(self, connection: str, deadline: Deadline, work: Callable[[Backend], Found]) -> Found:
         """Run work on a connection; once more on a new one where the one at hand had been lost."""

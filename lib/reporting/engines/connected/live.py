@@ -6,6 +6,7 @@ key fields goes with them.
 
 import datetime as dt
 import hashlib
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -18,13 +19,30 @@ import pyarrow as pa
 from lib.reporting.definition import Definition, RowSource
 from lib.reporting.engines.connected.columns import DAY_HOURS, Columns
 from lib.reporting.engines.connected.connections import Connections
+from lib.reporting.engines.connected.samples import DrawnColumns, StoredSample, fitting_sample, schema
+from lib.reporting.engines.connected.writing import write_sample
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
 
+log = logging.getLogger(__name__)
 FRESH_SECONDS, LONGEST_SECONDS = 60, 60
 MOST_VALUES = 200_000
 Hours = npt.NDArray[np.int64]
+
+
+@dataclass
+class Sampled:
+    """The sample of a connected slicer at one moment.
+
+    `changed` are the days (since 1970, in the slicer's zone) that are not as they were when it was drawn;
+    `reference` are the reference records (usual.py), once they were read.
+    """
+
+    stored: StoredSample
+    columns: DrawnColumns
+    changed: frozenset[int]
+    reference: pa.Table | None = None
 
 
 @dataclass
@@ -32,12 +50,14 @@ class Live:
     """A connected slicer at one moment: `hours` since 1970 that have records, ascending, and how many each.
 
     They are hours in UTC for granularity hour, and 24 times the slicer's own day for granularity day.
+    `sample` is there if one was written for it.
     """
 
     columns: Columns
     hours: Hours
     counts: Hours
     read_at: float
+    sample: Sampled | None = None
     values: dict[str, list[str]] = field(default_factory=dict)
 
     @property
@@ -74,7 +94,9 @@ class LiveSlicers:
         longer than that.
         """
         live = self.of(stored)
-        content = hashlib.sha256(live.hours.tobytes() + live.counts.tobytes()).hexdigest()[:16]
+        sample = "" if live.sample is None else live.sample.stored.place[1]
+        parts = live.hours.tobytes() + live.counts.tobytes() + sample.encode()
+        content = hashlib.sha256(parts).hexdigest()[:16]
         return replace(
             stored, rows=live.rows_by_day(), version=f"{stored.version}-{content}", read_at=live.read_at
         )
@@ -87,7 +109,7 @@ class LiveSlicers:
         with lock:
             known = self._known.get(key)
             if known is None or self._clock() - known.read_at >= FRESH_SECONDS:
-                known = self._known[key] = self._read(stored.definition)
+                known = self._known[key] = self._read(stored)
             return known
 
     def values(self, live: Live, name: str, deadline: Deadline) -> list[str]:
@@ -101,6 +123,13 @@ class LiveSlicers:
         table = self._connections.table(source.connection, source.table)
         return self._connections.rows(source.connection, table.limit(rows), Deadline())
 
+    def write_sample(self, stored: StoredSlicer, into: str, most: int) -> StoredSample:
+        """Write a sample of the slicer (writing.py), and read the slicer again before the next question."""
+        found = write_sample(self._connections, stored, into, most)
+        with self._lock:
+            self._known.clear()
+        return found
+
     def check(self, definition: Definition) -> None:
         """BadDefinition where the table of a definition does not fit it."""
         source = source_of(definition)
@@ -110,7 +139,8 @@ class LiveSlicers:
         """The rows of an expression over the slicer's table."""
         return self._connections.rows(source_of(live.definition).connection, expression, deadline)
 
-    def _read(self, definition: Definition) -> Live:
+    def _read(self, stored: StoredSlicer) -> Live:
+        definition = stored.definition
         source = source_of(definition)
         columns = Columns(self._connections.table(source.connection, source.table), definition)
         columns.check()
@@ -119,7 +149,20 @@ class LiveSlicers:
         table = self._connections.rows(source.connection, found, Deadline(LONGEST_SECONDS))
         table = table.filter(table["hour"].is_valid())
         hours, counts = (np.asarray(table[name], dtype=np.int64) for name in ("hour", "records"))
-        return Live(columns, hours, counts, self._clock())
+        shift = definition.timezone if definition.time.granularity == "hour" else 0
+        sample = self._sample(stored, lambda found: found.changed_days(hours, counts, shift))
+        return Live(columns, hours, counts, self._clock(), sample)
+
+    def _sample(self, stored: StoredSlicer, changed: Callable[[StoredSample], set[int]]) -> Sampled | None:
+        """The sample of a slicer, if it has one that fits its definition and is there."""
+        found, source = fitting_sample(stored.folder, stored.definition), source_of(stored.definition)
+        if found is None:
+            return None
+        if not self._connections.has_own(source.connection, found.place):
+            log.warning("The sample of %s/%s is gone: %s", stored.project, stored.name, ".".join(found.place))
+            return None
+        table = self._connections.own_table(source.connection, found.place, schema(stored.definition))
+        return Sampled(found, DrawnColumns(table, stored.definition), frozenset(changed(found)))
 
     def _values(self, live: Live, name: str, deadline: Deadline) -> list[str]:
         columns = live.columns

@@ -154,7 +154,7 @@ class Builder:
         for number, span in enumerate(self.spans):
             block = np.empty((records, span.stop - span.start))
             for place, atom in enumerate(self.atoms[span], span.start):
-                lane = _lane(atom, columns, records)
+                lane = lane_of(atom, columns, records)
                 block[:, place - span.start] = lane
                 hourly[:, place] = np.bincount(places, lane, hours)
                 sums[place], negative[place] = np.abs(lane).sum(), (lane < 0).any()
@@ -162,7 +162,7 @@ class Builder:
         return {
             "sums": sums.tolist(),
             "negative": negative.tolist(),
-            "bounds": self.bounds.of({atom: _lane(atom, columns, records) for atom in self.bounds.atoms}),
+            "bounds": self.bounds.of({atom: lane_of(atom, columns, records) for atom in self.bounds.atoms}),
             "hourly": hourly.tolist(),
         }
 
@@ -249,7 +249,7 @@ def _floats(column: pa.ChunkedArray) -> Floats:
     return np.asarray(column.to_numpy(), dtype=np.float64)
 
 
-def _lane(atom: str, columns: dict[str, Floats], records: int) -> Floats:
+def lane_of(atom: str, columns: dict[str, Floats], records: int) -> Floats:
     """The column of an additive atom; see measures.py."""
     if atom == RECORDS:
         return np.ones(records)

@@ -1,0 +1,191 @@
+"""The sample of a connected slicer: records in a table of ours at the source, and what is known of them.
+
+That table has a row per drawn record: `hour` (see Live.hours), a column per key field and one per additive
+data field, and `size` and `q` as the resident engine has them (sampling.py). What it is a sample of is
+written in `sample.json` beside the slicer's manifest.
+
+A sample belongs to the moment it was drawn. Days whose records per hour have changed since, and days that
+came later, are read whole: they are certain, and the other days are sampled.
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+
+import ibis
+import ibis.expr.types as ir
+import numpy as np
+import numpy.typing as npt
+
+from lib import private
+from lib.reporting.definition import Definition
+from lib.reporting.engines.connected.columns import DAY_HOURS, Columns
+from lib.reporting.engines.drawn import KnownRecords
+from lib.reporting.measures import RECORDS, additive_atoms
+
+log = logging.getLogger(__name__)
+FILE, FORMAT = "sample.json", 1
+HOUR, SIZE, ORDER = "hour", "size", "q"
+WHOLE = 1e30
+Hours = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class StoredSample:
+    """A sample as sample.json has it.
+
+    `place` is the schema (or folder) and the table that hold it, `replaced` the place of the one before.
+    `hours` with records (Live.hours) and the sums of the atoms `lanes` in each are those of all records.
+    `grid` has the thresholds, `drawn` how many records of each of `days` (in the slicer's zone) each draws;
+    `is_whole` says that the last draws every record.
+    """
+
+    definition: str
+    place: tuple[str, str]
+    replaced: tuple[str, str] | None
+    written: str
+    rows: int
+    days: list[int]
+    hours: list[int]
+    lanes: list[str]
+    hour_sums: list[list[float]]
+    typical: list[float]
+    signed: list[str]
+    bounds: dict[str, tuple[float | None, float | None]]
+    smallest_size: float
+    grid: list[float]
+    drawn: list[list[int]]
+    is_whole: bool
+    format: int = FORMAT
+
+    def save(self, folder: Path) -> None:
+        """Write it beside the slicer's manifest, in one step."""
+        private.write(folder / FILE, json.dumps(asdict(self)))
+
+    @cached_property
+    def thresholds(self) -> npt.NDArray[np.float64]:
+        """The grid, ascending."""
+        return np.array(self.grid)
+
+    @cached_property
+    def drawn_by_day(self) -> Hours:
+        """Records of each day (rows) that each threshold (columns) draws."""
+        return np.array(self.drawn, dtype=np.int64).reshape(len(self.days), len(self.grid))
+
+    @cached_property
+    def sums(self) -> npt.NDArray[np.float64]:
+        """The sums of the atoms per hour; shape (hours, lanes)."""
+        return np.array(self.hour_sums).reshape(len(self.hours), len(self.lanes))
+
+    @property
+    def population(self) -> KnownRecords:
+        """What intervals need to know of all records."""
+        return KnownRecords(self.lanes, self.typical, self.signed, self.bounds, self.smallest_size)
+
+    def changed_days(self, hours: Hours, counts: Hours, shift: int) -> set[int]:
+        """The days, `shift` hours east of the hours, whose records per hour are not those of the sample."""
+        then = dict(
+            zip(self.hours, self.sums[:, self.lanes.index(RECORDS)].astype(int).tolist(), strict=True)
+        )
+        now = dict(zip(hours.tolist(), counts.tolist(), strict=True))
+        return {
+            (hour + shift) // DAY_HOURS
+            for hour in then.keys() | now.keys()
+            if then.get(hour) != now.get(hour)
+        }
+
+
+class DrawnColumns(Columns):
+    """The fields of a slicer as expressions over the table of its sample, or over `semantic` columns."""
+
+    def hour(self, zone: int = 0) -> ir.IntegerColumn:
+        """See Columns."""
+        return self.table[HOUR] + (zone if self.definition.time.granularity == "hour" else 0)
+
+    def text(self, name: str) -> ir.StringColumn:
+        """See Columns."""
+        return self.table[key_column(self.definition, name)]
+
+    def elements(self, name: str) -> ir.ArrayColumn:
+        """See Columns; a record without elements has the empty text."""
+        return self.table[key_column(self.definition, name)]
+
+    def has_none(self, name: str) -> ir.BooleanColumn:
+        """See Columns."""
+        return self.table[key_column(self.definition, name)].contains("")
+
+    def number(self, name: str) -> ir.FloatingColumn:
+        """See Columns."""
+        return self.table[number_column(self.definition, name)]
+
+
+def semantic(columns: Columns) -> dict[str, ir.Column]:
+    """The columns of a sample's table but size and q, as expressions over the rows of the slicer."""
+    definition = columns.definition
+    found: dict[str, ir.Column] = {HOUR: columns.hour()}
+    for field in definition.key_fields:
+        if columns.is_segmented(field.name):
+            elements = columns.elements(field.name)
+            cell = ibis.ifelse(columns.has_none(field.name), ibis.array([""]), elements)
+        else:
+            cell = columns.text(field.name)
+        found[key_column(definition, field.name)] = cell
+    for name in numbers(definition):
+        found[number_column(definition, name)] = columns.number(name)
+    return found
+
+
+def schema(definition: Definition) -> ibis.Schema:
+    """The types of a sample's table."""
+    kinds = {HOUR: "int64"}
+    for field in definition.key_fields:
+        kinds[key_column(definition, field.name)] = "array<string>" if field.segmented else "string"
+    kinds |= {number_column(definition, name): "float64" for name in numbers(definition)}
+    return ibis.schema(kinds | {SIZE: "float64", ORDER: "float64"})
+
+
+def numbers(definition: Definition) -> list[str]:
+    """The data fields that are additive, or means: those with additive atoms and a column."""
+    atoms = additive_atoms(definition)
+    return list(dict.fromkeys(atom.partition(":")[2] for atom in atoms if atom != RECORDS))
+
+
+def key_column(definition: Definition, name: str) -> str:
+    """The column of a key field: a name that every database takes."""
+    return f"k{[field.name for field in definition.key_fields].index(name)}"
+
+
+def number_column(definition: Definition, name: str) -> str:
+    """The column of a data field."""
+    return f"v{numbers(definition).index(name)}"
+
+
+def digest(definition: Definition) -> str:
+    """Changes with everything that decides what is drawn."""
+    parts = definition.model_dump(
+        mode="json", include={"timezone", "source", "time", "key_fields", "data_fields"}
+    )
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def stored_sample(folder: Path) -> StoredSample | None:
+    """The sample of the slicer in a folder, whatever its definition was; None without a readable one."""
+    try:
+        raw = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    if raw.get("format") != FORMAT:
+        log.warning("%s is of another version; run tranche connect --sample again", folder / FILE)
+        return None
+    places: Sequence[str] = ("place", "replaced")
+    return StoredSample(**raw | {name: raw[name] and tuple(raw[name]) for name in places})
+
+
+def fitting_sample(folder: Path, definition: Definition) -> StoredSample | None:
+    """The sample of the slicer in a folder if it was drawn for this definition."""
+    found = stored_sample(folder)
+    return found if found is not None and found.definition == digest(definition) else None

@@ -1,0 +1,100 @@
+"""Sums over a sample, whichever engine draws it: plain, weighted and certain sums, and second moments."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from lib.reporting.engines.resident import sampling
+from lib.reporting.engines.resident.usual import Usual
+from lib.reporting.engines.sums import Aggregate, Numbers, Pair, Sample
+from lib.reporting.measures import RECORDS
+
+Bounds = Mapping[str, tuple[float | None, float | None]]
+
+
+@dataclass(frozen=True)
+class KnownRecords:
+    """What is known of all records: atoms (`lanes`) with negative values, mean |y|, bounds, least size."""
+
+    lanes: Sequence[str]
+    typical: Sequence[float]
+    signed: Sequence[str]
+    bounds: Bounds
+    smallest_size: float
+
+
+@dataclass(frozen=True)
+class SampleSums:
+    """A sample q < τ: how its columns are called.
+
+    With a atoms y and p pairs: [y | w·y | y where w = 1 | w(w-1)·y·y'], 3a + p columns. The first atom is
+    the count of records.
+    """
+
+    tau: float
+    atoms: list[str]
+    pairs: list[Pair]
+
+    def columns(self, plain: Numbers, size: npt.NDArray[np.float32]) -> Numbers:
+        """The columns of some records, by their atoms (records × a) and sizes; shape (records, 3a + p)."""
+        weight = sampling.weights(size, self.tau)[:, None]
+        firsts, seconds = self.places
+        moments = plain[:, firsts] * plain[:, seconds] * (weight * (weight - 1))
+        return np.hstack([plain, plain * weight, plain * (weight == 1), moments])
+
+    def aggregate(self, sums: Numbers) -> Aggregate:
+        """Summed columns (groups × (3a + p)) by their names."""
+        width = len(self.atoms)
+        part = {
+            name: sums[:, at * width : (at + 1) * width]
+            for at, name in enumerate(("plain", "weighted", "certain"))
+        }
+        named = {name: dict(zip(self.atoms, block.T, strict=True)) for name, block in part.items()}
+        return Aggregate(
+            estimate=named["weighted"],
+            drawn=named["plain"][RECORDS],
+            exact=False,
+            certain=named["certain"],
+            moments=dict(zip(self.pairs, sums[:, 3 * width :].T, strict=True)),
+        )
+
+    def sample(self, known: KnownRecords, plain: Numbers, size: Numbers, weight: Numbers) -> Sample:
+        """The parts of this draw that an interval needs.
+
+        `plain` (records × a), `size` and `weight` are of the reference records (usual.py).
+        """
+        usual = Usual(self.tau, size, weight, plain)
+        typical = dict(zip(known.lanes, known.typical, strict=True))
+        largest = max(1.0, 1.0 / (self.tau * known.smallest_size))
+        unseen = largest * np.array([typical[atom] for atom in self.atoms])
+        found = usual.contributions()
+        contributions = np.where(found > 0, found, unseen)
+        firsts, seconds = self.places
+        moments = usual.moments(firsts, seconds)
+        products = contributions[firsts] * contributions[seconds]
+        moments = np.where(firsts == seconds, np.where(moments > 0, moments, products), moments)
+        return Sample(
+            contribution=dict(zip(self.atoms, contributions.tolist(), strict=True)),
+            moments=dict(zip(self.pairs, moments.tolist(), strict=True)),
+            signed=frozenset(known.signed),
+            bounds=known.bounds,
+        )
+
+    def missing(self, sums: Numbers) -> dict[str, float]:
+        """The volume to expect in groups that no record fell in.
+
+        Σ (w-1)·y over the groups of a single record: unbiased for it (Good 1953, with unequal probabilities).
+        """
+        width = len(self.atoms)
+        single = sums[:, 0] == 1
+        excess = (sums[single, width : 2 * width] - sums[single, :width]).sum(axis=0)
+        return dict(zip(self.atoms, excess.tolist(), strict=True))
+
+    @property
+    def places(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Where the atoms of each pair stand among the atoms."""
+        place = {atom: number for number, atom in enumerate(self.atoms)}
+        firsts, seconds = ([place[pair[side]] for pair in self.pairs] for side in (0, 1))
+        return np.array(firsts, dtype=np.int64), np.array(seconds, dtype=np.int64)
