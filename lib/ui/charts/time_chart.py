@@ -14,6 +14,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.series import Series
 
 TIME_HEIGHT, MOST_TICKS, LABEL_ROOM = 168, 13, 96
+SCALE_ROOM, DATES_ROOM = 52, 44
 
 
 @dataclass(frozen=True)
@@ -43,18 +44,22 @@ def over_time(
 def empty(
     times: Series, field: DataField, numbers: Numbers, has_brush: bool, room: int = LABEL_ROOM
 ) -> go.Figure:
-    """Axes for these times without lines; `room` is the space in pixels for the lines' names at the right."""
+    """Axes for these times without lines; `room` is the space in pixels for the lines' names at the right.
+
+    The space for the axes' own labels is fixed: the chart neither moves as they change, nor has to be laid
+    out again for them, which takes a browser about an eighth of the time of a click.
+    """
     figure = theme.figure(
         TIME_HEIGHT,
         numbers.separators,
-        margin={"l": 0, "r": room, "t": 8, "b": 0},
+        margin={"l": SCALE_ROOM, "r": room, "t": 8, "b": DATES_ROOM},
         hovermode="x unified",
         dragmode="select" if has_brush else False,
         selectdirection="h",
         newselection={"line": {"color": theme.ACCENT, "width": 1, "dash": "solid"}},
     )
-    figure.update_yaxes(rangemode="tozero" if field.formula is None else "normal")
-    figure.update_xaxes(**time_axis(times))
+    figure.update_yaxes(rangemode="tozero" if field.formula is None else "normal", automargin=False)
+    figure.update_xaxes(**time_axis(times), automargin=False)
     return figure
 
 

@@ -53,7 +53,9 @@ function showState(board, node) {
 }
 
 function showLine(button, row, waiting) {
-  set(button, "aria-pressed", String(waiting ? waiting === "draw" : Boolean(row.color)))
+  const isDrawn = waiting ? waiting === "draw" : Boolean(row.color)
+  set(button, "aria-pressed", String(isDrawn))
+  button.closest("tr").classList.toggle("lined", isDrawn)
   row.color ? button.style.setProperty("--line", row.color) : button.style.removeProperty("--line")
 }
 

@@ -55,7 +55,7 @@ function drawWidths(shown, table) {
   const keys = table.columns.filter((column) => column.is_key)
   const figures = table.columns.filter((column) => !column.is_key)
   const all = figures.reduce((sum, column) => sum + shown.widths[column.id], 0) + (table.is_tree ? 22 : 18) * keys.length
-  shown.columns.replaceChildren(...columns)
+  if (shown.columns.innerHTML !== columns.map((column) => column.outerHTML).join("")) shown.columns.replaceChildren(...columns)
   shown.table.style.setProperty("min-width", table.card ? "0" : `${all}ch`)
 }
 
