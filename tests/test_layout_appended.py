@@ -98,8 +98,8 @@ def test_a_slicer_appended_day_by_day_answers_as_one_imported_at_once(
     warehouse: Warehouse, limit: int | None
 ) -> None:
     """Groups, sums, samples and what intervals need are equal to the last bit; exact sums are pandas'."""
-    appended = bring(warehouse, "create", of_days(0, 12))
-    for day in range(12, len(DAYS)):
+    appended = bring(warehouse, "create", of_days(0, 17))
+    for day in range(17, len(DAYS)):
         prepare(appended)
         appended = bring(warehouse, "append", of_days(day, day + 1))
     at_once = bring(warehouse, "create", ROWS, "at once")
@@ -300,6 +300,19 @@ def test_a_layout_of_an_older_format_is_left_aside(warehouse: Warehouse) -> None
     prepare(after)
     assert [path.name for path in after.layout_folder.parent.iterdir()] == [after.version]
     same_as_anew(after)
+
+
+def test_a_layout_that_is_finished_late_leaves_the_newer_one(warehouse: Warehouse) -> None:
+    """A question on an earlier version may need its layout again; that of now stays, and is built on next."""
+    before = bring(warehouse, "create", of_days(0, 18))
+    after = bring(warehouse, "append", of_days(18, 19))
+    prepare(after)
+    prepare(before)
+    assert after.layout_folder.is_dir()
+    last = bring(warehouse, "append", of_days(19, 20))
+    prepare(last)
+    assert [path.name for path in last.layout_folder.parent.iterdir()] == [last.version]
+    same_as_anew(last)
 
 
 KILLED = """

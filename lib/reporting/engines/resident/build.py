@@ -11,6 +11,7 @@ from lib.reporting.engines.resident.checksums import Damaged
 from lib.reporting.engines.resident.earlier import Earlier, found
 from lib.reporting.engines.resident.layout import Layout
 from lib.reporting.warehouse import StoredSlicer
+from lib.reporting.warehouse.manifest import read_manifest
 
 _log = logging.getLogger(__name__)
 SEED = 20_151
@@ -35,7 +36,8 @@ def build(stored: StoredSlicer, progress: Progress | None = None, seed: int = SE
                 raise
             _say_lost(stored, earlier, problem)
             _build(stored, target, told, seed, None)
-        _forget_others(target)
+        if _is_current(stored):
+            _forget_others(target)
     return target
 
 
@@ -90,6 +92,12 @@ def say_damaged(stored: StoredSlicer, reason: str) -> None:
         stored.name,
         reason,
     )
+
+
+def _is_current(stored: StoredSlicer) -> bool:
+    """Whether no later import has been committed; a layout that is finished late leaves the later one's."""
+    manifest = read_manifest(stored.folder)
+    return manifest is None or manifest.version == stored.version
 
 
 def _forget_others(target: Path) -> None:
