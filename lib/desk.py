@@ -7,6 +7,7 @@ import streamlit as st
 
 from lib.people import ROLES, DealsGrant, Person, Role
 from lib.ui.alerts import firing
+from lib.ui.deals import screen as deals
 from lib.ui.frame import frame, menu, sign_in
 from lib.ui.question import question, start_page
 from lib.ui.supply import deal_health
@@ -91,6 +92,8 @@ else:
         own_first_screen(person)
     if screen.url_path not in ("", "audience"):
         firing.left()
+    if screen.url_path != "deals":
+        deals.leave()
     frame.heading(title)
     frame.header(person, firing.mark)
     screen.run()

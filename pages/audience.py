@@ -8,6 +8,7 @@ from lib.ui.frame import frame
 from lib.ui.frame.markdown import plain
 from lib.ui.new_package import from_question
 from lib.ui.question import bar, drill, question
+from lib.ui.supply import deal_health, way_to_deals
 
 here = frame.with_slicer(frame.signed_in())
 drill.catch_up(here)
@@ -15,8 +16,9 @@ question.current(here)
 for sentence in question.left_out():
     st.warning(plain(sentence), icon=":material/link_off:")
 firing.at_start(here.clients)
-bar.draw(here, more=from_question.draw)
+bar.draw(here, more=(way_to_deals.draw, from_question.draw))
 moved.draw(here)
 figures.draw(here)
 leaderboards.draw(here)
 split.draw(here)
+deal_health.look_out(here)

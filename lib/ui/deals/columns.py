@@ -41,7 +41,7 @@ BRIEF = {
     "supply_deals": ("name", "status", "targeting"),
     "demand_deals": ("name", "status", "seat", "price"),
 }
-ON_PHONE, RIGHT = ("status", "seat", "price", "start_date"), ("price", "deals", "id")
+ON_PHONE, RIGHT = ("status", "health", "seat", "price", "start_date"), ("price", "deals", "id")
 FALLING: frozenset[str] = frozenset({"id", "price", "start_date", "end_date"})
 
 

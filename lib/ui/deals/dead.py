@@ -60,6 +60,12 @@ def shown(here: Here) -> None:
         dialog(_content)(here, view)
 
 
+def leave() -> None:
+    """Close the dialog, if it is open: another screen was opened."""
+    if st.session_state.get(f"{OPEN}_shown"):
+        _close()
+
+
 def _ask() -> None:
     """Open the dialog; the last repair can still be undone. A callback."""
     st.session_state.setdefault(OPEN, DeadView())

@@ -51,7 +51,7 @@ def shown(here: Here) -> None:
     ids: tuple[int, ...] = st.session_state.get(OPEN, ())
     if ids:
         dialog = st.dialog(
-            "Overlap of packages", width="large", icon=":material/join_inner:", on_dismiss=_close
+            "Overlap of packages", width="large", icon=":material/join_inner:", on_dismiss=close
         )
         dialog(_content)(here, ids)
 
@@ -61,8 +61,8 @@ def _ask(ids: tuple[int, ...]) -> None:
     st.session_state[OPEN] = ids
 
 
-def _close() -> None:
-    """Close it; what is not answered yet is given up. A callback."""
+def close() -> None:
+    """Close it; what is not answered yet is given up. A callback, and what another screen does."""
     st.session_state.pop(OPEN, None)
     insights.forget(PLACE)
 

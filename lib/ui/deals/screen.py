@@ -25,3 +25,9 @@ def draw(here: Here) -> None:
         overlap.shown(here)
         dead.shown(here)
     drawer.draw(here)
+
+
+def leave() -> None:
+    """Another screen was opened: no dialog is to open again when this one is."""
+    overlap.close()
+    dead.leave()

@@ -1,6 +1,6 @@
 """The question in one row: dates, comparison, filters, and the link to it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -15,12 +15,12 @@ def draw(
     here: Here,
     with_comparison: bool = True,
     page: str = "audience",
-    more: Callable[[Here], None] | None = None,
+    more: Sequence[Callable[[Here], None]] = (),
 ) -> None:
     """Draw the row of pickers; on a phone, two rows that scroll sideways.
 
-    What is only opened or typed in redraws this row alone, a choice all. `more` draws what else there is
-    to do with the question.
+    What is only opened or typed in redraws this row alone, a choice all. `more` draw what else there is to
+    do with the question.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=BAR):
         dates_picker.draw(here)
@@ -30,7 +30,7 @@ def draw(
         filter_picker.draw(here)
         st.space("stretch")
         history.draw(here)
-        if more is not None:
-            more(here)
+        for one in more:
+            one(here)
         saved.draw(here, page)
         share.draw(here, page)

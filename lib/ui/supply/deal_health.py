@@ -24,7 +24,7 @@ from lib.ui.targeting import words
 from lib.wire.errors import TrancheError
 
 SECONDS, MOMENT_SECONDS, POLL_SECONDS, DAYS, MOST, TOGETHER = 300.0, 0.2, 1.0, 7, 2_000, 50
-DRAWN = "deals_health_drawn"
+LATER_SECONDS, DRAWN = 3.0, "deals_health_drawn"
 TONES = {"attention": "orange", "unknown": "gray", "healthy": "green", "idle": ""}
 PRICED = 20
 Healths = Mapping[int, DealHealth]
@@ -38,6 +38,13 @@ class HealthAsked:
     whose: str
     at: float
     coming: Future[Healths | None]
+
+
+@dataclass
+class LookingOut:
+    """Whether the screen, and with it the fragment that looks out for the number, has been drawn."""
+
+    is_drawn: bool = False
 
 
 def found(here: Here, seconds: float | None = MOMENT_SECONDS) -> Healths | None:
@@ -82,6 +89,16 @@ def number() -> int:
     return len(attention(asked.coming.result() or {}))
 
 
+def look_out(here: Here) -> None:
+    """Draw what computes the number for the navigation, once in a session, some time after the screen.
+
+    The screen is drawn once more when the number is there.
+    """
+    known: HealthAsked | None = st.session_state.get(catalogue.HEALTH)
+    if here.now().deals.reads and (known is None or not known.coming.done()):
+        st.fragment(_begin, run_every=LATER_SECONDS)(here, LookingOut())
+
+
 def drawn_number() -> int:
     """The same, for the navigation, which remembers what it shows."""
     shown = st.session_state[DRAWN] = number()
@@ -106,6 +123,13 @@ def marked(rows: Sequence[DealRow], healths: Healths) -> list[DealRow]:
 def of(key: Key, healths: Healths | None) -> DealHealth | None:
     """The health of one of the list; None where it is no deal, or paused."""
     return None if healths is None or key[0] != "demand_deals" else healths.get(key[1])
+
+
+def _begin(here: Here, looking: LookingOut) -> None:
+    """Begin when the fragment is run again, on its own, and draw the screen again at the end."""
+    if looking.is_drawn and not is_coming(here):
+        st.rerun()
+    looking.is_drawn = True
 
 
 def _asked(here: Here) -> HealthAsked:

@@ -40,14 +40,14 @@ def of_deals(here: Here) -> Here | None:
     None where none of those that the person may see has the key field `deal`. Raises why the service can't be
     asked; a slicer that it refuses is passed over.
     """
-    if _tells_deals(here.slicer):
+    if tells_deals(here.slicer):
         return here
     kept: dict[tuple[str, str], Slicer] = st.session_state.setdefault(SLICERS, {})
     for pair in sorted(here.clients.slicers, key=lambda pair: pair[0] != here.project):
         found = kept.get(pair) or _info(here, *pair)
         if found is not None:
             kept[pair] = found
-            if _tells_deals(found):
+            if tells_deals(found):
                 return replace(here, project=pair[0], slicer_name=pair[1], slicer=found)
     return None
 
@@ -109,7 +109,8 @@ def _bare(here: Here) -> AudienceQuery:
     )
 
 
-def _tells_deals(slicer: Slicer) -> bool:
+def tells_deals(slicer: Slicer) -> bool:
+    """Whether its key fields tell deals and packages apart, by the ids that these have in Deals."""
     return {DEAL, PACKAGE} <= {field.name for field in slicer.key_fields}
 
 

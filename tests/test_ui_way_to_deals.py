@@ -1,0 +1,75 @@
+"""The way from a question to Deals, and what the screens know of the deals before the list is opened."""
+
+from types import SimpleNamespace
+
+import pytest
+from dealing import SOLD, Visit, clean
+from streamlit.testing.v1 import AppTest
+
+from lib.deals.client import Deals
+from lib.deals.models import SupplyPackage
+from lib.reporting.models import AudienceQuery, Filter, Match
+from lib.ui.supply import deal_health, way_to_deals
+
+
+def links(desk: AppTest) -> dict[str, str]:
+    """The links of the screen by their labels, with what they ask for."""
+    return {one.proto.label: one.proto.query_string for one in desk.get("page_link")}
+
+
+def test_from_a_deal_to_its_drawer(visit: Visit) -> None:
+    """A question about one deal, else about one package, has a link to its drawer; others have none."""
+    desk = visit("audience", slicer=SOLD, **{"is.deal": "4", "is.supply_package": "2"})
+    assert links(desk)["Open deal"] == "deals_kind=Deals&open=demand_deals-4"
+    desk = visit("audience", slicer=SOLD, **{"is.supply_package": "2"})
+    assert links(desk)["Open package"] == "deals_kind=Packages&open=supply_deals-2"
+    assert not {"Open deal", "Open package"} & set(links(visit("audience", slicer=SOLD)))
+
+
+@pytest.mark.parametrize(
+    ("match", "values", "number"),
+    [
+        ("equals", ("4",), 4),
+        ("equals", ("4", "5"), None),
+        ("equals", ("all",), None),
+        ("equals", ("04",), None),
+        ("equals", ("",), None),
+        ("not equals", ("4",), None),
+        ("contains", ("4",), None),
+    ],
+)
+def test_only(match: Match, values: tuple[str, ...], number: int | None) -> None:
+    """One whole id is kept by an include of just that value."""
+    query = AudienceQuery(
+        project_name="demo",
+        slicer_name=SOLD,
+        start_date="-7d",
+        end_date="yesterday",
+        filters=(Filter(name="deal", match=match, value=values),),
+    )
+    assert way_to_deals.only(query, "deal") == number
+    assert way_to_deals.only(query, "supply_package") is None
+
+
+def test_the_number_comes_later(visit: Visit, deals: Deals, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first screen begins no check; once it is drawn, the check begins, and the number is shown there."""
+    deals.change(SupplyPackage, 2, {"is_active": False})
+    desk = visit("audience", slicer=SOLD)
+    assert "deals_health" not in desk.session_state
+    monkeypatch.setattr(deal_health, "LookingOut", lambda: SimpleNamespace(is_drawn=True))
+    desk = clean(desk.run())
+    assert desk.session_state["deals_health"].coming.result(60)
+    desk = clean(desk.run())
+    assert desk.session_state[deal_health.DRAWN] == 1
+
+
+def test_a_dialog_that_was_left(visit: Visit) -> None:
+    """A dialog of Deals that was left for another screen does not open again; the button opens it."""
+    desk = visit("deals", slicer=SOLD)
+    for key, mark in (("deals_overlap", "overlap_of"), ("deals_dead", "dead_targets_shown")):
+        desk = clean(desk.button(key=key).click().run())
+        assert mark in desk.session_state
+        desk.switch_page("../pages/lists.py")
+        assert mark not in clean(desk.run()).session_state
+        desk.switch_page("../pages/deals.py")
+        assert mark not in clean(desk.run()).session_state
