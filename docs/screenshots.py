@@ -1,6 +1,7 @@
 """The pictures of the README's tour: screens of the demo, light and dark, as a browser shows them.
 
     make screenshots
+    python docs/screenshots.py story-drop deals    # these alone
 
 Builds a demo of its own in a temporary folder, so that nothing of yours is in a picture.
 """
@@ -11,21 +12,36 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, get_args
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 Scheme = Literal["light", "dark"]
 HERE = Path(__file__).parent
 WINDOW = {"width": 1440, "height": 900}
 QUESTION = "project=demo&slicer=delivery&split=bid_context_wrapper.user.geo.country"
-SCREENS = {"audience": f"audience?{QUESTION}", "export": f"export?{QUESTION}", "deals": "deals"}
+DROP = "audience?project=demo&slicer=curation&start=-14d&end=yesterday"
+DEAL = "deals?deals_kind=Deals&open=demand_deals-25"
+Clicks = tuple[str, ...]
+ROLES: tuple[Literal["radio", "checkbox"], ...] = ("radio", "checkbox")
+SCREENS: dict[str, tuple[str, Clicks]] = {
+    "audience": (f"audience?{QUESTION}", ()),
+    "export": (f"export?{QUESTION}", ()),
+    "deals": ("deals", ()),
+    "story-drop": (DROP, ()),
+    "story-moved": (f"{DROP}&moved=1", ()),
+    "story-health": (DEAL, ("Delivery",)),
+    "story-change": (DEAL, ("Change",)),
+    "story-repair": ("deals", ("Dead targets", "Choose Morning News Display", "Preview removal of 1")),
+}
 IDLE = """() => {
     const busy = !document.querySelector('[data-testid=stApp][data-test-script-state=notRunning]')
         || document.querySelector('[data-testid=stSkeleton], [data-testid=stSpinner]')
+        || [...document.querySelectorAll('[data-testid=stIconMaterial]')].some(
+            (icon) => icon.textContent === 'hourglass_top')
     window.idle = busy ? undefined : window.idle ?? performance.now()
     return window.idle !== undefined && performance.now() - window.idle > 2000
 }"""
@@ -39,23 +55,39 @@ def main() -> None:
         chromium = shutil.which("chromium") or shutil.which("google-chrome")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         for scheme in get_args(Scheme):
-            photograph(browser, address, scheme)
+            photograph(browser, address, scheme, sys.argv[1:])
         browser.close()
 
 
-def photograph(browser: Browser, address: str, scheme: Scheme) -> None:
-    """Sign in as the manager, and save one picture per screen."""
+def photograph(browser: Browser, address: str, scheme: Scheme, wanted: Sequence[str]) -> None:
+    """Sign in as the manager, and save one picture per screen; of those `wanted`, if any are named."""
     page = browser.new_page(viewport=WINDOW, locale="en-US", color_scheme=scheme)
     page.set_default_timeout(PATIENCE_MILLISECONDS)
     page.goto(address)
     page.get_by_role("button", name="Manager", exact=True).click()
     page.wait_for_function(SIGNED_IN)
-    for name, link in SCREENS.items():
+    for name, (link, clicks) in SCREENS.items():
+        if wanted and name not in wanted:
+            continue
         page.goto(f"{address}/{link}")
         page.wait_for_selector("[data-testid=stMain] h1, [data-testid=stMain] button")
         page.wait_for_function(IDLE)
+        for click in clicks:
+            press(page, click)
+            page.wait_for_function(IDLE)
         page.screenshot(path=HERE / f"{name}-{scheme}.png")
     page.close()
+
+
+def press(page: Page, name: str) -> None:
+    """Click the button, section or checkbox of this name, in the dialog if one is open."""
+    dialog = page.get_by_role("dialog")
+    area = dialog if dialog.count() else page
+    found = area.get_by_role("button", name=name, exact=True)
+    for role in ROLES:
+        found = found.or_(area.get_by_role(role, name=name, exact=True))
+    found.first.click()
+    page.evaluate("window.idle = undefined")
 
 
 @contextmanager

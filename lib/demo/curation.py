@@ -8,7 +8,7 @@ import pyarrow as pa
 from lib.demo import stories
 from lib.demo.cast import DEALS, DSPS, PACKAGES, SEATS, DemoPackage
 from lib.demo.columns import lists, numbers, text
-from lib.demo.draw import Floats, Ints, cents, pick_by, thin, zipf
+from lib.demo.draw import Flags, Floats, Ints, cents, pick_by, thin, zipf
 from lib.demo.facts import countries, mapping, regions
 from lib.demo.funnel import auctions
 from lib.demo.media import MEDIA, MediaType
@@ -45,7 +45,9 @@ def curation(rng: np.random.Generator, today: dt.date, rows: int) -> pa.Table:
     plain = user_columns(scene)
     columns = {"time": time_column(scene)} | {name: plain[own] for name, own in _OF_USER.items()}
     columns |= _deal_columns(rng, deal) | _site_columns(site)
-    return pa.table(columns | {name: numbers(values) for name, values in _results(rng, deal).items()})
+    return pa.table(
+        columns | {name: numbers(values) for name, values in _results(rng, deal, scene.hour).items()}
+    )
 
 
 def curation_mappings() -> dict[str, dict[str, str]]:
@@ -63,7 +65,9 @@ def curation_mappings() -> dict[str, dict[str, str]]:
 def _deal_weights(rng: np.random.Generator) -> Floats:
     """The share of each deal in each market (country × platform); shape (markets, deals)."""
     busy = rng.permutation(zipf(len(DEALS), 0.5))
-    busy[[deal.id == stories.DEAL for deal in DEALS]] = busy.max()
+    most = busy.max()
+    busy[_places(stories.DEAL)] = most
+    busy[_places(stories.CHEAP_DEAL)] = most * stories.CHEAP_SHARE
     markets = [(country.code, platform) for country in countries() for platform in range(PLATFORM_COUNT)]
     weights: Floats = (
         np.array([[_fits(deal.package, *market) for deal in DEALS] for market in markets]) * busy
@@ -100,16 +104,24 @@ def _site_columns(site: Ints) -> Columns:
     }
 
 
-def _results(rng: np.random.Generator, deal: Ints) -> dict[str, Ints | Floats]:
+def _places(deal: int) -> Flags:
+    """Which of the deals has this id."""
+    return np.array([one.id == deal for one in DEALS])
+
+
+def _results(rng: np.random.Generator, deal: Ints, hour: Ints) -> dict[str, Ints | Floats]:
     """All data fields as numbers per row."""
     click, seen = (
         np.array([getattr(MEDIA[d.package.media_type], name) for d in DEALS]) for name in ("click", "seen")
     )
     bid_rate, win_rate = rng.beta(4.0, 6.0, len(DEALS)), rng.beta(5.0, 14.0, len(DEALS))
-    never_wins = np.array([d.id == stories.DEAL for d in DEALS])
+    cheap = _places(stories.CHEAP_DEAL)
+    bid_rate[_places(stories.DEAL)] = bid_rate.max()
+    bid_rate[cheap], win_rate[cheap] = stories.CHEAP_BID_RATE, stories.CHEAP_WIN_RATE
+    ids = np.array([d.id for d in DEALS])[deal]
     requests = auctions(rng, np.full(len(deal), TYPICAL_REQUESTS))
-    bids = thin(rng, requests, np.where(never_wins, bid_rate.max(), bid_rate)[deal])
-    imps = thin(rng, bids, np.where(never_wins, 0.0, win_rate)[deal])
+    bids = thin(rng, requests, bid_rate[deal])
+    imps = thin(rng, bids, win_rate[deal] * stories.still_wins(hour, ids))
     price = np.array([d.price for d in DEALS])[deal] * rng.uniform(1.0, 1.3, len(deal)) / 1000
     return {
         "bid_requests": requests,

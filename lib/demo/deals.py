@@ -33,8 +33,8 @@ ENDED, PAUSED_PACKAGE, PAUSED_DEALS = 3, 7, (14, 33)
 ENDS_IN = {6: 90, 9: 30}
 HOURS_EAST = {3: 1, 5: -3, 8: -5, 10: 9, 11: 1}
 SIZED, GUARDED = (1, 8), (1, 2, 6, 8, 12)
-UNSOLD = {8: "468x60"}
-"""A dead target: a size that a package asks for, and no site sells."""
+UNSOLD = {1: "468x60", 8: "468x60"}
+"""A dead target: a size that packages ask for, and no site sells."""
 PARKED, NEWS = 1, 2
 PREVIEW = ("Winter Sports Preview", ("SE", "PL", "DE"), 14)
 

@@ -5,7 +5,9 @@
 2. Both slicers: Brazil grows by 12 % a week, more than twofold over the sixty days.
 3. `delivery`: in Opera, ads are seen less than half as often as in other browsers, on every site.
 4. `curation`: deal 27 bids as much as the busiest deals, and never wins.
-5. Package 8 asks for a size that no site sells (see deals.py): a dead target.
+5. Packages 1 and 8 ask for a size that no site sells (see deals.py): a dead target.
+6. `curation`: eight days before the last day, deal 25 of package 1 stops winning, and impressions drop.
+   It bids as before, but its price is below all that wins in its package. docs/story.md repairs it.
 """
 
 from collections.abc import Sequence
@@ -20,6 +22,8 @@ PUBLISHER, DAYS_BEFORE_END, WIN_RATE_LEFT = "1007", 12, 0.12
 COUNTRY, WEEKLY_GROWTH = "BR", 1.12
 BROWSER, VIEWABILITY_LEFT = "Opera", 0.45
 DEAL = 27
+CHEAP_DEAL, CHEAP_SHARE, CHEAP_DAYS = 25, 2.0, 8
+CHEAP_BID_RATE, CHEAP_WIN_RATE = 0.4, 0.25
 
 
 def growth(places: Sequence[City], hours: Ints) -> Floats:
@@ -37,3 +41,9 @@ def win_rate_left(hour: Ints, of_publisher: Flags) -> Floats:
 def viewability_left(of_browser: Flags) -> Floats:
     """Story 3, as a factor per row."""
     return np.where(of_browser, VIEWABILITY_LEFT, 1.0)
+
+
+def still_wins(hour: Ints, deal: Ints) -> Floats:
+    """Stories 4 and 6, as a factor per row; `deal` are ids."""
+    stopped = (deal == CHEAP_DEAL) & (hour // 24 >= DAYS - 1 - CHEAP_DAYS)
+    return np.where(stopped | (deal == DEAL), 0.0, 1.0)

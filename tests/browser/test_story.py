@@ -1,0 +1,194 @@
+"""The story of the README, step by step in a browser: from a drop on the chart to a repaired package."""
+
+import datetime as dt
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from dealing import clients
+from documents import ROOT
+from peopled import people_in
+from playwright.sync_api import Locator, Page, expect
+
+from browser.conftest import Serve, enter, pick, settled
+from lib import connect
+from lib.deals.models import DemandDeal, SupplyPackage
+from lib.demo import build, stories
+from lib.demo.cast import DEALS, PACKAGES, PROJECT
+from lib.demo.deals import UNSOLD, seed
+from lib.reporting.answers import Audience
+from lib.reporting.models import AudienceQuery, Filter, InfoQuery
+from lib.reporting.warehouse import Warehouse
+from lib.settings import Settings
+
+ROWS, SLICER = 200_000, "curation"
+TODAY = dt.datetime.now(dt.UTC).date()
+DEAL = next(one for one in DEALS if one.id == stories.CHEAP_DEAL)
+PACKAGE = next(one for one in PACKAGES if one is DEAL.package)
+
+
+@dataclass
+class Followed:
+    """The demo, and the emphasised words of the story as far as they were followed."""
+
+    address: str
+    api: connect.Clients
+    words: list[str] = field(default_factory=list)
+
+    def word(self, text: str) -> str:
+        """This word of the story is followed next."""
+        self.words.append(text)
+        return text
+
+    def asked(
+        self, days: tuple[str, str], fields: tuple[str, ...], split: tuple[str, ...] = (), **only: str
+    ) -> Audience:
+        """What the API says about these days."""
+        slicer = self.api.reporting.info(InfoQuery(project_name=PROJECT, slicer_name=SLICER))
+        query = AudienceQuery(
+            project_name=PROJECT,
+            slicer_name=SLICER,
+            start_date=days[0],
+            end_date=days[1],
+            data_fields=fields,
+            split_by=split,
+            filters=tuple(Filter(name=name, value=(value,), match="equals") for name, value in only.items()),
+            precision=1,
+        )
+        return self.api.reporting.audience(query, slicer)
+
+    def total(self, days: tuple[str, str], name: str, **only: str) -> float:
+        """The total of a data field."""
+        return self.asked(days, (name,), **only).total.values[name] or 0.0
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory, serve: Serve) -> Iterator[Followed]:
+    """A smaller demo that ends today, with its deals."""
+    home: Path = tmp_path_factory.mktemp("demo-story")
+    (home / "tranche.toml").write_text("demo = true\n")
+    build(Warehouse(home / "warehouse"), people_in(home), TODAY, rows=ROWS)
+    manager = clients(Settings(home=home, demo=True))
+    seed(manager.deals, TODAY)
+    with serve(home) as address:
+        yield Followed(address, manager)
+
+
+def told() -> list[str]:
+    """The emphasised words of the story, in order."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = text.split("## Five minutes")[1].split("\n## ")[0]
+    steps = " ".join(line.strip() for line in section.splitlines() if re.match(r"\d\. |   ", line))
+    return re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", steps)
+
+
+def test_from_a_drop_to_a_repaired_package(story: Followed, page: Page) -> None:
+    """Every step of the README's story works on the demo, in its words, with the figures of the API."""
+    drop(story, page)
+    cause(story, page)
+    health(story, page)
+    price(story, page)
+    package(story, page)
+    assert story.words == told()
+
+
+def drop(story: Followed, page: Page) -> None:
+    """The fall of the impressions is on the first screen."""
+    enter(page, f"{story.address}/audience?project={PROJECT}&slicer=delivery")
+    pick(page, "Slicer", story.word(SLICER))
+    page.locator(".st-key-dates button").first.click()
+    page.get_by_role("radio", name=story.word("Last 14 days")).click()
+    page.keyboard.press("Escape")
+    settled(page)
+    now, before = (story.total(days, "imps") for days in (("-14d", "yesterday"), ("-28d", "-15d")))
+    metric = page.get_by_test_id("stMetric").first
+    expect(metric).to_contain_text(f"Impressions{now:,.0f}")
+    expect(metric).to_contain_text(f"{abs(100 * (now / before - 1)):.1f} %")
+    days = story.asked(("-14d", "yesterday"), ("imps",), ("granularity_day",)).values["imps"]
+    assert max(days[6:]) < 0.9 * min(days[:6])
+
+
+def cause(story: Followed, page: Page) -> None:
+    """What moved begins with the deal, whose row leads to its drawer."""
+    page.get_by_role("button", name=story.word("Show what moved")).click()
+    block = page.locator(".st-key-moved")
+    expect(block.get_by_role("listitem").first).to_contain_text(f"Deal: {DEAL.name}")
+    row = block.get_by_role("grid", name="What moved Impressions, by Deal").locator("tbody tr").first
+    now, before = (
+        story.total(days, "imps", deal=str(DEAL.id)) for days in (("-14d", "yesterday"), ("-28d", "-15d"))
+    )
+    for figure in (now - before, before, now):
+        expect(row).to_contain_text(f"{figure:,.0f}".replace("-", "−"))
+    row.get_by_role("button", name=story.word(DEAL.name), exact=True).click()
+    page.wait_for_url(lambda url: f"is.deal={DEAL.id}" in url)
+    settled(page)
+    page.get_by_role("link", name=story.word("Open deal")).click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    settled(page)
+
+
+def section(story: Followed, page: Page, name: str) -> Locator:
+    """A section of the drawer."""
+    page.get_by_role("dialog").get_by_role("radio", name=story.word(name)).click()
+    settled(page)
+    return page.get_by_role("dialog")
+
+
+def health(story: Followed, page: Page) -> None:
+    """The deal bids and wins nothing, at a price below what wins."""
+    drawer = section(story, page, "Delivery")
+    said = "Bids, no impressions: price below the lower quartile of what wins here"
+    expect(drawer.get_by_text(said)).to_be_visible()
+    week = ("-7d", "yesterday")
+    bids, imps = (story.total(week, name, deal=str(DEAL.id)) for name in ("bids", "imps"))
+    funnel = drawer.get_by_role("table").first
+    expect(funnel.get_by_role("row", name="Bids").get_by_role("cell").first).to_have_text(f"{bids:,.0f}")
+    assert imps == 0
+
+
+def price(story: Followed, page: Page) -> None:
+    """The typed price is held against what won, is saved, and is in the history."""
+    drawer = section(story, page, "Change")
+    expect(drawer.get_by_text("Your price is below the lower quartile.")).to_be_visible()
+    typed = drawer.get_by_label("Price, USD CPM")
+    typed.fill(story.word("1.90"))
+    typed.press("Tab")
+    expect(drawer.get_by_text("Your price is below the lower quartile.")).to_have_count(0)
+    settled(page)
+    drawer.get_by_role("button", name=story.word("Save"), exact=True).click()
+    expect(drawer.get_by_text("Saved", exact=True)).to_be_visible()
+    assert story.api.deals.get(DemandDeal, DEAL.id).price == Decimal("1.90")
+    section(story, page, "History")
+    drawer.get_by_role("combobox", name="Evidence of a change").click()
+    page.get_by_role("option").filter(has_text="1.35").first.click()
+    expect(drawer.get_by_text("There is evidence once the report has 4 complete days")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def package(story: Followed, page: Page) -> None:
+    """The dead target of the deal's package is removed after a preview, and put back."""
+    settled(page)
+    page.get_by_role("radio", name=story.word("Packages")).click()
+    settled(page)
+    page.get_by_role("button", name=story.word("Dead targets")).click()
+    dialog = page.get_by_role("dialog")
+    row = dialog.locator("tbody tr").filter(has_text=story.word(PACKAGE.name))
+    expect(row).to_contain_text(UNSOLD[PACKAGE.id])
+    row.get_by_role("checkbox").click()
+    dialog.get_by_role("button", name=story.word("Preview removal of 1")).click()
+    dialog.get_by_role("button", name=story.word("Save 1 package")).click()
+    expect(dialog.get_by_text("1 package saved.")).to_be_visible()
+    assert UNSOLD[PACKAGE.id] not in sizes(story)
+    dialog.get_by_role("button", name=story.word("Undo")).click()
+    expect(dialog.get_by_text("1 package put back.")).to_be_visible()
+    assert UNSOLD[PACKAGE.id] in sizes(story)
+
+
+def sizes(story: Followed) -> set[str]:
+    """The sizes that the package targets."""
+    found = story.api.deals.get(SupplyPackage, PACKAGE.id)
+    return {f"{one.width}x{one.height}" for one in found.size_targetings}
