@@ -2,6 +2,7 @@
 
 import io
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ import pyarrow.parquet as pq
 from psycopg import sql
 
 from lib.reporting.definition import TIME, Definition, RowSource
+from lib.reporting.engines.connected.backends import open_backend
 
 CONNECTION = "rows"
 TYPES = {
@@ -34,6 +36,8 @@ def publish(stored: pa.Table, definition: Definition, url: str, table: str) -> N
     columns = columns_of(stored, definition)
     if url.startswith("parquet://"):
         pq.write_table(columns, Path(urlsplit(url).path) / f"{table}.parquet")
+    elif url.startswith("clickhouse://"):
+        _into_clickhouse(columns, url, table)
     else:
         _into_postgresql(columns, url, table)
 
@@ -64,6 +68,18 @@ def _into_postgresql(columns: pa.Table, url: str, table: str) -> None:
         cursor.execute(sql.SQL("CREATE TABLE {} ({})").format(sql.Identifier(table), made))
         with cursor.copy(sql.SQL("COPY {} FROM STDIN (FORMAT csv)").format(sql.Identifier(table))) as copy:
             copy.write(content.getvalue())
+
+
+def _into_clickhouse(columns: pa.Table, url: str, table: str) -> None:
+    """By a file that a server on this machine reads."""
+    opened = open_backend(url)
+    with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
+        pq.write_table(columns, file.name)
+        opened.ibis.raw_sql(
+            f"CREATE TABLE `{table}` ENGINE = MergeTree ORDER BY tuple() AS SELECT * FROM "
+            f"file('{file.name}', Parquet)"
+        )
+    opened.ibis.disconnect()
 
 
 def _type(kind: pa.DataType) -> Any:

@@ -3,9 +3,11 @@
 PostgreSQL runs in a temporary folder, on a Unix socket, as nobody when the tests run as root.
 """
 
+import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -88,6 +90,22 @@ def postgres_server() -> Iterator[str]:
 def rows_database(postgres_server: str) -> str:
     """The URL of a PostgreSQL database for the rows of connected slicers."""
     return new_database_of(postgres_server).replace("postgresql+psycopg://", "postgresql://")
+
+
+@pytest.fixture(scope="session")
+def clickhouse_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a ClickHouse (chdb behind its HTTP protocol), or a loud skip where it is not installed."""
+    for package in ("chdb", "clickhouse_connect"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(
+                f"NOT RUN on ClickHouse: the package {package} is not installed (tranche[clickhouse])"
+            )
+    program = Path(__file__).with_name("clickhouse_server.py")
+    command = [sys.executable, program, tmp_path_factory.mktemp("clickhouse")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        yield f"clickhouse://127.0.0.1:{running.stdout.readline().strip()}/default"
+        running.kill()
 
 
 @pytest.fixture

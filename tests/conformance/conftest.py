@@ -20,8 +20,8 @@ class Way(NamedTuple):
     engine: str
 
 
-CONNECTED = ("duckdb", "postgresql")
-OTHERS = ("pandas", *CONNECTED)
+SAMPLED = ("duckdb", "postgresql")
+OTHERS = ("pandas", *SAMPLED, "clickhouse")
 WAYS = [
     *(Way(transport, "resident") for transport in TRANSPORTS),
     *(Way("embedded", engine) for engine in OTHERS),
@@ -37,9 +37,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _unfit(name: str) -> tuple[str, ...]:
     """The marks of tests that are not for the engine in this name."""
-    if any(f"embedded-{engine}" in name for engine in CONNECTED):
+    if any(f"embedded-{engine}" in name for engine in SAMPLED):
         return ("user_sampling", "service")
-    return ("sampling", "user_sampling", "service") if "embedded-pandas" in name else ()
+    is_other = any(f"embedded-{engine}" in name for engine in OTHERS)
+    return ("sampling", "user_sampling", "service") if is_other else ()
 
 
 @pytest.fixture(scope="session", params=WAYS, ids="-".join)

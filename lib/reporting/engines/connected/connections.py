@@ -16,6 +16,7 @@ import psycopg
 import pyarrow as pa
 from ibis.common.exceptions import IbisError, TableNotFound
 
+from lib.reporting.engines.connected import clickhouse
 from lib.reporting.engines.connected.backends import Backend, open_backend, table_of
 from lib.reporting.engines.connected.tables import Place, table_kind
 from lib.wire.deadline import Deadline
@@ -24,8 +25,20 @@ from lib.wire.errors import BadRequest, InternalError, Misconfigured, SourceUnav
 log = logging.getLogger(__name__)
 MOST_IDLE = 4
 Found = TypeVar("Found")
-_DRIVER_ERRORS = (IbisError, duckdb.Error, psycopg.Error, OSError)
-_LOST = (psycopg.OperationalError, psycopg.InterfaceError, duckdb.ConnectionException, OSError)
+_DRIVER_ERRORS: tuple[type[Exception], ...] = (
+    IbisError,
+    duckdb.Error,
+    psycopg.Error,
+    OSError,
+    *clickhouse.ERRORS,
+)
+_LOST: tuple[type[Exception], ...] = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    duckdb.ConnectionException,
+    OSError,
+    *clickhouse.LOST,
+)
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 

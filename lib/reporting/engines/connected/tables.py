@@ -43,8 +43,8 @@ def table_kind(url: str) -> TableKind:
     kind = KINDS.get(urlsplit(url).scheme)
     if kind is None:
         raise BadRequest(
-            f"A connection over {urlsplit(url).scheme}:// is opened to read only, so it can't have a sample; "
-            f"samples need {' or '.join(f'{one}://' for one in KINDS)}"
+            f"A connection over {urlsplit(url).scheme}:// can't have a sample; samples need "
+            f"{' or '.join(f'{one}://' for one in KINDS)}"
         )
     return kind
 

@@ -1,0 +1,47 @@
+"""Opening ClickHouse, over its HTTP protocol: an optional part, `pip install tranche[clickhouse]`."""
+
+import math
+from urllib.parse import SplitResult, parse_qsl, unquote
+
+import ibis
+from ibis.backends.sql import SQLBackend
+
+from lib.wire.errors import Misconfigured
+
+Errors = tuple[type[Exception], ...]
+try:
+    from clickhouse_connect.driver import exceptions
+
+    ERRORS: Errors = (exceptions.ClickHouseError,)
+    LOST: Errors = (exceptions.OperationalError,)
+except ImportError:
+    ERRORS, LOST = (), ()
+
+SETTINGS = {"session_timezone": "UTC"}
+OPTIONS = frozenset({"secure"})
+
+
+def connect(parts: SplitResult) -> SQLBackend:
+    """A connection to the server at clickhouse://name:password@host:8123/database?secure=1, in UTC."""
+    options = dict(parse_qsl(parts.query))
+    if unknown := sorted(options.keys() - OPTIONS):
+        raise Misconfigured(f"A ClickHouse connection's url can have secure=1, not {unknown[0]}")
+    try:
+        return ibis.clickhouse.connect(
+            host=parts.hostname or "localhost",
+            port=parts.port,
+            database=parts.path.strip("/") or "default",
+            user=unquote(parts.username or "default"),
+            password=unquote(parts.password or ""),
+            secure=options.get("secure") == "1",
+            settings=SETTINGS,
+        )
+    except ImportError:
+        raise Misconfigured(
+            "ClickHouse needs a package that is not installed: pip install clickhouse-connect"
+        ) from None
+
+
+def limit(opened: SQLBackend, seconds: float | None) -> None:
+    """Let the server stop each further statement after so many seconds; None: never."""
+    opened.con.set_client_setting("max_execution_time", 0 if seconds is None else max(1, math.ceil(seconds)))

@@ -1,0 +1,51 @@
+"""Connections to ClickHouse. What questions are answered with is tested by the conformance suite."""
+
+import sys
+from pathlib import Path
+
+import ibis
+import pytest
+from connected import CONNECTION
+
+from lib.reporting.engines.connected import Connections
+from lib.reporting.engines.connected.tables import table_kind
+from lib.wire.deadline import Deadline
+from lib.wire.errors import BadRequest, DeadlineExceeded, InternalError, Misconfigured, SourceUnavailable
+
+
+def test_a_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without its package, a connection to ClickHouse is refused with what to install."""
+    monkeypatch.setitem(sys.modules, "clickhouse_connect", None)
+    monkeypatch.delitem(sys.modules, "ibis.backends.clickhouse", raising=False)
+    monkeypatch.delitem(vars(ibis), "clickhouse", raising=False)
+    with pytest.raises(Misconfigured, match="pip install clickhouse-connect"):
+        Connections({CONNECTION: "clickhouse://reader@localhost:1/rows"}).table(CONNECTION, "sales")
+
+
+def test_an_option_that_it_does_not_have() -> None:
+    """A URL with another option than `secure` is refused."""
+    with pytest.raises(Misconfigured, match="not readonly"):
+        Connections({CONNECTION: "clickhouse://localhost/rows?readonly=1"}).table(CONNECTION, "sales")
+
+
+def test_it_has_no_samples(tmp_path: Path) -> None:
+    """A sample is refused, with the databases that can have one."""
+    with pytest.raises(BadRequest, match=r"parquet:// or postgresql://"):
+        table_kind("clickhouse://localhost/rows")
+
+
+def test_statements_end_with_the_deadline(clickhouse_database: str) -> None:
+    """The server stops a statement that takes longer than the deadline."""
+    connections = Connections({CONNECTION: clickhouse_database})
+    endless = ibis.table({"number": "uint64"}, name="numbers", database="system")
+    crossed = endless.cross_join(endless.view()).aggregate(found=lambda table: table.number.sum())
+    with pytest.raises(DeadlineExceeded):
+        connections.rows(CONNECTION, crossed, Deadline(1.0))
+
+
+def test_a_server_that_is_gone(clickhouse_database: str) -> None:
+    """A server that does not answer is told as that, without its address and without the password."""
+    with pytest.raises((SourceUnavailable, InternalError)) as problem:
+        Connections({CONNECTION: "clickhouse://reader:hushhush@127.0.0.1:1/rows"}).table(CONNECTION, "sales")
+    assert isinstance(problem.value, SourceUnavailable)
+    assert "hushhush" not in problem.value.reason
