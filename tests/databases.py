@@ -92,14 +92,18 @@ def rows_database(postgres_server: str) -> str:
     return new_database_of(postgres_server).replace("postgresql+psycopg://", "postgresql://")
 
 
+def missing_for_clickhouse() -> str:
+    """The packages that tests on ClickHouse need and that are not installed."""
+    return ", ".join(
+        name for name in ("chdb", "clickhouse_connect") if importlib.util.find_spec(name) is None
+    )
+
+
 @pytest.fixture(scope="session")
 def clickhouse_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a ClickHouse (chdb behind its HTTP protocol), or a loud skip where it is not installed."""
-    for package in ("chdb", "clickhouse_connect"):
-        if importlib.util.find_spec(package) is None:
-            pytest.skip(
-                f"NOT RUN on ClickHouse: the package {package} is not installed (tranche[clickhouse])"
-            )
+    if missing := missing_for_clickhouse():
+        pytest.skip(f"NOT RUN on ClickHouse: not installed: {missing} (CONTRIBUTING.md)")
     program = Path(__file__).with_name("clickhouse_server.py")
     command = [sys.executable, program, tmp_path_factory.mktemp("clickhouse")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
