@@ -1,0 +1,147 @@
+"""A click on the Audience page alone and while others click too, and the page from a cold link, in a browser.
+
+    python bench/desk_people.py [people] [clicks] [data directory]
+
+One person clicks in Chromium. The others are sessions of Streamlit's own protocol without a browser, since
+twenty browsers would measure this machine: each asks another question every five seconds on average, drawn
+with a fixed seed.
+"""
+
+import asyncio
+import multiprocessing
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.synchronize import Event
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+from desk_clicks import ARGUMENTS, CARD, CHROMIUM, INTERACTIONS, SCREEN, click, desk, made, opened, show
+from playwright.sync_api import Browser, Page, sync_playwright
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection, connect
+
+PAUSE_SECONDS, QUIET_SECONDS, LONGEST_SECONDS = 5.0, 0.3, 20.0
+QUESTION = "project=demo&slicer=delivery"
+VALUES = ("US", "BR", "GB", "DE", "IN", "FR")
+FIRST = Path(__file__).with_name("desk_first.js").read_text()
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    people = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    clicks = int(sys.argv[2]) if len(sys.argv) > 2 else 10
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        home = Path(sys.argv[3]) if len(sys.argv) > 3 else made(Path(folder) / "home")
+        path = CHROMIUM if Path(CHROMIUM).exists() else None
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        print(f"{'ms':42} {'first figure':>18} {'all stands still':>18}")
+        print(f"{'':42} {'p50':>9}{'p95':>9} {'p50':>9}{'p95':>9}")
+        with desk(home) as address:
+            page = opened(browser, address)
+            show("A click, alone", clicked(page, clicks))
+            found = [cold(browser, page, address) for _ in range(clicks)]
+            show("The page from a cold link", [(first, last) for first, last, _ in found])
+            print(f"{'Layout shift of that page, at most':42} {max(shift for *_, shift in found):9.3f}")
+            with others(people - 1, address, cookies(page)) as answered:
+                show(f"A click, with {people - 1} others", clicked(page, clicks))
+            waits = answered()
+            show("Those others, until all has come", [(wait, wait) for wait in waits])
+            print(f"{'Their questions':42} {len(waits):9,}")
+
+
+def clicked(page: Page, clicks: int) -> list[tuple[float, float]]:
+    """The times of so many clicks of each interaction."""
+    return [click(page, what[turn % len(what)]) for what in INTERACTIONS.values() for turn in range(clicks)]
+
+
+def cold(browser: Browser, signed_in: Page, address: str) -> tuple[float, float, float]:
+    """A link opened by somebody signed in with an empty cache: first figure, last, layout shift."""
+    context = browser.new_context(viewport=SCREEN)
+    context.add_cookies(signed_in.context.cookies())
+    page = context.new_page()
+    page.add_init_script(FIRST)
+    page.goto(f"{address}/audience?{QUESTION}&{asked('US')}")
+    page.locator(f"{CARD} tr.row").first.wait_for()
+    first, last, shift = page.evaluate("measured()")
+    context.close()
+    return first, last, shift
+
+
+def cookies(page: Page) -> str:
+    """The cookies of a signed-in browser, as a header."""
+    return "; ".join(f"{one['name']}={one['value']}" for one in page.context.cookies())
+
+
+def asked(value: str) -> str:
+    """A filter by country, as the address of the page has it."""
+    return f"is.user.geo.country={quote(value)}"
+
+
+@contextmanager
+def others(count: int, address: str, cookie: str) -> Iterator:
+    """So many people in a process of their own; a function returns their waits once they have left."""
+    context = multiprocessing.get_context("spawn")
+    ready, done, waits = context.Event(), context.Event(), context.Queue()
+    process = context.Process(target=crowd, args=(count, address, cookie, ready, done, waits), daemon=True)
+    process.start()
+    ready.wait()
+    try:
+        yield lambda: waits.get(timeout=60)
+    finally:
+        done.set()
+
+
+def crowd(
+    count: int, address: str, cookie: str, ready: Event, done: Event, waits: multiprocessing.Queue
+) -> None:
+    """The people; `waits` gets the milliseconds that each of their questions took."""
+
+    async def all_of_them() -> None:
+        found: list[float] = []
+        people = [
+            asyncio.create_task(person(number, address, cookie, found, done)) for number in range(count)
+        ]
+        await asyncio.sleep(PAUSE_SECONDS * 2)
+        ready.set()
+        await asyncio.gather(*people)
+        waits.put(found)
+
+    asyncio.run(all_of_them())
+
+
+async def person(number: int, address: str, cookie: str, found: list[float], done: Event) -> None:
+    """One person, who asks until all is done."""
+    draw = np.random.default_rng(number)
+    where = address.replace("http", "ws", 1) + "/_stcore/stream"
+    told = {"Cookie": cookie, "Origin": address}
+    async with connect(where, subprotocols=["streamlit"], additional_headers=told, max_size=None) as socket:
+        while not done.is_set():
+            await asyncio.sleep(draw.uniform(0.5, 1.5) * PAUSE_SECONDS)
+            found.append(await answered(socket, f"{QUESTION}&{asked(draw.choice(VALUES))}"))
+
+
+async def answered(socket: ClientConnection, question: str) -> float:
+    """The milliseconds until the page for that address has come."""
+    message = BackMsg()
+    message.rerun_script.query_string, message.rerun_script.page_name = question, "audience"
+    await socket.send(message.SerializeToString())
+    start = last = time.monotonic()
+    while time.monotonic() - start < LONGEST_SECONDS:
+        try:
+            received = await asyncio.wait_for(
+                socket.recv(), QUIET_SECONDS if last > start else LONGEST_SECONDS
+            )
+        except TimeoutError:
+            return (last - start) * 1000
+        told = ForwardMsg.FromString(received).WhichOneof("type")
+        last = time.monotonic() if told in ("delta", "script_finished") else last
+    raise TimeoutError(f"No whole page within {LONGEST_SECONDS} s for {question}")
+
+
+if __name__ == "__main__":
+    main()
