@@ -29,11 +29,13 @@ from lib.ui.question import link
 from lib.wire import logs, server
 from lib.wire.apis import Apis
 from lib.wire.errors import TrancheError
-from lib.wire.front import CompanyRoutes, DeskRoutes, DocumentScript, guarded, inline_scripts
+from lib.wire.front import CompanyRoutes, DeskDocument, DeskRoutes, Preloads, guarded, inline_scripts
 from lib.wire.front.closed_sessions import ClosedSessions
 
 log = logging.getLogger("tranche")
 DESK = Path(__file__).parent / "lib" / "desk.py"
+STATIC = Path(st.__file__).parent / "static"
+STYLE = (Path(__file__).parent / "lib/ui/frame/style.css").read_text("utf-8")
 COOKIES = "extra_streamlit_components.CookieManager"
 NO_SCRIPT = "streamlit.runtime.scriptrunner_utils.script_run_context"  # warns of imports outside of scripts
 COOKIE_FRAME = "extra_streamlit_components/CookieManager/frontend/build/index.html"
@@ -75,7 +77,7 @@ def application(settings: Settings) -> ASGIApp:
     here = connect.installation(settings)
     apis, tabs = Middleware(Apis, api=here.api), Middleware(OpenTabs, meter=here.meter)
     routes = Middleware(DeskRoutes, has_company=here.company is not None)
-    middleware = [apis, routes, *_company(here), tabs, Middleware(DocumentScript)]
+    middleware = [apis, routes, *_company(here), tabs, Middleware(DeskDocument, Preloads(STATIC), STYLE)]
     desk = st.App(DESK, middleware=middleware, lifespan=preloaded, secrets=here.secrets or None)
     return guarded(desk, settings.network, _inline_scripts())
 
@@ -95,8 +97,7 @@ def _company(here: connect.Installation) -> list[Middleware]:
 
 def _inline_scripts() -> list[str]:
     """Those of the pages that Streamlit and the component that sets the cookie serve."""
-    packages = Path(st.__file__).parent.parent
-    pages = (packages / "streamlit/static/index.html", packages / COOKIE_FRAME)
+    pages = (STATIC / "index.html", Path(st.__file__).parent.parent / COOKIE_FRAME)
     return [script for page in pages for script in inline_scripts(page.read_text("utf-8"))]
 
 

@@ -78,7 +78,6 @@ if person:
     question.arrive(screen.url_path)
 title = TITLES.get(screen.url_path, screen.title)
 st.set_page_config(page_title=f"{title if person else 'Sign in'} · Tranche")
-frame.style()
 hidden = st.container(key=sign_in.HIDDEN)
 sign_in.keep_cookie(hidden)
 if person is None and (sign_in.by_cookie(hidden) or sign_in.by_company()):

@@ -7,7 +7,7 @@ import pytest
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from lib.wire.front import DocumentScript
+from lib.wire.front import DeskDocument
 from lib.wire.transport import InProcess
 
 PAGE = "<!DOCTYPE html>\n<html><head><title>x</title></head><body>ü</body></html>"
@@ -27,7 +27,7 @@ async def desk(scope: Scope, receive: Receive, send: Send) -> None:
 @pytest.fixture
 def http() -> Iterator[httpx.Client]:
     """A client of that desk behind the middleware."""
-    with httpx.Client(transport=InProcess(DocumentScript(desk)), base_url="http://desk") as client:
+    with httpx.Client(transport=InProcess(DeskDocument(desk)), base_url="http://desk") as client:
         yield client
 
 
@@ -52,3 +52,12 @@ def test_other_answers_stay(http: httpx.Client) -> None:
     assert http.get("/text", headers=HTML).text == PAGE
     assert http.get("/audience", headers={"Accept": "application/json"}).text == PAGE
     assert http.head("/audience", headers=HTML).headers["content-length"] == str(len(PAGE.encode()))
+
+
+def test_the_style_comes_last() -> None:
+    """A style of our own stands at the end of the body, after whatever Streamlit's client adds to the head."""
+    style = ".stApp { color: red; }\n"
+    transport = InProcess(DeskDocument(desk, style=style))
+    with httpx.Client(transport=transport, base_url="http://desk") as client:
+        text = client.get("/audience", headers=HTML).text
+    assert text.endswith(f"<style>\n{style}</style>\n</body></html>")

@@ -27,7 +27,8 @@ def draw(here: Here) -> None:
     seen = focus.of(here)
     with awaited(HEIGHT, drill.CARDS):
         tables = _tables(seen)
-    rows.draw(drill.CARDS, tables, seen.taken_cards, partial(drill.follow, here))
+    with st.container(key="cards" if tables else None):
+        rows.draw(drill.CARDS, tables, seen.taken_cards, partial(drill.follow, here))
     ask.refined()
 
 

@@ -18,59 +18,6 @@ from lib.ui.frame.markdown import plain
 from lib.wire.errors import TrancheError
 
 HERE, MISSING, INSTEAD, NEXT = "here", "missing_from_link", "shown_instead", "picked_next"
-STYLE = """<style>
-.stApp { font-variant-numeric: tabular-nums; }
-[data-testid=stLayoutWrapper]:has(> .st-key-cookies) { display: none; }
-[data-testid=stLayoutWrapper]:has(> .st-key-heading) { position: absolute; pointer-events: none; }
-.st-key-heading { width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-.stApp button[data-variant][data-selected=true]:not(:disabled) { color: inherit; }
-.stApp button[kind=tertiary][aria-expanded=true]:not(:disabled) { color: inherit; }
-[class*="st-key-figure_"] { position: relative; padding: 0.3rem 0.5rem 0; border-radius: 0.4rem; }
-[class*="st-key-figure_"]:hover { background: rgba(138,149,163,0.1); }
-[class*="st-key-figure_"]:has(.st-key-chosen_figure) {
-  background: rgba(42,127,158,0.1); box-shadow: inset 0 -2px #2a7f9e;
-}
-.st-key-figure_notes { min-height: 2.5rem; }
-.st-key-chosen_figure [data-testid=stMetricLabel] p { font-weight: 700; }
-[class*="st-key-show_figure_"] { position: absolute; inset: 0; z-index: 1; }
-[class*="st-key-show_figure_"] :is(div, button) { width: 100%; height: 100%; }
-[class*="st-key-show_figure_"] button > * { opacity: 0; }
-[class*="st-key-figure_"] [data-testid=stTooltipHoverTarget] { position: relative; z-index: 2; }
-.stPlotlyChart :is(.infolayer, .xaxislayer-above, .yaxislayer-above) text { fill: currentColor !important; }
-.stPlotlyChart .modebar { display: none; }
-[class*="st-key-sparkline"] img { height: 2.25rem; border-radius: 0; }
-[class*="st-key-sparkline"] [data-testid=stElementToolbar] { display: none; }
-[data-testid=stElementContainer][data-stale=true]:is(
-  :has([data-testid=stMetric], [data-testid=stImage], .js-plotly-plot, [data-testid=stDataFrame]),
-  :has([data-testid=stCaptionContainer]):not(.st-key-frame *)
-) { opacity: 0.4; transition: none; }
-[data-testid=stElementContainer][data-stale=true]:has(.stBidiComponent) {
-  opacity: 1; --figures: 0.4;
-}
-.st-key-headline { min-height: 8.25rem; }
-[class*="st-key-view_do_"] button { min-height: 1.75rem; width: 1.75rem; padding: 0; position: relative; }
-[class*="st-key-view_open_"] :is(div, button, button span) {
-  max-width: 100%; min-width: 0; justify-content: flex-start;
-}
-[class*="st-key-view_open_"] button p { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-[class*="st-key-view_open_"] button :is([data-testid=stIconMaterial], :has(> [data-testid=stIconMaterial])) {
-  flex: none; min-width: 1.25rem;
-}
-[class*="st-key-view_figures_"] [data-testid=stMetricValue] { font-size: 1.15rem; line-height: 1.4; }
-[class*="st-key-view_figures_"] [data-testid=stMetricLabel] p { font-size: 0.8rem; }
-[class*="st-key-view_figures_open_"] button { min-height: 1.5rem; padding: 0; }
-:is([class*="st-key-view_do_"], .st-key-question_undo, .st-key-question_redo, .st-key-package_from)
-  button [data-testid=stMarkdownContainer] {
-  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
-}
-@media (max-width: 640px) {
-  .st-key-question_bar {
-    display: grid; grid: auto auto / auto-flow max-content; gap: 0.25rem 0.5rem; overflow-x: auto;
-  }
-  .st-key-question_bar > * { width: auto; }
-  .st-key-question_bar > :has(> [data-testid=stSpace]) { display: none; }
-}
-</style>"""
 
 
 @dataclass(frozen=True)
@@ -197,11 +144,6 @@ def header(person: Person, mark: Callable[[connect.Clients], None] | None = None
 def pick(project: str, slicer: str) -> None:
     """Make the pickers of the next run show these, whatever the URL says. From a callback."""
     st.session_state[NEXT] = {"project": project, "slicer": slicer}
-
-
-def style() -> None:
-    """Add CSS that the theme can't express: tabular figures, space for the headline, stale figures dimmed."""
-    st.html(STYLE)
 
 
 def heading(title: str) -> None:

@@ -2,8 +2,17 @@
 
 from lib.wire.front.company_routes import OUTCOME, CompanyRoutes
 from lib.wire.front.desk_routes import DeskRoutes
-from lib.wire.front.document import DocumentScript
+from lib.wire.front.document import DeskDocument
 from lib.wire.front.guarded import guarded
 from lib.wire.front.policy import inline_scripts
+from lib.wire.front.preloads import Preloads
 
-__all__ = ["OUTCOME", "CompanyRoutes", "DeskRoutes", "DocumentScript", "guarded", "inline_scripts"]
+__all__ = [
+    "OUTCOME",
+    "CompanyRoutes",
+    "DeskDocument",
+    "DeskRoutes",
+    "Preloads",
+    "guarded",
+    "inline_scripts",
+]

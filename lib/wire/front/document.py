@@ -1,28 +1,32 @@
-"""The desk's HTML document, with a script of our own (`desk.js`) before Streamlit's."""
+"""The desk's HTML document, with a script and a style of our own, and with what to load early."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lib.wire.front.preloads import Preloads
+
 FILE = "desk.js"
-HEAD = b"<head>"
+HEAD, HEAD_END, BODY_END = b"<head>", b"</head>", b"</body>"
 TAG = f'{HEAD.decode()}\n    <script src="./{FILE}"></script>'.encode()
 SCRIPT = Path(__file__).with_name(FILE).read_text("utf-8")
 
 
-class DocumentScript:
-    """ASGI middleware: adds a script to every HTML document of the desk, and serves that script.
+class DeskDocument:
+    """ASGI middleware: adds a script, a style and preloads to every HTML document of the desk.
 
     Streamlit's client takes a screen's address (`/audience`) for a folder in which its server may be: it asks
     for `/audience/_stcore/health` first, and after a 404 for `/_stcore/health`. The script names the server
     before the client starts: it is where the script came from, also behind a proxy that adds a path. And it
-    gives the buttons that Streamlit names alike the names of their pickers, for screen readers.
+    gives the buttons that Streamlit names alike the names of their pickers, for screen readers. The style
+    comes last, because rules of the same weight hold over those of Streamlit's client, which are in the head.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, preloads: Preloads | None = None, style: str = "") -> None:
+        self._app, self._preloads, self._style = app, preloads, style
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, WebSocket or lifespan."""
@@ -33,16 +37,22 @@ class DocumentScript:
         elif "text/html" in Headers(scope=scope).get("accept", ""):
             plain = {**scope, "headers": [*scope["headers"]]}
             del MutableHeaders(scope=plain)["accept-encoding"]
-            await self._app(plain, receive, _Rewriting(send))
+            await self._app(plain, receive, _Rewriting(send, self._added(scope["path"])))
         else:
             await self._app(scope, receive, send)
 
+    def _added(self, path: str) -> dict[bytes, bytes]:
+        """What each of these tags of the document becomes."""
+        preloads = self._preloads.tags(path) if self._preloads is not None else b""
+        style = f"<style>\n{self._style}</style>\n".encode() if self._style else b""
+        return {HEAD: TAG, HEAD_END: preloads + HEAD_END, BODY_END: style + BODY_END}
+
 
 class _Rewriting:
-    """Sends an answer on; that of an HTML document whole, with the script's tag in its head."""
+    """Sends an answer on; that of an HTML document whole, with its tags replaced by those of `added`."""
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
+    def __init__(self, send: Send, added: Mapping[bytes, bytes]) -> None:
+        self._send, self._added = send, added
         self._start: Message | None = None
         self._body = b""
 
@@ -58,7 +68,9 @@ class _Rewriting:
                 await self._finish(self._start)
 
     async def _finish(self, start: Message) -> None:
-        body = self._body.replace(HEAD, TAG, 1)
+        body = self._body
+        for tag, wanted in self._added.items():
+            body = body.replace(tag, wanted, 1)
         MutableHeaders(raw=start["headers"])["content-length"] = str(len(body))
         await self._send(start)
         await self._send({"type": "http.response.body", "body": body})
