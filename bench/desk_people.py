@@ -79,7 +79,7 @@ def cookies(page: Page) -> str:
 
 def asked(value: str) -> str:
     """A filter by country, as the address of the page has it."""
-    return f"is.user.geo.country={quote(value)}"
+    return f"is.bid_context_wrapper.user.geo.country={quote(value)}"
 
 
 @contextmanager
