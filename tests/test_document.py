@@ -55,7 +55,7 @@ def test_other_answers_stay(http: httpx.Client) -> None:
 
 
 def test_the_style_comes_last() -> None:
-    """A style of our own stands at the end of the body, after whatever Streamlit's client adds to the head."""
+    """A style of our own stands at the end of the body, after all that Streamlit's client adds."""
     style = ".stApp { color: red; }\n"
     transport = InProcess(DeskDocument(desk, style=style))
     with httpx.Client(transport=transport, base_url="http://desk") as client:

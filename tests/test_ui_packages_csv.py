@@ -1,15 +1,17 @@
 """Packages from a CSV: what each line asks for, every fault with its line, all of them created or none."""
 
 import datetime as dt
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from dealing import SOLD, Visit, clean
 
 from lib.deals.client import Deals
-from lib.deals.models import AppList, DomainList, SupplyPackage
+from lib.deals.models import FEE_TYPES, AppList, DemandDeal, DomainList, Seat, SupplyPackage
 from lib.ui.deals import csv_packages, csv_text
 from lib.ui.deals.csv_job import CsvJob
+from lib.ui.deals.csv_new_deals import NewDeals
 from lib.ui.deals.csv_packages import PACKAGES, CsvPackages
 from lib.wire.errors import Conflict
 
@@ -28,15 +30,32 @@ THREE,audio,2027-03-01,,,,,,
 """
 
 
-def planned(deals: Deals, text: str) -> CsvPackages:
+def planned(deals: Deals, text: str, why_not: str = "") -> CsvPackages:
     """What a text asks for."""
     table = csv_text.read(text, PACKAGES)
     lists = {
         kind: {str(one.id): one.name or "" for one in deals.everything(model)}
         for kind, model in (("domain_list", DomainList), ("app_list", AppList))
     }
-    found = csv_packages.plan(deals, table.rows, lists)
+    seats = {one.id or 0: one for one in deals.everything(Seat)}
+    found = csv_packages.plan(deals, table.rows, lists, NewDeals(seats, FEE_TYPES, why_not))
     return CsvPackages(found.wanted, (*table.faults, *found.faults))
+
+
+WITH_DEALS = """Name,Media type,Start,Country,Seat,Price,Deal name,Deal sync,Deal active,Fee type,Fee,Contact
+Spring,banner,2027-03-01,US,Beta Media,2.50,,,,,,
+spring,Banner,,,x2,3,Spring for x2,no,no,percent of spend,12.5,a@b.example
+Summer,video,2027-06-01,,,,,,,,,
+SPRING,,,,1,4.125,,,,,,
+"""
+BAD_DEALS = """Name,Media type,Start,Country,Seat,Price,Deal sync
+Spring,banner,2027-03-01,US,Beta Media,2,50
+Spring,banner,2027-03-01,US,Beta Media,2.50,
+Spring,video,2027-03-01,DE,Nobody,-1,perhaps
+Spring,,,,2,3,
+Spring,,,,,3,
+Spring,,,,,,
+"""
 
 
 def count(deals: Deals) -> int:
@@ -103,8 +122,8 @@ def test_every_fault_with_its_line(deals: Deals) -> None:
     [
         ("Name,Start\n", (1, "The column Media type is missing.")),
         (
-            "Name,Media type,Start,Seat\n",
-            (1, "Unknown column 'Seat'. Known are: Name, Media type, Start, End"),
+            "Name,Media type,Start,Buyer\n",
+            (1, "Unknown column 'Buyer'. Known are: Name, Media type, Start, End"),
         ),
         (csv_text.template(PACKAGES).decode(), (2, "There are no packages below the titles.")),
         ("Name,Media type,Start\n" + "a,b,c\n" * 101, (102, "A file may have at most 100 packages.")),
@@ -129,6 +148,86 @@ def test_none_where_one_is_refused(deals: Deals, monkeypatch: pytest.MonkeyPatch
     job.run(deals)
     assert (job.state, job.reason, job.made) == ("undone", "Line 4: The database refused it.", [])
     assert count(deals) == before
+
+
+def test_deals_with_their_packages(deals: Deals) -> None:
+    """Rows of a name are one package with a deal each, linked to it, digit by digit; others have none."""
+    found = planned(deals, WITH_DEALS)
+    assert not found.faults
+    job = CsvJob(found.wanted)
+    job.run(deals)
+    assert job.state == "done"
+    spring, first, second, summer, third = job.made
+    assert [one.entity[0] for one in job.made] == ["s", "d", "d", "s", "d"]
+    made = [deals.get(DemandDeal, one.id or 0) for one in (first, second, third)]
+    assert [one.supply_deals[0].id for one in made] == [spring.id] * 3
+    assert [one.seat and one.seat.id for one in made] == [2, 3, 1]
+    assert [one.price for one in made] == [Decimal("2.5"), 3, Decimal("4.125")]
+    assert [one.name for one in made][:2] == ["Spring - Beta Media", "Spring for x2"]
+    assert [one.is_active for one in made] == [True, False, True]
+    assert (made[1].agency_curation_fee_type, made[1].agency_curation_fee) == (1, Decimal("12.5"))
+    assert len(deals.get(SupplyPackage, spring.id or 0).demand_deals) == 3
+    assert not deals.get(SupplyPackage, summer.id or 0).demand_deals
+
+
+def test_faults_of_deals_with_their_lines(deals: Deals) -> None:
+    """Faults of a deal say so; what a further row says of its package must be as in the first."""
+    found = planned(deals, BAD_DEALS)
+    assert sorted((one.line, one.text) for one in found.faults) == [
+        (2, "Deal: Deal sync: write yes or no."),
+        (3, "Deal: Same package and seat as line 2."),
+        (4, "Country: not as in line 2, the first of this package."),
+        (4, "Deal: Deal sync: write yes or no."),
+        (4, "Deal: Price: Must be 0 or more."),
+        (4, "Deal: There is no seat 'Nobody'."),
+        (4, "Media type: not as in line 2, the first of this package."),
+        (5, "Deal: Same package and seat as line 2."),
+        (6, "Deal: Seat is empty: give its id, its name, or its id at the DSP."),
+        (7, "Same name as line 2."),
+    ]
+    assert not found.wanted
+    refused = planned(deals, WITH_DEALS, "You may not create deals")
+    assert {one.text for one in refused.faults} == {"You may not create deals."}
+
+
+def test_no_deal_and_no_package_where_one_is_refused(deals: Deals, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A deal that is refused takes the packages and deals before it with it, the deals first."""
+    job, create, remove = CsvJob(planned(deals, WITH_DEALS).wanted), deals.create, deals.remove
+    before, removed = (count(deals), deals.list(DemandDeal).count), []
+
+    def refuse_last(entity: Any, one: Any, key: str) -> Any:
+        if key.endswith("-5"):
+            raise Conflict("The database refused it")
+        return create(entity, one, key)
+
+    def noting(entity: Any, number: int) -> None:
+        removed.append(entity)
+        remove(entity, number)
+
+    monkeypatch.setattr(deals, "create", refuse_last)
+    monkeypatch.setattr(deals, "remove", noting)
+    job.run(deals)
+    assert (job.state, job.reason, job.made) == ("undone", "Line 5: The database refused it.", [])
+    assert removed == ["supply_deals", "demand_deals", "demand_deals", "supply_deals"]
+    assert (count(deals), deals.list(DemandDeal).count) == before
+
+
+def test_deals_on_screen(visit: Visit, deals: Deals) -> None:
+    """The preview has a row for each package and deal; the button and the result count both."""
+    desk = visit("deals", slicer=SOLD)
+    clean(desk.button(key="packages_from_csv_open").click().run())
+    upload = desk.session_state["packages_from_csv"]
+    upload.wanted = planned(deals, WITH_DEALS).wanted
+    upload.job = CsvJob(upload.wanted)
+    clean(desk.run())
+    preview = desk.dataframe[-1].value
+    assert preview["Kind"].tolist() == ["Package", "Deal", "Deal", "Package", "Deal"]
+    assert preview["Line"].tolist() == [2, 2, 3, 4, 5]
+    assert "Beta Media" in preview["Seat"][1]
+    button = desk.button(key="packages_csv_create")
+    assert button.label == "Create 2 packages and 3 deals"
+    clean(button.click().run())
+    assert "2 packages and 3 deals created" in desk.success[0].value
 
 
 def test_on_screen(visit: Visit, deals: Deals) -> None:

@@ -41,6 +41,10 @@ class CsvDeal:
         """What is created."""
         return self.deal
 
+    def sent(self, packages: Mapping[int, int]) -> DemandDeal:
+        """The request as it is: its package was there before."""
+        return self.deal
+
 
 @dataclass(frozen=True)
 class CsvPlan:
@@ -74,10 +78,10 @@ def plan(
     wrong: list[CsvFault] = []
     for row in rows:
         faults: list[str] = []
-        package, seat = _package(row, known, faults), _seat(row, seats, faults)
-        fields = _fields(row, seat, fees, faults)
+        package, seat = _package(row, known, faults), seat_of(row, seats, faults)
+        fields = fields_of(row, seat, fees, faults)
         if package is not None and seat is not None and not faults:
-            planned.append(CsvDeal(row.line, package, seat, _deal(package, seat, fields)))
+            planned.append(CsvDeal(row.line, package, seat, deal_of(package, seat, fields)))
         wrong += [CsvFault(row.line, text) for text in faults]
     wrong += _repeated(planned)
     if wrong:
@@ -102,7 +106,8 @@ def _package(row: CsvRow, known: Packages, faults: list[str]) -> SupplyPackage |
     return None
 
 
-def _seat(row: CsvRow, seats: Mapping[int, Seat], faults: list[str]) -> Seat | None:
+def seat_of(row: CsvRow, seats: Mapping[int, Seat], faults: list[str]) -> Seat | None:
+    """The seat that a row means: by its id, its name whatever its case, or its id at the DSP."""
     name = row["Seat"]
     by_id = [seats[int(name)]] if _is_id(name) and int(name) in seats else []
     found = by_id or [
@@ -120,8 +125,8 @@ def _seat(row: CsvRow, seats: Mapping[int, Seat], faults: list[str]) -> Seat | N
     return None
 
 
-def _fields(row: CsvRow, seat: Seat | None, fees: Mapping[int, str], faults: list[str]) -> dict[str, Any]:
-    """The plain fields of the row."""
+def fields_of(row: CsvRow, seat: Seat | None, fees: Mapping[int, str], faults: list[str]) -> dict[str, Any]:
+    """The plain fields of the row; adds what is wrong with them."""
     price = _amount(row["Price"], "Price", "Price is empty.", faults)
     sync, active = (switch(row, title, faults) for title in ("Deal sync", "Active"))
     name, email = row["Name"], row["Contact"]
@@ -172,7 +177,8 @@ def _amount(text: str, title: str, missing: str, faults: list[str]) -> Decimal |
     return number
 
 
-def _deal(package: SupplyPackage, seat: Seat, fields: Mapping[str, Any]) -> DemandDeal:
+def deal_of(package: SupplyPackage, seat: Seat, fields: Mapping[str, Any]) -> DemandDeal:
+    """The request for a deal; without a name it gets one of its package and seat."""
     given = {name: value for name, value in fields.items() if value is not None}
     name = given.pop("name", None) or generated_name(package.name or "", seat_name(seat, seat.id or 0))
     links = (SupplyPackage(id=package.id),)

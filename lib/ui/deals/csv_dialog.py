@@ -1,13 +1,12 @@
 """The dialog that creates deals or packages from a CSV: the file, its faults or a preview, the result."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import streamlit as st
 
-from lib.deals.models import DemandDeal
+from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.deals import csv_text
-from lib.ui.deals.csv_deals import CsvDeal
 from lib.ui.deals.csv_job import CsvJob
 from lib.ui.deals.csv_kinds import KINDS, WHAT, CsvKind, Wanted
 from lib.ui.deals.csv_text import CsvFault
@@ -123,12 +122,13 @@ def _preview(here: Here, upload: CsvUpload, job: CsvJob) -> None:
     st.dataframe(kind.table(here, upload.wanted), hide_index=True, alt=f"The {kind.called}s to create")
     if job.state == "left":
         return
-    given = [one.deal.price for one in upload.wanted if isinstance(one, CsvDeal)]
+    asked = [one.request for one in upload.wanted]
+    given = [one.price for one in asked if isinstance(one, DemandDeal)]
     said = ", ".join(sorted({doubt for price in given if (doubt := amounts.doubt(price))}))
     is_sure = not said or st.checkbox(
         f"Confirm {plain(said)} ({plain(money.terms)})", key=CONFIRMED.format(said)
     )
-    label = "Retry" if job.state == "open" else f"Create {plain(kind.counted(len(upload.wanted)))}"
+    label = "Retry" if job.state == "open" else f"Create {plain(_counted(kind, asked))}"
     st.button(
         label, type="primary", key=f"{kind.key}_csv_create", disabled=not is_sure, on_click=create,
         args=(here, kind, job),
@@ -141,7 +141,7 @@ def _failed(kind: CsvKind, job: CsvJob) -> None:
         st.error(f"{plain(job.reason)} Nothing was created.", icon=":material/error:")
     elif job.state == "open":
         st.warning(
-            f"{plain(job.reason)} {plain(kind.counted(len(job.made)))} created; whether this one was is "
+            f"{plain(job.reason)} {plain(_counted(kind, job.made))} created; whether this one was is "
             "unknown. Retry goes on there, and creates none twice.",
             icon=":material/warning:",
         )
@@ -155,11 +155,15 @@ def create(here: Here, kind: CsvKind, job: CsvJob) -> None:
     job.run(catalogue.client(here))
     catalogue.forget()
     if job.state == "done":
-        notes.say(f"{kind.counted(len(job.made))} created")
+        notes.say(f"{_counted(kind, job.made)} created")
+
+
+def _counted(kind: CsvKind, ones: Iterable[DemandDeal | SupplyPackage]) -> str:
+    return kind.counted(one.entity for one in ones)
 
 
 def _done(kind: CsvKind, job: CsvJob) -> None:
-    st.success(f"{plain(kind.counted(len(job.made)))} created.", icon=":material/check_circle:")
+    st.success(f"{plain(_counted(kind, job.made))} created.", icon=":material/check_circle:")
     ids = [str((isinstance(one, DemandDeal) and one.deal_id) or one.id) for one in job.made]
     table = {"Name": [one.name for one in job.made], "Deal id" if kind.key == "deals" else "Id": ids}
     st.dataframe(table, hide_index=True, alt=f"The {kind.called}s that were created")

@@ -1,11 +1,12 @@
 """Creating the deals or packages of a CSV: all of them, or none.
 
-The API creates them one by one. So what was created is deleted again if a later one is refused; if a request
-is left without an answer, the same file goes on with the same keys, so that nothing is created twice.
+The API creates them one by one, a package before its deals. So what was created is deleted again if a later
+one is refused; if a request is left without an answer, the same file goes on with the same keys, so that
+nothing is created twice.
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -31,6 +32,10 @@ class CsvWanted(Protocol):
         """What is created."""
         ...
 
+    def sent(self, packages: Mapping[int, int]) -> DemandDeal | SupplyPackage:
+        """What is sent, once these packages were created: line → id."""
+        ...
+
 
 @dataclass
 class CsvJob:
@@ -52,7 +57,8 @@ class CsvJob:
             return
         for one in self.wanted[len(self.made) :]:
             try:
-                made = client.create(one.request.entity, one.request, f"{self.key}-{one.line}")
+                request = one.sent(self._packages())
+                made = client.create(request.entity, request, f"{self.key}-{request.entity}-{one.line}")
                 self.made.append(made)
             except TrancheError as error:
                 self.reason = f"Line {one.line}: {error.reason.rstrip('.')}."
@@ -66,8 +72,13 @@ class CsvJob:
                 return
         self.state, self.reason = "done", ""
 
+    def _packages(self) -> dict[int, int]:
+        """The ids of the packages that were created, by their lines."""
+        pairs = zip(self.wanted, self.made, strict=False)
+        return {one.line: made.id for one, made in pairs if isinstance(made, SupplyPackage) and made.id}
+
     def _undo(self, client: Deals) -> None:
-        """Delete what was created; a next try starts over, with a key of its own."""
+        """Delete what was created, the last first; a next try starts over, with a key of its own."""
         while self.made:
             try:
                 with suppress(NotFound):  # somebody else deleted it

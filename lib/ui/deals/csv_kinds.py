@@ -1,6 +1,6 @@
 """What a CSV of the list's entities is: its columns, what they ask for, and the preview of that."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ from lib.deals.models import Targeting
 from lib.insight.kinds import KINDS as TARGETS
 from lib.ui.deals import csv_deals, csv_packages
 from lib.ui.deals.csv_deals import CsvDeal
+from lib.ui.deals.csv_new_deals import COLUMNS, CsvNewDeal, NewDeals
 from lib.ui.deals.csv_packages import PACKAGES, CsvPackage
 from lib.ui.deals.csv_text import DEALS, CsvFault, CsvRow, CsvShape
 from lib.ui.frame.frame import Here
@@ -18,7 +19,7 @@ from lib.ui.supply.prices import amount
 from lib.ui.supply.words import seat_name
 from lib.ui.targeting import known, words
 
-Wanted = Sequence[CsvDeal] | Sequence[CsvPackage]
+Wanted = Sequence[CsvDeal] | Sequence[CsvPackage | CsvNewDeal]
 Planned = tuple[Wanted, Sequence[CsvFault]]
 Table = dict[str, list[Any]]
 OF_DEALS = """Each line is a deal of a package that exists.
@@ -29,13 +30,14 @@ OF_DEALS = """Each line is a deal of a package that exists.
   **Contact**
 
 Nothing is created unless every line is right."""
-OF_PACKAGES = f"""Each line is a package without deals; create those by a CSV of the list of deals.
+OF_PACKAGES = f"""Each line is a package, with a deal if it has a seat; further lines of its name add deals.
 
 - **Name** · **Media type** · **Start**, like 2026-11-30 or 2026-11-30 09:00
 - Optional: **End**, **Time zone** (like +01:00; else UTC), **Active**, **Dynamic bidding** and **True price**
   (yes or no)
 - Optional targeting: {", ".join(f"**{plain(kind.title)}**" for kind in TARGETS)}; several values with |
   between them, and *not* before one that is excluded: US|CA, or not Safari. A list by its id or its name
+- Optional deal: {", ".join(f"**{plain(title)}**" for title in COLUMNS)}; the price has a decimal point
 
 Nothing is created unless every line is right."""
 WHAT = {"deals": OF_DEALS, "packages": OF_PACKAGES}
@@ -44,17 +46,27 @@ WHAT = {"deals": OF_DEALS, "packages": OF_PACKAGES}
 
 @dataclass(frozen=True)
 class CsvKind:
-    """A kind of file. `key` begins the names of its widgets; `plan` finds out what its rows ask for."""
+    """A kind of file. `key` begins the names of its widgets; `plan` finds out what its rows ask for.
+
+    `entity` is that of the list.
+    """
 
     key: str
+    entity: str
     called: str
     shape: CsvShape
     plan: Callable[[Here, Sequence[CsvRow]], Planned]
     table: Callable[[Here, Wanted], Table]
 
-    def counted(self, number: int) -> str:
-        """`3 deals`."""
-        return f"{number} {self.called}{'' if number == 1 else 's'}"
+    def counted(self, entities: Iterable[str]) -> str:
+        """`3 deals`, `1 package and 2 deals`; what the file is of is counted even where there is none."""
+        given = list(entities)
+        parts = []
+        for entity, kind in KINDS.items():
+            number = given.count(entity)
+            if number or entity == self.entity:
+                parts.append(f"{number} {kind.called}{'' if number == 1 else 's'}")
+        return " and ".join(parts)
 
 
 def _deals(here: Here, rows: Sequence[CsvRow]) -> Planned:
@@ -63,7 +75,9 @@ def _deals(here: Here, rows: Sequence[CsvRow]) -> Planned:
 
 
 def _packages(here: Here, rows: Sequence[CsvRow]) -> Planned:
-    found = csv_packages.plan(catalogue.client(here), rows, catalogue.named_lists(here))
+    does = permission.of(here)
+    deals = NewDeals(catalogue.seats(here), does.fees, does.why_not(fields.DEALS, "create"))
+    found = csv_packages.plan(catalogue.client(here), rows, catalogue.named_lists(here), deals)
     return found.wanted, found.faults
 
 
@@ -82,13 +96,37 @@ def _table_of_deals(here: Here, wanted: Wanted) -> Table:
 def _table_of_packages(here: Here, wanted: Wanted) -> Table:
     packages = [one for one in wanted if isinstance(one, CsvPackage)]
     marks = known.marks(here, catalogue.usual_days(here), [_targeting(one) for one in packages])
+    price = prices.of(here).title
+    rows = [
+        _row_of_deal(one, price) if isinstance(one, CsvNewDeal) else _row_of_package(one, marks)
+        for one in wanted
+        if not isinstance(one, CsvDeal)
+    ]
+    titles = ["Line", "Kind", "Name", "Media type", "Runs", "Targeting", "Seat", price, "Note"]
+    left_out = () if len(packages) < len(rows) else ("Kind", "Seat", price)
+    return {title: [row.get(title, "") for row in rows] for title in titles if title not in left_out}
+
+
+def _row_of_package(one: CsvPackage, marks: words.Marks) -> dict[str, Any]:
+    package = one.request
     return {
-        "Line": [one.line for one in packages],
-        "Name": [one.request.name or "" for one in packages],
-        "Media type": [one.request.media_type or "" for one in packages],
-        "Runs": [facts.span(one.request) for one in packages],
-        "Targeting": [words.sentence(_targeting(one), None, None, marks) for one in packages],
-        "Note": [one.note for one in packages],
+        "Line": one.line,
+        "Kind": "Package",
+        "Name": package.name or "",
+        "Media type": package.media_type or "",
+        "Runs": facts.span(package),
+        "Targeting": words.sentence(_targeting(one), None, None, marks),
+        "Note": one.note,
+    }
+
+
+def _row_of_deal(one: CsvNewDeal, price: str) -> dict[str, Any]:
+    return {
+        "Line": one.line,
+        "Kind": "Deal",
+        "Name": one.request.name or "",
+        "Seat": seat_name(one.seat, one.seat.id or 0),
+        price: amount(one.request.price),
     }
 
 
@@ -98,7 +136,7 @@ def _targeting(one: CsvPackage) -> Targeting:
 
 
 KINDS = {
-    fields.DEALS: CsvKind("deals", "deal", DEALS, _deals, _table_of_deals),
-    fields.SUPPLY: CsvKind("packages", "package", PACKAGES, _packages, _table_of_packages),
+    fields.SUPPLY: CsvKind("packages", fields.SUPPLY, "package", PACKAGES, _packages, _table_of_packages),
+    fields.DEALS: CsvKind("deals", fields.DEALS, "deal", DEALS, _deals, _table_of_deals),
 }
 """The kinds of files by the entity of the list."""

@@ -1,4 +1,4 @@
-"""The packages that the rows of a CSV ask for, and what is wrong with each; nothing is created here."""
+"""The packages and deals that the rows of a CSV ask for, and all that is wrong; nothing is created here."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from lib.deals.client import Deals
 from lib.deals.models import LONGEST_NAME, MEDIA_TYPES, SupplyPackage, Targeting
 from lib.insight.kinds import KINDS, TargetingKind
+from lib.ui.deals.csv_new_deals import COLUMNS, CsvNewDeal, NewDeals
 from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape, switch
 from lib.ui.new_package import faults as typed_faults
 from lib.ui.supply.draft import Draft
@@ -19,7 +20,11 @@ Named = Mapping[str, Mapping[str, str]]
 PACKAGES = CsvShape(
     "packages",
     ("Name", "Media type", "Start"),
-    ("End", "Time zone", "Active", "Dynamic bidding", "True price", *(kind.title for kind in KINDS)),
+    (
+        *("End", "Time zone", "Active", "Dynamic bidding", "True price"),
+        *(kind.title for kind in KINDS),
+        *COLUMNS,
+    ),
 )
 BETWEEN, NOT, LARGEST_SIDE, LONGEST_VALUE, MOST = "|", "not ", 20_000, 200, 100
 ZONE, SIZE = re.compile(r"([+-])([01][0-9]):?([0-5][0-9])"), re.compile(r"([0-9]{1,5})x([0-9]{1,5})")
@@ -34,31 +39,50 @@ class CsvPackage:
     request: SupplyPackage
     note: str = ""
 
+    def sent(self, packages: Mapping[int, int]) -> SupplyPackage:
+        """The request as it is."""
+        return self.request
+
 
 @dataclass(frozen=True)
 class CsvPackages:
-    """The packages of a file, or all of its faults: with any of them nothing is to be created."""
+    """The packages of a file and their deals, or all of its faults: with any nothing is to be created."""
 
-    wanted: tuple[CsvPackage, ...] = ()
+    wanted: tuple[CsvPackage | CsvNewDeal, ...] = ()
     faults: tuple[CsvFault, ...] = ()
 
 
-def plan(client: Deals, rows: Sequence[CsvRow], lists: Named) -> CsvPackages:
+def plan(client: Deals, rows: Sequence[CsvRow], lists: Named, deals: NewDeals) -> CsvPackages:
     """What to create, or everything that is wrong. `lists` are domain and app lists: kind → id → name."""
-    planned: list[CsvPackage] = []
+    planned: list[CsvPackage | CsvNewDeal] = []
     wrong: list[CsvFault] = []
-    lines: dict[str, int] = {}
+    known: dict[str, tuple[CsvRow, CsvPackage]] = {}
     for row in rows:
         faults: list[str] = []
-        package = _package(row, lists, faults)
-        first = lines.setdefault(row["Name"].casefold(), row.line)
-        if row["Name"] and first != row.line:
-            faults.append(f"Same name as line {first}.")
-        planned.append(CsvPackage(row.line, package))
+        name = row["Name"].casefold()
+        if name and name in known:
+            first, package = known[name]
+            _again(row, first, faults)
+        else:
+            package = CsvPackage(row.line, _package(row, lists, faults))
+            known[name] = row, package
+            planned.append(package)
+        deal = deals.read(row, package.request, package.line, faults)
+        planned += [deal] if deal is not None else []
         wrong += [CsvFault(row.line, text) for text in faults]
     if wrong:
         return CsvPackages(faults=tuple(wrong))
     return CsvPackages(tuple(_noted(client, planned)))
+
+
+def _again(row: CsvRow, first: CsvRow, faults: list[str]) -> None:
+    """A further row of a package is for a deal; what it says of the package may only be said again."""
+    if not any(row[title] for title in COLUMNS):
+        faults.append(f"Same name as line {first.line}.")
+        return
+    for title in PACKAGES.titles:
+        if title not in COLUMNS and row[title].casefold() not in ("", first[title].casefold()):
+            faults.append(f"{title}: not as in line {first.line}, the first of this package.")
 
 
 def _package(row: CsvRow, lists: Named, faults: list[str]) -> SupplyPackage:
@@ -154,10 +178,13 @@ def _list(kind: TargetingKind, given: str, known: Mapping[str, str], faults: lis
     return None
 
 
-def _noted(client: Deals, planned: Iterable[CsvPackage]) -> list[CsvPackage]:
-    """The packages, with a note where one of that name exists."""
-    found = []
+def _noted(client: Deals, planned: Iterable[CsvPackage | CsvNewDeal]) -> list[CsvPackage | CsvNewDeal]:
+    """The packages, with a note where one of that name exists, and the deals."""
+    found: list[CsvPackage | CsvNewDeal] = []
     for one in planned:
+        if isinstance(one, CsvNewDeal):
+            found.append(one)
+            continue
         name = (one.request.name or "").casefold()
         page = client.list(SupplyPackage, search=one.request.name, limit=MOST)
         taken = [str(other.id) for other in page.results if (other.name or "").strip().casefold() == name]
