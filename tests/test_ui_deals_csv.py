@@ -97,7 +97,7 @@ def test_a_name_that_two_have_needs_an_id(deals: Deals) -> None:
         ("Package,Seat,Price,price\n", (1, "The column Price is given twice.")),
         ("Package,Seat,Price\n\n", (3, "There are no deals below the titles.")),
         ('Package,Seat,Price\n1,"Alpha,2\n', (2, "The line can't be read as CSV: ")),
-        ("Package,Seat,Price\n" + "1,1,2\n" * 101, (102, "A file may have at most 100 deals.")),
+        ("Package,Seat,Price\n" + "1,1,2\n" * 101, (102, "A file may have at most 100 lines")),
         (csv_text.template().decode(), (2, "There are no deals below the titles.")),
     ],
 )

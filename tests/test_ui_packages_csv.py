@@ -126,7 +126,7 @@ def test_every_fault_with_its_line(deals: Deals) -> None:
             (1, "Unknown column 'Buyer'. Known are: Name, Media type, Start, End"),
         ),
         (csv_text.template(PACKAGES).decode(), (2, "There are no packages below the titles.")),
-        ("Name,Media type,Start\n" + "a,b,c\n" * 101, (102, "A file may have at most 100 packages.")),
+        ("Name,Media type,Start\n" + "a,b,c\n" * 101, (102, "A file may have at most 100 lines")),
     ],
 )
 def test_files_that_are_none(text: str, fault: tuple[int, str]) -> None:

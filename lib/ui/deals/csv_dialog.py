@@ -65,8 +65,7 @@ def _dialog(here: Here, upload: CsvUpload) -> None:
             _done(kind, upload.job)
             return
         st.markdown(WHAT[kind.key])
-        most = f"{csv_text.MOST_ROWS} {plain(kind.shape.rows)}"
-        st.caption(f"UTF-8; commas, semicolons or tabs; at most {most}.")
+        st.caption(f"UTF-8; commas, semicolons or tabs; at most {csv_text.MOST_ROWS} lines.")
         file = FILE.format(kind.key)
         text_file.draw(file, "CSV file", ".csv,text/csv", csv_text.LARGEST, lambda: take(here, upload))
         st.download_button(

@@ -103,7 +103,7 @@ def read(text: str, shape: CsvShape = DEALS) -> CsvTable:
     elif not found.rows and not found.faults:
         found.wrong(line, f"There are no {shape.rows} below the titles.")
     if len(found.rows) > MOST_ROWS:
-        text = f"A file may have at most {MOST_ROWS} {shape.rows}. Split it."
+        text = f"A file may have at most {MOST_ROWS} lines below the titles. Split it."
         found.wrong(found.rows[MOST_ROWS].line, text)
     return CsvTable(tuple(found.rows), tuple(found.faults))
 
