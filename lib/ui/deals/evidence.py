@@ -23,7 +23,6 @@ from lib.ui.frame.problems import reported
 from lib.ui.question import focus, precision
 from lib.ui.supply import catalogue, facts, insights, report
 from lib.ui.supply.rows import KINDS, Key
-from lib.wire.errors import TrancheError
 
 PLACE, CHOSEN, CHANGED, LONGEST = "evidence", "evidence_of", "changed", 90
 
@@ -77,13 +76,9 @@ def _draw(here: Here, key: Key, changes: Sequence[EntityChange], one: EntityChan
     matter = _matter(here, key, changes, one, around, hours)
     queries = evidence.questions(base, delivery.KEY_FIELDS[key[0]], key[1], matter.others, around)
     found = insights.asked(seen, PLACE, queries)
-    if not insights.is_there(found, "the evidence"):
+    answers = insights.arrived(found, PLACE, "the evidence")
+    if answers is None:
         return
-    try:
-        answers = found.answers()
-    except TrancheError:
-        insights.forget(PLACE)
-        raise
     _found(seen, matter, queries, answers)
 
 

@@ -21,7 +21,6 @@ from lib.ui.frame.problems import reported
 from lib.ui.supply import catalogue, costs, insights, pages, prices, report
 from lib.ui.supply.prices import amount
 from lib.ui.supply.wanted import ListSearch
-from lib.wire.errors import TrancheError
 
 OPEN, PLACE, DAYS, FEWEST = "overlap_of", "overlap", 30, 2
 PACKAGES = "supply_deals"
@@ -91,13 +90,9 @@ def _computed(here: Here, packages: list[SupplyPackage], field: DataField) -> No
     asked = overlap.questions([one.filters for one in said])
     queries = [report.question(here, one, DAYS, (field.name,)) for one in asked]
     found = insights.asked(here, PLACE, queries)
-    if not insights.is_there(found, "the overlap"):
+    answers = insights.arrived(found, PLACE, "the overlap")
+    if answers is None:
         return
-    try:
-        answers = found.answers()
-    except TrancheError:
-        insights.forget(PLACE)
-        raise
     days = numbers.days(*report.period(here, queries[0]))
     if not any(map(measured.has_data, answers)):
         st.caption(f"The report has no data for {days}.")

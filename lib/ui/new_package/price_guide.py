@@ -19,7 +19,6 @@ from lib.ui.question import link
 from lib.ui.supply import insights, prices, report
 from lib.ui.supply.draft import Draft, number
 from lib.ui.supply.prices import BY_CPM, amount
-from lib.wire.errors import TrancheError
 
 PLACE = "form_win_cpm"
 
@@ -52,13 +51,10 @@ def _draw(
     read = link.from_params(question.params, here.slicer, here.project, here.slicer_name).query
     query = win_prices.win_question(read, here.slicer, fields)
     found = insights.asked(here, PLACE, [query])
-    if not insights.is_there(found, "the win CPM"):
+    answers = insights.arrived(found, PLACE, "the win CPM")
+    if answers is None:
         return
-    try:
-        (answer,) = found.answers()
-    except TrancheError:
-        insights.forget(PLACE)
-        raise
+    (answer,) = answers
     days = numbers.days(*report.period(here, query))
     of = win_prices.win_prices(answer, fields)
     if of is None:

@@ -21,7 +21,6 @@ from lib.ui.frame.problems import reported
 from lib.ui.supply import insights, report
 from lib.ui.targeting import words
 from lib.ui.targeting.words import Described
-from lib.wire.errors import TrancheError
 
 DAYS = 30
 NO_RANGE = "range unknown"
@@ -49,13 +48,9 @@ def _draw(here: Here, place: str, tried: Trials, field: DataField, described: De
     filters = (tried.whole.filters, *(trial.filters for trial in tried.each))
     queries = [report.question(here, one, DAYS, (field.name,)) for one in filters]
     found = insights.asked(here, place, queries)
-    if not insights.is_there(found, "the cost of each target"):
+    answers = insights.arrived(found, place, "the cost of each target")
+    if answers is None:
         return
-    try:
-        answers = found.answers()
-    except TrancheError:
-        insights.forget(place)
-        raise
     first, last = report.period(here, queries[0])
     if not any(map(measured.has_data, answers)):
         st.caption(f"The report has no data for {numbers.days(first, last)}.")

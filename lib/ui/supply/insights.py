@@ -7,8 +7,10 @@ import streamlit as st
 
 from lib.insight.asked import QuestionsAsked
 from lib.insight.dead_search import DeadSearch
+from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
 from lib.ui.frame.frame import Here
+from lib.wire.errors import TrancheError
 
 KEPT, MOMENT_SECONDS, POLL_SECONDS = "insights", 0.2, 1.0
 Key = tuple[object, ...]
@@ -27,14 +29,21 @@ def asked(here: Here, place: str, queries: Sequence[AudienceQuery]) -> Questions
     return known[1]
 
 
-def is_there(found: QuestionsAsked, what: str) -> bool:
-    """Whether all answers have come in a moment; else says how far it is, and draws again when they have."""
+def arrived(found: QuestionsAsked, place: str, what: str) -> list[Audience] | None:
+    """All answers if they come in a moment; else says how far it is, and draws again when they have come.
+
+    Where a question failed its error is raised, and this place asks again next time.
+    """
     if found.wait(MOMENT_SECONDS):
-        return True
+        try:
+            return found.answers()
+        except TrancheError:
+            forget(place)
+            raise
     come, of = found.come
     st.caption(f":material/hourglass_top: Computing {what}: {come} of {of} questions answered.")
     look_again(found)
-    return False
+    return None
 
 
 def look_again(found: QuestionsAsked | DeadSearch) -> None:

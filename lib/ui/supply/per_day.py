@@ -16,7 +16,6 @@ from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import reported
 from lib.ui.supply import insights, report
-from lib.wire.errors import TrancheError
 
 DAYS = 30
 Booked = tuple[datetime | None, datetime | None]
@@ -42,13 +41,10 @@ def _draw(
 ) -> None:
     query = report.question(here, filters, DAYS, tuple(field.name for field in fields), by_day=True)
     found = insights.asked(here, place, [query])
-    if not insights.is_there(found, "the figures per day"):
+    answers = insights.arrived(found, place, "the figures per day")
+    if answers is None:
         return
-    try:
-        (answer,) = found.answers()
-    except TrancheError:
-        insights.forget(place)
-        raise
+    (answer,) = answers
     period = report.period(here, query)
     if not measured.has_data(answer):
         st.caption(f"The report has no data for {numbers.days(*period)}.")
