@@ -1,7 +1,5 @@
 """The way from a question to Deals, and what the screens know of the deals before the list is opened."""
 
-from types import SimpleNamespace
-
 import pytest
 from dealing import SOLD, Visit, clean
 from streamlit.testing.v1 import AppTest
@@ -52,12 +50,10 @@ def test_only(match: Match, values: tuple[str, ...], number: int | None) -> None
 
 
 def test_the_number_comes_later(visit: Visit, deals: Deals, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first screen begins no check; once it is drawn, the check begins, and the number is shown there."""
+    """The check begins after the first screen is drawn, and its number is shown the next time."""
     deals.change(SupplyPackage, 2, {"is_active": False})
+    monkeypatch.setattr(deal_health, "LATER_SECONDS", 0.01)
     desk = visit("audience", slicer=SOLD)
-    assert "deals_health" not in desk.session_state
-    monkeypatch.setattr(deal_health, "LookingOut", lambda: SimpleNamespace(is_drawn=True))
-    desk = clean(desk.run())
     assert desk.session_state["deals_health"].coming.result(60)
     desk = clean(desk.run())
     assert desk.session_state[deal_health.DRAWN] == 1

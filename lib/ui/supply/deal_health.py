@@ -40,13 +40,6 @@ class HealthAsked:
     coming: Future[Healths | None]
 
 
-@dataclass
-class LookingOut:
-    """Whether the screen, and with it the fragment that looks out for the number, has been drawn."""
-
-    is_drawn: bool = False
-
-
 def found(here: Here, seconds: float | None = MOMENT_SECONDS) -> Healths | None:
     """The health of deals by id, if it comes within so many seconds; None where it does not, or can't."""
     try:
@@ -90,13 +83,12 @@ def number() -> int:
 
 
 def look_out(here: Here) -> None:
-    """Draw what computes the number for the navigation, once in a session, some time after the screen.
+    """Have the number for the navigation computed, once in a session, some time after the screen is drawn.
 
-    The screen is drawn once more when the number is there.
+    It is shown when something is drawn anyway: a screen that is drawn again by itself moves what is clicked.
     """
-    known: HealthAsked | None = st.session_state.get(catalogue.HEALTH)
-    if here.now().deals.reads and (known is None or not known.coming.done()):
-        st.fragment(_begin, run_every=LATER_SECONDS)(here, LookingOut())
+    if here.now().deals.reads and catalogue.HEALTH not in st.session_state:
+        _asked(here, LATER_SECONDS)
 
 
 def drawn_number() -> int:
@@ -125,14 +117,8 @@ def of(key: Key, healths: Healths | None) -> DealHealth | None:
     return None if healths is None or key[0] != "demand_deals" else healths.get(key[1])
 
 
-def _begin(here: Here, looking: LookingOut) -> None:
-    """Begin when the fragment is run again, on its own, and draw the screen again at the end."""
-    if looking.is_drawn and not is_coming(here):
-        st.rerun()
-    looking.is_drawn = True
-
-
-def _asked(here: Here) -> HealthAsked:
+def _asked(here: Here, pause: float = 0) -> HealthAsked:
+    """What is asked for the person now; begun after so many seconds where nothing is."""
     known: HealthAsked | None = st.session_state.get(catalogue.HEALTH)
     whose = here.person.username
     if known is None or known.whose != whose or time.monotonic() - known.at > SECONDS:
@@ -144,7 +130,9 @@ def _asked(here: Here) -> HealthAsked:
         except TrancheError as error:
             known.coming.set_exception(error)
         else:
-            threading.Thread(target=_settle, args=(known.coming, check), name="health", daemon=True).start()
+            later = threading.Timer(pause, _settle, (known.coming, check))
+            later.name, later.daemon = "health", True
+            later.start()
     return known
 
 
