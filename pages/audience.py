@@ -8,7 +8,7 @@ from lib.ui.frame import frame
 from lib.ui.frame.markdown import plain
 from lib.ui.new_package import from_question
 from lib.ui.question import bar, drill, question
-from lib.ui.supply import deal_health, way_to_deals
+from lib.ui.supply import way_to_deals
 
 here = frame.with_slicer(frame.signed_in())
 drill.catch_up(here)
@@ -21,4 +21,3 @@ moved.draw(here)
 figures.draw(here)
 leaderboards.draw(here)
 split.draw(here)
-deal_health.look_out(here)

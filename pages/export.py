@@ -6,7 +6,6 @@ from lib.ui.export import form, result
 from lib.ui.frame import frame
 from lib.ui.frame.markdown import plain
 from lib.ui.question import bar, question
-from lib.ui.supply import deal_health
 
 here = frame.with_slicer(frame.signed_in())
 asked = question.current(here)
@@ -18,4 +17,3 @@ with left:
     wish = form.draw(here, asked)
 with right:
     result.draw(here, asked, wish)
-deal_health.look_out(here)

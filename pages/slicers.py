@@ -3,7 +3,6 @@
 from lib.ui.alerts import firing
 from lib.ui.frame import frame, problems
 from lib.ui.slicers import explorer, screen, view_figures
-from lib.ui.supply import deal_health
 
 here = frame.with_slicer(frame.signed_in())
 firing.block(here.clients)
@@ -12,4 +11,3 @@ with problems.reported("The latest figures"):
     screen.headline(here)
 view_figures.draw(here)
 explorer.explorer(here)
-deal_health.look_out(here)

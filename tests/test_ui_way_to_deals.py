@@ -4,10 +4,8 @@ import pytest
 from dealing import SOLD, Visit, clean
 from streamlit.testing.v1 import AppTest
 
-from lib.deals.client import Deals
-from lib.deals.models import SupplyPackage
 from lib.reporting.models import AudienceQuery, Filter, Match
-from lib.ui.supply import deal_health, way_to_deals
+from lib.ui.supply import way_to_deals
 
 
 def links(desk: AppTest) -> dict[str, str]:
@@ -47,16 +45,6 @@ def test_only(match: Match, values: tuple[str, ...], number: int | None) -> None
     )
     assert way_to_deals.only(query, "deal") == number
     assert way_to_deals.only(query, "supply_package") is None
-
-
-def test_the_number_comes_later(visit: Visit, deals: Deals, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The check begins after the first screen is drawn, and its number is shown the next time."""
-    deals.change(SupplyPackage, 2, {"is_active": False})
-    monkeypatch.setattr(deal_health, "LATER_SECONDS", 0.01)
-    desk = visit("audience", slicer=SOLD)
-    assert desk.session_state["deals_health"].coming.result(60)
-    desk = clean(desk.run())
-    assert desk.session_state[deal_health.DRAWN] == 1
 
 
 def test_a_dialog_that_was_left(visit: Visit) -> None:

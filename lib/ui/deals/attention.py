@@ -63,6 +63,9 @@ def funnel(here: Here, key: tuple[str, int]) -> None:
     """A deal's health, and its funnel with the share of each step in the one before."""
     one = deal_health.of(key, deal_health.found(here))
     if one is None:
+        if key[0] == DEALS and deal_health.is_coming(here):
+            st.caption(":material/hourglass_top: Checking the health of the deals.")
+            deal_health.look_again(here)
         return
     st.markdown(f"Health: **{plain(one.words)}**")
     shown = Numbers.of(st.context.locale)

@@ -24,7 +24,7 @@ from lib.ui.targeting import words
 from lib.wire.errors import TrancheError
 
 SECONDS, MOMENT_SECONDS, POLL_SECONDS, DAYS, MOST, TOGETHER = 300.0, 0.2, 1.0, 7, 2_000, 50
-LATER_SECONDS, DRAWN = 3.0, "deals_health_drawn"
+DRAWN = "deals_health_drawn"
 TONES = {"attention": "orange", "unknown": "gray", "healthy": "green", "idle": ""}
 PRICED = 20
 Healths = Mapping[int, DealHealth]
@@ -82,15 +82,6 @@ def number() -> int:
     return len(attention(asked.coming.result() or {}))
 
 
-def look_out(here: Here) -> None:
-    """Have the number for the navigation computed, once in a session, some time after the screen is drawn.
-
-    It is shown when something is drawn anyway: a screen that is drawn again by itself moves what is clicked.
-    """
-    if here.now().deals.reads and catalogue.HEALTH not in st.session_state:
-        _asked(here, LATER_SECONDS)
-
-
 def drawn_number() -> int:
     """The same, for the navigation, which remembers what it shows."""
     shown = st.session_state[DRAWN] = number()
@@ -117,8 +108,7 @@ def of(key: Key, healths: Healths | None) -> DealHealth | None:
     return None if healths is None or key[0] != "demand_deals" else healths.get(key[1])
 
 
-def _asked(here: Here, pause: float = 0) -> HealthAsked:
-    """What is asked for the person now; begun after so many seconds where nothing is."""
+def _asked(here: Here) -> HealthAsked:
     known: HealthAsked | None = st.session_state.get(catalogue.HEALTH)
     whose = here.person.username
     if known is None or known.whose != whose or time.monotonic() - known.at > SECONDS:
@@ -130,9 +120,7 @@ def _asked(here: Here, pause: float = 0) -> HealthAsked:
         except TrancheError as error:
             known.coming.set_exception(error)
         else:
-            later = threading.Timer(pause, _settle, (known.coming, check))
-            later.name, later.daemon = "health", True
-            later.start()
+            threading.Thread(target=_settle, args=(known.coming, check), name="health", daemon=True).start()
     return known
 
 
