@@ -10,7 +10,7 @@ without an interval. Groups count where the sample met them, as on screen.
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -156,7 +156,8 @@ def _keys(people: Population) -> dict[str, Ints]:
 
 
 def _all(people: Population, draw: Draw, keys: Ints) -> tuple[Aggregate, Ints]:
-    there, sums = _sums(replace(draw, tau=np.inf), np.arange(len(people.layout.size)), keys)
+    whole = Draw(draw.layout, np.inf, draw.drawn.atoms, draw.drawn.pairs)
+    there, sums = _sums(whole, np.arange(len(people.layout.size)), keys)
     return draw.aggregate(sums), there
 
 
