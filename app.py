@@ -29,7 +29,15 @@ from lib.ui.question import link
 from lib.wire import logs, server
 from lib.wire.apis import Apis
 from lib.wire.errors import TrancheError
-from lib.wire.front import CompanyRoutes, DeskDocument, DeskRoutes, Preloads, guarded, inline_scripts
+from lib.wire.front import (
+    ChartLater,
+    CompanyRoutes,
+    DeskDocument,
+    DeskRoutes,
+    Preloads,
+    guarded,
+    inline_scripts,
+)
 from lib.wire.front.closed_sessions import ClosedSessions
 
 log = logging.getLogger("tranche")
@@ -77,7 +85,8 @@ def application(settings: Settings) -> ASGIApp:
     here = connect.installation(settings)
     apis, tabs = Middleware(Apis, api=here.api), Middleware(OpenTabs, meter=here.meter)
     routes = Middleware(DeskRoutes, has_company=here.company is not None)
-    middleware = [apis, routes, *_company(here), tabs, Middleware(DeskDocument, Preloads(STATIC), STYLE)]
+    document, chart = Middleware(DeskDocument, Preloads(STATIC), STYLE), Middleware(ChartLater)
+    middleware = [apis, routes, *_company(here), tabs, document, chart]
     desk = st.App(DESK, middleware=middleware, lifespan=preloaded, secrets=here.secrets or None)
     return guarded(desk, settings.network, _inline_scripts())
 

@@ -8,6 +8,7 @@ p50 and p95 in milliseconds. The floor is the same for the barest Streamlit page
 
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -21,7 +22,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 ROOT = Path(__file__).parent.parent
 MEASURE = Path(__file__).with_suffix(".js").read_text()
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
-CHROMIUM = "/usr/bin/chromium"
+NAMES = ("chromium", "chromium-headless-shell")
+CHROMIUM = next((path for path in map(shutil.which, NAMES) if path), None)
 SCREEN = {"width": 1440, "height": 900}
 PORT, FLOOR_PORT = int(os.environ.get("TRANCHE_PORT", "8555")), int(os.environ.get("FLOOR_PORT", "8556"))
 CARD = "[data-card$='user.geo.country']"
@@ -57,10 +59,7 @@ def main() -> None:
     clicks = int(sys.argv[1]) if len(sys.argv) > 1 else 30
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         home = Path(sys.argv[2]) if len(sys.argv) > 2 else made(Path(folder) / "home")
-        found = Path(CHROMIUM)
-        browser = playwright.chromium.launch(
-            executable_path=found if found.exists() else None, args=ARGUMENTS
-        )
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         load = os.getloadavg()[0]
         print(f"{clicks} clicks each, ms; load of this machine {load:.1f} on {os.cpu_count()} processors\n")
         print(f"{'':42} {'first new figure':>18} {'all stands still':>18}")

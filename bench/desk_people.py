@@ -37,8 +37,7 @@ def main() -> None:
     clicks = int(sys.argv[2]) if len(sys.argv) > 2 else 10
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         home = Path(sys.argv[3]) if len(sys.argv) > 3 else made(Path(folder) / "home")
-        path = CHROMIUM if Path(CHROMIUM).exists() else None
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         print(f"{'ms':42} {'first figure':>18} {'all stands still':>18}")
         print(f"{'':42} {'p50':>9}{'p95':>9} {'p50':>9}{'p95':>9}")
         with desk(home) as address:

@@ -7,13 +7,20 @@ from lib.ui.frame import problems
 from lib.ui.frame.frame import Here
 from lib.ui.frame.waiting import awaited
 from lib.ui.question import ask, compared, focus
+from lib.ui.question.view import granularities
 
-HEIGHT = 420
+HEIGHT, PLACE = 412, "figures"
+
+
+def draw(here: Here) -> None:
+    """Draw them in a place of their own, which has its height from the start where there is a time chart."""
+    with st.container(key=PLACE if granularities(here.slicer) else None):
+        _draw(here)
 
 
 @st.fragment(parallel=True)
-def draw(here: Here) -> None:
-    """Send the query and draw its answer; its space is reserved while it loads."""
+def _draw(here: Here) -> None:
+    """Send the query and draw its answer."""
     if not here.slicer.data_fields:
         st.info("This slicer has no data fields to show.", icon=":material/info:")
         return

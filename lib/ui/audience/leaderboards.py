@@ -9,17 +9,23 @@ from lib.ui.audience import leaderboard_queries as queries
 from lib.ui.frame import problems
 from lib.ui.frame.frame import Here
 from lib.ui.frame.waiting import awaited
-from lib.ui.question import ask, drill, focus, values
+from lib.ui.question import ask, cards, drill, focus, values
 from lib.ui.question.focus import Focus
 from lib.ui.rows import rows
 from lib.ui.rows.rows import Table
 from lib.wire.errors import TrancheError
 
-HEIGHT = 234
+HEIGHT, PLACE = 236, "cards"
+
+
+def draw(here: Here) -> None:
+    """Draw them in a place of their own, which has the height of a row of cards from the start."""
+    with st.container(key=PLACE if cards.usual(here.slicer) else None):
+        _draw(here)
 
 
 @st.fragment(parallel=True)
-def draw(here: Here) -> None:
+def _draw(here: Here) -> None:
     """Query all cards, then draw them together; a card that fails shows its error."""
     if not here.slicer.data_fields:
         return
@@ -27,8 +33,7 @@ def draw(here: Here) -> None:
     seen = focus.of(here)
     with awaited(HEIGHT, drill.CARDS):
         tables = _tables(seen)
-    with st.container(key="cards" if tables else None):
-        rows.draw(drill.CARDS, tables, seen.taken_cards, partial(drill.follow, here))
+    rows.draw(drill.CARDS, tables, seen.taken_cards, partial(drill.follow, here))
     ask.refined()
 
 

@@ -9,7 +9,7 @@ from lib.ui.frame.markdown import plain
 from lib.ui.question import ask, filter_words, periods, question, values
 from lib.ui.question.focus import Focus
 
-TRIED = 6
+TRIED, PLACE = 6, "nothing"
 
 
 def is_there(audience: Audience) -> bool:
@@ -19,6 +19,11 @@ def is_there(audience: Audience) -> bool:
 
 def draw(seen: Focus) -> None:
     """Draw a sentence on why there are no results, and one button that leads on."""
+    with st.container(key=PLACE):
+        _draw(seen)
+
+
+def _draw(seen: Focus) -> None:
     days = numbers.days(*seen.period)
     if not seen.query.filters or not _has_data(seen):
         first, last = seen.slicer.first_date, seen.slicer.last_date

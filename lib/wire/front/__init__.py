@@ -1,5 +1,6 @@
 """The checks that every request passes before the desk or an API gets it, and the headers of every answer."""
 
+from lib.wire.front.chart_later import ChartLater
 from lib.wire.front.company_routes import OUTCOME, CompanyRoutes
 from lib.wire.front.desk_routes import DeskRoutes
 from lib.wire.front.document import DeskDocument
@@ -9,6 +10,7 @@ from lib.wire.front.preloads import Preloads
 
 __all__ = [
     "OUTCOME",
+    "ChartLater",
     "CompanyRoutes",
     "DeskDocument",
     "DeskRoutes",

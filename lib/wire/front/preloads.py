@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from lib.wire.front.chart_later import addresses
+
 EVERYWHERE = ("BidiComponent", "Button", "ButtonGroup", "Html", "MenuButton", "Selectbox")
 SCREENS: Mapping[str, tuple[str, ...]] = {"audience": ("Metric", "ImageList", "Multiselect", "PlotlyChart")}
 IMPORTED = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"')
@@ -31,9 +33,10 @@ class Preloads:
 
     def _tags(self, names: Iterable[str]) -> bytes:
         links = (
-            f'    <link rel="modulepreload" crossorigin fetchpriority="low" href="./{PLACE}/{module}">\n'
+            f'    <link rel="modulepreload" crossorigin fetchpriority="low" href="./{PLACE}/{address}">\n'
             for module in self._modules(names)
             if module not in self._named
+            for address in addresses(module)
         )
         return "".join(links).encode()
 
