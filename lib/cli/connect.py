@@ -73,8 +73,7 @@ def connect(
         return
     refuse_mode("replace" if replace else "create", warehouse.has(project, slicer), f"{project}/{slicer}")
     if definition is None:
-        again = ["tranche", "connect", connection, table, "--project", project, "--slicer", slicer]
-        found = _guessed(connected.live, source, given, again, slicer)
+        found = _guessed(connected.live, source, given, project, slicer)
     else:
         found = read_definition(definition).model_copy(update={"source": source})
     connected.live.check(found)
@@ -108,7 +107,7 @@ def _read(mappings: Mapping[str, Path]) -> Mappings:
 
 
 def _guessed(
-    live: LiveSlicers, source: RowSource, mappings: Mappings, command: list[str], slicer: str
+    live: LiveSlicers, source: RowSource, mappings: Mappings, project: str, slicer: str
 ) -> Definition:
     """The definition that the first rows suggest, told on the screen and written to a file."""
     with tempfile.TemporaryDirectory() as folder:
@@ -116,6 +115,8 @@ def _guessed(
         pq.write_table(live.sample(source, SAMPLE_ROWS), sample)
         inference = infer(reader(sample, None, None, None, None, None), mappings)
     definition = _without_reading(inference.definition, source)
+    named = ["--project", project, "--slicer", slicer]
+    command = ["tranche", "connect", source.connection, source.table, *named]
     again = shlex.join([*command, "--replace", "--definition", f"{plain_name(slicer)}.yaml"])
     head = f"Inferred from {source.table}. Check it, change it, and connect again with\n  {again}"
     path = write_definition(slicer, head, definition)
