@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import bcrypt
-from sqlalchemy import ColumnElement, Connection, Engine, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, bindparam, delete, insert, select, update
 
 from lib.database import reading, transact
 from lib.people import demo
@@ -48,6 +48,7 @@ from lib.wire.errors import BadRequest, UnknownName
 BCRYPT_BYTES = 72
 SECONDS = 10
 Result = TypeVar("Result")
+_BY_NAME = select(people.c.record).where(people.c.username == bindparam("username"))
 
 
 class People:
@@ -70,8 +71,8 @@ class People:
 
     def record(self, username: str) -> Record | None:
         """What is stored of the person of that name, ignoring case, or None."""
-        wanted = select(people.c.record).where(_is(key(username)))
-        return self._found(lambda connection: connection.execute(wanted).scalar_one_or_none())
+        wanted = {"username": key(username)}
+        return self._found(lambda connection: connection.execute(_BY_NAME, wanted).scalar_one_or_none())
 
     def get(self, username: str) -> Person | None:
         """The person of that name, ignoring case, or None."""

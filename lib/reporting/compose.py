@@ -9,6 +9,7 @@ import pandas as pd
 
 from lib.reporting import intervals
 from lib.reporting.answers import Audience, Precision, Total, Values
+from lib.reporting.answers.frames import number_frame, texts_at
 from lib.reporting.engines.sums import Aggregate, Numbers, Sums
 from lib.reporting.intervals import Ranges
 from lib.reporting.matches import COMPARE
@@ -50,7 +51,7 @@ def compose(sums: Sums, shape: Shape) -> Audience:
     totals = {measure.name: _values(measure, sums.total) for measure in shape.returned}
     ranges = _ranges(shape, values, rows, sums)
     sampled = sums.sample is not None or any(share < 1 for share in rows.share.values())
-    names = sums.groups.iloc[page].astype("str").reset_index(drop=True)
+    names = texts_at(sums.groups, page)
     return Audience(
         names=names,
         values=_frame(values, len(page)),
@@ -121,12 +122,8 @@ def _take(aggregate: Aggregate, page: Places) -> Aggregate:
 
 
 def _frame(columns: Mapping[str, Numbers], length: int) -> pd.DataFrame:
-    index = pd.RangeIndex(length)
-    if not columns:
-        return pd.DataFrame(columns, index=index, dtype="float64")
-    return pd.DataFrame(
-        np.array(list(columns.values())).T, index=index, columns=list(columns), dtype="float64"
-    )
+    block = np.array(list(columns.values()), dtype=np.float64).reshape(len(columns), length)
+    return number_frame(block.T, columns)
 
 
 def _percents(

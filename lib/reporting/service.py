@@ -19,7 +19,7 @@ from lib.reporting.costs import Costs, Workload, columns
 from lib.reporting.engines import ENGINES
 from lib.reporting.engines.sums import Engine, Groups, Question, Sums
 from lib.reporting.exports import table
-from lib.reporting.measures import Measure, measures, pairs
+from lib.reporting.measures import Measure, pairs
 from lib.reporting.models import MAX_SPLIT_ROWS, AudienceQuery, ExportQuery, InfoQuery, Slicer
 from lib.reporting.warehouse import StoredSlicer, Warehouse
 from lib.settings import Settings
@@ -201,7 +201,7 @@ def _shape(
 ) -> Shape:
     slicer = stored.info()
     requests.check(query, slicer)
-    known = measures(stored.definition)
+    known = stored.measures
     mapped = {name: slicer.key_field(name).mapping for name in query.split_by}
     return Shape(
         returned=tuple(known[name] for name in query.data_fields or _usual_fields(query, slicer)),

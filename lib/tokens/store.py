@@ -22,6 +22,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    bindparam,
     delete,
     insert,
     select,
@@ -62,6 +63,7 @@ tokens = Table(
     sqlite_autoincrement=True,
 )
 KEPT = [column for column in tokens.c if column.name != "digest"]
+_BY_DIGEST = select(tokens).where(tokens.c.digest == bindparam("digest"))
 
 
 class TokenStore:
@@ -111,7 +113,7 @@ class TokenStore:
         """
         digest = _digest(token)
         with self.engine.connect() as connection:
-            row = connection.execute(select(tokens).where(tokens.c.digest == digest)).one_or_none()
+            row = connection.execute(_BY_DIGEST, {"digest": digest}).one_or_none()
         if row is None or not hmac.compare_digest(row.digest, digest):
             raise AccessError()
         found, now = _token(row), self._now()

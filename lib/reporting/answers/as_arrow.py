@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from lib.reporting.answers import Audience
 from lib.reporting.answers.as_json import decode_precision, decode_total, encode_precision, encode_total
+from lib.reporting.answers.frames import number_frame
 from lib.reporting.answers.rows_json import EXTRAS
 
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
@@ -23,11 +24,16 @@ TEXTS = {"names": "name", "descriptions": "description"}
 def encode(audience: Audience) -> bytes:
     """The whole answer as one Arrow IPC stream."""
     columns: dict[str, pa.Array] = {}
-    for attribute, prefix in (TEXTS | NUMBERS).items():
+    for attribute, prefix in TEXTS.items():
         frame = getattr(audience, attribute)
         for name in () if frame is None else frame:
-            array = pa.array(frame[name], from_pandas=True)
-            columns[f"{prefix}:{name}"] = array.dictionary_encode() if attribute in TEXTS else array
+            columns[f"{prefix}:{name}"] = pa.array(frame[name], from_pandas=True).dictionary_encode()
+    for attribute, prefix in NUMBERS.items():
+        frame = getattr(audience, attribute)
+        if frame is not None:
+            block = frame.to_numpy(np.float64)
+            for place, name in enumerate(frame):
+                columns[f"{prefix}:{name}"] = pa.array(block[:, place], from_pandas=True)
     if audience.confidence_range is not None:
         columns["confidence_range"] = pa.array(audience.confidence_range, pa.string(), from_pandas=True)
     columns = columns or {"value:": pa.nulls(len(audience), pa.float64())}
@@ -73,11 +79,13 @@ def _numbers(table: pa.Table, prefix: str) -> pd.DataFrame:
     block = np.empty((table.num_rows, len(columns)), order="F")
     for place, column in enumerate(columns.values()):
         block[:, place] = column.cast(pa.float64()).to_numpy()
-    return pd.DataFrame(block, index=pd.RangeIndex(table.num_rows), columns=list(columns))
+    return number_frame(block, columns)
 
 
 def _texts(table: pa.Table, prefix: str) -> pd.DataFrame:
-    columns = {name: column.to_pandas().astype("str") for name, column in _columns(table, prefix).items()}
+    columns = {
+        name: column.cast(pa.large_string()).to_pandas() for name, column in _columns(table, prefix).items()
+    }
     return pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows))
 
 

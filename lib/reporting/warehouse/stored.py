@@ -3,13 +3,14 @@
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lib.reporting.definition import Definition
+from lib.reporting.measures import Measure, measures
 from lib.reporting.models import Slicer
 from lib.reporting.warehouse.manifest import Import, day_folder, digest_of, read_manifest
 from lib.reporting.warehouse.mappings import stored_mapping
@@ -96,9 +97,18 @@ class StoredSlicer:
 
     def info(self) -> Slicer:
         """The answer to info."""
+        return self._info
+
+    @cached_property
+    def _info(self) -> Slicer:
         days = list(self.rows)
         first, last = (days[0].isoformat(), days[-1].isoformat()) if days else (None, None)
         return self.definition.slicer(first, last)
+
+    @cached_property
+    def measures(self) -> dict[str, Measure]:
+        """All data fields, by name (`measures.measures`)."""
+        return measures(self.definition)
 
 
 @lru_cache(maxsize=64)
