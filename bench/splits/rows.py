@@ -48,9 +48,9 @@ CASES = (
 )
 
 
-def make_rows(records: int, fields: int) -> pd.DataFrame:
+def make_rows(records: int, fields: int, seed: int = 1) -> pd.DataFrame:
     """Heavy-tailed records: categorical key fields, one to four tags, users, `fields` whole numbers."""
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(seed)
     hours = pd.to_timedelta(rng.integers(0, 24 * DAYS, records), unit="h")
     columns: dict[str, object] = {"time": pd.Timestamp("2026-09-01", tz="UTC") + hours}
     for name, values in CARDINALITY.items():

@@ -12,6 +12,7 @@ import pyarrow as pa
 from lib.reporting.definition import Definition
 from lib.reporting.engines.resident import ResidentEngine, prepare
 from lib.reporting.engines.sums import Question
+from lib.reporting.measures import pairs
 from lib.reporting.models import Filter
 from lib.reporting.warehouse import StoredSlicer, Warehouse
 from lib.wire.deadline import Deadline
@@ -34,17 +35,7 @@ class Tranche:
 
     def question(self, case: Case) -> Question:
         """The case as a question about every record."""
-        days = list(self.stored.rows)
-        atoms = {"unique:users"} if case.distinct else {f"sum:{name}" for name in self.fields}
-        wanted = Filter(name="site", match="equals", value=SITES)
-        return Question(
-            first=days[0],
-            last=days[-1],
-            timezone=0,
-            split_by=(*(("tags",) if case.segmented else ()), *case.split),
-            filters=(wanted,) if case.filtered else (),
-            atoms=frozenset(atoms),
-        )
+        return question(self.stored, case)
 
     def columns(self, case: Case, answer: Any) -> Columns:
         """Keys and figures of such an answer."""
@@ -135,9 +126,9 @@ class Pandas:
         return texts, [flat[name].to_numpy() for name in flat.columns[keys:]]
 
 
-def store(rows: pd.DataFrame, fields: list[str], folder: Path) -> StoredSlicer:
-    """The rows as the slicer bench/rows in a warehouse, with its layout built."""
-    definition = Definition.model_validate(
+def definition(fields: list[str]) -> Definition:
+    """The definition of the slicer bench/rows with these data fields."""
+    return Definition.model_validate(
         {
             "time": {"column": "time", "granularity": "hour"},
             "key_fields": [*({"name": name} for name in CARDINALITY), {"name": "tags", "segmented": "|"}],
@@ -145,10 +136,31 @@ def store(rows: pd.DataFrame, fields: list[str], folder: Path) -> StoredSlicer:
             "audience_sources": [{"name": "users"}],
         }
     )
+
+
+def question(stored: StoredSlicer, case: Case, rows_limit: int | None = None) -> Question:
+    """The case as a question about all days; exact, or from a sample of at most so many records."""
+    days = list(stored.rows)
+    found = [known for name, known in stored.measures.items() if (name == "unique_users") == case.distinct]
+    return Question(
+        first=days[0],
+        last=days[-1],
+        timezone=0,
+        split_by=(*(("tags",) if case.segmented else ()), *case.split),
+        filters=(Filter(name="site", match="equals", value=SITES),) if case.filtered else (),
+        atoms=frozenset().union(*(known.atoms for known in found)),
+        pairs=pairs(found) if rows_limit is not None else frozenset(),
+        rows_limit=rows_limit,
+    )
+
+
+def store(rows: pd.DataFrame, fields: list[str], folder: Path) -> StoredSlicer:
+    """The rows as the slicer bench/rows in a warehouse, with its layout built."""
+    known = definition(fields)
     warehouse = Warehouse(folder)
-    with warehouse.writer("bench", "rows", definition) as writer:
+    with warehouse.writer("bench", "rows", known) as writer:
         table = pa.Table.from_pandas(rows, preserve_index=False)
-        writer.write(table.select(definition.schema().names).cast(definition.schema()))
+        writer.write(table.select(known.schema().names).cast(known.schema()))
         writer.commit("made", "0")
     stored = warehouse.open("bench", "rows")
     prepare(stored)
