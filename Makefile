@@ -21,7 +21,7 @@ run: $(VENV)/installed
 	@if [ ! -d "$(HOME_FOLDER)" ] || grep -qs '^demo = true' "$(HOME_FOLDER)/tranche.toml"; then $(BIN)/tranche demo; fi
 	@exec $(BIN)/python app.py
 
-# TESTS=… runs some of them, COVERAGE=1 measures how much of lib they run (in their own processes).
+# TESTS=… runs some of them, COVERAGE=1 measures how much of lib they run, also in processes that they start.
 test: $(VENV)/installed-for-tests
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(COVERED) $(TESTS)
 

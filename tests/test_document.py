@@ -48,9 +48,10 @@ def test_the_script_names_the_server(http: httpx.Client) -> None:
 
 
 def test_other_answers_stay(http: httpx.Client) -> None:
-    """What is no document, or asked for by no browser's address bar, passes unchanged."""
+    """What is no screen's document, or asked for by no browser's address bar, passes unchanged."""
     assert http.get("/text", headers=HTML).text == PAGE
     assert http.get("/audience", headers={"Accept": "application/json"}).text == PAGE
+    assert http.get("/component/cookies/index.html", headers=HTML).text == PAGE
     assert http.head("/audience", headers=HTML).headers["content-length"] == str(len(PAGE.encode()))
 
 

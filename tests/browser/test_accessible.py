@@ -3,6 +3,7 @@
 One cold load per screen; axe-core (Deque) is asked in both themes.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -25,6 +26,7 @@ SCREENS = {
     "access": "Access",
     "services": "Services",
 }
+OPENER = re.compile("^Open")
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 31)"}
 ASKED = "project=demo&slicer=delivery"
@@ -108,6 +110,7 @@ def test_every_screen(tab: Page, selling: Desk, screen: str) -> None:
     expect(tab.locator("h1")).to_have_text([SCREENS[screen]])
     expect(tab).to_have_title(f"{SCREENS[screen]} · Tranche")
     assert None not in tab.get_by_role("img").evaluate_all(PICTURES)
+    expect(tab.get_by_role("button", name=OPENER).first).to_be_attached()
     openers = [name for name in tab.get_by_role("button").evaluate_all(LABELS) if name.startswith("Open")]
     assert len(openers) == len(set(openers)) > 0
     assert unformatted(tab.get_by_role("gridcell").all_text_contents()) == []

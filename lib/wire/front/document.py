@@ -7,6 +7,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lib.wire.front.policy import COMPONENT
 from lib.wire.front.preloads import Preloads
 
 FILE = "desk.js"
@@ -16,7 +17,7 @@ SCRIPT = Path(__file__).with_name(FILE).read_text("utf-8")
 
 
 class DeskDocument:
-    """ASGI middleware: adds a script, a style and preloads to every HTML document of the desk.
+    """ASGI middleware: adds a script, a style and preloads to every screen's HTML document.
 
     Streamlit's client takes a screen's address (`/audience`) for a folder in which its server may be: it asks
     for `/audience/_stcore/health` first, and after a 404 for `/_stcore/health`. The script names the server
@@ -34,7 +35,7 @@ class DeskDocument:
             await self._app(scope, receive, send)
         elif scope["path"].endswith(f"/{FILE}"):
             await _script()(scope, receive, send)
-        elif "text/html" in Headers(scope=scope).get("accept", ""):
+        elif _is_screen(scope):
             plain = {**scope, "headers": [*scope["headers"]]}
             del MutableHeaders(scope=plain)["accept-encoding"]
             await self._app(plain, receive, _Rewriting(send, self._added(scope["path"])))
@@ -74,6 +75,12 @@ class _Rewriting:
         MutableHeaders(raw=start["headers"])["content-length"] = str(len(body))
         await self._send(start)
         await self._send({"type": "http.response.body", "body": body})
+
+
+def _is_screen(scope: Scope) -> bool:
+    """Whether a browser asks for a document that is not the frame of a component."""
+    is_frame = scope["path"].startswith(COMPONENT)
+    return not is_frame and "text/html" in Headers(scope=scope).get("accept", "")
 
 
 def _is_document(start: Message) -> bool:
