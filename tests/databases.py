@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from spark_cluster import OPTIONS, QUICK_TO_START, cluster, missing_for_spark
+from spark_cluster import ENVIRONMENT, OPTIONS, cluster, missing_for_spark
 from sqlalchemy import create_engine, text
 
 from lib.reporting.engines.connected import spark
@@ -131,7 +131,8 @@ def spark_folder(spark_master: str, tmp_path_factory: pytest.TempPathFactory) ->
     """The URL of that cluster, over a folder of Parquet files of its own."""
     url = f"spark://{spark_master}?{OPTIONS}&folder={tmp_path_factory.mktemp('spark-rows')}"
     with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("JAVA_TOOL_OPTIONS", QUICK_TO_START)
+        for name, value in ENVIRONMENT.items():
+            environment.setenv(name, value)
         spark.connect(urlsplit(url)).raw_sql("SELECT count(*) FROM range(2)").collect()
     return url
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 HOST, MEMORY = "127.0.0.1", "512m"
 OPTIONS = f"driver_host={HOST}&memory={MEMORY}&partitions=2"
-QUICK_TO_START = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+# Java that starts quickly, on machines whose clock is not in UTC.
+ENVIRONMENT = {"JAVA_TOOL_OPTIONS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1", "TZ": "America/New_York"}
 STARTED = re.compile(r"Starting Spark master at spark://(\S+)")
 
 
@@ -32,15 +33,8 @@ def cluster(folder: Path) -> Iterator[str]:
         address = next(found[1] for line in master.stderr if (found := STARTED.search(line)))
         threading.Thread(target=deque, args=(master.stderr, 0), daemon=True).start()
         for name in ("one", "two"):
-            given = (
-                "--cores",
-                "1",
-                "--memory",
-                MEMORY,
-                "--work-dir",
-                str(folder / name),
-                f"spark://{address}",
-            )
+            kept = ("--work-dir", str(folder / name), f"spark://{address}")
+            given = ("--cores", "1", "--memory", MEMORY, *kept)
             running.enter_context(_process("worker.Worker", *given, log=folder / f"{name}.log"))
         yield address
 
@@ -53,14 +47,12 @@ def _process(kind: str, *arguments: str, log: Path | None = None) -> Iterator[su
     home = str(Path(pyspark.__file__).parent)
     command = ["java", f"-Xmx{MEMORY}", "-Dspark.master.rest.enabled=false", "-cp", f"{home}/jars/*"]
     command += [f"org.apache.spark.deploy.{kind}", "--host", HOST, "--port", "0", "--webui-port", "0"]
-    environment = (
-        os.environ
-        | {"JAVA_TOOL_OPTIONS": QUICK_TO_START}
-        | {"SPARK_HOME": home, "SPARK_LOCAL_IP": HOST, "SPARK_SCALA_VERSION": "2.13"}
-    )
+    own = {"SPARK_HOME": home, "SPARK_LOCAL_IP": HOST, "SPARK_SCALA_VERSION": "2.13"}
     with ExitStack() as open_files:
         target = open_files.enter_context(log.open("w")) if log else subprocess.PIPE
-        running = subprocess.Popen([*command, *arguments], env=environment, stderr=target, text=True)
+        running = subprocess.Popen(
+            [*command, *arguments], env=os.environ | ENVIRONMENT | own, stderr=target, text=True
+        )
         with running:
             try:
                 yield running

@@ -124,6 +124,13 @@ def test_timestamps_with_a_zone_are_instants(spark_folder: str, connections: Con
     assert found == [{"at": 495_252, "clock": 495_252}]
 
 
+def test_the_driver_works_in_utc(spark_folder: str) -> None:
+    """The driver is in UTC on a machine that is not, and so is a statement."""
+    session = spark.connect(urlsplit(spark_folder))._session
+    assert session.sparkContext._jvm.java.util.TimeZone.getDefault().getID() == "UTC"
+    assert session.sql("SELECT current_timezone()").first()[0] == "UTC"
+
+
 def test_tables_of_a_catalog(spark_folder: str, tmp_path: Path) -> None:
     """A table of Spark's catalog is named with its database, or the URL names that; others are unknown."""
     url = spark_folder.partition("&folder=")[0]

@@ -167,4 +167,5 @@ def start_group(opened: Any, name: str) -> None:
 
 def interrupt(opened: Any, name: str) -> None:
     """Cancel what was asked under a name and still runs."""
-    opened._session.sparkContext.cancelJobGroup(name)
+    if is_alive(opened._session.sparkContext):
+        opened._session.sparkContext.cancelJobGroup(name)

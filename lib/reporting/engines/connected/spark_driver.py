@@ -20,8 +20,8 @@ ENDED: Errors = (*ERRORS, OSError)
 REACH_SECONDS = 5.0
 SETTINGS = {
     "spark.app.name": "tranche",
-    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
-    "spark.executor.extraJavaOptions": "-Duser.timezone=UTC",
+    "spark.driver.defaultJavaOptions": "-Duser.timezone=UTC",
+    "spark.executor.defaultJavaOptions": "-Duser.timezone=UTC",
     "spark.log.level": "ERROR",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
