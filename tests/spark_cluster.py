@@ -31,7 +31,10 @@ def cluster(folder: Path) -> Iterator[str]:
         master = running.enter_context(_process("master.Master"))
         assert master.stderr is not None
         address = next(found[1] for line in master.stderr if (found := STARTED.search(line)))
-        threading.Thread(target=deque, args=(master.stderr, 0), daemon=True).start()
+        rest = threading.Thread(target=deque, args=(master.stderr, 0), daemon=True)
+        rest.start()
+        running.callback(rest.join)
+        running.callback(master.terminate)
         for name in ("one", "two"):
             kept = ("--work-dir", str(folder / name), f"spark://{address}")
             given = ("--cores", "1", "--memory", MEMORY, *kept)
