@@ -93,10 +93,15 @@ def test_hostile_values_are_values(spark_folder: str, connections: Connections, 
 
 
 def test_hostile_names_are_names(spark_folder: str, connections: Connections) -> None:
-    """A column that is named like a statement is a column, and no name leads out of the folder."""
-    write(spark_folder, "named", pa.table({NAME: ["x", "y"]}))
+    """A column named like a statement is a column; one like a variable, which Spark replaces, is not."""
+    write(spark_folder, "named", pa.table({NAME: ["x", "y"], "${spark.app.name}": ["x", "y"]}))
     table = connections.table(CONNECTION, "named")
+    assert table.columns == (NAME,)
     assert counted(connections, table.filter(table[NAME] == "y")) == 1
+
+
+def test_no_name_leads_out_of_the_folder(connections: Connections) -> None:
+    """A table of the folder is named by letters, digits, - and _."""
     with pytest.raises(BadRequest, match="named by letters"):
         connections.table(CONNECTION, "../named")
 

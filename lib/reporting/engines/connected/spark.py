@@ -144,7 +144,10 @@ def _named(opened: Any, parts: list[str]) -> ir.Table:
 
 
 def _schema(columns: Any) -> ibis.Schema:
-    """The types of columns. Ibis takes Spark's timestamps for those of some clock; they are instants."""
+    """The types of columns. Ibis takes Spark's timestamps for those of some clock; they are instants.
+
+    A column with ${…} in its name is left out: Spark replaces that in Parquet, and reads nothing.
+    """
     from ibis.backends.pyspark.datatypes import PySparkType
     from pyspark.sql.types import TimestampType
 
@@ -155,6 +158,7 @@ def _schema(columns: Any) -> ibis.Schema:
             if isinstance(field.dataType, TimestampType)
             else PySparkType.to_ibis(field.dataType)
             for field in columns
+            if "${" not in field.name
         }
     )
 
