@@ -5,7 +5,7 @@ import json
 import tempfile
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import psycopg
 import pyarrow as pa
@@ -36,6 +36,8 @@ def publish(stored: pa.Table, definition: Definition, url: str, table: str) -> N
     columns = columns_of(stored, definition)
     if url.startswith("parquet://"):
         pq.write_table(columns, Path(urlsplit(url).path) / f"{table}.parquet")
+    elif url.startswith("spark://"):
+        pq.write_table(columns, Path(dict(parse_qsl(urlsplit(url).query))["folder"]) / f"{table}.parquet")
     elif url.startswith("clickhouse://"):
         _into_clickhouse(columns, url, table)
     else:

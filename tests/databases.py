@@ -13,9 +13,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
+from spark_cluster import ENVIRONMENT, OPTIONS, cluster, missing_for_spark
 from sqlalchemy import create_engine, text
+
+from lib.reporting.engines.connected import spark
 
 NUMBERS = count(1)
 UNSAFE_BUT_QUICK = "-c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
@@ -110,6 +114,27 @@ def clickhouse_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         assert running.stdout is not None
         yield f"clickhouse://127.0.0.1:{running.stdout.readline().strip()}/default"
         running.kill()
+
+
+@pytest.fixture(scope="session")
+def spark_master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Spark cluster's master, or a loud skip where Spark or Java is not installed."""
+    if missing := missing_for_spark():
+        pytest.skip(f"NOT RUN on Spark: not installed: {missing} (CONTRIBUTING.md)")
+    with cluster(tmp_path_factory.mktemp("spark")) as address:
+        yield address
+        spark.DRIVER.stop()
+
+
+@pytest.fixture(scope="session")
+def spark_folder(spark_master: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The URL of that cluster, over a folder of Parquet files of its own."""
+    url = f"spark://{spark_master}?{OPTIONS}&folder={tmp_path_factory.mktemp('spark-rows')}"
+    with pytest.MonkeyPatch.context() as environment:
+        for name, value in ENVIRONMENT.items():
+            environment.setenv(name, value)
+        spark.connect(urlsplit(url)).raw_sql("SELECT count(*) FROM range(2)").collect()
+    return url
 
 
 @pytest.fixture

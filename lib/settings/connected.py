@@ -12,7 +12,7 @@ class Connection(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    url: Annotated[str, Field(repr=False, pattern=r"^(parquet|duckdb|postgresql|clickhouse)://.+")]
+    url: Annotated[str, Field(repr=False, pattern=r"^(parquet|duckdb|postgresql|clickhouse|spark)://.+")]
 
 
 class Connecting(Operating):

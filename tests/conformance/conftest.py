@@ -7,6 +7,7 @@ from typing import NamedTuple
 import httpx
 import pytest
 from databases import missing_for_clickhouse
+from spark_cluster import missing_for_spark
 from starlette.types import ASGIApp
 
 from conformance.transports import TRANSPORTS
@@ -22,10 +23,12 @@ class Way(NamedTuple):
 
 
 SAMPLED = ("duckdb", "postgresql")
-OTHERS = ("pandas", *SAMPLED, *(() if missing_for_clickhouse() else ("clickhouse",)))
+OPTIONAL = {"clickhouse": missing_for_clickhouse(), "spark": missing_for_spark()}
+OTHERS = ("pandas", *SAMPLED, *(engine for engine, missing in OPTIONAL.items() if not missing))
+MARKS = {"spark": pytest.mark.spark}
 WAYS = [
     *(Way(transport, "resident") for transport in TRANSPORTS),
-    *(Way("embedded", engine) for engine in OTHERS),
+    *(pytest.param(Way("embedded", engine), marks=MARKS.get(engine, ())) for engine in OTHERS),
 ]
 
 

@@ -48,7 +48,7 @@ def houses(tmp_path_factory: pytest.TempPathFactory) -> House:
         warehouse = Warehouse(home / "warehouse")
         for name, (definition, mappings, table) in SLICERS.items():
             _add(warehouse, name, definition, mappings, table(), url)
-        if url is not None and not url.startswith("clickhouse://"):
+        if url is not None and not url.startswith(("clickhouse://", "spark://")):
             live = LiveSlicers(Connections({CONNECTION: url}))
             live.write_sample(warehouse.open(PROJECT, "many"), "tranche_samples", 100_000)
         add_people(home)
@@ -85,7 +85,7 @@ def url(way: Way, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
     """Where the rows lie, of engines that ask a database: one that adds up in one order."""
     if way.engine == "duckdb":
         return f"parquet://{tmp_path_factory.mktemp('rows')}?threads=1"
-    databases = {"postgresql": "rows_database", "clickhouse": "clickhouse_database"}
+    databases = {"postgresql": "rows_database", "clickhouse": "clickhouse_database", "spark": "spark_folder"}
     return str(request.getfixturevalue(databases[way.engine])) if way.engine in databases else None
 
 

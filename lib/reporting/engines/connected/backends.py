@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, urlsplit
+from uuid import uuid4
 
 import ibis
 import ibis.expr.types as ir
@@ -20,12 +21,12 @@ import pyarrow as pa
 from ibis.backends.sql import SQLBackend
 from psycopg.conninfo import conninfo_to_dict
 
-from lib.reporting.engines.connected import clickhouse
+from lib.reporting.engines.connected import clickhouse, spark
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, Misconfigured
 
 POLL_SECONDS = 0.1
-PARQUET = "parquet"
+PARQUET, SPARK = "parquet", "spark"
 DUCKDB_OPTIONS = frozenset({"threads", "memory_limit"})
 _POSTGRESQL_OPTIONS = "-c default_transaction_read_only=on -c TimeZone=UTC"
 
@@ -72,6 +73,8 @@ def table_of(backend: Backend, url: str, name: str) -> ir.Table:
     if parts.scheme == PARQUET:
         files = _parquet_files(_folder(parts), name)
         return ibis.table(backend.ibis.read_parquet(files).schema(), name=files)
+    if parts.scheme == SPARK:
+        return spark.table_of(backend.ibis, parts, name)
     schema, _, table = name.rpartition(".")
     found = backend.ibis.table(table, database=schema or None)
     return ibis.table(found.schema(), name=table, database=schema or None)
@@ -150,6 +153,17 @@ def _open_clickhouse(parts: SplitResult, url: str) -> Backend:
     )
 
 
+def _open_spark(parts: SplitResult, url: str) -> Backend:
+    """What a thread asks is a group of jobs, which can be cancelled."""
+    opened, group = spark.connect(parts), uuid4().hex
+    return Backend(
+        opened,
+        lambda: spark.interrupt(opened, group),
+        lambda expression, rows: iter(opened.to_pyarrow(expression).to_batches(rows)),
+        lambda seconds: spark.start_group(opened, group),
+    )
+
+
 def _conninfo(url: str) -> dict[str, Any]:
     """The parameters in a URL. Misconfigured, without any of its text, for one that can't be read."""
     try:
@@ -166,4 +180,5 @@ OPENERS: Mapping[str, Callable[[SplitResult, str], Backend]] = {
     "duckdb": _open_duckdb,
     "postgresql": _open_postgresql,
     "clickhouse": _open_clickhouse,
+    SPARK: _open_spark,
 }

@@ -16,7 +16,7 @@ import psycopg
 import pyarrow as pa
 from ibis.common.exceptions import IbisError, TableNotFound
 
-from lib.reporting.engines.connected import clickhouse
+from lib.reporting.engines.connected import clickhouse, spark_driver
 from lib.reporting.engines.connected.backends import Backend, open_backend, table_of
 from lib.reporting.engines.connected.tables import Place, table_kind
 from lib.wire.deadline import Deadline
@@ -31,6 +31,7 @@ _DRIVER_ERRORS: tuple[type[Exception], ...] = (
     psycopg.Error,
     OSError,
     *clickhouse.ERRORS,
+    *spark_driver.ERRORS,
 )
 _LOST: tuple[type[Exception], ...] = (
     psycopg.OperationalError,
@@ -38,6 +39,7 @@ _LOST: tuple[type[Exception], ...] = (
     duckdb.ConnectionException,
     OSError,
     *clickhouse.LOST,
+    *spark_driver.LOST,
 )
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 

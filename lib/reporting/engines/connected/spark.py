@@ -1,0 +1,175 @@
+"""Sessions on a Spark cluster: an optional part, `pip install tranche[spark]`, and Java."""
+
+import re
+import warnings
+from typing import Any
+from urllib.parse import SplitResult, parse_qsl, unquote
+
+import ibis
+import ibis.expr.datatypes as dt
+import ibis.expr.types as ir
+import pyarrow as pa
+import sqlglot.expressions as sge
+from ibis.backends.sql import SQLBackend
+from ibis.backends.sql.compilers.pyspark import PySparkCompiler
+from ibis.common.exceptions import TableNotFound
+
+from lib.reporting.engines.connected.spark_driver import ERRORS, Driver, is_alive
+from lib.wire.errors import BadRequest, Misconfigured
+
+PORT, MOST_PARTS = "7077", 3
+FEW_PARTITIONS = "8"
+PARQUET = "parquet"
+OF_DRIVER = {
+    "driver_host": "spark.driver.host",
+    "memory": "spark.executor.memory",
+    "cores": "spark.cores.max",
+}
+OPTIONS = frozenset({*OF_DRIVER, "folder", "partitions"})
+# A text in a statement stays that text: a ${…} in it is not replaced, and \ is escaped, as Ibis writes it.
+SETTINGS = {
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.variable.substitute": "false",
+}
+_ABSENT = (
+    "TABLE_OR_VIEW_NOT_FOUND",
+    "SCHEMA_NOT_FOUND",
+    "CATALOG_NOT_FOUND",
+    "PATH_NOT_FOUND",
+    "UNABLE_TO_INFER_SCHEMA",
+)
+DRIVER = Driver()
+
+
+def connect(parts: SplitResult) -> SQLBackend:
+    """A session on the cluster at spark://host:7077/database?memory=1g, in UTC."""
+    options, backend = _options(parts), _backend()
+    settings = {OF_DRIVER[name]: value for name, value in options.items() if name in OF_DRIVER}
+    session = DRIVER.session(_master(parts), settings)
+    partitions = {"spark.sql.shuffle.partitions": options.get("partitions", FEW_PARTITIONS)}
+    opened: SQLBackend = backend.connect(session, **SETTINGS, **partitions)
+    if database := unquote(parts.path.strip("/")):
+        session.catalog.setCurrentDatabase(database)
+    return opened
+
+
+class _Compiler(PySparkCompiler):  # type: ignore[misc]
+    """Ibis's own, which takes the mark between the elements of a text for a pattern."""
+
+    def visit_StringSplit(self, op: Any, *, arg: Any, delimiter: Any) -> Any:  # noqa: N802
+        return self.f.split(arg, sge.convert(re.escape(op.delimiter.value)))
+
+
+def _backend() -> Any:
+    """Ibis's own for Spark, which would copy answers by way of pandas, and end the driver with a session."""
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    try:
+        from ibis.backends.pyspark import Backend
+    except ImportError:
+        raise Misconfigured("Spark needs a package that is not installed: pip install pyspark") from None
+
+    class Session(Backend):  # type: ignore[misc]
+        """Answers come as Arrow, and the driver is left to the other sessions."""
+
+        compiler = _Compiler()
+
+        def to_pyarrow(self, expr: ir.Table, /, **kwargs: Any) -> pa.Table:
+            try:
+                return self._session.sql(self.compile(expr)).toArrow()
+            except ERRORS as error:
+                _check_driver(self, error)
+                raise
+
+        def disconnect(self) -> None:
+            pass
+
+    Session.register_options()
+    return Session()
+
+
+def _options(parts: SplitResult) -> dict[str, str]:
+    options = dict(parse_qsl(parts.query))
+    if unknown := sorted(options.keys() - OPTIONS):
+        raise Misconfigured(
+            f"A Spark connection's url can have {', '.join(sorted(OPTIONS))}, not {unknown[0]}"
+        )
+    return options
+
+
+def _master(parts: SplitResult) -> str:
+    """The hosts of a URL, each with its port."""
+    hosts = parts.netloc.rpartition("@")[2].split(",")
+    return ",".join(host if ":" in host else f"{host}:{PORT}" for host in hosts)
+
+
+def _check_driver(opened: Any, error: Exception | None = None) -> None:
+    """ConnectionResetError where the driver of a session has ended."""
+    if not is_alive(opened._session.sparkContext):
+        raise ConnectionResetError("Spark's driver has ended") from error
+
+
+def table_of(opened: Any, parts: SplitResult, name: str) -> ir.Table:
+    """A table named `table`, `database.table` or `catalog.database.table`, or Parquet files of the folder.
+
+    Where there is none: TableNotFound.
+    """
+    folder = _options(parts).get("folder")
+    if folder is None:
+        return _named(opened, name.split("."))
+    if not re.fullmatch(r"[\w-]+", name):
+        raise BadRequest(f"A table of Parquet files is named by letters, digits, - and _, not '{name}'")
+    try:
+        return _named(opened, [PARQUET, f"{folder.rstrip('/')}/{name}.parquet"])
+    except TableNotFound:
+        return _named(opened, [PARQUET, f"{folder.rstrip('/')}/{name}"])
+
+
+def _named(opened: Any, parts: list[str]) -> ir.Table:
+    if len(parts) > MOST_PARTS:
+        raise TableNotFound(".".join(parts))
+    quoted = ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+    try:
+        columns = opened._session.table(quoted).schema
+    except ERRORS as error:
+        condition = error.getCondition() if hasattr(error, "getCondition") else None
+        if (condition or "").startswith(_ABSENT):
+            raise TableNotFound(quoted) from None
+        raise
+    *place, table = parts
+    database, catalog = [*reversed(place), None, None][:2]
+    return ibis.table(_schema(columns), name=table, database=database, catalog=catalog)
+
+
+def _schema(columns: Any) -> ibis.Schema:
+    """The types of columns. Ibis takes Spark's timestamps for those of some clock; they are instants.
+
+    A column with ${…} in its name is left out: Spark replaces that in Parquet, and reads nothing.
+    """
+    from ibis.backends.pyspark.datatypes import PySparkType
+    from pyspark.sql.types import TimestampType
+
+    instant = dt.Timestamp(timezone="UTC")
+    return ibis.schema(
+        {
+            field.name: instant
+            if isinstance(field.dataType, TimestampType)
+            else PySparkType.to_ibis(field.dataType)
+            for field in columns
+            if "${" not in field.name
+        }
+    )
+
+
+def start_group(opened: Any, name: str) -> None:
+    """What this thread asks from now on can be interrupted by this name."""
+    _check_driver(opened)
+    opened._session.sparkContext.setJobGroup(name, "tranche", interruptOnCancel=True)
+
+
+def interrupt(opened: Any, name: str) -> None:
+    """Cancel what was asked under a name and still runs."""
+    if is_alive(opened._session.sparkContext):
+        opened._session.sparkContext.cancelJobGroup(name)
