@@ -118,7 +118,8 @@ async def person(number: int, address: str, cookie: str, found: list[float], don
     draw = np.random.default_rng(number)
     where = address.replace("http", "ws", 1) + "/_stcore/stream"
     told = {"Cookie": cookie, "Origin": address}
-    async with connect(where, subprotocols=["streamlit"], additional_headers=told, max_size=None) as socket:
+    options = {"subprotocols": ["streamlit"], "additional_headers": told, "max_size": None}
+    async with connect(where, ping_interval=None, **options) as socket:
         while not done.is_set():
             await asyncio.sleep(draw.uniform(0.5, 1.5) * PAUSE_SECONDS)
             found.append(await answered(socket, f"{QUESTION}&{asked(draw.choice(VALUES))}"))

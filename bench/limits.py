@@ -11,7 +11,7 @@ import argparse
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -93,9 +93,8 @@ def median(ask: Callable[[], object]) -> float:
     return statistics.median(times)
 
 
-def of_people(counts: Sequence[int], home: Path | None) -> list[str]:
+def of_people(counts: Sequence[int], home: Path | None) -> Iterator[str]:
     """A line for each number of people."""
-    lines = []
     with tempfile.TemporaryDirectory() as folder, desk(home or made(Path(folder) / "home")) as address:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
@@ -106,8 +105,7 @@ def of_people(counts: Sequence[int], home: Path | None) -> list[str]:
                 time.sleep(SECONDS)
             waits = answered()
             p50, p95 = quantile(waits, 50), quantile(waits, 95)
-            lines.append(f"| {count} | {len(waits)} | {p50:,.0f} | {p95:,.0f} | {max(waits):,.0f} |")
-    return lines
+            yield f"| {count} | {len(waits)} | {p50:,.0f} | {p95:,.0f} | {max(waits):,.0f} |"
 
 
 if __name__ == "__main__":
