@@ -35,12 +35,16 @@ def prepared(home: Path, tmp_path: Path) -> Path:
 
 
 def said(command: list[str], home: Path, limit: int | None = None) -> tuple[int, str]:
-    """Exit code and output of a process whose files may have so many bytes each."""
+    """Exit code and output of a process whose files may have so many bytes each.
+
+    How much of the code it runs is not measured: the measuring would write a file too.
+    """
     limited = (limit, limit)
+    passed_on = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
     ended = subprocess.run(
         command,
         cwd=home.parent if home.parent.is_dir() else ROOT,
-        env={**os.environ, "TRANCHE_HOME": str(home), "PYTHONPATH": str(ROOT)},
+        env={**passed_on, "TRANCHE_HOME": str(home), "PYTHONPATH": str(ROOT)},
         input="correct horse\n",
         capture_output=True,
         text=True,
