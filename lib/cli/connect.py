@@ -80,11 +80,7 @@ def connect(
     private.folder(settings.home)
     warehouse.connect(project, slicer, found, given, replace)
     stored = warehouse.open(project, slicer)
-    info = stored.info()
-    click.echo(
-        f"{project}/{slicer} is connected to {table}: {stored.row_count:,} rows, "
-        f"its days are {info.first_date} to {info.last_date}"
-    )
+    _tell_connected(stored, table)
     if sample:
         _write_sample(connected.live, stored, sample_into, sample_rows)
 
@@ -92,6 +88,14 @@ def connect(
 def _is_connected(warehouse: Warehouse, project: str, slicer: str, source: RowSource) -> bool:
     """Whether there is such a slicer, over that table."""
     return warehouse.has(project, slicer) and warehouse.open(project, slicer).definition.source == source
+
+
+def _tell_connected(stored: StoredSlicer, table: str) -> None:
+    info = stored.info()
+    click.echo(
+        f"{stored.project}/{stored.name} is connected to {table}: {stored.row_count:,} rows, "
+        f"its days are {info.first_date} to {info.last_date}"
+    )
 
 
 def _write_sample(live: LiveSlicers, stored: StoredSlicer, into: str, most: int) -> None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import SplitResult, parse_qsl, urlsplit
+from urllib.parse import SplitResult, urlsplit
 from uuid import uuid4
 
 import ibis
@@ -22,6 +22,7 @@ from ibis.backends.sql import SQLBackend
 from psycopg.conninfo import conninfo_to_dict
 
 from lib.reporting.engines.connected import clickhouse, spark
+from lib.reporting.engines.connected.url_options import url_options
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, Misconfigured
 
@@ -100,23 +101,15 @@ def _folder(parts: SplitResult) -> Path:
 def _open_parquet(parts: SplitResult, url: str) -> Backend:
     if not _folder(parts).is_dir():
         raise Misconfigured(f"There is no folder {_folder(parts)}")
-    return _duckdb(ibis.duckdb.connect(**_options(parts)))
+    return _duckdb(ibis.duckdb.connect(**url_options(parts, DUCKDB_OPTIONS, "A")))
 
 
 def _open_duckdb(parts: SplitResult, url: str) -> Backend:
     if not _folder(parts).is_file():
         raise Misconfigured(f"There is no database file {_folder(parts)}")
-    return _duckdb(ibis.duckdb.connect(_folder(parts), read_only=True, **_options(parts)))
-
-
-def _options(parts: SplitResult) -> dict[str, str]:
-    """The URL's options for threads and memory. Misconfigured for any other option."""
-    options = dict(parse_qsl(parts.query))
-    if unknown := sorted(options.keys() - DUCKDB_OPTIONS):
-        raise Misconfigured(
-            f"A connection's url can have {', '.join(sorted(DUCKDB_OPTIONS))}, not {unknown[0]}"
-        )
-    return options
+    return _duckdb(
+        ibis.duckdb.connect(_folder(parts), read_only=True, **url_options(parts, DUCKDB_OPTIONS, "A"))
+    )
 
 
 def _duckdb(opened: SQLBackend) -> Backend:

@@ -3,7 +3,7 @@
 import re
 import warnings
 from typing import Any
-from urllib.parse import SplitResult, parse_qsl, unquote
+from urllib.parse import SplitResult, unquote
 
 import ibis
 import ibis.expr.datatypes as dt
@@ -15,6 +15,7 @@ from ibis.backends.sql.compilers.pyspark import PySparkCompiler
 from ibis.common.exceptions import TableNotFound
 
 from lib.reporting.engines.connected.spark_driver import ERRORS, Driver, is_alive
+from lib.reporting.engines.connected.url_options import url_options
 from lib.wire.errors import BadRequest, Misconfigured
 
 PORT, MOST_PARTS = "7077", 3
@@ -46,7 +47,7 @@ DRIVER = Driver()
 
 def connect(parts: SplitResult) -> SQLBackend:
     """A session on the cluster at spark://host:7077/database?memory=1g, in UTC."""
-    options, backend = _options(parts), _backend()
+    options, backend = url_options(parts, OPTIONS, "A Spark"), _backend()
     settings = {OF_DRIVER[name]: value for name, value in options.items() if name in OF_DRIVER}
     session = DRIVER.session(_master(parts), settings)
     partitions = {"spark.sql.shuffle.partitions": options.get("partitions", FEW_PARTITIONS)}
@@ -90,15 +91,6 @@ def _backend() -> Any:
     return Session()
 
 
-def _options(parts: SplitResult) -> dict[str, str]:
-    options = dict(parse_qsl(parts.query))
-    if unknown := sorted(options.keys() - OPTIONS):
-        raise Misconfigured(
-            f"A Spark connection's url can have {', '.join(sorted(OPTIONS))}, not {unknown[0]}"
-        )
-    return options
-
-
 def _master(parts: SplitResult) -> str:
     """The hosts of a URL, each with its port."""
     hosts = parts.netloc.rpartition("@")[2].split(",")
@@ -116,7 +108,7 @@ def table_of(opened: Any, parts: SplitResult, name: str) -> ir.Table:
 
     Where there is none: TableNotFound.
     """
-    folder = _options(parts).get("folder")
+    folder = url_options(parts, OPTIONS, "A Spark").get("folder")
     if folder is None:
         return _named(opened, name.split("."))
     if not re.fullmatch(r"[\w-]+", name):
