@@ -95,7 +95,7 @@ def _checked(tools: dict[str, Any], case: Case) -> int:
 
 def _line(case: Case, groups: int, times: dict[str, float], records: int, width: int, speed: float) -> str:
     base, ours = times["DuckDB"], times["Tranche"]
-    touched = records * (64 * -(-(width + 1) // 8) + 2 * len(case.split))
+    touched = records * (8 * (width + 1) + 2 * len(case.split))
     share = f"{touched / (ours / 1000) / speed:.0%}" if case.is_plain else ""
     ratios = [f"{times[name] / base:.2f}" for name in ("Tranche", "polars", "pandas")]
     cells = [case.title, f"{groups:,}", f"{base:,.1f}", *ratios, f"{1e6 * ours / records / width:.2f}", share]

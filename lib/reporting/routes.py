@@ -54,8 +54,9 @@ def routes(service: ReportingService) -> APIRouter:
                 lambda: as_arrow.encode(service.audience(asked.admitted, asked.deadline))
             )
             return Response(packed, media_type=as_arrow.MEDIA_TYPE)
-        answer = await asked.result(lambda: service.audience(asked.admitted, asked.deadline))
-        return StreamingResponse(asked.pieces(as_json.encode(answer)), media_type=JSON)
+        return await asked.streamed(
+            lambda: as_json.encode(service.audience(asked.admitted, asked.deadline)), media_type=JSON
+        )
 
     @router.post("/export", **documentation.export(most_values))
     async def export(request: Request) -> Response:
@@ -116,13 +117,34 @@ class _Asked:
 
         return await answered(self.queries.submit(self.admitted.who, checked), self.receive, self.deadline)
 
-    async def pieces(self, pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
-        """The response in pieces. The time that its reader takes does not count as the query's."""
-        while (piece := await self._next(pieces)) is not None:
-            yield piece
+    async def streamed(self, work: Callable[[], Iterator[bytes]], media_type: str) -> Response:
+        """The response made of the parts that `work` gives: at once if they are short, else piece by piece.
 
-    async def _next(self, pieces: Iterator[bytes]) -> bytes | None:
-        return await asyncio.wrap_future(self.queries.submit(self.admitted.who, lambda: next(pieces, None)))
+        The time that its reader takes does not count as the query's.
+        """
+        parts, first = await self.result(lambda: _begun(work()))
+        if len(first) < PIECE_BYTES:
+            return Response(first, media_type=media_type)
+        return StreamingResponse(self._pieces(parts, first), media_type=media_type)
+
+    async def _pieces(self, parts: Iterator[bytes], first: bytes) -> AsyncIterator[bytes]:
+        piece = first
+        while piece:
+            yield piece
+            piece = await asyncio.wrap_future(self.queries.submit(self.admitted.who, lambda: _piece(parts)))
+
+
+def _begun(parts: Iterator[bytes]) -> tuple[Iterator[bytes], bytes]:
+    return parts, _piece(parts)
+
+
+def _piece(parts: Iterator[bytes]) -> bytes:
+    """The next parts, as many as make PIECE_BYTES; fewer only at the end."""
+    found, size = [], 0
+    while size < PIECE_BYTES and (part := next(parts, None)) is not None:
+        found.append(part)
+        size += len(part)
+    return b"".join(found)
 
 
 async def _read(file: IO[bytes]) -> AsyncIterator[bytes]:
