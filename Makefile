@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input install -q --
 COVERED := $(if $(COVERAGE),--cov=lib --cov-report=term:skip-covered)
 UV ?= uv
 COMPILE := $(UV) pip compile -q --universal --python-version 3.11 --generate-hashes \
-	--no-emit-index-url --no-header --no-annotate pyproject.toml
+	--no-emit-index-url --no-header --no-annotate
 
 .PHONY: run test lint bench screenshots lock
 .DEFAULT_GOAL := run
@@ -21,8 +21,9 @@ run: $(VENV)/installed
 	@if [ ! -d "$(HOME_FOLDER)" ] || grep -qs '^demo = true' "$(HOME_FOLDER)/tranche.toml"; then $(BIN)/tranche demo; fi
 	@exec $(BIN)/python app.py
 
-# TESTS=… runs some of them, COVERAGE=1 measures how much of lib they run, also in processes that they start.
-test: $(VENV)/installed-for-tests
+# TESTS=… runs some of them, COVERAGE=1 measures how much of lib they run, also in processes that they start;
+# SPARK=1 installs Spark first (half a gigabyte), for the tests that need it and Java 17.
+test: $(VENV)/installed-for-tests $(if $(SPARK),$(VENV)/installed-for-spark)
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(COVERED) $(TESTS)
 
 lint: $(VENV)/installed-for-tests
@@ -39,8 +40,9 @@ screenshots: $(VENV)/installed-for-tests
 
 # New pins: needs uv. The locks hold pins and hashes alone.
 lock:
-	$(COMPILE) -o requirements.lock
-	$(COMPILE) --extra test -o requirements-test.lock
+	$(COMPILE) pyproject.toml -o requirements.lock
+	$(COMPILE) pyproject.toml --extra test -o requirements-test.lock
+	echo "pyspark>=4" | $(COMPILE) - -o requirements-spark.lock
 
 $(VENV)/made:
 	@if [ -z "$(PYTHON)" ]; then echo "Tranche needs Python 3.11 or later; name one: make PYTHON=…" >&2; exit 1; fi
@@ -57,4 +59,9 @@ $(VENV)/installed: requirements.lock pyproject.toml $(VENV)/made
 $(VENV)/installed-for-tests: requirements-test.lock $(VENV)/installed
 	@echo "Installing what requirements-test.lock names"
 	@$(PIP) --require-hashes -r requirements-test.lock
+	@touch $@
+
+$(VENV)/installed-for-spark: requirements-spark.lock $(VENV)/installed-for-tests
+	@echo "Installing Spark (half a gigabyte)"
+	@$(PIP) --no-build-isolation --require-hashes -r requirements-spark.lock
 	@touch $@

@@ -26,7 +26,7 @@ from splits.tools import DuckDB, Pandas, Polars, Tranche
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 from serving import serving
 
-REPEATS, LONG_SECONDS = 5, 3.0
+REPEATS, LONG_SECONDS = 25, 3.0
 NOTES = "\n## What the profile showed\n"
 WIDTHS = (5, 24)
 Works = dict[str, Callable[[], object]]

@@ -24,8 +24,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import WebSocketException
 
-PAUSE_SECONDS, QUIET_SECONDS, LONGEST_SECONDS = 5.0, 0.3, 20.0
+PAUSE_SECONDS, QUIET_SECONDS, LONGEST_SECONDS, OPEN_SECONDS = 5.0, 0.3, 60.0, 60.0
 QUESTION = "project=demo&slicer=delivery"
 VALUES = ("US", "BR", "GB", "DE", "IN", "FR")
 FIRST = Path(__file__).with_name("desk_first.js").read_text()
@@ -48,9 +49,10 @@ def main() -> None:
             print(f"{'Layout shift of that page, at most':42} {max(shift for *_, shift in found):9.3f}")
             with others(people - 1, address, cookies(page)) as answered:
                 show(f"A click, with {people - 1} others", clicked(page, clicks))
-            waits = answered()
+            waits, failed = answered()
             show("Those others, until all has come", [(wait, wait) for wait in waits])
             print(f"{'Their questions':42} {len(waits):9,}")
+            print(f"{'Their connections that failed':42} {failed:9,}")
 
 
 def clicked(page: Page, clicks: int) -> list[tuple[float, float]]:
@@ -83,14 +85,17 @@ def asked(value: str) -> str:
 
 @contextmanager
 def others(count: int, address: str, cookie: str) -> Iterator:
-    """So many people in a process of their own; a function returns their waits once they have left."""
+    """So many people in a process of their own.
+
+    A function returns their waits, and how many of their connections failed, once they have left.
+    """
     context = multiprocessing.get_context("spawn")
     ready, done, waits = context.Event(), context.Event(), context.Queue()
     process = context.Process(target=crowd, args=(count, address, cookie, ready, done, waits), daemon=True)
     process.start()
     ready.wait()
     try:
-        yield lambda: waits.get(timeout=60)
+        yield lambda: waits.get(timeout=OPEN_SECONDS + LONGEST_SECONDS)
     finally:
         done.set()
 
@@ -98,7 +103,7 @@ def others(count: int, address: str, cookie: str) -> Iterator:
 def crowd(
     count: int, address: str, cookie: str, ready: Event, done: Event, waits: multiprocessing.Queue
 ) -> None:
-    """The people; `waits` gets the milliseconds that each of their questions took."""
+    """The people; `waits` gets the milliseconds that each of their questions took, and what failed."""
 
     async def all_of_them() -> None:
         found: list[float] = []
@@ -107,19 +112,31 @@ def crowd(
         ]
         await asyncio.sleep(PAUSE_SECONDS * 2)
         ready.set()
-        await asyncio.gather(*people)
-        waits.put(found)
+        failed = sum(await asyncio.gather(*people))
+        waits.put((found, failed))
 
     asyncio.run(all_of_them())
 
 
-async def person(number: int, address: str, cookie: str, found: list[float], done: Event) -> None:
-    """One person, who asks until all is done."""
+async def person(number: int, address: str, cookie: str, found: list[float], done: Event) -> int:
+    """One person, who asks until all is done, and connects again where that fails: how often it did."""
+    failed = 0
+    while not done.is_set():
+        try:
+            await asking(number, address, cookie, found, done)
+        except (OSError, WebSocketException):
+            failed += 1
+            await asyncio.sleep(PAUSE_SECONDS)
+    return failed
+
+
+async def asking(number: int, address: str, cookie: str, found: list[float], done: Event) -> None:
+    """One session, which asks until all is done."""
     draw = np.random.default_rng(number)
     where = address.replace("http", "ws", 1) + "/_stcore/stream"
     told = {"Cookie": cookie, "Origin": address}
     options = {"subprotocols": ["streamlit"], "additional_headers": told, "max_size": None}
-    async with connect(where, ping_interval=None, **options) as socket:
+    async with connect(where, ping_interval=None, open_timeout=OPEN_SECONDS, **options) as socket:
         while not done.is_set():
             await asyncio.sleep(draw.uniform(0.5, 1.5) * PAUSE_SECONDS)
             found.append(await answered(socket, f"{QUESTION}&{asked(draw.choice(VALUES))}"))

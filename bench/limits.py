@@ -41,7 +41,7 @@ def main() -> None:
     print(f"|{'--:|' * (4 + len(titles))}")
     for rows in given.rows:
         print(of_rows(rows), flush=True)
-    print("\n| people | questions | p50, ms | p95, ms | longest, ms |\n|--:|--:|--:|--:|--:|")
+    print("\n| people | questions | p50, ms | p95, ms | longest, ms | failed |\n|--:|--:|--:|--:|--:|--:|")
     for line in of_people([int(one) for one in given.people.split(",")], given.home):
         print(line, flush=True)
 
@@ -103,9 +103,9 @@ def of_people(counts: Sequence[int], home: Path | None) -> Iterator[str]:
         for count in counts:
             with others(count, address, cookie) as answered:
                 time.sleep(SECONDS)
-            waits = answered()
+            waits, failed = answered()
             p50, p95 = quantile(waits, 50), quantile(waits, 95)
-            yield f"| {count} | {len(waits)} | {p50:,.0f} | {p95:,.0f} | {max(waits):,.0f} |"
+            yield f"| {count} | {len(waits)} | {p50:,.0f} | {p95:,.0f} | {max(waits):,.0f} | {failed} |"
 
 
 if __name__ == "__main__":
