@@ -2,9 +2,10 @@
 
     RECORDS=1_000_000 python bench/engines.py
 
-The resident engine, plain pandas, and connected tables: DuckDB over Parquet files, and PostgreSQL where it is
-installed. Sums and groups are checked to be equal. Prints medians in milliseconds and ratios to the resident
-engine, as a Markdown table; the runs take turns. Tables have no index: they are read whole.
+The resident engine, plain pandas, and connected tables: DuckDB over Parquet files; PostgreSQL, ClickHouse
+(chdb behind its HTTP protocol) and Spark (a master and two workers) where they are installed. Sums and groups
+are checked to be equal. Prints medians in milliseconds and ratios to the resident engine, as a Markdown
+table; the runs take turns. Tables have no index: they are read whole.
 """
 
 import os
@@ -24,9 +25,11 @@ from splits.tools import Tranche
 
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 from connected import CONNECTION, connected, publish
-from databases import binaries, server
+from databases import binaries, clickhouse, missing_for_clickhouse, server
+from spark_cluster import OPTIONS, cluster, missing_for_spark
 
 from lib.reporting.connected import Connected
+from lib.reporting.engines.connected import spark
 from lib.reporting.engines.plain_pandas import PandasEngine
 from lib.reporting.warehouse import Warehouse
 from lib.wire.deadline import Deadline
@@ -45,9 +48,8 @@ def main() -> None:
         folder = Path(name)
         tranche = Tranche(rows, [name for name in rows if name.startswith("m")], folder / "warehouse")
         engines = {"resident": tranche.ask, "pandas": partial(_ask, PandasEngine(), tranche.stored, tranche)}
-        engines["Parquet (DuckDB)"] = _connected(tranche, rows, f"parquet://{folder}", folder / "parquet")
-        if url := _postgresql(stack):
-            engines["PostgreSQL"] = _connected(tranche, rows, url, folder / "postgresql")
+        for number, (name, url) in enumerate(_databases(stack, folder)):
+            engines[name] = _connected(tranche, rows, url, folder / f"warehouse_{number}")
         print(f"| split | groups | resident, ms | {' | '.join(list(engines)[1:])} |")
         print(f"|---{'|--:' * (len(engines) + 1)}|")
         for case in CASES:
@@ -68,12 +70,20 @@ def _connected(tranche: Tranche, rows: pd.DataFrame, url: str, folder: Path) -> 
     return partial(_ask, over.engine, warehouse.open("bench", "rows"), tranche)
 
 
-def _postgresql(stack: ExitStack) -> str | None:
-    programs = binaries()
-    if programs is None:
-        return None
-    made = stack.enter_context(server(programs))
-    return made.url.format("postgres").replace("postgresql+psycopg://", "postgresql://")
+def _databases(stack: ExitStack, folder: Path) -> Iterator[tuple[str, str]]:
+    """The URL of each database that is installed, running until the stack ends."""
+    yield "Parquet (DuckDB)", f"parquet://{folder}"
+    if programs := binaries():
+        made = stack.enter_context(server(programs))
+        yield "PostgreSQL", made.url.format("postgres").replace("postgresql+psycopg://", "postgresql://")
+    for name in ("clickhouse", "spark", "lake"):
+        (folder / name).mkdir()
+    if not missing_for_clickhouse():
+        yield "ClickHouse", stack.enter_context(clickhouse(folder / "clickhouse"))
+    if not missing_for_spark():
+        address = stack.enter_context(cluster(folder / "spark"))
+        stack.callback(spark.DRIVER.stop)
+        yield "Spark", f"spark://{address}?{OPTIONS}&folder={folder / 'lake'}"
 
 
 def _line(tranche: Tranche, engines: dict[str, Ask], case: Case) -> str:

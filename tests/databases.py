@@ -108,8 +108,14 @@ def clickhouse_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
     """The URL of a ClickHouse (chdb behind its HTTP protocol), or a loud skip where it is not installed."""
     if missing := missing_for_clickhouse():
         pytest.skip(f"NOT RUN on ClickHouse: not installed: {missing} (CONTRIBUTING.md)")
-    program = Path(__file__).with_name("clickhouse_server.py")
-    command = [sys.executable, program, tmp_path_factory.mktemp("clickhouse")]
+    with clickhouse(tmp_path_factory.mktemp("clickhouse")) as url:
+        yield url
+
+
+@contextmanager
+def clickhouse(folder: Path) -> Iterator[str]:
+    """The URL of a running server with its rows in a folder. Killed in the end."""
+    command = [sys.executable, Path(__file__).with_name("clickhouse_server.py"), folder]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         yield f"clickhouse://127.0.0.1:{running.stdout.readline().strip()}/default"
