@@ -81,7 +81,7 @@ def _databases(stack: ExitStack, folder: Path) -> Iterator[tuple[str, str]]:
     if not missing_for_clickhouse():
         yield "ClickHouse", stack.enter_context(clickhouse(folder / "clickhouse"))
     if not missing_for_spark():
-        address = stack.enter_context(cluster(folder / "spark"))
+        address = stack.enter_context(cluster(folder / "spark", {}))
         stack.callback(spark.DRIVER.stop)
         yield "Spark", f"spark://{address}?{OPTIONS}&folder={folder / 'lake'}"
 

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -25,10 +25,10 @@ def missing_for_spark() -> str:
 
 
 @contextmanager
-def cluster(folder: Path) -> Iterator[str]:
+def cluster(folder: Path, environment: Mapping[str, str] = ENVIRONMENT) -> Iterator[str]:
     """A running cluster with its files in a folder: the address of its master. Stopped in the end."""
     with ExitStack() as running:
-        master = running.enter_context(_process("master.Master"))
+        master = running.enter_context(_process(environment, "master.Master"))
         assert master.stderr is not None
         address = next(found[1] for line in master.stderr if (found := STARTED.search(line)))
         rest = threading.Thread(target=deque, args=(master.stderr, 0), daemon=True)
@@ -38,12 +38,15 @@ def cluster(folder: Path) -> Iterator[str]:
         for name in ("one", "two"):
             kept = ("--work-dir", str(folder / name), f"spark://{address}")
             given = ("--cores", "1", "--memory", MEMORY, *kept)
-            running.enter_context(_process("worker.Worker", *given, log=folder / f"{name}.log"))
+            log = folder / f"{name}.log"
+            running.enter_context(_process(environment, "worker.Worker", *given, log=log))
         yield address
 
 
 @contextmanager
-def _process(kind: str, *arguments: str, log: Path | None = None) -> Iterator[subprocess.Popen[str]]:
+def _process(
+    environment: Mapping[str, str], kind: str, *arguments: str, log: Path | None = None
+) -> Iterator[subprocess.Popen[str]]:
     """One of Spark's own processes, with ports that are free. Its messages go to a file, or to us."""
     import pyspark
 
@@ -54,7 +57,7 @@ def _process(kind: str, *arguments: str, log: Path | None = None) -> Iterator[su
     with ExitStack() as open_files:
         target = open_files.enter_context(log.open("w")) if log else subprocess.PIPE
         running = subprocess.Popen(
-            [*command, *arguments], env=os.environ | ENVIRONMENT | own, stderr=target, text=True
+            [*command, *arguments], env={**os.environ, **environment, **own}, stderr=target, text=True
         )
         with running:
             try:

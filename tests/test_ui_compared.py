@@ -65,7 +65,24 @@ def test_ranges_that_overlap_can_not_be_told_apart() -> None:
     assert change(Estimate(80.1, 76.7, 83.5), Estimate(65.5, 59.4, 71.6)).is_certain
 
 
-@pytest.mark.parametrize(("is_certain", "colour"), [(True, "normal"), (False, "off")])
-def test_only_a_change_that_can_be_told_is_coloured(is_certain: bool, colour: str) -> None:
-    """A change within its uncertainty is neither a rise nor a fall."""
-    assert metric.color(IMPS, Change(0.115, is_certain)) == colour
+@pytest.mark.parametrize(
+    ("ratio", "is_certain", "look"),
+    [
+        (0.115, True, ("green", "up")),
+        (-0.115, True, ("red", "down")),
+        (0.115, False, ("gray", "off")),
+        (-0.0004, True, ("gray", "off")),
+        (None, True, ("gray", "off")),
+    ],
+)
+def test_only_a_change_that_can_be_told_is_coloured(
+    ratio: float | None, is_certain: bool, look: tuple[str, str]
+) -> None:
+    """A change within its uncertainty, or one that rounds to nothing, is neither a rise nor a fall."""
+    assert metric.look(IMPS, Change(ratio, is_certain)) == look
+
+
+def test_a_price_that_falls_is_good_news() -> None:
+    """Where less is better, the colours are the other way round, and the arrows are not."""
+    assert metric.look(DataField(name="ecpc"), Change(-0.1)) == ("green", "down")
+    assert metric.look(DataField(name="ecpc"), Change(0.1)) == ("red", "up")

@@ -50,12 +50,13 @@ def _show(here: Here, name: str) -> None:
 def _metric(focus: Focus, field: DataField, now: Audience, found: Compared | None) -> None:
     value = now.total.values.get(field.name)
     changed = found.total(field) if found is not None else Change(None)
+    look = metric.look(field, changed)
     st.metric(
         plain(numbers.title(field)),
         plain(focus.numbers.short(value, field)),
         metric.delta(focus, changed),
-        delta_color=metric.color(field, changed),
-        delta_arrow="off" if metric.color(field, changed) == "off" else "auto",
+        delta_color=look.color,
+        delta_arrow=look.arrow,
         delta_description=metric.off(focus, field, now),
         help=plain(_help(focus, field, value, changed)),
     )

@@ -1,10 +1,9 @@
 """The parts of a metric beside its figure: the change, whether that is good news, and the range."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import DataField
-from lib.ui.charts import numbers
 from lib.ui.charts.change import Change
 from lib.ui.question import focus, precision
 from lib.ui.question.focus import Focus
@@ -12,14 +11,19 @@ from lib.ui.question.focus import Focus
 SMALLEST = 0.0005
 
 
-def delta(seen: Focus, changed: Change) -> str | None:
-    """The change as st.metric reads it: a hyphen for a minus, and no sign where it rounds to nothing.
+class Look(NamedTuple):
+    """How a change is shown."""
 
-    Where it is not known a dash keeps its place, so that nothing below moves.
-    """
-    if seen.compared is None:
-        return None
-    return seen.numbers.change(changed.ratio).replace(numbers.MINUS, "-")
+    color: Literal["gray", "green", "red"]
+    arrow: Literal["off", "up", "down"]
+
+
+UNCERTAIN = Look("gray", "off")
+
+
+def delta(seen: Focus, changed: Change) -> str | None:
+    """The change; where it is not known a dash keeps its place, so that nothing below moves."""
+    return None if seen.compared is None else seen.numbers.change(changed.ratio)
 
 
 def off(seen: Focus, field: DataField, now: Audience) -> str | None:
@@ -28,8 +32,9 @@ def off(seen: Focus, field: DataField, now: Audience) -> str | None:
     return f"± {seen.numbers.percent(off)}" if off >= precision.LEAST_SHOWN else None
 
 
-def color(field: DataField, changed: Change) -> Literal["off", "inverse", "normal"]:
-    """The colour of a change: none where it can't be told from noise or rounds to nothing."""
+def look(field: DataField, changed: Change) -> Look:
+    """The look of a change: that of no change where it can't be told from noise or rounds to nothing."""
     if changed.ratio is None or not changed.is_certain or abs(changed.ratio) < SMALLEST:
-        return "off"
-    return "inverse" if focus.less_is_better(field) else "normal"
+        return UNCERTAIN
+    is_good = (changed.ratio > 0) != focus.less_is_better(field)
+    return Look("green" if is_good else "red", "up" if changed.ratio > 0 else "down")
