@@ -27,7 +27,8 @@ def facts(here: Here) -> None:
     about = here.slicer.annotation or here.slicer_name
     with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
         st.markdown(f"**{plain(about)}** · :small[{' · '.join(_facts(here.slicer))}]", width="stretch")
-        views(here)
+        with st.container(width="content"):
+            views(here)
 
 
 @st.fragment
