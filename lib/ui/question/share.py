@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from lib.reporting.models import AudienceQuery
+from lib.ui.charts.numbers import days
 from lib.ui.frame.frame import Here
 from lib.ui.question import ask, link, periods, question
 from lib.ui.question import view as views
@@ -21,13 +22,13 @@ def draw(here: Here, page: str) -> None:
         return
     query, looked = question.current(here), question.view(here)
     now = ask.today(here, query)
-    start, end = (day.isoformat() for day in periods.resolved(query.start_date, query.end_date, now))
-    fixed = query.model_copy(update={"start_date": start, "end_date": end})
+    start, end = periods.resolved(query.start_date, query.end_date, now)
+    fixed = query.model_copy(update={"start_date": start.isoformat(), "end_date": end.isoformat()})
     with popover, st.container(width=WIDTH):
         if fixed != query:
             st.caption("Always shows the latest days")
             st.code(_link(page, query, looked), language=None, wrap_lines=True)
-        st.caption(f"Always shows {start} to {end}")
+        st.caption(f"Always shows {days(start, end)}")
         st.code(_link(page, fixed, looked), language=None, wrap_lines=True)
 
 
