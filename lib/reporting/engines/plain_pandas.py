@@ -128,8 +128,7 @@ def _matches(texts: pd.Series, wanted: Filter) -> pd.Series:
     match = rule(wanted.match)
     if match.test == "equals":
         return texts.isin(values)
-    found = {text: any(match.holds(text, value) for value in values) for text in texts.dropna().unique()}
-    return texts.map(found).fillna(False).astype(bool)
+    return texts.isin([text for text in texts.dropna().unique() if any(match.holds(text, v) for v in values)])
 
 
 def _groups(keys: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:

@@ -148,14 +148,14 @@ def _won_in(here: Here) -> WonIn:
         return lambda package: None
     lists = entries(catalogue.lists(here))
     usual = report.question(seen, (), DAYS, ()).model_copy(update={"split_by": (health.DEAL,)})
-    query = win_prices.win_question(usual, seen.slicer, fields)
+    query, reporting = win_prices.win_question(usual, seen.slicer, fields), seen.reporting
 
     def won(package: SupplyPackage) -> WinPrices | None:
         said = report_filters(package, seen.slicer, lists, package.media_type)
         if said.left_out or words.unread(package):
             return None
         asked = query.model_copy(update={"filters": said.filters})
-        return win_prices.win_prices(seen.reporting.audience(asked, seen.slicer), fields)
+        return win_prices.win_prices(reporting.audience(asked, seen.slicer), fields)
 
     return won
 
