@@ -14,9 +14,10 @@ import pytest
 from click.testing import CliRunner
 from connected import CONNECTION, connected, publish
 
+from lib import private
 from lib.cli import main
 from lib.reporting.definition import Definition
-from lib.reporting.engines.connected import Connections, IbisEngine, LiveSlicers
+from lib.reporting.engines.connected import Connections, IbisEngine, LiveSlicers, writing
 from lib.reporting.engines.resident import ResidentEngine
 from lib.reporting.engines.sums import Question, Sums
 from lib.reporting.measures import measures, pairs
@@ -292,6 +293,15 @@ def test_samples_are_replaced(source: Source) -> None:
     versions.add(source.stored.version)
     assert len(source.tables()) == 2 and first[0] not in source.tables()
     assert len(versions) == 2
+
+
+def test_one_sample_is_written_at_a_time(source: Source) -> None:
+    """While another process writes a sample of the slicer, a second is refused, and leaves no table."""
+    before = source.tables()
+    other = private.alone(source.stored.folder / writing.LOCK)
+    with other, pytest.raises(BadRequest, match="Another sample of sales is being written; wait"):
+        source.write()
+    assert source.tables() == before
 
 
 def test_the_table_itself_is_not_touched(kept: Source) -> None:

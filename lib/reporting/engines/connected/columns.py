@@ -8,7 +8,7 @@ import ibis
 import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
 
-from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition
+from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, RowSource
 from lib.wire.errors import BadDefinition
 
 HOUR_SECONDS, DAY_HOURS = 3600, 24
@@ -139,3 +139,10 @@ def _data_problem(field: DataFieldDefinition, kind: dt.DataType) -> str | None:
     if field.aggregate in ("count", "distinct") or kind.is_numeric():
         return None
     return f"data field '{field.name}' is {kind}; a column that is added up must be a number"
+
+
+def source_of(definition: Definition) -> RowSource:
+    """Where the rows of a connected slicer lie. ValueError for another slicer."""
+    if definition.source is None:
+        raise ValueError("this slicer has rows of its own")
+    return definition.source

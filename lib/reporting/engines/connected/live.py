@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from lib.reporting.definition import Definition, RowSource
-from lib.reporting.engines.connected.columns import DAY_HOURS, Columns
+from lib.reporting.engines.connected.columns import DAY_HOURS, Columns, source_of
 from lib.reporting.engines.connected.connections import Connections
 from lib.reporting.engines.connected.samples import DrawnColumns, StoredSample, fitting_sample, schema
 from lib.reporting.engines.connected.writing import write_sample
@@ -179,10 +179,3 @@ class LiveSlicers:
             )
         values: list[str] = table["value"].to_pylist()
         return values
-
-
-def source_of(definition: Definition) -> RowSource:
-    """Where the rows of a connected slicer lie. ValueError for another slicer."""
-    if definition.source is None:
-        raise ValueError("this slicer has rows of its own")
-    return definition.source
