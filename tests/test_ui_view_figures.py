@@ -17,6 +17,7 @@ from lib import connect
 from lib.alerts.watch import Watch
 from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
+from lib.ui.frame.markdown import plain
 from lib.ui.question import link
 from lib.ui.slicers import view_figures
 from lib.views import Kept, SavedView
@@ -68,7 +69,7 @@ def test_a_view_shows_its_figures(kept: Keeper) -> None:
         assert float(shown.rstrip(" %").replace(",", "")) == pytest.approx(
             value[0], abs=0.51 if value[0] > 9 else 0.0051
         )
-        assert change == Numbers().change(value[0] / value[1] - 1)
+        assert change == plain(Numbers().change(value[0] / value[1] - 1))
     desk.button(key=f"view_figures_open_{made.id}").click().run()
     assert not desk.exception
     assert "".join(desk.query_params["is.geo.country"]) == "US"

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 from lib.reporting.answers import Audience
 from lib.reporting.models import DataField
 from lib.ui.charts.change import Change
+from lib.ui.frame.markdown import plain
 from lib.ui.question import focus, precision
 from lib.ui.question.focus import Focus
 
@@ -23,7 +24,7 @@ UNCERTAIN = Look("gray", "off")
 
 def delta(seen: Focus, changed: Change) -> str | None:
     """The change; where it is not known a dash keeps its place, so that nothing below moves."""
-    return None if seen.compared is None else seen.numbers.change(changed.ratio)
+    return None if seen.compared is None else plain(seen.numbers.change(changed.ratio))
 
 
 def off(seen: Focus, field: DataField, now: Audience) -> str | None:
