@@ -69,8 +69,10 @@ def server(programs: Path) -> Iterator[Postgres]:
         made = Postgres(programs, folder)
         made.prepare()
         made.start()
-        yield made
-        made.stop("immediate")
+        try:
+            yield made
+        finally:
+            made.stop("immediate")
     finally:
         shutil.rmtree(folder)
 
@@ -118,8 +120,10 @@ def clickhouse(folder: Path) -> Iterator[str]:
     command = [sys.executable, Path(__file__).with_name("clickhouse_server.py"), folder]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
-        yield f"clickhouse://127.0.0.1:{running.stdout.readline().strip()}/default"
-        running.kill()
+        try:
+            yield f"clickhouse://127.0.0.1:{running.stdout.readline().strip()}/default"
+        finally:
+            running.kill()
 
 
 @pytest.fixture(scope="session")

@@ -34,6 +34,15 @@ def test_it_has_no_samples(tmp_path: Path) -> None:
         table_kind("clickhouse://localhost/rows")
 
 
+def test_distinct_values_are_counted_to_the_last(clickhouse_database: str) -> None:
+    """Ibis's own count of distinct values is an estimate where they are many; ours is exact."""
+    connections = Connections({CONNECTION: clickhouse_database})
+    numbers = ibis.table({"number": "uint64"}, name="numbers", database="system").limit(300_000)
+    texts = numbers.select(user=(numbers.number % 200_001).cast("string"))
+    counted = texts.aggregate(users=texts.user.nunique())
+    assert connections.rows(CONNECTION, counted, Deadline())["users"].to_pylist() == [200_001]
+
+
 def test_statements_end_with_the_deadline(clickhouse_database: str) -> None:
     """The server stops a statement that takes longer than the deadline."""
     connections = Connections({CONNECTION: clickhouse_database})

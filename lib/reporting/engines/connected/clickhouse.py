@@ -1,10 +1,12 @@
 """Opening ClickHouse, over its HTTP protocol: an optional part, `pip install tranche[clickhouse]`."""
 
 import math
+from typing import Any, ClassVar
 from urllib.parse import SplitResult, parse_qsl, unquote
 
-import ibis
+import ibis.expr.operations as ops
 from ibis.backends.sql import SQLBackend
+from ibis.backends.sql.compilers.clickhouse import ClickHouseCompiler
 
 from lib.wire.errors import Misconfigured
 
@@ -26,20 +28,37 @@ def connect(parts: SplitResult) -> SQLBackend:
     options = dict(parse_qsl(parts.query))
     if unknown := sorted(options.keys() - OPTIONS):
         raise Misconfigured(f"A ClickHouse connection's url can have secure=1, not {unknown[0]}")
+    opened: SQLBackend = _backend().connect(
+        host=parts.hostname or "localhost",
+        port=parts.port,
+        database=parts.path.strip("/") or "default",
+        user=unquote(parts.username or "default"),
+        password=unquote(parts.password or ""),
+        secure=options.get("secure") == "1",
+        settings=SETTINGS,
+    )
+    return opened
+
+
+class _Compiler(ClickHouseCompiler):  # type: ignore[misc]
+    """Ibis's own, which counts distinct values by `uniq`: an estimate from some ten thousands on."""
+
+    SIMPLE_OPS: ClassVar = {**ClickHouseCompiler.SIMPLE_OPS, ops.CountDistinct: "uniqExact"}
+
+
+def _backend() -> Any:
+    """Ibis's own for ClickHouse, with exact counts of distinct values."""
     try:
-        return ibis.clickhouse.connect(
-            host=parts.hostname or "localhost",
-            port=parts.port,
-            database=parts.path.strip("/") or "default",
-            user=unquote(parts.username or "default"),
-            password=unquote(parts.password or ""),
-            secure=options.get("secure") == "1",
-            settings=SETTINGS,
-        )
+        from ibis.backends.clickhouse import Backend
     except ImportError:
         raise Misconfigured(
             "ClickHouse needs a package that is not installed: pip install clickhouse-connect"
         ) from None
+
+    class Exact(Backend):  # type: ignore[misc]
+        compiler = _Compiler()
+
+    return Exact()
 
 
 def limit(opened: SQLBackend, seconds: float | None) -> None:
