@@ -1,4 +1,6 @@
-"""The frame's sentence on the data: how far they go, and what their days are."""
+"""The frame of every screen: its sentence on the data, and the clients that it gives."""
+
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -25,3 +27,12 @@ ADA = Person("ada", "Ada", None, "viewer")
 def test_freshness(slicer: Slicer, trouble: TrancheError | None, said: str) -> None:
     """It says what the service told, and nothing that it did not."""
     assert Here(ADA, "demo", "delivery", slicer, None, trouble).freshness == said
+
+
+def test_a_thread_has_nobody() -> None:
+    """Who is signed in can't be asked in a thread, which has no session: no client is given there."""
+    here = Here(ADA, "demo", "delivery", Slicer(), None)
+    with ThreadPoolExecutor(1) as pool:
+        for ask in (here.now, lambda: here.reporting, lambda: here.deals):
+            with pytest.raises(RuntimeError, match="in a thread"):
+                pool.submit(ask).result()
