@@ -52,7 +52,7 @@ def main() -> None:
             waits, failed = answered()
             show("Those others, until all has come", [(wait, wait) for wait in waits])
             print(f"{'Their questions':42} {len(waits):9,}")
-            print(f"{'Their connections that failed':42} {failed:9,}")
+            print(f"{'Failed connections':42} {failed:9,}")
 
 
 def clicked(page: Page, clicks: int) -> list[tuple[float, float]]:
@@ -87,7 +87,7 @@ def asked(value: str) -> str:
 def others(count: int, address: str, cookie: str) -> Iterator:
     """So many people in a process of their own.
 
-    A function returns their waits, and how many of their connections failed, once they have left.
+    The function returns their waits and the number of failed connections, once they have left.
     """
     context = multiprocessing.get_context("spawn")
     ready, done, waits = context.Event(), context.Event(), context.Queue()
@@ -103,7 +103,7 @@ def others(count: int, address: str, cookie: str) -> Iterator:
 def crowd(
     count: int, address: str, cookie: str, ready: Event, done: Event, waits: multiprocessing.Queue
 ) -> None:
-    """The people; `waits` gets the milliseconds that each of their questions took, and what failed."""
+    """The people; `waits` gets the milliseconds of each of their questions, and the number of failures."""
 
     async def all_of_them() -> None:
         found: list[float] = []
@@ -119,7 +119,7 @@ def crowd(
 
 
 async def person(number: int, address: str, cookie: str, found: list[float], done: Event) -> int:
-    """One person, who asks until all is done, and connects again where that fails: how often it did."""
+    """One person, who asks until `done`, and reconnects after a failure. Returns the number of failures."""
     failed = 0
     while not done.is_set():
         try:
@@ -131,7 +131,7 @@ async def person(number: int, address: str, cookie: str, found: list[float], don
 
 
 async def asking(number: int, address: str, cookie: str, found: list[float], done: Event) -> None:
-    """One session, which asks until all is done."""
+    """One session, which asks until `done`."""
     draw = np.random.default_rng(number)
     where = address.replace("http", "ws", 1) + "/_stcore/stream"
     told = {"Cookie": cookie, "Origin": address}

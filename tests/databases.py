@@ -116,7 +116,7 @@ def clickhouse_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
 
 @contextmanager
 def clickhouse(folder: Path) -> Iterator[str]:
-    """The URL of a running server with its rows in a folder. Killed in the end."""
+    """The URL of a running ClickHouse with its rows in a folder, killed in the end."""
     command = [sys.executable, Path(__file__).with_name("clickhouse_server.py"), folder]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None

@@ -1,4 +1,4 @@
-"""The frame of every screen: its sentence on the data, and the clients that it gives."""
+"""The frame of every screen: its sentence on the data, and its clients."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -29,10 +29,10 @@ def test_freshness(slicer: Slicer, trouble: TrancheError | None, said: str) -> N
     assert Here(ADA, "demo", "delivery", slicer, None, trouble).freshness == said
 
 
-def test_a_thread_has_nobody() -> None:
-    """Who is signed in can't be asked in a thread, which has no session: no client is given there."""
+def test_a_thread_gets_no_client() -> None:
+    """A thread has no session: asking there who is signed in, or for a client, is an error."""
     here = Here(ADA, "demo", "delivery", Slicer(), None)
     with ThreadPoolExecutor(1) as pool:
         for ask in (here.now, lambda: here.reporting, lambda: here.deals):
-            with pytest.raises(RuntimeError, match="in a thread"):
+            with pytest.raises(RuntimeError, match="no session"):
                 pool.submit(ask).result()

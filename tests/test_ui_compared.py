@@ -66,7 +66,7 @@ def test_ranges_that_overlap_can_not_be_told_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "is_certain", "look"),
+    ("ratio", "is_certain", "style"),
     [
         (0.115, True, ("green", "up")),
         (-0.115, True, ("red", "down")),
@@ -76,13 +76,13 @@ def test_ranges_that_overlap_can_not_be_told_apart() -> None:
     ],
 )
 def test_only_a_change_that_can_be_told_is_coloured(
-    ratio: float | None, is_certain: bool, look: tuple[str, str]
+    ratio: float | None, is_certain: bool, style: tuple[str, str]
 ) -> None:
-    """A change within its uncertainty, or one that rounds to nothing, is neither a rise nor a fall."""
-    assert metric.look(IMPS, Change(ratio, is_certain)) == look
+    """A change that may be noise, or rounds to zero, is neither a rise nor a fall."""
+    assert metric.style(IMPS, Change(ratio, is_certain)) == style
 
 
 def test_a_price_that_falls_is_good_news() -> None:
     """Where less is better, the colours are the other way round, and the arrows are not."""
-    assert metric.look(DataField(name="ecpc"), Change(-0.1)) == ("green", "down")
-    assert metric.look(DataField(name="ecpc"), Change(0.1)) == ("red", "up")
+    assert metric.style(DataField(name="ecpc"), Change(-0.1)) == ("green", "down")
+    assert metric.style(DataField(name="ecpc"), Change(0.1)) == ("red", "up")

@@ -54,9 +54,7 @@ def routes(service: ReportingService) -> APIRouter:
                 lambda: as_arrow.encode(service.audience(asked.admitted, asked.deadline))
             )
             return Response(packed, media_type=as_arrow.MEDIA_TYPE)
-        return await asked.streamed(
-            lambda: as_json.encode(service.audience(asked.admitted, asked.deadline)), media_type=JSON
-        )
+        return await asked.streamed(lambda: as_json.encode(service.audience(asked.admitted, asked.deadline)))
 
     @router.post("/export", **documentation.export(most_values))
     async def export(request: Request) -> Response:
@@ -117,15 +115,15 @@ class _Asked:
 
         return await answered(self.queries.submit(self.admitted.who, checked), self.receive, self.deadline)
 
-    async def streamed(self, work: Callable[[], Iterator[bytes]], media_type: str) -> Response:
-        """The response made of the parts that `work` gives: at once if they are short, else piece by piece.
+    async def streamed(self, work: Callable[[], Iterator[bytes]]) -> Response:
+        """The JSON whose parts `work` returns: in one piece if it is short, otherwise streamed.
 
-        The time that its reader takes does not count as the query's.
+        The time that the client takes to read does not count towards the query's deadline.
         """
         parts, first = await self.result(lambda: _begun(work()))
         if len(first) < PIECE_BYTES:
-            return Response(first, media_type=media_type)
-        return StreamingResponse(self._pieces(parts, first), media_type=media_type)
+            return Response(first, media_type=JSON)
+        return StreamingResponse(self._pieces(parts, first), media_type=JSON)
 
     async def _pieces(self, parts: Iterator[bytes], first: bytes) -> AsyncIterator[bytes]:
         piece = first
@@ -139,7 +137,7 @@ def _begun(parts: Iterator[bytes]) -> tuple[Iterator[bytes], bytes]:
 
 
 def _piece(parts: Iterator[bytes]) -> bytes:
-    """The next parts, as many as make PIECE_BYTES; fewer only at the end."""
+    """The next parts, joined: at least PIECE_BYTES, except at the end."""
     found, size = [], 0
     while size < PIECE_BYTES and (part := next(parts, None)) is not None:
         found.append(part)

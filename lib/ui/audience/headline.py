@@ -50,13 +50,13 @@ def _show(here: Here, name: str) -> None:
 def _metric(focus: Focus, field: DataField, now: Audience, found: Compared | None) -> None:
     value = now.total.values.get(field.name)
     changed = found.total(field) if found is not None else Change(None)
-    look = metric.look(field, changed)
+    style = metric.style(field, changed)
     st.metric(
         plain(numbers.title(field)),
         plain(focus.numbers.short(value, field)),
         metric.delta(focus, changed),
-        delta_color=look.color,
-        delta_arrow=look.arrow,
+        delta_color=style.color,
+        delta_arrow=style.arrow,
         delta_description=metric.off(focus, field, now),
         help=plain(_help(focus, field, value, changed)),
     )

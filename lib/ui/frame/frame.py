@@ -58,13 +58,13 @@ class Here:
     def now(self) -> Person:
         """The person with their current role and grants; sends people who are signed out to the sign-in.
 
-        A fragment, a drawer or a callback runs without the rest of the script, which looks at that. In a
-        thread, which has no session: RuntimeError.
+        A fragment, a drawer or a callback runs without the rest of the script, which checks that. Raises
+        RuntimeError in a thread, which has no session.
         """
         found = sign_in.person()
         if found is None:
             st.rerun()  # does nothing in a thread
-            raise RuntimeError("Who is signed in is asked in a thread: take the client before it begins")
+            raise RuntimeError("A thread has no session: get the client before starting it")
         return found
 
     @property

@@ -12,14 +12,14 @@ from lib.ui.question.focus import Focus
 SMALLEST = 0.0005
 
 
-class Look(NamedTuple):
-    """How a change is shown."""
+class Style(NamedTuple):
+    """The colour and the arrow of a change."""
 
     color: Literal["gray", "green", "red"]
     arrow: Literal["off", "up", "down"]
 
 
-UNCERTAIN = Look("gray", "off")
+UNCERTAIN = Style("gray", "off")
 
 
 def delta(seen: Focus, changed: Change) -> str | None:
@@ -33,9 +33,9 @@ def off(seen: Focus, field: DataField, now: Audience) -> str | None:
     return f"± {seen.numbers.percent(off)}" if off >= precision.LEAST_SHOWN else None
 
 
-def look(field: DataField, changed: Change) -> Look:
-    """The look of a change: that of no change where it can't be told from noise or rounds to nothing."""
+def style(field: DataField, changed: Change) -> Style:
+    """The style of a change: UNCERTAIN if it may be noise, or rounds to zero."""
     if changed.ratio is None or not changed.is_certain or abs(changed.ratio) < SMALLEST:
         return UNCERTAIN
     is_good = (changed.ratio > 0) != focus.less_is_better(field)
-    return Look("green" if is_good else "red", "up" if changed.ratio > 0 else "down")
+    return Style("green" if is_good else "red", "up" if changed.ratio > 0 else "down")

@@ -91,13 +91,13 @@ def _figures(seen: Focus, answer: Audience) -> None:
     with st.grid(len(fields), min_column_width=NARROWEST_FIGURE, gap="small", wrap=False):
         for field in fields:
             changed = None if found is None else found.total(field)
-            look = metric.UNCERTAIN if changed is None else metric.look(field, changed)
+            style = metric.UNCERTAIN if changed is None else metric.style(field, changed)
             st.metric(
                 plain(numbers.title(field)),
                 plain(seen.numbers.short(answer.total.values.get(field.name), field)),
                 None if changed is None else metric.delta(seen, changed),
-                delta_color=look.color,
-                delta_arrow=look.arrow,
+                delta_color=style.color,
+                delta_arrow=style.arrow,
             )
     exact = precision.over(answer, fields, seen.numbers)
     before = "" if found is None or seen.comparison is None else f" with {numbers.days(*seen.comparison[1])}"

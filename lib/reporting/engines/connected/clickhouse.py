@@ -2,12 +2,13 @@
 
 import math
 from typing import Any, ClassVar
-from urllib.parse import SplitResult, parse_qsl, unquote
+from urllib.parse import SplitResult, unquote
 
 import ibis.expr.operations as ops
 from ibis.backends.sql import SQLBackend
 from ibis.backends.sql.compilers.clickhouse import ClickHouseCompiler
 
+from lib.reporting.engines.connected.url_options import url_options
 from lib.wire.errors import Misconfigured
 
 Errors = tuple[type[Exception], ...]
@@ -25,9 +26,7 @@ OPTIONS = frozenset({"secure"})
 
 def connect(parts: SplitResult) -> SQLBackend:
     """A connection to the server at clickhouse://name:password@host:8123/database?secure=1, in UTC."""
-    options = dict(parse_qsl(parts.query))
-    if unknown := sorted(options.keys() - OPTIONS):
-        raise Misconfigured(f"A ClickHouse connection's url can have secure=1, not {unknown[0]}")
+    options = url_options(parts, OPTIONS, "A ClickHouse")
     opened: SQLBackend = _backend().connect(
         host=parts.hostname or "localhost",
         port=parts.port,
@@ -41,13 +40,13 @@ def connect(parts: SplitResult) -> SQLBackend:
 
 
 class _Compiler(ClickHouseCompiler):  # type: ignore[misc]
-    """Ibis's own, which counts distinct values by `uniq`: an estimate from some ten thousands on."""
+    """Ibis's own counts distinct values with `uniq`, an estimate; this one counts them exactly."""
 
     SIMPLE_OPS: ClassVar = {**ClickHouseCompiler.SIMPLE_OPS, ops.CountDistinct: "uniqExact"}
 
 
 def _backend() -> Any:
-    """Ibis's own for ClickHouse, with exact counts of distinct values."""
+    """Ibis's backend for ClickHouse, with exact counts of distinct values."""
     try:
         from ibis.backends.clickhouse import Backend
     except ImportError:

@@ -39,10 +39,10 @@ def write_sample(connections: Connections, stored: StoredSlicer, into: str, most
     with private.alone(stored.folder / LOCK) as other:
         if other:
             raise BadRequest(f"Another sample of {stored.name} is being written; wait until it is done")
-        return _written(connections, stored, columns, into, most)
+        return _write(connections, stored, columns, into, most)
 
 
-def _written(
+def _write(
     connections: Connections, stored: StoredSlicer, columns: Columns, into: str, most: int
 ) -> StoredSample:
     connection, before = source_of(stored.definition).connection, stored_sample(stored.folder)
