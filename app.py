@@ -19,22 +19,31 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 from streamlit import config, runtime
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.scriptrunner import StopException
 
 from lib import connect, private
 from lib.alerts import watching
+from lib.deal_health import computing
 from lib.operations import OpenTabs
 from lib.settings import Settings
+from lib.ui.frame import checked
+from lib.ui.frame.media import OwnedMedia, script_owner
 from lib.ui.question import link
 from lib.wire import logs, server
 from lib.wire.apis import Apis
 from lib.wire.errors import TrancheError
 from lib.wire.front import (
+    BROWSER_HEADER,
     ChartLater,
     CompanyRoutes,
     DeskDocument,
     DeskRoutes,
+    DeskSocket,
     Preloads,
+    Protocol,
+    SignInRoutes,
     guarded,
     inline_scripts,
 )
@@ -44,9 +53,6 @@ log = logging.getLogger("tranche")
 DESK = Path(__file__).parent / "lib" / "desk.py"
 STATIC = Path(st.__file__).parent / "static"
 STYLE = (Path(__file__).parent / "lib/ui/frame/style.css").read_text("utf-8")
-COOKIES = "extra_streamlit_components.CookieManager"
-NO_SCRIPT = "streamlit.runtime.scriptrunner_utils.script_run_context"  # warns of imports outside of scripts
-COOKIE_FRAME = "extra_streamlit_components/CookieManager/frontend/build/index.html"
 HEAVY = ("pandas", "pyarrow.parquet", "plotly.graph_objects", "scipy.sparse", "captcha.image", "jwt")
 DOWNLOADS = 64  # at the same time: Streamlit makes them, and sends large tables, on the loop's own threads
 DEMO = "This is a demo: it listens on this machine alone; sign in as viewer, manager or admin, password demo."
@@ -57,36 +63,38 @@ async def preloaded(_: st.App) -> AsyncIterator[None]:
     """Import what the first visitor would wait for, and keep it out of each rerun's garbage collection."""
     for module in HEAVY:
         importlib.import_module(module)
-    _serve_cookie_frame()
     get_running_loop().set_default_executor(ThreadPoolExecutor(DOWNLOADS, "download"))
     logs.together()
     gc.collect()
     gc.freeze()
-    closed = ClosedSessions(st.get_option("server.disconnectedSessionTTL"))
-    runtime.get_instance()._session_mgr._session_storage = closed  # type: ignore[attr-defined]
+    closed = ClosedSessions(st.get_option("server.disconnectedSessionTTL"), checked.is_signed_in)
+    found = runtime.get_instance()
+    found._session_mgr._session_storage = closed  # type: ignore[attr-defined]
+    found._media_file_mgr = OwnedMedia(found.media_file_mgr._storage, script_owner)
     ending = create_task(closed.end_in_time())
     yield
     ending.cancel()
 
 
-def _serve_cookie_frame() -> None:
-    """Serve the frame that sets the cookie from the start: another desk may have drawn it.
-
-    Streamlit serves it only after a script of this process has imported it.
-    """
-    with logs.hushed(NO_SCRIPT):
-        component = importlib.import_module(COOKIES)._component_func
-    served = runtime.get_instance().component_registry
-    served.register_component(component)
+def _may_read(here: connect.Installation, file: str, cookies: str) -> bool:
+    """Whether a media file was made for the browser and the person of this `Cookie` header."""
+    media, owner = runtime.get_instance().media_file_mgr, here.cookies.owner(cookies)
+    return isinstance(media, OwnedMedia) and owner is not None and media.belongs_to(file, owner)
 
 
 def application(settings: Settings) -> ASGIApp:
     """The desk and the APIs in front of it, as one application behind the checks of every request."""
     here = connect.installation(settings)
+    config.set_option("server.trustedUserHeaders", {BROWSER_HEADER: "tranche_browser"})
     apis, tabs = Middleware(Apis, api=here.api), Middleware(OpenTabs, meter=here.meter)
     routes = Middleware(DeskRoutes, has_company=here.company is not None)
+    signing_in = Middleware(
+        SignInRoutes, cookies=here.cookies, may_read=partial(_may_read, here), origins=settings.origins
+    )
     document, chart = Middleware(DeskDocument, Preloads(STATIC), STYLE), Middleware(ChartLater)
-    middleware = [apis, routes, *_company(here), tabs, document, chart]
+    protocol = Protocol(BackMsg.FromString, ForwardMsg.FromString)
+    socket = Middleware(DeskSocket, protocol, here.has_session, settings.visitors)
+    middleware = [apis, signing_in, routes, socket, *_company(here), tabs, document, chart]
     desk = st.App(DESK, middleware=middleware, lifespan=preloaded, secrets=here.secrets or None)
     return guarded(desk, settings.network, _inline_scripts())
 
@@ -100,14 +108,17 @@ def _company(here: connect.Installation) -> list[Middleware]:
     if here.company is None:
         return []
     config.set_option("server.cookieSecret", here.secrets["auth"]["cookie_secret"])
+    if provider := here.settings.oidc:
+        from lib.ui.frame import company_client  # authlib warns of its own imports
+
+        company_client.bind(provider.issuer, provider.client_id, provider.algorithms)
     address, seconds = here.settings.company_address, here.settings.session_hours * 3600
-    return [Middleware(CompanyRoutes, address=address, seconds=seconds, cookie=here.cookie_name)]
+    return [Middleware(CompanyRoutes, address=address, seconds=seconds)]
 
 
 def _inline_scripts() -> list[str]:
-    """Those of the pages that Streamlit and the component that sets the cookie serve."""
-    pages = (STATIC / "index.html", Path(st.__file__).parent.parent / COOKIE_FRAME)
-    return [script for page in pages for script in inline_scripts(page.read_text("utf-8"))]
+    """Those of the page that Streamlit serves."""
+    return inline_scripts((STATIC / "index.html").read_text("utf-8"))
 
 
 def report(failure: threading.ExceptHookArgs) -> None:
@@ -126,9 +137,9 @@ def main() -> None:
         private.closed_to_others()
         settings = Settings.current()
         logs.log(settings.log_level, settings.log_format)
-        with connect.one_desk(settings), watching(settings, link.from_params):
+        with connect.one_desk(settings), watching(settings, link.from_params), computing(settings):
             app = application(settings)
-            server.run(app, settings.network, partial(_ready, settings), ws="websockets-sansio")
+            server.run(app, settings.network, partial(_ready, settings))
     except TrancheError as error:
         sys.exit(error.reason)
     except KeyboardInterrupt:
@@ -138,8 +149,8 @@ def main() -> None:
 def _ready(settings: Settings, address: str) -> None:
     if settings.demo:
         click.echo(DEMO)
-    if locked := connect.locked_out(settings):
-        click.echo(locked, err=True)
+    for warning in connect.startup_warnings(settings):
+        click.echo(warning, err=True)
     click.echo(f"Tranche is at {address}  (stop with Ctrl+C)")
     if sys.stdout.isatty() and _has_display():
         webbrowser.open(address)

@@ -1,8 +1,10 @@
 """How long lists of deals take at 50,000 deals: pages, orders, searches, filters, counts, a page's prices.
 
-    python bench/deals.py sqlite:////tmp/deals.db [--fill]
+    python bench/deals.py sqlite:////tmp/deals.db [--fill] [--whole]
 
 `--fill` writes 20,000 supply packages and 50,000 demand deals at 400 seats first, by the store's own tables.
+`--whole` computes the health of those deals that have none, then exports all deals as a CSV, with wall and
+processor seconds.
 Prints the quickest, the median and the slowest of five calls each, in milliseconds, in this process.
 """
 
@@ -10,18 +12,25 @@ import datetime as dt
 import random
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, insert
 
-from lib import database
+from lib import connect, database
+from lib.deal_health.watch import HealthWatch
 from lib.deals.service import DealsService
 from lib.deals.store import tables as t
 from lib.deals.store.nouns import NOUNS
 from lib.deals.store.scope import DealsScope
+from lib.settings import Settings
+from lib.ui.supply import pages
+from lib.ui.supply.rows import csv
+from lib.ui.supply.wanted import ListSearch
 from lib.wire.deadline import Deadline
 
 PACKAGES, DEALS, SEATS, DSPS, CHUNK = 20_000, 50_000, 400, 10, 5_000
@@ -49,6 +58,8 @@ QUERIES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "deals, search france": ("demand_deals", [("search", "france"), ("meaning", "france:country:FR")]),
     "deals, two words": ("demand_deals", [("search", "morning seat-17")]),
     "deals, paused": ("demand_deals", [("status", "paused")]),
+    "deals that need attention": ("demand_deals", [("health", "attention"), ("ordering", "-id")]),
+    "deals by health": ("demand_deals", [("ordering", "health,-id")]),
     "deals, video": ("demand_deals", [("media_type", "video")]),
     "deals of 50 packages": ("demand_deals", [("supply_deals", str(n)) for n in range(9_000, 9_050)]),
     "packages, counts of status": ("supply_deals", [("ordering", "-id"), ("counts", "status")]),
@@ -60,7 +71,7 @@ QUERIES: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }
 
 
-def fill(connection: Connection) -> None:
+def fill(connection: Connection, packages: int = PACKAGES, count: int = DEALS) -> None:
     """All rows, in chunks."""
     draw = random.Random(7)  # noqa: S311
     dsps = ({"name": f"DSP {n}", "supports_deal_sync": n % 2 == 0} for n in range(1, DSPS + 1))
@@ -68,14 +79,14 @@ def fill(connection: Connection) -> None:
         {"name": f"Buyer {n}", "external_id": f"seat-{n}", "dsp_id": 1 + n % DSPS}
         for n in range(1, SEATS + 1)
     )
-    deal_ids = [f"TR-{n:012d}" for n in range(1, DEALS + 1)]
+    deal_ids = [f"TR-{n:012d}" for n in range(1, count + 1)]
     _write(connection, "dsps", dsps)
     _write(connection, "seats", seats)
-    _write(connection, "supply_deals", (_package(draw, n) for n in range(1, PACKAGES + 1)))
+    _write(connection, "supply_deals", (_package(draw, n) for n in range(1, packages + 1)))
     connection.execute(insert(t.deal_ids), [{"deal_id": one, "given": NOW} for one in deal_ids])
-    of = [1 + n % PACKAGES for n in range(DEALS)]
+    of = [1 + n % packages for n in range(count)]
     _write(
-        connection, "demand_deals", (_deal(draw, n, of[n - 1], deal_ids[n - 1]) for n in range(1, DEALS + 1))
+        connection, "demand_deals", (_deal(draw, n, of[n - 1], deal_ids[n - 1]) for n in range(1, count + 1))
     )
     links = [{"supply_package_id": package, "demand_deal_id": n + 1} for n, package in enumerate(of)]
     connection.execute(insert(t.supply_package_deals), links)
@@ -134,6 +145,25 @@ def _milliseconds(work: Callable[[], Any]) -> list[float]:
     return found
 
 
+def whole(url: str) -> None:
+    """The health of all deals, and the CSV of them."""
+    with tempfile.TemporaryDirectory() as home:
+        settings = Settings(home=Path(home), database_url=url, demo=True)
+        _timed("health of deals", lambda: HealthWatch(settings).look(dt.datetime.now(dt.UTC)))
+        person = connect.installation(settings).people.get("admin")
+        assert person is not None
+        deals = connect.connect(person, settings).deals
+        rows = pages.everything(deals, ListSearch("demand_deals"))
+        _timed("CSV, bytes", lambda: sum(map(len, csv(rows))))
+
+
+def _timed(title: str, work: Callable[[], int]) -> None:
+    wall, processor = time.perf_counter(), time.process_time()
+    count = work()
+    wall, processor = time.perf_counter() - wall, time.process_time() - processor
+    print(f"{title:32} {count:10,d} {wall:8.1f} s {processor:8.1f} s of the processor")
+
+
 def main(url: str, *options: str) -> None:
     """Fill if wanted, then measure."""
     engine = database.engine(url)
@@ -143,6 +173,8 @@ def main(url: str, *options: str) -> None:
             fill(connection)
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.exec_driver_sql("ANALYZE")
+    if "--whole" in options:
+        whole(url)
     service = DealsService(engine)
     for title, (entity, asked) in QUERIES.items():
         parameters = [("limit", "500" if title.startswith("deals of") else "50"), *asked]

@@ -125,7 +125,7 @@ def population(kind: str, folder: Path, seed: int = 20_261_121) -> Population:
         writer.write(pa.table({n: pa.array(v) for n, v in columns.items()}).cast(DEFINITION.schema()))
         writer.commit("made", "0")
     layout = Layout(build(warehouse.open("bench", kind)))
-    groups = {name: layout.codes(name).astype(np.int64) for name in ("site", "page")}
+    groups = {name: layout.codes(name)[:].astype(np.int64) for name in ("site", "page")}
     return Population(layout, groups, draw.integers(0, SLICES, RECORDS), list(measures(DEFINITION).values()))
 
 
@@ -134,7 +134,7 @@ def coverage(people: Population, draws: int, drawn: int = DRAWN) -> dict[str, Co
     draw = _draw(people, drawn)
     truth = {split: _values(people, *_all(people, draw, keys)) for split, keys in _keys(people).items()}
     found = {measure.name: Coverage([], [], [], []) for measure in people.measures}
-    size = people.layout.size
+    size = people.layout.size[:]
     for seed in range(draws):
         records = np.flatnonzero(sampling.uniform(seed, 0, len(size)) / size < draw.drawn.tau)
         for split, keys in _keys(people).items():
@@ -145,7 +145,7 @@ def coverage(people: Population, draws: int, drawn: int = DRAWN) -> dict[str, Co
 
 
 def _draw(people: Population, drawn: int) -> Draw:
-    size = people.layout.size
+    size = people.layout.size[:]
     order = np.sort(sampling.uniform(0, 0, len(size)) / size)
     atoms = ["records", *sorted({atom for m in people.measures for atom in m.atoms} - {"records"})]
     return Draw(people.layout, float(order[drawn]), atoms, sorted(pairs(people.measures)))

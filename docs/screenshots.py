@@ -46,7 +46,6 @@ IDLE = """() => {
     return window.idle !== undefined && performance.now() - window.idle > 2000
 }"""
 PATIENCE_MILLISECONDS = 180_000
-SIGNED_IN = "() => document.cookie.includes('tranche-')"
 
 
 def main() -> None:
@@ -64,8 +63,8 @@ def photograph(browser: Browser, address: str, scheme: Scheme, wanted: Sequence[
     page = browser.new_page(viewport=WINDOW, locale="en-US", color_scheme=scheme)
     page.set_default_timeout(PATIENCE_MILLISECONDS)
     page.goto(address)
-    page.get_by_role("button", name="Manager", exact=True).click()
-    page.wait_for_function(SIGNED_IN)
+    with page.expect_response("**/auth/session"):
+        page.get_by_role("button", name="Manager", exact=True).click()
     for name, (link, clicks) in SCREENS.items():
         if wanted and name not in wanted:
             continue

@@ -52,8 +52,13 @@ screens = [
 
 
 def first_screen() -> None:
-    """The default screen has no address of its own, so it is none of them: it leads to the first."""
-    st.switch_page(screens[0], query_params=st.query_params)
+    """The default screen has no address of its own, so it is none of them: it leads to the first.
+
+    To be called before the frame's pickers are drawn: parameters bound to widgets can't be passed on,
+    and those of a screen that was open before still are.
+    """
+    params = {name: st.query_params.get_all(name) for name in st.query_params if name not in st.session_state}
+    st.switch_page(screens[0], query_params=params)
 
 
 def own_first_screen(person: Person) -> None:
@@ -80,7 +85,7 @@ title = TITLES.get(screen.url_path, screen.title)
 st.set_page_config(page_title=f"{title if person else 'Sign in'} · Tranche")
 hidden = st.container(key=sign_in.HIDDEN)
 sign_in.keep_cookie(hidden)
-if person is None and (sign_in.by_cookie(hidden) or sign_in.by_company()):
+if person is None and (sign_in.by_cookie() or sign_in.by_company()):
     st.rerun()
 if person is None:
     sign_in.form()
@@ -89,6 +94,7 @@ else:
         menu.close_when_chosen()
     if screen is start:
         own_first_screen(person)
+        first_screen()
     if screen.url_path not in ("", "audience"):
         firing.left()
     if screen.url_path != "deals":

@@ -13,6 +13,8 @@ from lib.wire.errors import StoreUnavailable
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 
+Mark = tuple[int, int, int, int, int]
+
 
 def folder(path: Path) -> Path:
     """Make the folder, with its parents, if it is not there, closed to everybody else; returns it.
@@ -40,13 +42,13 @@ def write_once(path: Path, text: str) -> str:
     return text
 
 
-def mark(path: Path) -> tuple[int, int, int] | None:
-    """A mark that changes with the file; None without the file."""
+def mark(path: Path) -> Mark | None:
+    """A mark that changes with the file, also where its time is put back; None without the file."""
     try:
         state = path.stat()
     except FileNotFoundError:
         return None
-    return state.st_mtime_ns, state.st_size, state.st_ino
+    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
 def closed_to_others() -> None:

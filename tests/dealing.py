@@ -1,6 +1,7 @@
 """Deals for the tests of the screens: a few of each entity, and a slicer in which they were delivered."""
 
 import datetime as dt
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing
@@ -17,6 +18,7 @@ from opening import opened
 from streamlit.testing.v1 import AppTest
 
 from lib import connect, private
+from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.drafts import Drafts
 from lib.deals.models import (
@@ -210,6 +212,19 @@ def visiting(home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
 def visit(own_deals_home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
     """Opens a screen of a data directory of the test's own, as a demo person sees it."""
     return visiting(own_deals_home, monkeypatch)
+
+
+def table_rows(desk: AppTest, *alts: str) -> list[dict[str, str]]:
+    """The rows of the tables with these alternative texts, of all without any, as they read on screen."""
+    found = [one.value for one in desk.table if not alts or one.proto.alt in alts]
+    rows = [row for frame in found for row in frame.to_dict("records")]
+    return [{name: re.sub(r"\\(.)|\u2060", r"\1", text) for name, text in row.items()} for row in rows]
+
+
+@pytest.fixture
+def actions(own_deals_home: Path) -> BulkActions:
+    """The actions on several that can be undone in the same data directory, in the manager's name."""
+    return clients(Settings(home=own_deals_home, demo=True)).bulk_actions
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, urlencode
 
 from joserfc import jwt
 from joserfc.jwk import RSAKey
+from joserfc.jws import JWSRegistry
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -28,12 +29,16 @@ class Provider:
     """Its accounts (subject → claims), and what was done: sign-outs as the parameters that they came with.
 
     `secret` is what it takes from the desk, `seconds` how long an ID token is valid, `is_down` answers 503.
+    `others` are claims of ID tokens in place of the right ones; tokens are signed with `algorithm`, which the
+    metadata lists.
     """
 
     accounts: dict[str, dict[str, Any]]
     secret: str = SECRET
     seconds: float = 300
     is_down: bool = False
+    others: dict[str, Any] = field(default_factory=dict)
+    algorithm: str = "RS256"
     key: RSAKey = field(default_factory=lambda: RSAKey.generate_key(2048, {"kid": "one", "use": "sig"}))
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
     sign_outs: list[dict[str, str]] = field(default_factory=list)
@@ -63,7 +68,7 @@ class Provider:
                 "end_session_endpoint": f"{issuer}/end-session",
                 "response_types_supported": ["code"],
                 "subject_types_supported": ["public"],
-                "id_token_signing_alg_values_supported": ["RS256"],
+                "id_token_signing_alg_values_supported": [self.algorithm],
                 "code_challenge_methods_supported": ["S256"],
                 **places,
             }
@@ -110,7 +115,9 @@ class Provider:
         """The signed claims of an account."""
         now = int(time.time())
         claims = {"iss": issuer, "aud": CLIENT, "iat": now, "exp": now + int(self.seconds), "nonce": nonce}
-        return jwt.encode({"alg": "RS256", "kid": "one"}, claims | self._claims(account), self.key)
+        claims |= self._claims(account) | self.others
+        header = {"alg": self.algorithm, "kid": "one"}
+        return jwt.encode(header, claims, self.key, registry=JWSRegistry(algorithms=[self.algorithm]))
 
     def _claims(self, account: str) -> dict[str, Any]:
         return {"sub": account} | self.accounts[account]

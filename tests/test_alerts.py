@@ -195,6 +195,7 @@ def test_changes_are_sent_once(own_home: Path, kept: Keeper, sending: Watch, rec
     assert receiver.events == [("fired", 120), ("cleared", 90), ("fired", 150)]
     assert not receiver.wrong
     first = receiver.taken[0]
+    assert first["alert"]["link"].startswith("http://127.0.0.1:8501/audience?project=demo&slicer=weeks&")
     assert len({message["id"] for message in receiver.taken}) == 3
     assert (first["alert"]["slicer"], first["alert"]["field"], first["alert"]["bound"]) == (
         "weeks",
@@ -267,6 +268,18 @@ def test_a_receiver_that_fails(
     assert "given up" in caplog.text
     assert SECRET not in caplog.text
     assert "token-in-path" not in caplog.text
+
+
+def test_a_clock_that_is_set_back(own_home: Path, kept: Keeper, sending: Watch, receiver: Receiver) -> None:
+    """After a day is set back alerts are checked at once, and a message that was to wait is sent."""
+    imported(own_home, [120])
+    set_up(kept("manager"))
+    receiver.answers = [500]
+    sending.look(NOW)
+    assert receiver.events == []
+    assert len(sending.look(later(-24 * 60))) == 1
+    assert receiver.events == [("fired", 120)]
+    assert sending.look(later(-24 * 60 + 1)) == []
 
 
 def test_a_receiver_that_is_not_there(own_home: Path, kept: Keeper, settings: Settings) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from lib.reporting.answers import Audience, as_json, many_rows
+from lib.reporting.answers.body import fields
 
 ROWS = 400
 FIELDS = ("imps", "revenue", "ctr")
@@ -132,3 +133,10 @@ def test_what_is_no_row(row: dict[str, Any]) -> None:
     """A name that is not one per key field, a value that is no number, a cell without a name: no answer."""
     with pytest.raises((KeyError, TypeError, ValueError)):
         as_json.decode({"total": {"data": []}, "rows": [row]}, ["country", "region"])
+
+
+@pytest.mark.parametrize("levels", [30, 20_000, 300_000])
+def test_yaml_that_is_nested_too_deeply(levels: int) -> None:
+    """A service's YAML of any depth is refused: it neither fills the stack nor ends the process."""
+    with pytest.raises(ValueError, match="not YAML"):
+        fields(b"status: success\nrows: " + b"[" * levels + b"]" * levels, "application/yaml")

@@ -4,6 +4,7 @@ import gzip
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -95,6 +96,13 @@ def test_answers_that_lie_about_their_encoding():
     """Bytes that are not what their headers say are Unreadable."""
     with pytest.raises(Unreadable, match="not encoded"):
         call(Service((200, {"content-encoding": "gzip"}, b"not gzip")).client(), ASK)
+
+
+def test_answers_that_are_compressed_twice():
+    """An answer of a few bytes that would be a gigabyte after two decompressions is Unreadable unread."""
+    packed = gzip.compress(gzip.compress(b"0" * 1_000_000))
+    with pytest.raises(Unreadable, match="not asked for"):
+        call(Service((200, {"content-encoding": "gzip, gzip"}, packed)).client(), ASK)
 
 
 def test_answers_are_bounded():
@@ -218,6 +226,26 @@ def test_deadline_spans_the_body():
     with pytest.raises(DeadlineExceeded):
         call(http, Call("GET", "/", deadline=Deadline(0.05)))
     gate.set()
+
+
+def test_the_deadline_spans_what_never_pauses():
+    """Interim answers (100) one after the other, which leave no moment to wait in, end at the deadline."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        answering = threading.Thread(target=_interim, args=(listener,), daemon=True)
+        answering.start()
+        http = bounded(httpx.Client(base_url=f"http://127.0.0.1:{listener.getsockname()[1]}"))
+        with http, pytest.raises(DeadlineExceeded):
+            call(http, Call("GET", "/", deadline=Deadline(0.2)))
+        answering.join(30)
+
+
+def _interim(listener: socket.socket) -> None:
+    """Answer one connection with 100 for some seconds, if the caller stays, then with 204."""
+    connection, _ = listener.accept()
+    with connection, suppress(OSError):
+        for _ in range(20_000):
+            connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n" * 20)
+        connection.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
 
 
 def test_no_retry_unless_asked():

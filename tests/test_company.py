@@ -15,6 +15,7 @@ from lib.tokens.access import Access
 from lib.tokens.store import TokenStore
 from lib.wire.errors import AccessError, BadRequest, NotAdmitted
 
+CLIENT = "tranche"
 ISSUER = "https://login.example/corp"
 NOW = time.time()
 RULES = (
@@ -52,7 +53,7 @@ def people(tmp_path: Path, database_url: str) -> People:
 @pytest.fixture
 def company(people: People, clock: Clock) -> Company:
     """The company sign-in over them."""
-    return Company(people, ISSUER, RULES, clock=clock)
+    return Company(people, ISSUER, CLIENT, RULES, clock=clock)
 
 
 @pytest.fixture
@@ -63,7 +64,13 @@ def access(people: People) -> Access:
 
 def claims(**others: Any) -> dict[str, Any]:
     """An ID token of Bea, a trader, of a nonce of its own."""
-    usual = {"iss": ISSUER, "sub": "b-2", "exp": NOW + 300, "nonce": f"n{time.perf_counter_ns()}"}
+    usual = {
+        "iss": ISSUER,
+        "aud": CLIENT,
+        "sub": "b-2",
+        "exp": NOW + 300,
+        "nonce": f"n{time.perf_counter_ns()}",
+    }
     return usual | {"email": "bea@corp.example", "name": "Bea Buyer", "groups": ["staff", "traders"]} | others
 
 
@@ -141,7 +148,10 @@ def test_without_a_rule_any_more(company: Company, access: Access, people: Peopl
 @pytest.mark.parametrize("name", ["ada", "Ada"])
 def test_no_claim_takes_over_a_person_with_a_password(people: People, clock: Clock, name: str) -> None:
     """An account whose name is that of a person with a password is refused, and the person unchanged."""
-    before, company = people.record("ada"), Company(people, ISSUER, RULES, "preferred_username", clock=clock)
+    before, company = (
+        people.record("ada"),
+        Company(people, ISSUER, CLIENT, RULES, "preferred_username", clock=clock),
+    )
     with pytest.raises(NotAdmitted, match="another person called 'ada'"):
         company.arrive(claims(preferred_username=name, email="ada@corp.example"))
     assert people.record("ada") == before
@@ -165,6 +175,30 @@ def test_tokens_that_are_not_ours(company: Company, people: People, others: dict
     with pytest.raises(NotAdmitted, match="another provider"):
         company.arrive(claims(**others))
     assert len(people.everyone()) == 1
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"aud": "another-client", "azp": CLIENT},
+        {"aud": ["another-client", "a-third"], "azp": CLIENT},
+        {"aud": [CLIENT, "another-client"], "azp": CLIENT},
+        {"aud": []},
+        {"aud": None},
+        {"azp": "another-client"},
+    ],
+    ids=str,
+)
+def test_tokens_for_other_clients(company: Company, people: People, others: dict[str, Any]) -> None:
+    """A token that is not for this desk alone lets nobody in, whatever its `azp` says."""
+    with pytest.raises(NotAdmitted, match="for another application"):
+        company.arrive(claims(**others))
+    assert len(people.everyone()) == 1
+
+
+def test_a_list_with_this_desk_alone(company: Company) -> None:
+    """A list with only us is as good as our name."""
+    assert company.arrive(claims(aud=[CLIENT], azp=CLIENT))
 
 
 def test_an_expired_token(company: Company, clock: Clock) -> None:
@@ -191,7 +225,8 @@ def test_a_token_begins_one_session(company: Company, clock: Clock, access: Acce
 def test_an_unverified_address_is_not_a_claim() -> None:
     """An e-mail address that the provider has not verified names nobody and matches no rule."""
     assert "email" not in verified(claims(email_verified=False))
-    assert "email" not in verified(claims(email_verified="false"))
+    for told in ("false", "False", "true", "True", 1, None, [True]):
+        assert "email" not in verified(claims(email_verified=told)), told
     assert verified(claims(email_verified=True))["email"] == "bea@corp.example"
 
 
@@ -207,7 +242,7 @@ def test_an_account_without_a_name(company: Company, people: People, given: dict
 
 def test_names_that_can_not_be_shown_or_stored(people: People, clock: Clock) -> None:
     """A name with a line break is left out; a user name in other letters gets hyphens."""
-    company = Company(people, ISSUER, RULES, "preferred_username", clock=clock)
+    company = Company(people, ISSUER, CLIENT, RULES, "preferred_username", clock=clock)
     found = company.arrive(claims(preferred_username="CORP\\Béa B", name="Bea\nBuyer", email="no address"))
     assert (found.username, found.name, found.email) == ("corp-b-a-b", "corp-b-a-b", None)
 

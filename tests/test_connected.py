@@ -296,6 +296,13 @@ def test_by_command(tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch) -
     again = CliRunner().invoke(main, command)
     assert again.exit_code == 1
     assert "exists" in again.output
+    for table in ('sa"les', "", "sa\x01les", "x" * 201):
+        odd = CliRunner().invoke(main, ["connect", "lake", table, *command[3:]])
+        assert (odd.exit_code, isinstance(odd.exception, SystemExit)) == (1, True)
+        assert "The name of a table has 1 to 200 characters, no quotes" in odd.output
+    for name in (".", ".."):
+        odd = CliRunner().invoke(main, [*command[:4], name, "--slicer", "sales"])
+        assert (odd.exit_code, "means a folder; use letters" in odd.output) == (1, True)
     edited = CliRunner().invoke(main, [*command, "--replace", "--definition", "sales.yaml"])
     assert edited.exit_code == 0, edited.output
 

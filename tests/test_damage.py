@@ -1,19 +1,26 @@
 """Damaged files: a layout is built again and never believed; rows and mappings are named, with what to do."""
 
+import datetime as dt
 import logging
+import os
 import shutil
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from click.testing import CliRunner
 from conftest import COUNTRIES, DEFINITION, small_rows
 
 from lib.cli.verify import verify
 from lib.reporting.engines.resident import ResidentEngine, checksums, drafts, prepare
-from lib.reporting.engines.resident.checksums import Damaged, Sum
+from lib.reporting.engines.resident.checksums import Damaged, StoredFile, Sum, VerifiedArray
+from lib.reporting.engines.resident.layout import Layout
 from lib.reporting.engines.sums import Question
 from lib.reporting.warehouse import StoredSlicer, Warehouse
 from lib.wire.deadline import Deadline
@@ -121,9 +128,8 @@ def test_a_damaged_layout_is_built_again(
     with caplog.at_level(logging.WARNING):
         again = engine if is_running else ResidentEngine()
         assert answer(again, stored) == truth()
-    mapped = kind not in ("flipped contents", "cut off contents", "no contents", "no digest", "garbage")
-    gone = kind == "nothing" and not is_running
-    assert ("demo/small is damaged" in caplog.text) == ((mapped or not is_running) and not gone)
+    is_removed, is_in_memory = kind == "nothing", kind == "no digest" and is_running
+    assert ("demo/small is damaged" in caplog.text) == (not is_removed and not is_in_memory)
     assert answer(ResidentEngine(), stored) == truth()
     assert [path.name for path in stored.layout_folder.parent.iterdir()] == [stored.version]
 
@@ -133,28 +139,103 @@ def test_what_is_mapped_is_not_written_to(stored: StoredSlicer) -> None:
     engine = ResidentEngine()
     answer(engine, stored)
     layout = engine._layouts.layout(stored, Deadline())
-    before = layout.block(0).copy()
+    before = layout.block(0)[:].copy()
     flip("key_0.codes")(stored.layout_folder)
     assert answer(ResidentEngine(), stored) == truth()
-    assert np.array_equal(layout.block(0), before)
+    assert np.array_equal(layout.block(0)[:], before)
 
 
-def test_large_files_are_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a large file some blocks are checked at opening, all of them when the whole is."""
+def test_blocks_are_verified_before_their_first_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block is verified once, when the first of its bytes is read; a place may lie in two of them."""
     monkeypatch.setattr(checksums, "BLOCK", 64)
-    path, read = tmp_path / "large", []
-    path.write_bytes(np.random.default_rng(1).bytes(64 * 1000))
-    written = Sum.of(path)
+    numbers = np.random.default_rng(1).random((2000, 3))
+    numbers.tofile(tmp_path / "lanes")
+    verified = list[int]()
+    verify = StoredFile._verify
     monkeypatch.setattr(
-        checksums.zlib, "crc32", lambda block, crc32=checksums.zlib.crc32: read.append(1) or crc32(block)
+        StoredFile,
+        "_verify",
+        lambda self, handle, block: verified.append(block) or verify(self, handle, block),
     )
-    written.check(path)
-    assert len(read) == checksums.SAMPLED
-    written.check(path, whole=True)
-    assert len(read) == checksums.SAMPLED + 1000
-    flip("large", 1)(tmp_path)
-    with pytest.raises(Damaged, match="large is changed within"):
-        written.check(path, whole=True)
+    file = StoredFile(tmp_path / "lanes", Sum.of(tmp_path / "lanes"))
+    array = VerifiedArray(file, "float64", numbers.shape)
+    assert np.array_equal(array[10:13], numbers[10:13])
+    assert verified == [3, 4]
+    assert np.array_equal(array[np.array([12, 400, 5])], numbers[[12, 400, 5]])
+    assert sorted(verified) == [1, 2, 3, 4, 150]
+    assert array[1999].tolist() == numbers[1999].tolist()
+    file.verify()
+    assert (file.is_verified, sorted(verified)) == (True, list(range(750)))
+    array[:]
+    assert len(verified) == 750
+    file.verify(again=True)
+    assert len(verified) == 1500
+
+
+@pytest.mark.parametrize("place", [0, 5000, 47_999])
+def test_a_damaged_block_is_never_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: int) -> None:
+    """One flipped byte is found wherever it is, and nothing of its block is returned."""
+    monkeypatch.setattr(checksums, "BLOCK", 64)
+    numbers = np.random.default_rng(1).random((2000, 3))
+    numbers.tofile(tmp_path / "lanes")
+    written = Sum.of(tmp_path / "lanes")
+    overwrite(tmp_path / "lanes", place)
+    array = VerifiedArray(StoredFile(tmp_path / "lanes", written), "float64", numbers.shape)
+    with pytest.raises(Damaged, match=f"lanes is changed within 64 bytes of {place // 64 * 64:,}"):
+        array[place // 24 : place // 24 + 1]
+
+
+def overwrite(path: Path, place: int) -> None:
+    """Another byte at this place, and the file's times as they were."""
+    state = path.stat()
+    with path.open("r+b") as file:
+        file.seek(place)
+        byte = file.read(1)[0]
+        file.seek(place)
+        file.write(bytes([byte ^ 1]))
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+
+
+def test_times_that_are_put_back_hide_nothing(stored: StoredSlicer) -> None:
+    """A running engine finds a byte that was changed, also where the file's times are as before."""
+    engine = ResidentEngine()
+    assert answer(engine, stored) == truth()
+    layout = engine._layouts.layout(stored, Deadline())
+    layout.verify()
+    overwrite(stored.layout_folder / "block_0.lanes", 8 * 6 * 100 + 14)
+    assert answer(engine, stored) == truth()
+    assert engine._layouts.layout(stored, Deadline()) is not layout
+
+
+def test_everything_is_verified_in_the_background(
+    stored: StoredSlicer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """After a start every file is verified, also those that no question reads; and again after a time."""
+    prepare(stored)
+    passes = list[threading.Thread]()
+    start = threading.Thread.start
+
+    def noted(thread: threading.Thread) -> None:
+        if thread.name == "checksums of small":
+            passes.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", noted)
+    engine = ResidentEngine()
+    layout = engine._layouts.layout(stored, Deadline(60))
+    passes[0].join()
+    assert all(file.is_verified for file in layout._files.values())
+    answer(engine, stored)
+    assert len(passes) == 1
+    overwrite(stored.layout_folder / "draw.lane", 1000)
+    assert layout.verify_after > time.monotonic() + 3500
+    layout.verify_after = 0.0
+    with caplog.at_level(logging.WARNING):
+        answer(engine, stored)
+        passes[1].join()
+    assert "demo/small is damaged (draw.lane is changed" in caplog.text
+    assert answer(engine, stored) == truth()
+    assert Layout(stored.layout_folder).damage() is None
 
 
 @pytest.mark.parametrize(
@@ -227,3 +308,53 @@ def drafts_of(stored: StoredSlicer, name: str) -> Path:
     folder.mkdir(parents=True)
     (folder / "rows").write_bytes(b"half")
     return folder
+
+
+def test_verify_repairs_what_others_have_open(stored: StoredSlicer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has a layout open that `tranche verify` replaced answers from the new one at the next question."""
+    engines = [ResidentEngine(), ResidentEngine()]
+    for engine in engines:
+        answer(engine, stored)
+    layouts = [engine._layouts.layout(stored, Deadline()) for engine in engines]
+    flip("block_0.lanes")(stored.layout_folder)
+    assert "has been rebuilt" in verified(stored, monkeypatch)[1]
+    for engine, layout in zip(engines, layouts, strict=True):
+        assert answer(engine, stored) == truth()
+        now = engine._layouts.layout(stored, Deadline())
+        assert now is not layout and now.damage() is None
+        assert not np.array_equal(layout.block(0)._array, now.block(0)[:])
+
+
+@pytest.mark.parametrize(
+    ("written", "changed"),
+    [(b"100 * clicks", b"900 * clicks"), (b'"timezone": 0', b'"timezone": 9'), (b'"sum"', b'"max"')],
+)
+def test_a_changed_manifest_is_a_fault(stored: StoredSlicer, written: bytes, changed: bytes) -> None:
+    """A formula, time zone or aggregate that was not imported is not computed with: the file is named."""
+    path = stored.folder / "manifest.json"
+    content = path.read_bytes()
+    assert written in content
+    path.write_bytes(content.replace(written, changed, 1))
+    warehouse = Warehouse(stored.folder.parents[1])
+    with pytest.raises(Misconfigured, match=r"manifest\.json is damaged: restore it from a backup"):
+        warehouse.open("demo", "small")
+    path.write_bytes(content)
+    assert warehouse.open("demo", "small").version == stored.version
+
+
+@pytest.mark.parametrize("file", ["draw.lane", "share.lane", "distinct_0.codes"])
+def test_nothing_is_made_from_damaged_files(
+    stored: StoredSlicer, file: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where an append keeps a file as it is, what follows from it is not made before it was verified."""
+    prepare(stored)
+    overwrite(stored.layout_folder / file, 9)
+    warehouse = Warehouse(stored.folder.parents[1])
+    later = ROWS.set_column(0, "time", pc.add(ROWS["time"], pa.scalar(dt.timedelta(days=30))))
+    with warehouse.writer("demo", "small", DEFINITION, mode="append") as writer:
+        writer.write(later)
+        writer.commit("a month later", "4")
+    with caplog.at_level(logging.WARNING):
+        prepare(warehouse.open("demo", "small"))
+    assert f"demo/small is damaged ({file} is changed" in caplog.text
+    assert Layout(warehouse.open("demo", "small").layout_folder).damage() is None

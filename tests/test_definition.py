@@ -132,6 +132,14 @@ def test_what_is_no_definition_is_reported(text: str) -> None:
         parse_definition(text)
 
 
+@pytest.mark.parametrize("opening", ["[", "{a: ", "[{a: "])
+@pytest.mark.parametrize("levels", [30, 20_000, 300_000])
+def test_what_is_nested_too_deeply_is_reported(opening: str, levels: int) -> None:
+    """YAML of any depth is refused in a sentence with the line, before it takes the stack."""
+    with pytest.raises(BadDefinition, match=r"definition, line 2: nested too deeply"):
+        parse_definition(f"key_fields:\n {opening * levels}")
+
+
 def test_values_are_what_they_look_like() -> None:
     """`no`, dates and offsets stay text: nobody means a boolean, a date or seconds by them."""
     text = "time: {column: 2026-01-01, timezone: +10:00}\nkey_fields: [{name: no, mapping: on}]"

@@ -15,6 +15,7 @@ from lib.wire.apis import OWN
 DEPLOY = ROOT / "deploy"
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text("utf-8")
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+DATABASE = COMPOSE["services"]["database"]
 UNIT = (DEPLOY / "tranche.service").read_text("utf-8")
 
 
@@ -62,6 +63,39 @@ def test_no_password_is_in_the_files() -> None:
     assert not given["POSTGRES_PASSWORD"] and not given["TRANCHE_METRICS_TOKEN"]
     environment = COMPOSE["services"]["database"]["environment"]
     assert environment["POSTGRES_PASSWORD"].startswith("${POSTGRES_PASSWORD:?")
+
+
+@pytest.mark.parametrize("image", [*re.findall(r"^ARG PYTHON=(.*)$", DOCKERFILE, re.M), DATABASE["image"]])
+def test_images_are_pinned_by_digest(image: str) -> None:
+    """A tag may be moved to other content; a digest names its content."""
+    assert re.fullmatch(r"[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}", image)
+
+
+def test_every_image_is_the_pinned_one() -> None:
+    """Each stage begins with the pinned image."""
+    assert re.findall(r"^FROM (\S+)", DOCKERFILE, re.M) == ["${PYTHON}"] * 2
+
+
+@pytest.mark.parametrize("name", COMPOSE["services"])
+def test_every_container_has_limits(name: str) -> None:
+    """Memory, processes and open files are limited, so that one container can't stop the machine."""
+    service = COMPOSE["services"][name]
+    assert service["mem_limit"] == service["memswap_limit"]
+    assert service["pids_limit"] > 0
+    assert service["ulimits"]["nofile"] > 0 and service["ulimits"]["core"] == 0
+
+
+def test_the_unit_has_the_limits_of_the_container() -> None:
+    """systemd and the compose file limit the desk alike, above what its queries may take."""
+    desk = COMPOSE["services"]["desk"]
+    unit = dict(line.split("=", 1) for line in UNIT.splitlines() if re.match(r"[A-Z]\w+=", line))
+    gigabytes = int(re.findall(r":-(\d+)g", desk["mem_limit"])[0])
+    assert unit["MemoryMax"] == f"{gigabytes}G" and unit["MemorySwapMax"] == "0"
+    assert unit["TasksMax"] == str(desk["pids_limit"])
+    assert unit["LimitNOFILE"] == str(desk["ulimits"]["nofile"]) and unit["LimitCORE"] == "0"
+    megabytes = int(re.findall(r":-(\d+)", desk["environment"]["TRANCHE_QUESTION_MEGABYTES"])[0])
+    assert f"TRANCHE_QUESTION_MEGABYTES={megabytes}" in UNIT
+    assert megabytes * Settings.model_fields["query_threads"].default < gigabytes * 1024
 
 
 @pytest.mark.parametrize("text", [DOCKERFILE, UNIT], ids=["image", "unit"])

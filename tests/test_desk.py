@@ -8,9 +8,10 @@ import streamlit as st
 from peopled import people_in
 from streamlit.testing.v1 import AppTest
 
-from lib.people import Grant, People, Person
+from lib.people import Grant, People, Person, attempts
 from lib.people.sessions import Sessions
 from lib.ui.frame import checked
+from lib.ui.frame import sign_in as sign_in_page
 from lib.wire.errors import StoreUnavailable
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
@@ -79,6 +80,7 @@ def test_nothing_typed(desk: Desk) -> None:
 
 def test_guessing_is_slowed_down(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """After some failures the form says how long to wait, even to the right password."""
+    monkeypatch.setattr(attempts, "FIRST_DELAY", attempts.LONGEST_DELAY)
     monkeypatch.setattr(type(st.context), "ip_address", property(lambda _: "203.0.113.7"))
     visit = desk()
     for _ in range(5):
@@ -120,7 +122,9 @@ def test_the_frame_stays_in_its_place(desk: Desk) -> None:
     """The frame has the same place while the cookie is set and after: a long wait shows no shadow of it."""
     visit = sign_in(desk(), "manager")
     before = frame_place(visit)
-    visit.session_state["cookie_set"] = True
+    visit.session_state[sign_in_page.COOKIE] = sign_in_page.CookieRequest("/auth/session", "x")
+    assert frame_place(visit.run()) == before
+    visit.session_state[sign_in_page.COOKIE] = None
     assert frame_place(visit.run()) == before
 
 
@@ -133,11 +137,15 @@ def test_nothing_granted(desk: Desk, people: People) -> None:
 
 
 def test_a_grant_taken_away(desk: Desk, people: People) -> None:
-    """A grant that is taken away is gone with the next rerun."""
+    """With the rerun after a grant is taken away its slicer is called missing, until another is chosen."""
     visit = sign_in(desk(), "manager")
     people.revoke("manager", [Grant("demo")])
     people.grant("manager", [Grant("demo", "delivery")])
-    assert visit.run().selectbox(key="slicer").options == ["delivery"]
+    picker = visit.run().selectbox(key="slicer")
+    assert "“curation” of the project “demo” does not exist or is not visible" in visit.warning[0].value
+    picker.select("delivery").run()
+    assert visit.selectbox(key="slicer").options == ["delivery"]
+    assert not visit.warning
 
 
 def test_a_removed_person_is_out(desk: Desk, people: People) -> None:

@@ -51,7 +51,6 @@ def test_other_answers_stay(http: httpx.Client) -> None:
     """What is no screen's document, or asked for by no browser's address bar, passes unchanged."""
     assert http.get("/text", headers=HTML).text == PAGE
     assert http.get("/audience", headers={"Accept": "application/json"}).text == PAGE
-    assert http.get("/component/cookies/index.html", headers=HTML).text == PAGE
     assert http.head("/audience", headers=HTML).headers["content-length"] == str(len(PAGE.encode()))
 
 

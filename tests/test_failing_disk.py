@@ -7,6 +7,8 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -89,6 +91,38 @@ def test_a_disk_that_is_full_while_preparing(prepared: Path) -> None:
     assert (code, "20,000" in output) == (0, True)
 
 
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """The folder on a mount that is read-only, for root too; skips the test where nothing may be mounted."""
+    if os.geteuid() != 0 or not _mount("--bind", str(folder), str(folder)):
+        pytest.skip("Only who may mount can make a folder read-only for root")
+    try:
+        assert _mount("-o", "remount,ro,bind", str(folder))
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def _mount(*arguments: str) -> bool:
+    return subprocess.run(["mount", *arguments], capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["warehouse", ""], ids=["slicers", "all"])
+def test_a_disk_that_becomes_read_only(prepared: Path, name: str) -> None:
+    """An import is refused in a sentence and leaves nothing; once the disk can be written, it goes in."""
+    folder = prepared / name
+    code, _ = said([*TRANCHE, "slicers"], prepared)
+    with read_only(folder):
+        before = sorted(folder.rglob("*"))
+        code, output = said([*TRANCHE, *IMPORT], prepared)
+        assert (code, "ead-only" in output) == (1, True), output
+        assert sorted(folder.rglob("*")) == before
+        code, output = said([*TRANCHE, *USER], prepared)
+        assert (code, "Error: " in output) == ((1, True) if not name else (0, False)), output
+    code, output = said([*TRANCHE, *IMPORT], prepared)
+    assert (code, "20,000 rows imported" in output) == (0, True)
+
+
 def test_a_disk_that_is_full_from_the_first(tmp_path: Path) -> None:
     """Making the demo on a full disk ends with one sentence, too."""
     code, output = said([*TRANCHE, "demo"], tmp_path / "new", limit=1)
@@ -105,14 +139,42 @@ def test_a_damaged_database(prepared: Path, damage: bytes | None) -> None:
         beside.unlink()
     path.write_bytes(whole[:5000] if damage is None else damage)
     code, output = said([*TRANCHE, "token", "list"], prepared)
-    if damage == b"":  # an empty file is an empty database
-        assert code == 0
-        return
     assert code == 1
     assert output.startswith("Error: ") and str(path) in output
     code, output = said(DESK, prepared)
     assert code == 1
     assert str(path) in output
+
+
+EMPTY = {
+    "tranche.db": [("user", "list"), ("check",)],
+    "tranche.toml": [("check",), ("demo",)],
+    "people.yaml": [("user", "list")],
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_a_file_that_was_there_and_is_empty(prepared: Path, name: str) -> None:
+    """An empty file is no database without people, and no settings that are all at their defaults."""
+    for beside in prepared.glob(f"{name}-*"):
+        beside.unlink()
+    (prepared / name).write_bytes(b"")
+    for words in EMPTY[name]:
+        code, output = said([*TRANCHE, *words], prepared)
+        assert (code, "Error: " in output) == (1, True), output
+        assert f"{prepared / name} is empty" in output
+        assert "restore it from a backup" in output.lower()
+    code, output = said(DESK, prepared)
+    assert (code, f"{prepared / name} is empty" in output) == (1, True)
+    assert (prepared / name).read_bytes() == b""
+
+
+def test_a_database_that_could_not_be_made(tmp_path: Path) -> None:
+    """A disk that is full when the database is made leaves no empty one: with room a new home starts."""
+    new = tmp_path / "new"
+    assert said([*TRANCHE, "user", "list"], new, limit=1)[0] == 1
+    assert not (new / "tranche.db").exists()
+    assert said([*TRANCHE, "user", "list"], new)[0] == 0
 
 
 @pytest.mark.parametrize("text", ["{", "", "[]", '{"version": "x"}', "\0"])

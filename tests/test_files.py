@@ -1,10 +1,13 @@
 """Export files in the text formats, and their names; what was written is opened with independent readers."""
 
 import csv
+import dataclasses
 import datetime as dt
 import io
+import itertools
 import re
 import tracemalloc
+import unicodedata
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from typing import Any, get_args
 from urllib.parse import unquote
@@ -22,13 +25,16 @@ from lib.reporting.files.table import Kind
 from lib.reporting.models import ExportFormat
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, DeadlineExceeded
+from lib.wire.spreadsheet import csv_records, escaped, restored
 
 DAY = dt.date(2026, 11, 1)
 Pair = tuple[str, str]
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 NASTY = [
     "=1+1", "+1", "-1", "@x", "\tx", "\rx", 'a"b', '"', "a,b", "a\tb", "a\nb", "a\r\nb",
-    "\\n", "\0", "'=1", " ö€😀 ",
+    "\\n", "\0", "'=1", " ö€😀 ", "＝1+1", "＋1", "－1", "＠SUM(1)", "\n=1", "\r\n=1", " =1",
+    "\u00a0=1", "\ufeff@x",
+    "+cmd|' /C calc'!A0", "\u200b=1", "''-", "﹣1", "'x", "x=1", "-5",
 ]  # fmt: skip
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -56,8 +62,18 @@ def _read(text: str, delimiter: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
 
 
+def _is_blank(one: str) -> bool:
+    return one.isspace() or unicodedata.category(one) in {"Cc", "Cf", "Zs", "Zl", "Zp"}
+
+
+def _is_run(text: str) -> bool:
+    """Whether a spreadsheet may run the text, by Unicode's own tables: the first character that it sees."""
+    seen = "".join(itertools.dropwhile(_is_blank, text))
+    return unicodedata.normalize("NFKC", seen[:1])[:1] in {*"=+-@"} or text[:1] in {*"\t\r\n"}
+
+
 def _harmless(text: str) -> str:
-    return f"'{text}" if text[:1] in set("=+-@\t\r") else text
+    return f"'{text}" if _is_run(text.lstrip("'")) else text
 
 
 def test_csv_to_the_letter() -> None:
@@ -83,8 +99,12 @@ def test_tsv_to_the_letter() -> None:
 
 
 def test_tsv2_to_the_letter() -> None:
-    """tsv2 has field names, raw values with all their digits, escapes for quotes, and no apostrophes."""
-    assert _written(_report(total=(3000, 1 / 3)), "tsv2") == (
+    """tsv2 has field names and numbers with all their digits; its texts are escaped as everywhere, or raw."""
+    table = _report(total=(3000, 1 / 3))
+    escaped = _written(table, "tsv2")
+    raw = _written(dataclasses.replace(table, escape_formulas=False), "tsv2")
+    assert escaped == raw.replace("=SUM", "'=SUM")
+    assert raw == (
         "campaign_id\tcampaign_id.description\tzip\timps\tctr\n"
         "c1\tFirst, best\t501\t1500\t0.125\n"
         'Say "hi"\t\tK1A\t2500000000000000\t-0.004\n'
@@ -118,19 +138,55 @@ def test_any_text_survives(export_format: ExportFormat, delimiter: str, texts: l
     assert found == [["'=0", "'=1"], *[[_harmless(first), _harmless(second)] for first, second in texts]]
 
 
+@pytest.mark.parametrize("escapes", [True, False])
 @given(texts=st.lists(st.tuples(ANY_TEXT, ANY_TEXT), max_size=6))
 @example(texts=list(zip(NASTY, reversed(NASTY), strict=True)))
-def test_tsv2_survives_splitting(texts: list[Pair]) -> None:
+def test_tsv2_survives_splitting(escapes: bool, texts: list[Pair]) -> None:
     """A program that splits at line feeds and tabs and takes the escapes back has the raw values."""
     escapes = {r"\\": "\\", r"\t": "\t", r"\n": "\n", r"\r": "\r"}
-    table = FileTable(tuple(_text_key([pair[n] for pair in texts]) for n in (0, 1)))
+    columns = tuple(_text_key([pair[n] for pair in texts]) for n in (0, 1))
+    table = FileTable(columns, escape_formulas=escapes)
     lines = _written(table, "tsv2").split("\n")
     assert lines[0] == "site_id\tsite_id"
     assert lines[-1] == ""
     found = [
         [re.sub(r"\\.", lambda e: escapes[e[0]], cell) for cell in line.split("\t")] for line in lines[1:-1]
     ]
-    assert found == [list(pair) for pair in texts]
+    assert [list(map(restored, row)) if escapes else row for row in found] == [list(pair) for pair in texts]
+
+
+@pytest.mark.parametrize(("export_format", "separator"), [("csv", ","), ("tsv", "\t"), ("tsv2", "\t")])
+@pytest.mark.parametrize("text", [text for text in NASTY if _is_run(text)])
+def test_no_cell_begins_a_formula(export_format: ExportFormat, separator: str, text: str) -> None:
+    """In no text format does a header, a key or a description begin with what a spreadsheet runs."""
+    key = FileColumn(text, text, np.array([text], dtype=object), "text", role="key")
+    table = FileTable((key, FileColumn.of_mapping(key, key.values)))
+    cells = [cell for row in _read(_written(table, export_format), separator) for cell in row]
+    assert len(cells) == 4
+    assert not [cell for cell in cells if _is_run(cell)]
+
+
+def test_numbers_are_no_formulas() -> None:
+    """A negative number stays bare in every text format, in a data field and in a key field of type int."""
+    keys = FileColumn("k", "K", np.array(["-5", "-x"], dtype=object), "int", role="key")
+    table = FileTable((keys, FileColumn("n", "N", np.array([-5.0, -0.5]), "float", precision=1)))
+    assert _written(table, "csv") == '"K","N"\r\n-5,-5.0\r\n"\'-x",-0.5\r\n'
+    assert _written(table, "tsv2") == "k\tn\n-5\t-5\n'-x\t-0.5\n"
+
+
+@given(text=ANY_TEXT)
+def test_an_escape_can_be_taken_back(text: str) -> None:
+    """What was escaped is restored to the letter, also a text that had an apostrophe before a formula."""
+    assert restored(escaped(text)) == text
+    assert escaped(text) == _harmless(text)
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_our_own_csv(text: str) -> None:
+    """Every CSV that the screens write has its header and texts escaped, and numbers bare."""
+    lines = csv_records([{f"{text}": text, "n": -5, "none": None}]).decode()
+    assert _read(lines, ",") == [[_harmless(text), "n", "none"], [_harmless(text), "-5", ""]]
+    assert ",-5," in lines
 
 
 def test_pandas_reads_csv_and_tsv() -> None:
@@ -223,7 +279,7 @@ def test_key_fields_of_type_int(export_format: ExportFormat) -> None:
         FileTable((keys, FileColumn("n", "N", np.arange(7), "int"))), export_format
     ).splitlines()[1:]
     cells = [re.split("[,\t]", line)[0] for line in lines]
-    odd = {"csv": ['"\'=1"', '"5.0"'], "tsv": ["'=1", "5.0"], "tsv2": ["=1", "5.0"]}[export_format]
+    odd = {"csv": ['"\'=1"', '"5.0"'], "tsv": ["'=1", "5.0"], "tsv2": ["'=1", "5.0"]}[export_format]
     assert cells == [*values[:5], *odd]
 
 

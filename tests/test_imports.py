@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 FILES = sorted([ROOT / "app.py", *(ROOT / "lib").rglob("*.py"), *(ROOT / "pages").glob("*.py")])
 SCREENS = ("app", "desk", "pages", "ui")
 ARROWS = {
-    "app": {"alerts", "connect", "operations", "settings", "private", "ui", "wire"},
+    "app": {"alerts", "connect", "deal_health", "operations", "settings", "private", "ui", "wire"},
     "desk": {"ui", "people"},
     "pages": {"ui", "reporting", "deals", "people", "wire"},
     "ui": {
@@ -43,6 +43,7 @@ ARROWS = {
         "wire",
     },
     "alerts": {"connect", "reporting", "views", "people", "database", "settings", "private", "wire"},
+    "deal_health": {"connect", "insight", "reporting", "deals", "database", "settings", "wire"},
     "connect": {
         "operations",
         "remote",

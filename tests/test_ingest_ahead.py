@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from lib.reporting.ingest.ahead import BATCHES, read_ahead
+from lib.reporting.ingest.files import RawRows, Refuse
+from lib.reporting.ingest.importing import BATCHES, read_ahead
 from lib.reporting.ingest.rejects import Reject
-from lib.reporting.ingest.rows import RawRows, Refuse
 
 
 def batch(number: int) -> RawRows:

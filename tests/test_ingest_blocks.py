@@ -9,7 +9,7 @@ import pytest
 from ingesting import Place, definition
 
 from lib.reporting.definition import Definition
-from lib.reporting.ingest import ahead, files
+from lib.reporting.ingest import files, importing
 from lib.reporting.warehouse import row_files
 
 ROWS = 3_000
@@ -68,7 +68,7 @@ def test_blocks_of_any_size_and_threads_bring_the_same_rows(
     for size, threads in SIZES_AND_THREADS:
         place = Place(tmp_path / f"{size}-{threads}")
         place.folder.mkdir()
-        monkeypatch.setattr(ahead, "BATCHES", threads)
+        monkeypatch.setattr(importing, "BATCHES", threads)
         monkeypatch.setattr(row_files, "THREADS", threads)
         monkeypatch.setattr(files, "CHUNK", size)
         monkeypatch.setattr(row_files, "BUFFER_BYTES", 10 * size)

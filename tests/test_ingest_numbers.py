@@ -1,6 +1,7 @@
 # ruff: noqa: E501
 """Numbers as people write them: the marks are guessed from the values, stated, and asked for in doubt."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -221,7 +222,7 @@ def test_an_old_slicer_keeps_its_words(place: Place) -> None:
     """A manifest without words for missing values goes on without them: "-" stays the text that it was."""
     place.take(place.file("a.csv", "time,site,imps\n2026-01-01,-,1\n"), definition=definition(missing=[]))
     (manifest,) = place.folder.rglob("manifest.json")
-    text = manifest.read_text()
+    text = re.sub(r',\n "sha256": "\w+"', "", manifest.read_text())
     assert '"missing": [],' in text
     manifest.write_text(text.replace('"missing": [],', ""))
     assert place.warehouse.open("p", "s").definition.missing == ()

@@ -6,7 +6,7 @@ import pytest
 from code_read import Code
 from markdown_calls import foreign, texts
 
-from lib.ui.frame.markdown import JOINER, plain
+from lib.ui.frame.markdown import EMPTY, plain
 
 HEAD = "import streamlit as st\nfrom lib.ui.markdown import plain\n"
 FOREIGN = (
@@ -69,7 +69,9 @@ def test_usual_text_stays_as_it_is(text: str) -> None:
 
 
 def test_what_is_replaced_after_escapes_is_kept_apart() -> None:
-    """Addresses, icons and arrows get a word joiner, which can't be seen; turns of direction go."""
-    assert plain("http://a").replace("\\", "") == f"http:{JOINER}//a"
-    assert plain("a -> b") == f"a -{JOINER}\\> b"
+    """An empty element, which shows and copies as nothing, parts addresses, icons and arrows; turns of
+    direction go."""
+    assert plain("http://a").replace("\\", "") == f"http:{EMPTY}//a"
+    assert plain("a -> b") == f"a -{EMPTY}\\> b"
+    assert plain("a@b.c") == f"a@{EMPTY}b.c"
     assert plain("a\u202eb") == "ab"

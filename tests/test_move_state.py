@@ -11,6 +11,7 @@ from sqlalchemy import create_engine, inspect, select
 from lib import connect, database
 from lib.backup import move
 from lib.cli import main
+from lib.people.cookies import SignIn
 from lib.settings import Settings
 from lib.wire.errors import BadRequest, Misconfigured, StoreUnavailable
 
@@ -68,7 +69,11 @@ def test_everything_is_there_afterwards(installed: connect.Installation, postgre
     assert f"{sum(map(len, before.values())):,} rows" in said.output
     assert rows(postgres) == before == rows(installed.settings.database_url)
     there = connect.installation(Settings(home=home, demo=True, database_url=postgres))
-    assert there.cookie_key == installed.cookie_key
+    sign_in = SignIn("manager", ENDS)
+    assert (
+        there.cookies.sign_in({there.cookies.session_name: installed.cookies.session_value(sign_in)})
+        == sign_in
+    )
     assert there.sessions.person("manager", ENDS) == installed.people.get("manager")
     assert there.access.sign_in("viewer", "demo")
     caller = Caller(there.http, there.access.issue("manager", "deals", "new", None))

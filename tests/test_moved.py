@@ -19,7 +19,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
 from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
 from lib.reporting.models import AudienceQuery, Filter, InfoQuery, Slicer
-from lib.reporting.moved import explain, movers
+from lib.reporting.moved import explain, movers, surprise
 from lib.reporting.moved import sides as sides_of
 from lib.reporting.moved.contributions import Pair, difference
 from lib.reporting.moved.explain import Moved
@@ -145,7 +145,7 @@ def test_a_fall_is_explained_by_who_fell(explained: Explain, duck: duckdb.DuckDB
     imps, _, now, _ = sides(duck, "publisher")[FALLEN]
     assert (first.movers[0].before, first.movers[0].now) == (imps, now)
     assert first.movers[0].contribution == now - imps
-    assert first.is_enough
+    assert first.explanation.power >= surprise.ENOUGH
     every = np.array(list(sides(duck, "publisher").values())).sum(axis=0)
     assert (found.before, found.now) == (every[0], every[2])
 
@@ -211,6 +211,36 @@ def test_nothing_stands_out_where_nothing_happened(explained: Explain) -> None:
     found = explained("imps", days=QUIET)
     assert found.weeks > 0
     assert found.moves == ()
+
+
+def test_a_fall_of_everything(tmp_path: Path) -> None:
+    """Where each value fell as much as the whole, all key fields are said to have fallen alike: no movers."""
+    given = planted_rows().to_pandas()
+    given["imps"] = given["bids"] * 0.3
+    is_now = given["time"].dt.date >= NOW[0]
+    given.loc[is_now, ["imps", "bids"]] *= 0.6
+    people_in(tmp_path).add(PEOPLE[2], "a password")
+    with Warehouse(tmp_path / "warehouse").writer("p", "planted", PLANTED, {}) as writer:
+        writer.write(pa.Table.from_pandas(given, schema=PLANTED.schema(), preserve_index=False))
+        writer.commit("made for the tests", "alike")
+    reporting = connect.connect(PEOPLE[2], Settings(home=tmp_path)).reporting
+    slicer = reporting.info(InfoQuery(project_name="p", slicer_name="planted"))
+    query = AudienceQuery(project_name="p", slicer_name="planted", start_date="today", end_date="today")
+    names = [field.name for field in slicer.key_fields]
+    ask, field = asking(reporting, slicer), slicer.data_field("imps")
+    found = explain.explained(ask, query, slicer, field, (BEFORE, NOW), names)
+    assert found.moves == ()
+    assert {"publisher", "country"} <= {moves.name for moves in found.alike}
+    for moves in found.alike:
+        sums = given.explode(moves.name).assign(**{moves.name: lambda f, n=moves.name: f[n].fillna("")})
+        sums["period"] = np.select(
+            [is_now[sums.index], sums["time"].dt.date >= BEFORE[0]], ["now", "before"], ""
+        )
+        wide = sums.groupby([moves.name, "period"])["imps"].sum().unstack()
+        changes = (wide["now"] / wide["before"] - 1)[wide["before"] >= 0.06 * wide["before"].sum()]
+        assert moves.alike is not None
+        assert moves.alike[0] - 1e-9 <= changes.min() <= changes.max() <= moves.alike[1] + 1e-9
+        assert changes.between(-0.5, -0.3).all()
 
 
 def test_filters_hold(explained: Explain) -> None:

@@ -133,6 +133,18 @@ def test_turning_demo_off_locks_the_demo_people_out(own_home: Path) -> None:
         form["password"] = "long enough"
         assert httpx.post(f"{address}/oauth2/token/", data=form).json()["token_type"] == "Bearer"
         assert httpx.get(f"{address}/api/seats/", headers=headers).status_code == 200
-    said = connect.locked_out(Settings(home=own_home))
+    (said,) = connect.startup_warnings(Settings(home=own_home))
     assert "manager, viewer can't sign in or use tokens" in said
     assert "tranche user password NAME" in said
+
+
+@pytest.mark.parametrize(
+    ("proxies", "warns"), [((), True), (("10.0.0.0/8",), False)], ids=["without proxies", "with proxies"]
+)
+def test_a_desk_behind_a_proxy_that_it_does_not_know(
+    own_home: Path, proxies: tuple[str, ...], warns: bool
+) -> None:
+    """A start with public addresses and no trusted proxy warns of one address for everybody."""
+    settings = Settings(home=own_home, demo=True, origins=("https://desk.example",), trusted_proxies=proxies)
+    assert ["trusted_proxies is empty" in one for one in connect.startup_warnings(settings)] == [True] * warns
+    assert list(connect.startup_warnings(Settings(home=own_home, demo=True))) == []

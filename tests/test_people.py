@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,6 +68,9 @@ def test_what_a_grant_covers(grant: str, slicer: tuple[str, str | None], covered
 @pytest.mark.parametrize("text", ["", "/", "demo/", "/delivery", "*/delivery"])
 def test_no_grant(text: str) -> None:
     """What is neither a project nor a slicer of one is refused."""
+    for dots in (".", "..", "demo/..", "./delivery"):
+        with pytest.raises(BadRequest, match=r"no project or slicer is called \. or \.\."):
+            Grant.parse(dots)
     with pytest.raises(BadRequest, match="is not a grant: write project, project/slicer"):
         Grant.parse(text)
 
@@ -258,12 +262,28 @@ def test_repeated_failures_are_slowed_down(people: People, engine: Engine) -> No
     slowed = People(engine, rounds=4, attempts=Attempts(engine, clock))
     for _ in range(5):
         assert slowed.check("ada", "wrong", "192.0.2.1") is None
-    with pytest.raises(TooManyAttempts, match="try again in 300 seconds") as caught:
+    with pytest.raises(TooManyAttempts, match="try again in 5 seconds") as caught:
         slowed.check("ada", "right", "192.0.2.1")
-    assert caught.value.retry_after == 300
+    assert caught.value.retry_after == 5
     assert slowed.check("ada", "right", "192.0.2.2"), "from elsewhere they get in"
-    clock.now += 300
+    clock.now += 5
     assert slowed.check("ada", "right", "192.0.2.1")
+
+
+def test_delays_grow(engine: Engine) -> None:
+    """Each failure doubles the next delay, up to five minutes; after an hour all is forgotten."""
+    clock = Clock()
+    attempts, waits = Attempts(engine, clock), []
+    failing(attempts, 5)
+    for _ in range(8):
+        with pytest.raises(TooManyAttempts) as caught:
+            attempts.begin("ada", "192.0.2.1")
+        waits.append(caught.value.retry_after)
+        clock.now += caught.value.retry_after
+        attempts.begin("ada", "192.0.2.1")
+    assert waits == [5, 10, 20, 40, 80, 160, 300, 300]
+    clock.now += 3600
+    failing(attempts, 5)
 
 
 def test_unknown_names_are_slowed_down_alike(engine: Engine) -> None:
@@ -282,17 +302,49 @@ def test_success_clears_the_pair(engine: Engine) -> None:
         attempts.succeeded("ada", "192.0.2.1")
 
 
-def test_guesses_spread_over_names_and_addresses(engine: Engine) -> None:
-    """Fifty failures from one address, or of one name, slow that address or name down as a whole."""
+def test_guesses_spread_over_addresses(engine: Engine) -> None:
+    """After fifty failures of a name from anywhere the next attempt waits, from new addresses too."""
     attempts = Attempts(engine, Clock())
     for number in range(50):
-        attempts.begin(f"p{number}", "192.0.2.1")
         attempts.begin("ada", f"198.51.100.{number}")
-    with pytest.raises(TooManyAttempts):
-        attempts.begin("new", "192.0.2.1")
-    with pytest.raises(TooManyAttempts):
+    with pytest.raises(TooManyAttempts, match="try again in 5 seconds"):
         attempts.begin("ada", "203.0.113.1")
     attempts.begin("new", "203.0.113.1")
+
+
+def test_guesses_spread_over_names(people: People, engine: Engine) -> None:
+    """Failures from an address don't lock out whoever shares it, but leave one guess per name there."""
+    slowed = People(engine, rounds=4, attempts=Attempts(engine, Clock()))
+    for number in range(60):
+        assert slowed.check(f"p{number}", "guess", "192.0.2.1") is None
+    assert slowed.check("ada", "right", "192.0.2.1"), "the first attempt is let through"
+    assert slowed.check("ada", "wrong", "192.0.2.1") is None
+    with pytest.raises(TooManyAttempts):
+        slowed.check("ada", "right", "192.0.2.1")
+    with pytest.raises(TooManyAttempts):
+        slowed.check("p7", "another guess", "192.0.2.1")
+
+
+def test_no_lock_keeps_a_known_browser_out(people: People, engine: Engine) -> None:
+    """Failures elsewhere never delay the right password in a browser known for this person."""
+    slowed = People(engine, rounds=4, attempts=Attempts(engine, Clock()))
+    for number in range(60):
+        with suppress(TooManyAttempts):
+            slowed.check("ada", "guess", f"192.0.2.{number % 3}")
+    with pytest.raises(TooManyAttempts):
+        slowed.check("ada", "right", "192.0.2.1")
+    assert slowed.check("ada", "right", "192.0.2.1", "her browser")
+
+
+def test_a_known_browser_has_a_limit_of_its_own(people: People, engine: Engine) -> None:
+    """Guesses in a known browser are slowed down alike, and delay nobody elsewhere."""
+    slowed = People(engine, rounds=4, attempts=Attempts(engine, Clock()))
+    for _ in range(5):
+        assert slowed.check("ada", "guess", "192.0.2.1", "her browser") is None
+    with pytest.raises(TooManyAttempts):
+        slowed.check("ada", "right", "192.0.2.1", "her browser")
+    assert slowed.check("ada", "right", "192.0.2.1", "her phone")
+    assert slowed.check("ada", "right", "192.0.2.1")
 
 
 @pytest.mark.parametrize(
@@ -346,13 +398,16 @@ def test_what_is_remembered_is_bounded(engine: Engine, monkeypatch: pytest.Monke
     for number in range(30):
         attempts.begin(f"p{number}", None)
     assert count() == 10
-    clock.now += 300
+    clock.now += 3600
     attempts.begin("ada", None)
     assert count() == 1
 
 
-def test_failures_at_one_desk_count_at_the_other(either: Engine, database_url: str) -> None:
+def test_failures_at_one_desk_count_at_the_other(
+    either: Engine, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Guesses that are spread over desks are slowed down as those at one."""
+    monkeypatch.setattr(attempts_module, "FIRST_DELAY", attempts_module.LONGEST_DELAY)
     desks = People(either, rounds=4), People(database.engine(database_url), rounds=4)
     desks[0].add(ADA, "right")
     for number in range(5):

@@ -125,6 +125,8 @@ def test_a_file_of_streamlit_authenticator(engine: Engine, path: Path) -> None:
     [
         ("usernames:\n  ada: [}", r"people\.yaml, line 2: not YAML"),
         ("- ada", r"people\.yaml must have 'usernames'"),
+        ("usernames:\n  ada: " + "[" * 20_000, r"people\.yaml, line 2: not YAML \(nested too deeply\)"),
+        ("usernames: {bo: {}, ada: {grants: ['..']}}", r"no project or slicer is called \. or \.\."),
         ("usernames: {ada: viewer}", r"one mapping of fields per person"),
         ("usernames: {bo: {}, ada: {roles: [boss]}}", r"person 'ada' can't be read: Unknown role 'boss'"),
         ("usernames: {bo: {}, ada: {grants: ['/']}}", r"person 'ada' can't be read: '/' is not a grant"),

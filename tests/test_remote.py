@@ -134,19 +134,35 @@ def test_certificates_that_are_none(told: Told, tmp_path: Path) -> None:
 def test_proxies(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     """The proxy that the environment names is the one that is asked."""
     asked: list[str] = []
-
-    async def proxy(scope: dict, receive: Callable, send: Callable) -> None:
-        asked.append(dict(scope["headers"])[b"host"].decode())
-        await send({"type": "http.response.start", "status": 502, "headers": []})
-        await send({"type": "http.response.body", "body": b""})
-
-    with serving(proxy) as address:
+    with serving(_noting(asked)) as address:
         monkeypatch.setenv("HTTP_PROXY", address)
         monkeypatch.setenv("NO_PROXY", "")
         settings = told(base_url="http://reports.example", plain_http=True)
         with pytest.raises(Unreachable):
             connect.connect(ADA, settings).reporting.info(InfoQuery(**DELIVERY))
     assert set(asked) == {"reports.example"}
+
+
+def test_services_on_this_machine_need_no_proxy(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A token for a service on this machine, which may be unencrypted, is given to no proxy."""
+    proxied, direct = [], []
+    with serving(_noting(proxied)) as proxy, serving(_noting(direct)) as address:
+        monkeypatch.setenv("HTTP_PROXY", proxy)
+        monkeypatch.setenv("NO_PROXY", "")
+        with pytest.raises(Unreachable):
+            connect.connect(ADA, told(base_url=address)).reporting.info(InfoQuery(**DELIVERY))
+    assert (proxied, set(direct)) == ([], {address.removeprefix("http://")})
+
+
+def _noting(hosts: list[str]) -> Callable:
+    """A service that notes each `Host` and answers 502."""
+
+    async def answer(scope: dict, receive: Callable, send: Callable) -> None:
+        hosts.append(dict(scope["headers"])[b"host"].decode())
+        await send({"type": "http.response.start", "status": 502, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    return answer
 
 
 def added(person: Person, settings: Settings) -> Person:

@@ -86,6 +86,13 @@ def test_not_toml(home: Path) -> None:
         Settings.load()
 
 
+def test_toml_that_is_nested_too_deeply(home: Path) -> None:
+    """A file of 20,000 levels is refused in a sentence."""
+    told(home, f"host = {'[' * 20_000}")
+    with pytest.raises(Misconfigured, match=r"tranche\.toml can't be read as TOML: nested too deeply"):
+        Settings.load()
+
+
 def test_wrong_values_name_their_source(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each wrong value is named with the place that it came from."""
     told(home, "token_seconds = 1")

@@ -94,7 +94,7 @@ def test_the_secret_from_the_environment(home: Path, monkeypatch: pytest.MonkeyP
 
 def test_no_provider(home: Path) -> None:
     """Without a provider there is nothing of it."""
-    settings = told(home, "")
+    settings = told(home, "demo = false\n")
     assert (settings.oidc, settings.company_address) == (None, "")
     here = connect.installation(settings)
     assert (here.company, here.secrets) == (None, {})

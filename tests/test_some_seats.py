@@ -10,10 +10,14 @@ from dealing import SEATS, clients, package, stock
 from serving import serving
 
 from lib import connect
+from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Dsp, Reference, Seat, SupplyPackage
 from lib.people import DealsGrant, Person
 from lib.settings import Settings
+from lib.ui.deals.bulk import BulkJob
+from lib.ui.deals.undo_job import UndoJob
+from lib.ui.supply.rows import DealRow
 from lib.wire.errors import Forbidden, InUse, Invalid, NotFound, Unsupported
 
 ADAS = DealsGrant("write", frozenset({3}))
@@ -25,6 +29,7 @@ class There:
 
     all_of_it: Deals
     mine: Deals
+    actions: BulkActions
 
 
 @pytest.fixture
@@ -39,7 +44,8 @@ def there(home: Path, tmp_path: Path) -> Iterator[There]:
             fee_types={0: 0, 1: 1, 2: 2, 3: 3, 4: 4},
         )  # fmt: skip
         person = Person("ada", "Ada", None, "manager", deals=ADAS)
-        yield There(whole.deals, connect.connect(person, settings).deals)
+        own = connect.connect(person, settings)
+        yield There(whole.deals, own.deals, own.bulk_actions)
 
 
 def test_lists_hold_what_may_be_seen(there: There) -> None:
@@ -99,3 +105,19 @@ def test_who_may_see_no_deals_has_no_client(there: There, tmp_path: Path) -> Non
     nobody = connect.connect(Person("vera", "Vera", None, "viewer"), settings)
     with pytest.raises(Forbidden, match="no access to deals"):
         nobody.deals  # noqa: B018
+
+
+def test_a_bulk_action_and_its_undo(there: There) -> None:
+    """Own deals are paused and resumed one by one, others' are refused; the desk keeps what can be undone."""
+    rows = [DealRow("demand_deals", number, f"Deal {number}", is_active=True) for number in (1, 3)]
+    job = BulkJob("demand_deals", False, rows, 2, there.actions.record("Paused"))
+    job.step(there.mine)
+    assert job.failed == [("Deal 1", "It is not there any more")]
+    assert [there.all_of_it.get(DemandDeal, number).is_active for number in (1, 3)] == [True, False]
+    [action] = there.actions.recent()
+    undo = UndoJob.of(there.actions, action)
+    undo.read(there.mine)
+    undo.start()
+    undo.write(there.mine)
+    assert there.all_of_it.get(DemandDeal, 3).is_active
+    assert [one.count for one in there.actions.recent()] == [1, 0]

@@ -14,7 +14,7 @@ from lib.cli import COMMANDS
 ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / "lib").rglob("*.py"))
 TREES = {path: ast.parse(path.read_text()) for path in FILES}
-MOST_LINES = 300
+MOST_LINES = 400
 STARTED = re.compile(r"lib/(desk|__init__)\.py|lib/database/migrations/.*|.*/__init__\.py|.*/__main__\.py")
 PRIVATE = {
     "_network_backend": "lib/wire/sockets.py",
@@ -35,7 +35,7 @@ def test_a_public_class_name_stands_once() -> None:
 
 
 def test_no_module_is_long() -> None:
-    """No module of lib has more than 300 lines."""
+    """No module of lib has more than 400 lines."""
     lines = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in FILES}
     assert not {name: count for name, count in lines.items() if count > MOST_LINES}
 

@@ -130,7 +130,7 @@ def test_without_the_database() -> None:
         assert http.post("/oauth2/token/", data=ASKED).status_code == 200
         postgres.stop("fast")
         answer = http.post("/oauth2/token/", data=ASKED)
-        assert (answer.status_code, answer.json()["error"]) == (500, "server_error")
+        assert (answer.status_code, answer.json()["error"]) == (503, "temporarily_unavailable")
         assert "can't be reached right now" in answer.json()["error_description"]
         assert answer.headers["cache-control"] == "no-store"
         postgres.start()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import LAST_DAY
 from keeping import Keeper, keeper
 from opening import opened
 from streamlit.testing.v1 import AppTest
@@ -15,6 +16,7 @@ from lib import connect
 from lib.alerts.watch import Watch
 from lib.people import Grant
 from lib.settings import Settings
+from lib.ui.frame.markdown import EMPTY
 from lib.ui.question import link
 
 NOW = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
@@ -75,9 +77,31 @@ def test_an_alert_is_set_on_a_view(kept: Keeper, look: Look) -> None:
     look()
     shown = texts(managing(desk, made.id))
     assert "Impressions below 1,500" in shown
-    assert r"now 120 · since 21 Nov 2026, 14:05 UTC" in shown.replace("\\", "").replace("\u2060", "")
+    assert r"now 120 · since 21 Nov 2026, 14:05 UTC" in shown.replace(EMPTY, "").replace("\\", "")
     desk.button(key="view_alert_remove").click().run()
     assert kept("manager").alerts.mine() == []
+
+
+def test_the_form_shows_the_figure_and_its_days(kept: Keeper, look: Look) -> None:
+    """Before an alert is set: the figure that the check will find, its days, and when it is first checked."""
+    made = kept("manager").views.save(*SLICER, "US", {**YESTERDAY, "is.geo.country": "US"})
+    desk = managing(about_weeks(), made.id)
+    shown = texts(desk).replace("\\", "").replace("\u2060", "")
+    day = LAST_DAY
+    assert f"Now 60, {day.day} {day:%b %Y}: the view's complete days." in shown
+    assert "Checked first within 10 seconds" in shown
+    desk.selectbox(key=f"view_alert_field_{made.id}").set_value("ctr")
+    shown = texts(managing(desk, made.id)).replace("\\", "").replace("\u2060", "")
+    assert "Now 0.00, " in shown
+    kept("manager").alerts.watch(made.id, "imps", IMPS, "above", 50.0)
+    look()
+    assert kept("manager").alerts.mine()[0].value == 60
+
+
+def test_the_form_says_why_there_is_no_figure(kept: Keeper) -> None:
+    """A view of today alone has no complete day: the form says so before anything is set."""
+    made = kept("manager").views.save(*SLICER, "Today", {"start": "today", "end": "today"})
+    assert "no complete day" in texts(managing(about_weeks(), made.id)).replace("\\", "")
 
 
 def test_a_missing_bound_is_said(kept: Keeper) -> None:

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from lib.reporting.client import Reporting
 from lib.reporting.warehouse import Warehouse
+from lib.ui.audience import split_queries
 from lib.wire.errors import Unreachable
 
 AUDIENCE, EXPORT = "../pages/audience.py", "../pages/export.py"
@@ -108,10 +109,32 @@ def test_nothing_is_sampled_without_need(
         return sums["clicks"] / sums["imps"]
 
     expected = 100 * (ratio(9, 0) / ratio(19, 10) - 1)
-    shown = dict(zip(table["Campaign"], boards.numbers(table["Change, %"]), strict=True))
+    shown = dict(zip(table["Campaign"], boards.numbers(table["Relative change, %"]), strict=True))
     assert {name: shown[name] for name in expected.index} == pytest.approx(expected.to_dict(), abs=0.051)
     assert "±, %" not in table
     assert [caption.value for caption in desk.caption].count("Exact") == 2
+
+
+def test_counts_of_a_sample_are_lower_bounds(
+    own_home: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where rows are sampled, numbers of groups are "at least", on the split and on the leaderboards."""
+    many = pa.concat_tables([small_rows(seed) for seed in range(10)])
+    with Warehouse(own_home / "warehouse").writer("demo", "delivery", DEFINITION, {}, "replace") as writer:
+        writer.write(many)
+        writer.commit("made for the tests", "many")
+    monkeypatch.setenv("TRANCHE_HOME", str(own_home))
+    desk = visit(start="-20d", end="yesterday", rows="10000", split="granularity_hour~campaign_id")
+    true = many.to_pandas().assign(hour=lambda f: f["time"].dt.floor("h"))
+    true = true[true["time"].dt.date > LAST_DAY - pd.Timedelta(days=20).to_pytimedelta()]
+    said = next(c.value for c in desk.caption if " rows" in c.value and " of at least " in c.value)
+    assert (
+        int(said.split(" of at least ")[1].removesuffix(" rows").replace(",", ""))
+        < true.groupby(["hour", "campaign_id"]).ngroups
+    )
+    abouts = {table["id"]: table["card"]["about"] for table in boards.drawn(desk) if table["card"]}
+    assert abouts["campaign_id"].startswith("at least 8 · ")
+    assert "Others (≥ 2)" in boards.card(desk, "campaign_id")["Name"].tolist()
 
 
 def test_a_zoom_stays_until_it_is_left(visit: Visit) -> None:
@@ -122,6 +145,24 @@ def test_a_zoom_stays_until_it_is_left(visit: Visit) -> None:
     assert question(checked(desk.run())) == {**zoomed, "field": "clicks"}
     next(button for button in desk.button if button.label == "Zoom out").click()
     assert question(checked(desk.run())) == {"start": "-30d", "end": "yesterday", "field": "clicks"}
+
+
+def test_zoom_out_restores_the_granularity(visit: Visit) -> None:
+    """Leaving a zoom restores the granularity that was chosen before it, as well as the days."""
+    zoomed = {"start": "2026-11-05", "end": "2026-11-05", "zoom": "-30d~yesterday~week"}
+    desk = visit(**zoomed)
+    assert question(desk) == zoomed
+    next(button for button in desk.button if button.label == "Zoom out").click()
+    assert question(checked(desk.run())) == {"start": "-30d", "end": "yesterday", "grain": "week"}
+
+
+def test_the_chosen_field_has_its_total(visit: Visit, rows: pd.DataFrame) -> None:
+    """A data field without a card of its own in the headline gets one while it is chosen."""
+    desk, week = visit(fields="imps~clicks", field="ctr"), last_week(rows)
+    assert list(headline(desk)) == ["Impressions", "Clicks", "CTR"]
+    assert headline(desk)["CTR"] == f"{100 * week['clicks'].sum() / week['imps'].sum():.2f}"
+    desk.selectbox(key="shown_field").set_value("imps")
+    assert list(headline(checked(desk.run()))) == ["Impressions", "Clicks"]
 
 
 def test_days_picked_before_do_not_come_back(visit: Visit) -> None:
@@ -167,6 +208,16 @@ def test_to_another_slicer(visit: Visit) -> None:
     desk.selectbox(key="slicer").set_value("curation")
     asked = question(checked(desk.run()))
     assert (asked["start"], asked["is.geo.country"]) == ("-14d", "US")
+
+
+def test_a_chart_says_what_it_leaves_out(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A heatmap names the key fields that it does not show, and how many of all values it shows."""
+    monkeypatch.setattr(split_queries, "DOWN", 3)
+    monkeypatch.setattr(split_queries, "ACROSS", 6)
+    desk = visit(chart="heatmap", split="geo.country~campaign_id~categories")
+    said = " ".join(caption.value.replace("\\", "") for caption in desk.caption)
+    assert "Shown: Country and Campaign alone, without Content category." in said
+    assert "Country: the 3 largest of 5 values. Campaign: the 6 largest of 8 values." in said
 
 
 def test_nothing_found_leads_on(visit: Visit, rows: pd.DataFrame) -> None:

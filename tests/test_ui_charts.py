@@ -163,5 +163,26 @@ def test_long_labels_are_cut() -> None:
     """A label too long to stand beside a chart is cut, and whole in the hover."""
     label = "a" * 60
     figure = bars.figure(Bars([label], [1]), IMPS, ENGLISH)
-    assert figure.layout.yaxis.ticktext[0] == "a" * 33 + "…"
+    assert figure.layout.yaxis.ticktext[0] == "a" * 17 + "…" + "a" * 16
     assert figure.data[0].customdata[0][0] == label
+
+
+def test_labels_keep_what_tells_them_apart() -> None:
+    """Long labels are cut in the middle; those that would end up alike keep the part that differs."""
+    assert theme.shortened(["Morning News Network – Harlequin Direct"], 20) == ["Morning Ne…in Direct"]
+    start, end = "a shared beginning that is long enough, ", " and an equally long shared end of it all"
+    labels = [f"{start}{name}{end}" for name in ("Chrome", "Safari", "Samsung Internet")]
+    short = theme.shortened(labels, 34)
+    assert len(set(short)) == len(labels)
+    assert all(len(text) <= 34 for text in short)
+    assert all(name[:6] in text for name, text in zip(("Chrome", "Safari", "Samsung"), short, strict=True))
+    assert theme.shortened(["<b>", "plain"], 34) == ["&lt;b&gt;", "plain"]
+
+
+def test_bars_have_labels_that_differ() -> None:
+    """No two bars of different rows have the same label."""
+    labels = [
+        f"Supply package of the curated marketplace, {size}" for size in ("300x250", "300x600", "320x50")
+    ]
+    figure = bars.figure(Bars(labels, [3.0, 2.0, 1.0]), IMPS, ENGLISH)
+    assert len(set(figure.layout.yaxis.ticktext)) == 3

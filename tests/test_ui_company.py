@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from peopled import people_in
-from provider import toml_of
+from provider import CLIENT, toml_of
 from streamlit.testing.v1 import AppTest
 
 from lib.ui.frame import company
@@ -40,7 +40,13 @@ def visit(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
 
 def claims(**others: Any) -> dict[str, Any]:
     """What the provider says of Bea, who has just signed in."""
-    told = {"is_logged_in": True, "iss": ISSUER, "sub": "b-2", "nonce": f"n{time.perf_counter_ns()}"}
+    told = {
+        "is_logged_in": True,
+        "iss": ISSUER,
+        "aud": CLIENT,
+        "sub": "b-2",
+        "nonce": f"n{time.perf_counter_ns()}",
+    }
     told |= {"exp": time.time() + 300, "email": "bea@corp.example", "name": "Bea Buyer"}
     return told | {"groups": ["traders"]} | others
 

@@ -94,7 +94,7 @@ def test_orders_are_those_of_the_service() -> None:
 
 def test_csv() -> None:
     """The file has times with offsets, decimals as they are, and no text that a spreadsheet would run."""
-    frame = pd.read_csv(io.BytesIO(csv(ROWS, "price, USD CPM")), dtype=str, keep_default_na=False)
+    frame = pd.read_csv(io.BytesIO(b"".join(csv(ROWS, "price, USD CPM"))), dtype=str, keep_default_na=False)
     assert list(frame["Name"]) == ["Morning News", "Morning News - Alpha", "'=Evening"]
     assert frame["Start"][0] == "2026-11-20 09:00:00+01:00"
     assert (frame["Lowest price, USD CPM"][0], frame["Highest price, USD CPM"][0]) == ("9", "10.5")

@@ -13,6 +13,7 @@ from dealing import SOLD, Visit, clean, listed, sold_rows
 from peopled import people_in
 from streamlit.testing.v1 import AppTest
 
+from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, GeoTarget, Seat, SupplyPackage
 from lib.people import Grant
@@ -61,14 +62,14 @@ def test_viewers_only_look(visit: Visit) -> None:
     """A viewer sees list and drawer, and nothing with which to change them; New package is not there."""
     desk = visit("deals", "viewer")
     assert listed(desk) == ["Evening Sports", "Morning News"]
-    assert labels(desk) == ["Overlap", "Dead targets"]
+    assert labels(desk) == ["Filters", "Overlap", "Dead targets"]
     assert opened(desk, "supply_deals-1").button_group(key="drawer_shown").options == [
         "Facts",
         "Targeting",
         "Delivery",
         "History",
     ]
-    assert labels(desk) == ["Overlap", "Dead targets"]
+    assert labels(desk) == ["Filters", "Overlap", "Dead targets"]
     with pytest.raises(ValueError, match="new_package"):
         desk.switch_page("../pages/new_package.py")
 
@@ -145,6 +146,51 @@ def test_who_deleted_it_and_when_is_said(visit: Visit, deals: Deals) -> None:
     assert said in other.warning[0].value.replace("\\", "")
 
 
+def test_edits_of_a_deleted_package_become_a_draft(visit: Visit, deals: Deals) -> None:
+    """Whoever saves a package that somebody deleted meanwhile finds what they typed as the draft of a new
+    package, also in another session; a draft that is there already is replaced only on purpose."""
+    for number, first in enumerate(("", "Mine")):
+        package = SupplyPackage.model_validate(
+            {"name": f"Brief {number}", "media_type": "video", "start_date": "2031-01-01 00:00:00+0100"}
+            | {"geo_targetings": [{"type": "country", "value": "US"}]}
+        )
+        made = deals.create(SupplyPackage, package).id or 0
+        if first:
+            fresh = visit("new_package", slicer=SOLD)
+            clean(fresh.button(key="np_discard").click().run())
+            clean(fresh.text_input(key="np_name").set_value(first).run())
+        desk = section(opened(visit("deals", slicer=SOLD), f"supply_deals-{made}"), "Change")
+        prefix = f"change-supply_deals-{made}-"
+        desk.text_input(key=f"{prefix}name").set_value(f"Longer {number}")
+        desk.text_input(key=f"{prefix}end_date").set_value("2031-05-06 10:30").run()
+        deals.remove(SupplyPackage, made)
+        clean(desk.button(key=f"{prefix}_save").click().run())
+        assert f"Package {made} was deleted by manager" in desk.warning[0].value
+        if first:
+            assert visit("new_package", slicer=SOLD).text_input(key="np_name").value == first
+            clean(desk.button(key="gone_replace").click().run())
+        again = visit("new_package", slicer=SOLD)
+        assert again.text_input(key="np_name").value == f"Longer {number}"
+        assert again.text_input(key="np_start").value == "2031-01-01"
+        assert again.text_input(key="np_end").value == "2031-05-06 10:30"
+        assert again.selectbox(key="np_zone").value == 60
+        assert again.session_state["np_media"] == "video"
+        assert again.session_state["np_target_country_only"] == ["US"]
+
+
+def test_edits_of_a_deleted_deal_are_listed(visit: Visit, deals: Deals) -> None:
+    """What was typed about a deal that somebody deleted meanwhile is shown."""
+    made = deals.create(
+        DemandDeal, DemandDeal.model_construct(name="Brief", seat=Seat(id=1), price=Decimal(1))
+    )
+    desk = section(opened(visit("deals", slicer=SOLD), f"demand_deals-{made.id}"), "Change")
+    prefix = f"change-demand_deals-{made.id}-"
+    desk.text_input(key=f"{prefix}price").set_value("7.25").run()
+    deals.remove(DemandDeal, made.id or 0)
+    clean(desk.button(key=f"{prefix}_save").click().run())
+    assert "Price, USD CPM: 7.25" in desk.markdown[-1].value.replace("\\", "")
+
+
 def test_pause_and_resume(visit: Visit, deals: Deals) -> None:
     """The drawer pauses, and resumes."""
     desk = opened(visit("deals"), "demand_deals-1")
@@ -193,15 +239,15 @@ def test_bulk_goes_on_after_a_failure(visit: Visit, deals: Deals) -> None:
     clean(desk.button(key="deals_pause").click().run())
     clean(desk.button(key="job_start").click().run())
     assert "1 deal paused, 1 failed" in desk.warning[0].value
-    failed = desk.dataframe[-1].value.iloc[0].to_dict()
-    assert failed == {"Name": "Morning News - Alpha Buying", "Why": "There is no demand deal 1"}
+    failed = desk.table[-1].value.iloc[0].to_dict()
+    assert failed == {"Name": "Morning News - Alpha Buying", "Why": "It is not there any more"}
     assert deals.get(DemandDeal, 2).is_active is False
 
 
-def test_a_stopped_bulk_sends_no_more(deals: Deals) -> None:
+def test_a_stopped_bulk_sends_no_more(deals: Deals, actions: BulkActions) -> None:
     """What was sent is done and counted, what was not is left alone and counted too."""
     rows = [DealRow("demand_deals", number, f"Deal {number}") for number in range(1, 5)]
-    job = bulk.BulkJob("demand_deals", False, rows[:1], 4)
+    job = bulk.BulkJob("demand_deals", False, rows[:1], 4, actions.record("Paused"))
     job.step(deals)
     job.left = rows[1:]
     bulk._stop(job)
@@ -520,6 +566,56 @@ def test_unusual_prices_are_confirmed(visit: Visit, deals: Deals) -> None:
     assert deals.get(DemandDeal, 1).price == Decimal("2.5")
 
 
+def test_a_price_far_beyond_those_of_its_seat_is_asked(visit: Visit, deals: Deals) -> None:
+    """Beyond five times the upper quartile of the seat's deals (3.25, 1, 1, 4: a quarter reach 4) a price is
+    created, or changed, only once somebody says that it is meant."""
+    for price in ("1", "1", "4"):
+        fields = {"name": f"At {price}", "seat": Seat(id=3), "price": Decimal(price)}
+        deals.create(DemandDeal, DemandDeal.model_construct(**fields))
+    desk = form(visit, {1: "2", 3: "20.01"})
+    create(desk.text_input(key="np_name").set_value("Dear").run())
+    assert deals.list(SupplyPackage).count == 2
+    [meant] = [box for box in desk.checkbox if (box.key or "").startswith("np_meant_")]
+    assert "a price of 20.01, more than 5 times the upper quartile" in meant.label.replace("\\", "")
+    clean(desk.text_input(key="np_price_3").set_value("20").run())
+    assert not [box for box in desk.checkbox if (box.key or "").startswith("np_meant_")]
+    create(desk)
+    assert deals.list(SupplyPackage).count == 3
+    desk = section(opened(visit("deals"), "demand_deals-3"), "Change")
+    desk.text_input(key="change-demand_deals-3-price").set_value("55").run()
+    clean(desk.button(key="change-demand_deals-3-_save").click().run())
+    assert deals.get(DemandDeal, 3).price == Decimal("3.25")
+    assert "Not saved: confirm this first." in " ".join(faults(desk))
+    [meant] = [box for box in desk.checkbox if "_meant_" in (box.key or "")]
+    meant.check().run()
+    clean(desk.button(key="change-demand_deals-3-_save").click().run())
+    assert deals.get(DemandDeal, 3).price == 55
+
+
+def test_dates_that_are_over_are_asked(visit: Visit, deals: Deals) -> None:
+    """A package that would never deliver is created, or changed so, only once that is confirmed."""
+    desk = form(visit, {1: "2"})
+    desk.text_input(key="np_name").set_value("Late")
+    desk.text_input(key="np_start").set_value("2024-01-01")
+    create(desk.text_input(key="np_end").set_value("2024-02-01").run())
+    assert deals.list(SupplyPackage).count == 2
+    assert "Not created: confirm these dates first." in " ".join(faults(desk))
+    [meant] = [box for box in desk.checkbox if (box.key or "").startswith("np_meant_")]
+    assert "it ends on 2024-02-01 and never delivers" in meant.label.replace("\\", "")
+    create(meant.check().run())
+    assert deals.list(SupplyPackage).count == 3
+    desk = section(opened(visit("deals", slicer=SOLD), "supply_deals-2"), "Change")
+    desk.text_input(key="change-supply_deals-2-end_date").set_value("2026-02-01").run()
+    clean(desk.text_input(key="change-supply_deals-2-name").set_value("MORNING News").run())
+    assert any("taken by package 1" in text.value for text in desk.caption)
+    clean(desk.button(key="change-supply_deals-2-_save").click().run())
+    assert deals.get(SupplyPackage, 2).name == "Evening Sports"
+    [meant] = [box for box in desk.checkbox if "_meant_" in (box.key or "")]
+    meant.check().run()
+    clean(desk.button(key="change-supply_deals-2-_save").click().run())
+    assert deals.get(SupplyPackage, 2).name == "MORNING News"
+
+
 def test_a_name_that_is_taken_is_said(visit: Visit, deals: Deals) -> None:
     """The form says which package has the same name, and still creates another one."""
     desk = form(visit, {1: "2"})
@@ -532,7 +628,7 @@ def test_a_name_that_is_taken_is_said(visit: Visit, deals: Deals) -> None:
 def test_a_name_that_misleads_is_refused_by_the_form(visit: Visit, deals: Deals) -> None:
     """A name without a visible character, or that reverses the reading, creates nothing."""
     desk = form(visit, {1: "2"})
-    for name in ("\u200b\u200d", "abc\u202edef"):
+    for name in ("\u200b\u200d", "abc\u202edef", "Zero\u200bWidth"):
         create(desk.text_input(key="np_name").set_value(name).run())
         assert "Not created. To fix: Name." in " ".join(faults(desk))
     assert deals.list(SupplyPackage).count == 2
@@ -551,6 +647,22 @@ def test_a_draft_is_kept_until_it_is_discarded(visit: Visit) -> None:
     clean(again.button(key="np_discard").click().run())
     assert again.text_input(key="np_name").value == ""
     assert visit("new_package", slicer=SOLD).text_input(key="np_name").value == ""
+
+
+def test_a_draft_has_values_that_are_not_added_yet(visit: Visit, deals: Deals) -> None:
+    """A value typed and neither added nor left out is asked about in another session too; until then nothing
+    is created, as the package would be sold more broadly than meant."""
+    desk = form(visit, {1: "2"})
+    desk.text_input(key="np_name").set_value("Narrow")
+    desk.session_state["np_target_country_only"] = ["US", "Narnia"]
+    desk.session_state["np_target_country_only_waiting"] = ["Narnia"]
+    clean(desk.run())
+    asked = "Country: add or leave out 'Narnia'."
+    for session in (desk, again := visit("new_package", slicer=SOLD)):
+        assert f"Still needed: {asked}" in [one.value.replace("\\", "") for one in session.caption]
+    create(again)
+    assert f"Not created. To fix: {asked}" in " ".join(faults(again))
+    assert deals.list(SupplyPackage).count == 2
 
 
 def test_a_draft_creates_one_package_in_two_sessions(visit: Visit, deals: Deals) -> None:

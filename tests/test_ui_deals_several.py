@@ -5,9 +5,10 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from dealing import START, Visit, clean
+from dealing import START, Visit, clean, table_rows
 from streamlit.testing.v1 import AppTest
 
+from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.deals import several_change
@@ -39,9 +40,9 @@ def by_percent(desk: AppTest, text: str) -> AppTest:
     return clean(desk.text_input(key="several_amount").set_value(text).run())
 
 
-def table(desk: AppTest) -> list[dict[str, Any]]:
+def table(desk: AppTest) -> list[dict[str, str]]:
     """The rows of the preview or of the result."""
-    return desk.dataframe[-1].value.to_dict("records")
+    return table_rows(desk, "What changes, before and after", "The result of each change")
 
 
 def prices(deals: Deals) -> list[Decimal | None]:
@@ -70,7 +71,10 @@ def test_dates_of_packages(visit: Visit, deals: Deals) -> None:
     desk = press(desk, "several_preview")
     [row] = table(desk)
     assert (row["Name"], row["End"]) == ("Morning News", "no end → 31 Jan 2027, 00:00 UTC+1")
-    assert row["Note"] == "also for Morning News - Gamma Trading"
+    assert table_rows(desk, "Other deals that change") == [
+        {"Deal": "Morning News - Gamma Trading", "Package": "Morning News"}
+    ]
+    assert any("**1 other deal** changes too" in one.value for one in desk.markdown)
     press(desk, "several_save")
     package = deals.get(SupplyPackage, 1)
     assert package.end_date == dt.datetime(2027, 1, 31, tzinfo=START.tzinfo)
@@ -84,7 +88,12 @@ def test_refused_before_it_is_sent(visit: Visit, deals: Deals) -> None:
     desk = chosen(visit("deals"), "supply_deals-1", "supply_deals-2")
     clean(desk.text_input(key="several_end").set_value("2027-01-31").run())
     desk = press(desk, "several_preview")
-    assert "1 refused" in desk.markdown[-1].value
+    assert any("1 refused" in one.value for one in desk.markdown)
+    assert [row["Deal"] for row in table_rows(desk, "Other deals that change")] == [
+        "Morning News - Alpha Buying",
+        "Morning News - Beta Media",
+        "Morning News - Gamma Trading",
+    ]
     notes = {row["Name"]: row["Note"] for row in table(desk)}
     assert notes == {"Morning News": "", "Evening Sports": "The end would not be after the start."}
     desk = press(desk, "several_save")
@@ -137,9 +146,11 @@ def test_no_price_has_no_percentage() -> None:
     assert several_change.of_deal(deal, MANY, SeveralWanted(price=Decimal(5))).after == {"price": 5}
 
 
-def test_an_unknown_result_is_not_applied_twice(deals: Deals, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_result_is_not_applied_twice(
+    deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without an answer the rest is not sent; a second preview finds what was saved, and leaves it."""
-    job, change = SeveralJob("demand_deals", ROWS[:3]), deals.change
+    job, change = SeveralJob("demand_deals", ROWS[:3], record=actions.record("Edited")), deals.change
 
     def saved_unheard(entity: str, entity_id: int, fields: Any, etag: str | None = None) -> None:
         change(entity, entity_id, fields, etag)

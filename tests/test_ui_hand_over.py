@@ -1,14 +1,18 @@
-"""What the buyers of a package get: deal ids per seat, as text and as CSV."""
+"""What the buyers of a package get: each the deals of their own seat, as text, as CSV and as a mail."""
 
 import datetime as dt
 import io
 from decimal import Decimal
+from email.utils import getaddresses
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pandas as pd
 from dealing import START, Visit, clean
+from streamlit.testing.v1 import AppTest
 
 from lib.deals.client import Deals
-from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
+from lib.ui.deals import clone
 from lib.ui.new_package.creation import Created
 from lib.ui.supply import hand_over
 from lib.ui.supply.prices import Prices
@@ -45,12 +49,122 @@ def test_csv() -> None:
     assert frame["End"].tolist() == ["2026-01-31 09:30:00+01:00"] * 2
 
 
+def sold(number: int, seat: int | None, name: str, price: str, contact: str = "") -> DemandDeal:
+    """A deal of a seat; seats of one name differ in their ids."""
+    return DemandDeal(
+        id=number, name=f"Spring - {name} {number}", deal_id=f"TR-{number}XQ", price=Decimal(price),
+        seat=None if seat is None else Seat(id=seat, name=name, dsp=Dsp(id=1, name="Plain DSP")),
+        contact_email=contact or None,
+    )  # fmt: skip
+
+
+DEALS = (
+    sold(11, 1, "Alpha", "1250.5", "ada@alpha.example"),
+    sold(12, 2, "Beta", "3.11", "ben+deals@beta.example"),
+    sold(13, 3, "Beta", "4.22"),
+    sold(14, 2, "Beta", "5.33", "ben+deals@beta.example"),
+    sold(15, None, "Nobody", "6.44"),
+    sold(16, None, "Nobody", "7.55"),
+)
+
+
+def outputs(buyer: hand_over.Buyer) -> list[str]:
+    """Everything that one buyer gets, as they read it."""
+    link = urlsplit(hand_over.mail(PACKAGE, buyer, Prices())[0])
+    return [
+        hand_over.text(PACKAGE, buyer.deals, Prices()),
+        hand_over.csv(PACKAGE, buyer.deals, Prices()).decode(),
+        unquote(link.path),
+        *(value for values in parse_qs(link.query).values() for value in values),
+    ]
+
+
+def secrets(deal: DemandDeal) -> set[str]:
+    """What tells another buyer of a deal: its id, name, price and contact."""
+    own = {deal.deal_id or "", deal.name or "", f"{deal.price:,.2f}", f"{deal.price:.2f}"}
+    return own | {deal.contact_email or ""} - {""}
+
+
+def test_each_seat_gets_its_own_deals_alone() -> None:
+    """No text, CSV or mail of one seat has the name, price, contact or id of another one's deal."""
+    found = {one.key: one for one in hand_over.buyers(DEALS)}
+    own = {"seat-1": {11}, "seat-2": {12, 14}, "seat-3": {13}, "deal-15": {15}, "deal-16": {16}}
+    assert {key: {row.id for row in one.deals} for key, one in found.items()} == own
+    for key, buyer in found.items():
+        for output in outputs(buyer):
+            for deal in DEALS:
+                if deal.id not in own[key]:
+                    assert not [one for one in secrets(deal) if one in output], (key, output)
+            others = {"Alpha", "Beta", "Nobody"} - {deal.seat.name for deal in DEALS if deal.seat
+                      and deal.id in own[key]} - {"Nobody" if key.startswith("deal") else ""}  # fmt: skip
+            assert not [name for name in others if name in output], (key, output)
+
+
+def test_a_seat_gets_all_of_its_deals() -> None:
+    """Two deals of one seat stand in one text; the seat of the same name has its own."""
+    [beta] = [one for one in hand_over.buyers(DEALS) if one.key == "seat-2"]
+    assert hand_over.text(PACKAGE, beta.deals, Prices()).splitlines()[3:] == [
+        "Beta (Plain DSP): TR-12XQ, 3.11 USD CPM",
+        "Beta (Plain DSP): TR-14XQ, 5.33 USD CPM",
+    ]
+
+
+def test_mail() -> None:
+    """The link is a mail to the seat's contact, whatever signs are in its parts (RFC 6068)."""
+    package = PACKAGE.model_copy(update={"name": "50% off? a&b=c #1 ünï"})
+    [beta] = [one for one in hand_over.buyers(DEALS) if one.key == "seat-2"]
+    link, is_whole = hand_over.mail(package, beta, Prices())
+    scheme, _, path, query, fragment = urlsplit(link)
+    assert is_whole
+    assert (scheme, fragment) == ("mailto", "")
+    assert getaddresses([unquote(path)]) == [("", "ben+deals@beta.example")]
+    assert "+" not in query, "a plus is a plus in a mail link, no space"
+    fields = parse_qs(query, strict_parsing=True)
+    assert fields["subject"] == ["Deals of 50% off? a&b=c #1 ünï (video)"]
+    assert fields["body"] == [hand_over.text(package, beta.deals, Prices()).replace("\n", "\r\n")]
+
+
+def test_an_address_adds_no_field_to_the_mail() -> None:
+    """A contact that a service returns with `?bcc=` in it stays an address, and adds nobody."""
+    [buyer] = hand_over.buyers([sold(1, 1, "Alpha", "1", "a@b.example?bcc=c@d.example&body=x")])
+    link = urlsplit(hand_over.mail(PACKAGE, buyer, Prices())[0])
+    assert set(parse_qs(link.query)) == {"subject", "body"}
+
+
+def test_a_long_mail() -> None:
+    """Deals that no mail program takes in a link are left to the file, whole lines and not a part."""
+    many = [sold(number, 1, "Alpha", "2", "ada@alpha.example") for number in range(100, 200)]
+    [buyer] = hand_over.buyers(many)
+    link, is_whole = hand_over.mail(PACKAGE, buyer, Prices())
+    assert not is_whole
+    assert len(link) <= hand_over.LONGEST_LINK
+    assert "TR-" not in link
+    assert "attached" in link
+
+
+def test_a_clone_has_no_contact_of_another_buyer() -> None:
+    """A deal that is cloned for another seat does not take the first one's contact with it."""
+    assert clone.like(DEALS[0], Seat(id=9, name="Delta"), Decimal(2)).contact_email is None
+
+
+def buyer(desk: AppTest, number: int) -> AppTest:
+    """The screen with this buyer chosen."""
+    box = desk.selectbox(key="hand_over_1")
+    return clean(box.select_index(number).run())
+
+
 def test_on_the_success_page_and_in_the_drawer(visit: Visit, deals: Deals) -> None:
-    """Both show the deal ids of all seats of the package, to copy."""
-    ids = [deals.get(DemandDeal, number).deal_id for number in (1, 2, 3)]
+    """Both show the deals of one seat at a time; the sheet of all seats says that it is internal."""
+    deals.change(DemandDeal, 2, {"contact_email": "b@beta.example"})
+    ids = [deals.get(DemandDeal, number).deal_id or "" for number in (1, 2, 3)]
     desk = visit("deals", open="supply_deals-1")
-    copied = desk.code[0].value
-    assert [line.split(": ")[1].split(",")[0] for line in copied.splitlines()[3:]] == ids
+    for number, own in enumerate(ids):
+        [copied] = buyer(desk, number).code
+        assert [one for one in ids if one in copied.value] == [own]
+        assert bool(desk.get("link_button")) is (number == 1)
+    labels = {one.key: one.label for one in desk.get("download_button")}
+    assert labels["hand_over_internal"] == "All seats (internal, not for buyers)"
     desk = visit("new_package")
     desk.session_state["np_created"] = Created(deals.get(SupplyPackage, 1))
-    assert clean(desk.run()).code[0].value == copied
+    desk = clean(desk.run())
+    assert [one for one in ids if one in desk.code[0].value] == ids[:1]

@@ -9,16 +9,16 @@ from conftest import COUNTRIES, LAST_DAY
 from dealing import DEFINITION, SOLD, Visit, clean, listed, sold_rows
 from streamlit.testing.v1 import AppTest
 
+from lib.deal_health.watch import HealthWatch
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.reporting.warehouse import Warehouse
-from lib.ui.supply import deal_health
+from lib.settings import Settings
 
 
-def come(desk: AppTest) -> AppTest:
-    """The screen once the deals are checked."""
-    assert desk.session_state["deals_health"].coming.result(60) is not None
-    return clean(desk.run())
+def compute(home: Path) -> int:
+    """What the desk's background thread does at once; how many deals it has computed."""
+    return HealthWatch(Settings(home=home, demo=True)).look(dt.datetime.now(dt.UTC))
 
 
 def healths(desk: AppTest) -> dict[str, str]:
@@ -36,27 +36,30 @@ def broken(deals: Deals) -> None:
     deals.create(DemandDeal, DemandDeal(name="Unseen", seat=Seat(id=1), price="2", supply_deals=linked))
 
 
-def test_the_column_the_switch_and_the_number(visit: Visit, deals: Deals) -> None:
+def test_the_column_the_switch_and_the_number(visit: Visit, deals: Deals, own_deals_home: Path) -> None:
     """Each deal says how it is, the switch leaves those that need attention, and they are counted."""
     broken(deals)
-    desk = come(visit("deals", slicer=SOLD, deals_kind="Deals"))
+    compute(own_deals_home)
+    desk = visit("deals", slicer=SOLD, deals_kind="Deals")
     assert healths(desk) == {
         "Morning News - Alpha Buying": "Delivers",
-        "Morning News - Beta Media": "",
+        "Morning News - Beta Media": "Paused",
         "Morning News - Gamma Trading": "Delivers",
         "Evening Sports - Alpha Buying": "Package paused",
         "Unseen": "No bids",
     }
-    assert deal_health.attention(desk.session_state["deals_health"].coming.result()) == (4, 5)
+    assert desk.session_state["deals_attention_count"] == 2
+    assert any(one.value.startswith("Health as of") for one in desk.caption)
     assert set(listed(clean(desk.toggle(key="attention").set_value(True).run()))) == {
         "Unseen",
         "Evening Sports - Alpha Buying",
     }
 
 
-def test_nothing_needs_attention(visit: Visit) -> None:
+def test_nothing_needs_attention(visit: Visit, own_deals_home: Path) -> None:
     """Where all deals deliver, the switch leaves none."""
-    desk = come(visit("deals", slicer=SOLD, deals_kind="Deals"))
+    compute(own_deals_home)
+    desk = visit("deals", slicer=SOLD, deals_kind="Deals")
     assert set(healths(desk).values()) == {"Delivers"}
     desk = clean(desk.toggle(key="attention").set_value(True).run())
     assert any("No deals match" in one.value for one in desk.info)
@@ -65,14 +68,15 @@ def test_nothing_needs_attention(visit: Visit) -> None:
 def test_packages_have_no_switch(visit: Visit) -> None:
     """Packages are no deals: nothing is checked for them."""
     desk = visit("deals", slicer=SOLD)
-    assert "deals_health" not in desk.session_state
+    assert "deals_attention_count" not in desk.session_state
     assert "attention" not in {switch.key for switch in desk.toggle}
 
 
-def test_the_funnel_in_the_drawer(visit: Visit) -> None:
+def test_the_funnel_in_the_drawer(visit: Visit, own_deals_home: Path) -> None:
     """The drawer of a deal has its funnel of the last seven days, each step as a share of the one before."""
+    compute(own_deals_home)
     desk = visit("deals", slicer=SOLD, deals_kind="Deals", open="demand_deals-1")
-    come(clean(desk.button_group(key="drawer_shown").set_value("Delivery").run()))
+    clean(desk.button_group(key="drawer_shown").set_value("Delivery").run())
     rows = sold_rows().to_pandas()
     mine = rows[(rows["deal"] == "1") & (rows["time"].dt.date > LAST_DAY - dt.timedelta(days=7))]
     bids, imps = mine["bids"].sum(), mine["imps"].sum()
@@ -105,7 +109,18 @@ def test_a_price_below_what_wins(visit: Visit, deals: Deals, own_deals_home: Pat
     groups = groups.assign(cpm=1000 * groups["spend"] / groups["imps"]).sort_values("cpm")
     low = groups["cpm"][groups["imps"].cumsum() >= 0.25 * groups["imps"].sum()].iloc[0]
     said = f"Bids, no impressions: price below the lower quartile of what wins here ({low:.2f})"
-    desk = come(visit("deals", slicer=SOLD, deals_kind="Deals", open="demand_deals-5"))
+    compute(own_deals_home)
+    desk = visit("deals", slicer=SOLD, deals_kind="Deals", open="demand_deals-5")
     assert healths(desk)["Cheap"] == "Bids, low price"
     desk = clean(desk.button_group(key="drawer_shown").set_value("Delivery").run())
     assert f"Health: **{said}**" in [one.value.replace("\\", "") for one in desk.markdown]
+
+
+def test_a_filter_that_can_not_be_applied(visit: Visit) -> None:
+    """Before health is computed no list is shown as filtered: a sentence says so, and a button shows all."""
+    desk = visit("deals", slicer=SOLD, deals_kind="Deals", attention="true")
+    assert not [data for data in components(desk) if "rows" in data]
+    [said] = [one.value for one in desk.warning]
+    assert said.startswith("Deals that need attention can't be listed now.")
+    desk = clean(desk.button(key="attention_off").click().run())
+    assert len(listed(desk)) == 4

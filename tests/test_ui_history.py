@@ -108,6 +108,20 @@ def test_undo_redo_and_reset(desk: AppTest) -> None:
     assert asked(desk, "is.campaign_id") == "3"
 
 
+def test_quick_clicks_are_undone_one_by_one(desk: AppTest) -> None:
+    """Five clicks that one run applies together are five steps: undo goes back one click at a time."""
+    acts = [["add", [["geo.country", code]]] for code in ("US", "DE", "FR", "JP")]
+    boards.click(desk, "leaderboards", *acts, ["order", "campaign_id", "name", "asc"])
+    assert asked(desk, "is.geo.country") == "US~DE~FR~JP"
+    assert "campaign_id!name" in asked(desk, "cards")
+    for expected in ("US~DE~FR~JP", "US~DE~FR", "US~DE", "US", ""):
+        press(desk, "undo")
+        assert (asked(desk, "is.geo.country"), asked(desk, "cards")) == (expected, "")
+    assert possible(desk) == {"redo"}
+    for expected in ("US", "US~DE"):
+        assert asked(press(desk, "redo"), "is.geo.country") == expected
+
+
 def test_a_link_opens_without_steps(desk: AppTest) -> None:
     """A question that a link asks is the first of its tab: there is nothing to undo, but it can be reset."""
     other = AppTest.from_file(DESK, default_timeout=60).run()

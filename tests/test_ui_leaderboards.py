@@ -71,6 +71,16 @@ def test_a_card_has_value_share_change_and_others(visit: Visit, rows: pd.DataFra
     )
 
 
+@pytest.mark.parametrize("kept", [{}, {f"is.{CAMPAIGN}": "1~2"}], ids=["all", "with its own filter"])
+def test_others_have_their_change(visit: Visit, rows: pd.DataFrame, kept: dict[str, str]) -> None:
+    """The change of Others is that of what pandas has of the campaigns that are not shown."""
+    table = boards.card(visit(**kept), CAMPAIGN)
+    names = table["Name"].tolist()
+    weeks = [rows[(rows["week"] == week) & ~rows[CAMPAIGN].isin(names)]["imps"].sum() for week in (0, 1)]
+    assert names[-1].startswith("Others")
+    assert boards.numbers(table["Change, %"])[-1] == pytest.approx(100 * (weeks[0] / weeks[1] - 1), abs=0.051)
+
+
 def test_a_click_keeps_a_value_and_its_siblings_in_sight(visit: Visit, rows: pd.DataFrame) -> None:
     """Two clicks keep two values; their card goes on showing all, the other cards and the headline these."""
     desk = boards.click(visit(), drill.CARDS, ["add", [[COUNTRY, "US"]]], ["add", [[COUNTRY, "DE"]]])
@@ -150,7 +160,7 @@ def test_a_ratio_has_neither_share_nor_others(visit: Visit, rows: pd.DataFrame) 
     card = boards.card(desk, CAMPAIGN)
     rate = (sums(rows, CAMPAIGN, "clicks") / sums(rows, CAMPAIGN, "imps")).sort_values(ascending=False)
     assert card["Name"].tolist() == list(rate.index[:6])
-    assert list(card) == ["Name", "CTR", "Change, %"]
+    assert list(card) == ["Name", "CTR", "Relative change, %"]
 
 
 def test_the_person_chooses_the_cards(visit: Visit) -> None:

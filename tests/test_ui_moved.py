@@ -10,7 +10,10 @@ from pathlib import Path
 import boards
 import downloads
 import duckdb
+import pandas as pd
+import pyarrow as pa
 import pytest
+from conftest import DEFINITION, LAST_DAY, small_rows
 from opening import of_delivery
 from peopled import people_in
 from streamlit.testing.v1 import AppTest
@@ -18,6 +21,7 @@ from streamlit.testing.v1 import AppTest
 from lib.demo import build, stories
 from lib.reporting.warehouse import Warehouse
 from lib.ui.audience import moved
+from lib.ui.frame.markdown import EMPTY
 from lib.ui.question import drill, moved_button
 
 PUBLISHER = "bid_context_wrapper.supply.publisher_id"
@@ -54,7 +58,7 @@ def tables(desk: AppTest) -> list[dict]:
 
 def lines(desk: AppTest) -> list[str]:
     """The sentences of the block, without the backslashes of Markdown."""
-    texts = [text.value.replace("\\", "") for text in desk.markdown]
+    texts = [text.value.replace("\\", "").replace(EMPTY, "") for text in desk.markdown]
     return [line.removeprefix("- ") for text in texts for line in text.split("\n") if line]
 
 
@@ -124,6 +128,52 @@ def test_its_figures_are_those_of_the_rows(
     assert [float(written[-1][place]) for place in (3, 6, 7)] == pytest.approx([whole[1] - whole[0], *whole])
 
 
+def test_the_sentence_is_that_of_the_table(demo: Path, visit: Callable[[Path], Visit]) -> None:
+    """Of a ratio: each sentence names the first rows of its table and adds up all of them."""
+    assert_sentences_are_of_tables(visit(demo)(**story(field="win_rate", moved="1")))
+
+
+def test_the_sentence_of_a_sum(own_home: Path, visit: Callable[[Path], Visit]) -> None:
+    """Of a sum that some values lost and others gained, too; bars of losses go to the left."""
+    rows = same_weeks()
+    is_now = rows["time"].dt.date > LAST_DAY - dt.timedelta(days=7)
+    rows.loc[is_now & rows["geo.country"].isin(["US", "FR"]), "imps"] *= 0.3
+    rows.loc[is_now & (rows["geo.country"] == "DE"), "imps"] *= 1.4
+    rows.loc[is_now & rows["campaign_id"].isin(["3", "5", "7"]), "imps"] *= 0.5
+    store(own_home, rows)
+    assert_sentences_are_of_tables(visit(own_home)(moved="1", field="imps"))
+
+
+def assert_sentences_are_of_tables(desk: AppTest) -> None:
+    """Names, order and sums are those of the tables; bars of all tables have one scale, and sides."""
+    sentences = dict(line.split(": ", 1) for line in lines(desk) if ": " in line)
+    bars = []
+    for table in tables(desk):
+        rows = [row for row in table["rows"] if row["kind"] == "row"]
+        parts = [contribution(row["cells"][1]["text"]) for row in rows]
+        assert [abs(part) for part in parts] == sorted((abs(part) for part in parts), reverse=True)
+        bars += [(row["cells"][1]["bar"][0], part) for row, part in zip(rows, parts, strict=True)]
+        if not any(row["kind"] == "rest" for row in table["rows"]):
+            continue
+        named = [row["cells"][0]["text"] for row in rows]
+        more = f" and {len(named) - 2} more" if len(named) > 2 else ""
+        beginning = ", ".join(named[:2]) + more + ", "
+        sentence = sentences[table["columns"][0]["title"]]
+        assert sentence.startswith(beginning)
+        total = contribution(sentence.removeprefix(beginning).split(" of ")[0])
+        assert total == pytest.approx(sum(parts), rel=0.02, abs=0.02)
+    assert bars
+    largest = max(abs(part) for _, part in bars)
+    assert [bar for bar, _ in bars] == pytest.approx([part / largest for _, part in bars], abs=0.02)
+
+
+def contribution(text: str) -> float:
+    """A contribution as the table and the sentence have it: `−$1,234`, `+1.20 M`, `−3.1 points`."""
+    number = text.replace("\u2212", "-").replace(",", "").replace("$", "").removesuffix(" points")
+    scale = {" k": 1e3, " M": 1e6}.get(number[-2:], 1.0)
+    return scale * float(number.removesuffix(" k").removesuffix(" M"))
+
+
 def test_a_click_on_a_row_asks_for_it(demo: Path, visit: Callable[[Path], Visit]) -> None:
     """A click on the value becomes a filter, and the block stays open."""
     desk = visit(demo)(**story(field="win_rate", moved="1"))
@@ -137,6 +187,33 @@ def test_nothing_stands_out(home: Path, visit: Callable[[Path], Visit]) -> None:
     desk = visit(home)(moved="1", field="imps")
     assert any("Nothing stands out" in line for line in lines(desk))
     assert not tables(desk)
+
+
+def same_weeks() -> pd.DataFrame:
+    """The rows of the small demo with one week three times: nothing moves."""
+    given = small_rows(seed=0).to_pandas()
+    ages = (pd.Timestamp(LAST_DAY) - given["time"].dt.tz_localize(None).dt.normalize()).dt.days
+    week = given[ages.between(7, 13)]
+    shifted = [week.assign(time=week["time"] + pd.Timedelta(days=7 * by)) for by in (-1, 0, 1)]
+    return pd.concat(shifted, ignore_index=True)
+
+
+def store(home: Path, rows: pd.DataFrame) -> None:
+    """Make these the rows of the slicer delivery."""
+    with Warehouse(home / "warehouse").writer("demo", "delivery", DEFINITION, {}, "replace") as writer:
+        writer.write(pa.Table.from_pandas(rows, schema=DEFINITION.schema(), preserve_index=False))
+        writer.commit("made for the tests", f"{len(rows)} {rows['imps'].sum()}")
+
+
+def test_where_everything_fell_alike(own_home: Path, visit: Callable[[Path], Visit]) -> None:
+    """Where each value fell by the same share, the block says so: it names no value and draws no table."""
+    rows = same_weeks()
+    rows.loc[rows["time"].dt.date > LAST_DAY - dt.timedelta(days=7), "imps"] *= 0.6
+    store(own_home, rows)
+    desk = visit(own_home)(moved="1", field="imps")
+    assert "all fell alike (\u221240.0 %)" in " ".join(lines(desk))
+    assert not tables(desk)
+    assert not any(code in line for line in lines(desk) for code in ("US", "DE", "FR"))
 
 
 def test_unique_users_do_not_add_up(demo: Path, visit: Callable[[Path], Visit]) -> None:

@@ -13,6 +13,7 @@ from keeping import Keeper, keeper
 from opening import Popover, of_delivery
 from streamlit.testing.v1 import AppTest
 
+from lib import connect
 from lib.settings import Settings
 from lib.ui.charts import note_marks
 from lib.ui.charts.series import Series
@@ -162,3 +163,18 @@ def test_notes_of_others_are_changed_by_administrators_alone(kept: Keeper) -> No
     buttons = {f"date_edit_{made.id}", f"date_delete_{made.id}"}
     assert not buttons & {button.key for button in with_notes("viewer").button}
     assert buttons <= {button.key for button in with_notes("admin").button}
+
+
+@pytest.mark.parametrize("lost", [{"role": "viewer"}, {"role": "viewer", "grants": ()}, None])
+def test_rights_that_are_lost_before_the_last_click(kept: Keeper, lost: dict[str, Any] | None) -> None:
+    """Who is no administrator any more, sees the slicer no more, or is removed, deletes nobody's note."""
+    made = kept("manager").notes.add(*DELIVERY, LAST_DAY, "Ours")
+    desk = NOTES.press(with_notes("admin"), f"date_delete_{made.id}")
+    people = connect.installation(Settings.current()).people
+    if lost is None:
+        people.remove("admin")
+    else:
+        people.change("admin", **lost)
+    desk.button(key="date_delete_sure").click().run()
+    assert len(stored(kept("manager"))) == 1
+    assert not desk.exception

@@ -15,13 +15,13 @@ from lib.deals.models import (
     Targeting,
     ValueTarget,
 )
+from lib.reporting import dates
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceSource, DataField, Slicer
 from lib.ui.deals import edits
 from lib.ui.frame.field_problems import FieldProblems
 from lib.ui.new_package import copying, faults, panel
 from lib.ui.new_package.state import STORED
-from lib.ui.supply import report
 from lib.ui.supply.draft import Draft, OwnTerms, Terms
 from lib.ui.supply.prices import Prices, amount
 from lib.ui.supply.words import offset, sentences
@@ -106,7 +106,7 @@ def test_review() -> None:
         "From 22 November 2026, 09:00 to 1 December 2026 (UTC+5:30).",
         "2 new deals, prices in USD CPM:\n- **Alpha** (D1) at 2.50, with deal sync\n"
         "- **Beta** *without a price yet*",
-        "Agency fee: 5 % of spend. Contact: a@\u2060b.example.",
+        "Agency fee: 5 % of spend. Contact: a@:small[]b.example.",
     ]
 
 
@@ -312,5 +312,5 @@ def test_panel() -> None:
 def test_last_days() -> None:
     """The last days are relative while the data are fresh, and end with the data where they are not."""
     today = dt.date(2026, 11, 21)
-    assert report.last_days(Slicer(last_date="2026-11-20"), today, 7) == ("-7d", "yesterday")
-    assert report.last_days(Slicer(last_date="2026-10-31"), today, 30) == ("2026-10-02", "2026-10-31")
+    assert dates.last_days(Slicer(last_date="2026-11-20"), today, 7) == ("-7d", "yesterday")
+    assert dates.last_days(Slicer(last_date="2026-10-31"), today, 30) == ("2026-10-02", "2026-10-31")

@@ -244,8 +244,50 @@ def test_on_screen(visit: Visit, deals: Deals) -> None:
     assert "News sites" in preview["Targeting"][0]
     assert "toaster (unknown)" in preview["Targeting"][0]
     assert "1 Mar 2027, 09:00 UTC+1" in preview["Runs"][0]
+    assert desk.button(key="packages_csv_create").disabled
+    assert "Line 2: Device 'toaster' is not in the report." in desk.warning[-1].value.replace("\\", "")
+    [confirm] = desk.checkbox
+    assert confirm.label == "Confirm this point"
+    clean(confirm.check().run())
     clean(desk.button(key="packages_csv_create").click().run())
     assert "3 packages created" in desk.success[0].value
     assert count(deals) == 5
     viewer = visit("deals", "viewer")
     assert not [one for one in viewer.button if one.key == "packages_from_csv_open"]
+
+
+ODD = f"""Name,Media type,Start,End,Country,City,Size,Seat,Price
+morning  NEWS,banner,2027-03-01,,US,Lyon,300x250,,
+Late,video,2024-03-01,2024-04-01,{"Narnia beyond the Wardrobe and far away " * 4},,3000x25,,
+Dear,banner,2027-03-01,,US,,,Gamma Trading,25
+Cheap,banner,2027-03-01,,US,,,Gamma Trading,20
+"""
+
+
+def test_what_is_probably_a_slip_is_asked(visit: Visit, deals: Deals) -> None:
+    """Unknown targets in full, dates that are over and a price beyond five times the upper quartile of its
+    seat have to be confirmed; a name that is taken is said. Of the prices 2, 3, 3.25, 4 and 4 a quarter reach
+    4, so 20 is usual and 25 is not."""
+    for price in ("2", "3", "4", "4"):
+        fields = {"name": f"At {price}", "seat": Seat(id=3), "price": Decimal(price)}
+        deals.create(DemandDeal, DemandDeal.model_construct(**fields))
+    desk = visit("deals", slicer=SOLD)
+    clean(desk.button(key="packages_from_csv_open").click().run())
+    upload = desk.session_state["packages_from_csv"]
+    upload.wanted = planned(deals, ODD).wanted
+    upload.job = CsvJob(upload.wanted)
+    clean(desk.run())
+    country = ("Narnia beyond the Wardrobe and far away " * 4).strip()
+    assert desk.warning[-1].value.replace("\\", "").splitlines() == [
+        f"- Line 3: Country '{country}' is not in the report.",
+        "- Line 3: Size '3000x25' is not known, and the report can't be asked.",
+        "- Line 3: dates wholly in the past: it ends on 2024-04-01 and never delivers.",
+        "- Line 4: a price of 25, more than 5 times the upper quartile of this seat's deals (4) (USD CPM).",
+    ]
+    assert "- Line 2: This name is taken (1)." in desk.info[-1].value.replace("\\", "").splitlines()
+    [confirm] = desk.checkbox
+    assert confirm.label == "Confirm these 4 points"
+    assert desk.button(key="packages_csv_create").disabled
+    clean(confirm.check().run())
+    clean(desk.button(key="packages_csv_create").click().run())
+    assert "4 packages and 2 deals created" in desk.success[0].value

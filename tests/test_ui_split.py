@@ -13,8 +13,9 @@ from conftest import COUNTRIES, LAST_DAY, small_rows
 from lib.reporting.answers import Audience, Precision, Total
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, DataField, Filter, InfoQuery, KeyField, Order, Slicer
+from lib.ui.audience import split as split_screen
 from lib.ui.audience import split_board, split_charts, split_table
-from lib.ui.charts import heatmap
+from lib.ui.charts import heatmap, numbers
 from lib.ui.charts.change import Change
 from lib.ui.charts.heatmap import Grid
 from lib.ui.charts.numbers import Numbers
@@ -150,6 +151,39 @@ def test_errors_are_shown_where_there_are_any() -> None:
     table = split_table.table(split(sampled([6, 4], off=5, n_eff=50)), [], ENGLISH).frame
     np.testing.assert_allclose(table["±, %"], [0, 5, 5, np.nan])
     assert "±, %" not in split_table.table(split(answer({"1": 6}, 6)), [], ENGLISH).frame
+
+
+def test_a_count_of_a_sample_is_a_lower_bound() -> None:
+    """The number of rows of a sample is said to be at least so many; an exact one stands as it is."""
+    few = sampled([6, 4], off=5, n_eff=12)
+    assert split_screen.counted(few, 2, ENGLISH) == "2 of at least 9 rows"
+    assert split_screen.counted(few, 9, ENGLISH) == "At least 9 rows"
+    exact = replace(few, precision=Precision(1000, 1000))
+    assert split_screen.counted(exact, 2, ENGLISH) == "2 of 9 rows"
+    assert split_screen.counted(exact, 9, ENGLISH) == "9 rows"
+
+
+def test_total_and_others_have_their_change() -> None:
+    """Of 10 against 8 in all, rows of 7 against 4 leave 3 against 4: -25 %; the total rose by 25 %."""
+    now, before = answer({"1": 6, "2": 1}, 10, found=5), answer({"1": 4}, 4)
+    whole = Compared(answer({"": 10}, 10), answer({"": 8}, 8))
+    rows = replace(split(now, before), whole=whole)
+    table = split_table.table(rows, [], ENGLISH)
+    np.testing.assert_allclose(table.frame["Change, %"], [25, 50, np.nan, -25])
+    assert [changed.is_certain for changed in table.changes] == [True] * 4
+    vague = replace(whole, before=replace(whole.before, precision=Precision(10, 100)))
+    grey = split_table.table(replace(rows, whole=vague), [], ENGLISH)
+    assert [changed.is_certain for changed in grey.changes] == [False, True, True, False]
+
+
+def test_a_relative_change_of_a_rate_says_so() -> None:
+    """Of a rate the column's title says that the change is relative; of a sum there is nothing to say."""
+    rate = DataField(name="imps", description="Win rate", formula="100 * a / b", display_pattern="#%")
+    rows = replace(split(answer({"1": 6}, 6), answer({"1": 5}, 5)), field=rate)
+    titles = [column.title for column in split_table.table(rows, [], ENGLISH).columns]
+    assert "Relative change, %" in titles
+    assert numbers.change_title(IMPS) == "Change, %"
+    assert ENGLISH.signed(0.314, rate.model_copy(update={"display_precision": 2})) == "+0.31 points"
 
 
 def test_doubts_are_said() -> None:

@@ -17,7 +17,7 @@ from lib import connect
 from lib.alerts.watch import Watch
 from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
-from lib.ui.frame.markdown import plain
+from lib.ui.frame.markdown import EMPTY, plain
 from lib.ui.question import link
 from lib.ui.slicers import view_figures
 from lib.views import Kept, SavedView
@@ -44,7 +44,7 @@ def kept(settings: Settings) -> Keeper:
 def texts(desk: AppTest) -> str:
     """All that is written in Markdown and captions, as a reader sees it."""
     written = "\n".join(one.value for one in [*desk.markdown, *desk.caption])
-    return written.replace("\\", "").replace("\u2060", "")
+    return written.replace(EMPTY, "").replace("\\", "")
 
 
 def card(desk: AppTest, view: SavedView) -> dict[str, tuple[str, str]]:
@@ -103,7 +103,7 @@ def test_what_fires_stands_on_the_views_card(settings: Settings, kept: Keeper) -
     (said,) = [
         one.value for one in desk.get_by_key(f"view_figures_{made.id}").markdown if "above" in one.value
     ]
-    plain = said.replace("\\", "").replace("\u2060", "")
+    plain = said.replace(EMPTY, "").replace("\\", "")
     assert "Impressions above 100 · now 120 · since 21 Nov 2026, 14:05 UTC" in plain
 
 
@@ -141,4 +141,16 @@ def block(desk: AppTest) -> list[str]:
     except KeyError:
         return []
     lines = [one.value for one in [*found.markdown, *found.caption]]
-    return [line.replace("\\", "").replace("\u2060", "").replace("*", "") for line in lines]
+    return [line.replace(EMPTY, "").replace("\\", "").replace("*", "") for line in lines]
+
+
+def test_a_view_that_no_longer_fits(kept: Keeper) -> None:
+    """Where a filter or field of a view is gone, its card names it, and shows no figures without it."""
+    for name, params in (("filter", {"is.os": "ios"}), ("field", {"field": "spend"})):
+        kept("manager").views.save("demo", "delivery", name, {**LAST_WEEK, **params}, is_shared=False)
+    fits = kept("manager").views.save("demo", "delivery", "fits", {**LAST_WEEK}, is_shared=False)
+    desk = of_delivery("slicers")
+    views = kept("manager").views.of("demo", "delivery")
+    assert [view.name for view in views if card(desk, view)] == [fits.name]
+    assert "Left out the filter on os: delivery has no such key field." in texts(desk)
+    assert "Left out the data field spend: delivery has none of that name." in texts(desk)

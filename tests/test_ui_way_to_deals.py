@@ -50,7 +50,11 @@ def test_only(match: Match, values: tuple[str, ...], number: int | None) -> None
 def test_a_dialog_that_was_left(visit: Visit) -> None:
     """A dialog of Deals that was left for another screen does not open again; the button opens it."""
     desk = visit("deals", slicer=SOLD)
-    for key, mark in (("deals_overlap", "overlap_of"), ("deals_dead", "dead_targets_shown")):
+    for key, mark in (
+        ("deals_overlap", "overlap_of"),
+        ("deals_dead", "dead_targets"),
+        ("deals_undo_open", "deals_undo"),
+    ):
         desk = clean(desk.button(key=key).click().run())
         assert mark in desk.session_state
         desk.switch_page("../pages/lists.py")

@@ -225,7 +225,7 @@ def test_a_missing_or_unknown_mapping_is_refused(warehouse: Warehouse) -> None:
         pass
 
 
-@pytest.mark.parametrize("name", ["München Süd", "..", ".hidden", "a%2Fb", "a:b?", "CON"])
+@pytest.mark.parametrize("name", ["München Süd", "...", ".hidden", "a%2Fb", "a:b?", "CON"])
 def test_any_name_is_a_safe_folder(warehouse: Warehouse, name: str) -> None:
     """Names come back as given and never leave the root."""
     with warehouse.writer(name, name, definition()) as writer:
@@ -235,13 +235,14 @@ def test_any_name_is_a_safe_folder(warehouse: Warehouse, name: str) -> None:
     assert warehouse.open(name, name).folder.resolve().is_relative_to(warehouse.root.resolve())
 
 
-@pytest.mark.parametrize("name", ["", " a", "a/b", "*", "a\nb", "x" * 81, "a\\b"])
+@pytest.mark.parametrize("name", ["", " a", "a/b", "*", "a\nb", "x" * 81, "a\\b", ".", ".."])
 def test_other_names_are_refused(warehouse: Warehouse, name: str) -> None:
     """A name that can't be a folder or a grant is refused for writing, and unknown for reading."""
-    with pytest.raises(BadRequest), warehouse.writer("p", name, definition()):
-        pass
-    with pytest.raises(AccessError):
-        warehouse.open("p", name)
+    for place in (("p", name), (name, "s")):
+        with pytest.raises(BadRequest), warehouse.writer(*place, definition()):
+            pass
+        with pytest.raises(AccessError):
+            warehouse.open(*place)
 
 
 def test_many_days_need_few_open_files(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,21 +3,19 @@
 import math
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from lib import connect
 from lib.alerts import noise
 from lib.alerts.verdict import Verdict
 from lib.people import Person
-from lib.reporting import dates
-from lib.reporting.answers import Audience
+from lib.reporting import watched
 from lib.reporting.dates import Days
-from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery, InfoQuery, Slicer
+from lib.reporting.models import AudienceQuery, InfoQuery, Slicer
+from lib.reporting.watched import Figure, FigureUnavailable
 from lib.settings import Settings
 from lib.views import Alert, SavedView
 from lib.wire.errors import AccessError, DeadlineExceeded, TrancheError, Unanswered
-
-DAY = timedelta(days=1)
 
 
 class ReadView(Protocol):
@@ -35,17 +33,6 @@ class ReadView(Protocol):
 Read = Callable[[Mapping[str, str], Slicer, str, str], ReadView]
 
 
-class Figure(NamedTuple):
-    """A figure, and the larger side of its 95 % range: 0 if exact, infinite where it is not known."""
-
-    value: float
-    side: float
-
-
-class _Unknown(Exception):
-    """Nothing can be said of the figure; the text is why, as a sentence."""
-
-
 def checked(alert: Alert, settings: Settings, read: Read) -> Verdict:
     """The alert's verdict now. Failures of a service or a person become verdicts; they are not raised."""
     person = _owner(alert, settings)
@@ -59,8 +46,8 @@ def checked(alert: Alert, settings: Settings, read: Read) -> Verdict:
         return _of_view(alert, view, clients, read)
     except AccessError:
         return _lost(alert)
-    except _Unknown as unknown:
-        return Verdict(problem=str(unknown))
+    except FigureUnavailable as unavailable:
+        return Verdict(problem=str(unavailable))
     except Unanswered:
         return Verdict(problem="The service did not answer in time.")
     except DeadlineExceeded:
@@ -88,16 +75,15 @@ def _of_view(alert: Alert, view: SavedView, clients: connect.Clients, read: Read
     about = {"project_name": view.project, "slicer_name": view.slicer}
     slicer = clients.reporting.info(InfoQuery(**about))
     if alert.field not in {field.name for field in slicer.data_fields}:
-        raise _Unknown(f"{view.slicer} has no data field {alert.field} any more.")
+        raise FigureUnavailable(f"{view.slicer} has no data field {alert.field} any more.")
     reading = read(view.params, slicer, view.project, view.slicer)
     if reading.left_out:
-        raise _Unknown(f"The view no longer fits: {' '.join(reading.left_out)}")
-    days = _complete(reading.query, slicer)
+        raise FigureUnavailable(f"The view no longer fits: {' '.join(reading.left_out)}")
+    days = watched.complete_days(reading.query, slicer)
 
     def figure(of: Days) -> Figure:
-        return _figure(
-            clients.reporting.audience(_question(reading.query, alert.field, of), slicer), alert.field
-        )
+        asked = watched.total_query(reading.query, alert.field, of)
+        return watched.figure(clients.reporting.audience(asked, slicer), alert.field)
 
     found = figure(days)
     return _changed(found, days, slicer, figure) if alert.rule == "changed" else _bounded(alert, found)
@@ -106,7 +92,7 @@ def _of_view(alert: Alert, view: SavedView, clients: connect.Clients, read: Read
 def _bounded(alert: Alert, found: Figure) -> Verdict:
     """Past a bound is an estimate only with its whole 95 % range."""
     if math.isinf(found.side):
-        raise _Unknown("The figure is based on too few records.")
+        raise FigureUnavailable("The figure is based on too few records.")
     bound = alert.bound or 0.0
     is_past = found.value - found.side > bound if alert.rule == "above" else found.value + found.side < bound
     return Verdict("firing" if is_past else "ok", found.value)
@@ -117,7 +103,7 @@ def _changed(found: Figure, days: Days, slicer: Slicer, figure: Callable[[Days],
     past = [figure(of) for of in earlier(days, slicer)]
     bounds = noise.usual([one.value for one in past])
     if bounds is None or math.isinf(found.side) or any(math.isinf(one.side) for one in past):
-        raise _Unknown(
+        raise FigureUnavailable(
             f"Too little to compare with: the same weekdays of {noise.FEWEST} earlier periods are needed, "
             "with figures that vary."
         )
@@ -134,39 +120,3 @@ def earlier(days: Days, slicer: Slicer) -> list[Days]:
     step, first = timedelta(weeks=-(-length // 7)), date.fromisoformat(slicer.first_date)
     shifts = (n * step for n in range(1, noise.MOST + 1))
     return [(days[0] - by, days[1] - by) for by in shifts if days[0] - by >= first]
-
-
-def _complete(query: AudienceQuery, slicer: Slicer) -> Days:
-    """The question's complete days; today is not over, and days whose data are to come are waited for."""
-    today = dates.today(slicer.timezone if query.timezone is None else query.timezone)
-    first, last = dates.date_range(query.start_date, query.end_date, today)
-    last = min(last, today - DAY)
-    if last < first:
-        raise _Unknown("The view's dates have no complete day.")
-    if slicer.last_date is not None and date.fromisoformat(slicer.last_date) < last:
-        raise _Unknown(f"The data of {last.isoformat()} are not there yet.")
-    return first, last
-
-
-def _question(query: AudienceQuery, field: str, days: Days) -> AudienceQuery:
-    """The view's question, of that figure's total alone."""
-    start, end = (day.isoformat() for day in days)
-    changes = {
-        "start_date": start, "end_date": end, "data_fields": (field,), "split_by": (), "order_by": (),
-        "limit": None, "offset": 0, "precision": 1, "audience_rows_limit": API_ROWS_LIMIT,
-    }  # fmt: skip
-    return query.model_copy(update=changes)
-
-
-def _figure(answer: Audience, field: str) -> Figure:
-    value = answer.total.values.get(field)
-    if value is None or not math.isfinite(value):
-        raise _Unknown("The figure has no value on these days.")
-    low, high = answer.total.low.get(field), answer.total.high.get(field)
-    is_sampled = (
-        answer.precision.is_sampled if answer.precision else answer.total.confidence_range is not None
-    )
-    if low is None or high is None:
-        return Figure(value, math.inf if is_sampled else 0.0)
-    side = max(high - value, value - low)
-    return Figure(value, side if math.isfinite(side) else math.inf)

@@ -33,7 +33,7 @@ def body(alert: Alert, found: Verdict, number: str, now: datetime, origin: str) 
             "value": found.value,
             "usual_low": found.low,
             "usual_high": found.high,
-            "link": f"{origin}/audience?{link}" if origin else None,
+            "link": f"{origin}/audience?{link}",
         },
     }
     if found.state == "lost":

@@ -1,10 +1,10 @@
 """The checker's side of the store: all alerts of a service, what was found of them, and waiting messages."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import uuid4
 
-from sqlalchemy import Connection, Engine, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, delete, insert, or_, select, update
 
 from lib.alerts.message import body
 from lib.alerts.verdict import Verdict
@@ -15,6 +15,7 @@ from lib.views.tables import alert_messages, alerts, saved_views
 from lib.wire.deadline import Deadline
 
 SECONDS, AT_ONCE = 10, 20
+LONGEST_PAUSE = timedelta(hours=1)
 WATCHED = ("view_id", "owner", "created", "field", "rule", "bound")
 
 
@@ -29,11 +30,11 @@ class Waiting:
 
 @dataclass(frozen=True)
 class AlertStore:
-    """Alerts on views of one reporting service; `origin` is the desk's public address, for links."""
+    """Alerts on views of one reporting service; `origin` is the desk's address, for links."""
 
     engine: Engine
     service: str
-    origin: str = ""
+    origin: str
 
     def everything(self) -> list[Alert]:
         """All alerts, of everybody."""
@@ -75,7 +76,7 @@ class AlertStore:
 
     def waiting(self, now: datetime) -> list[Waiting]:
         """Messages that are due, the oldest first; twenty at most."""
-        due = select(alert_messages).where(alert_messages.c.due <= now).order_by(alert_messages.c.id)
+        due = select(alert_messages).where(_is_due(now)).order_by(alert_messages.c.id)
 
         def within(connection: Connection) -> list[Waiting]:
             rows = connection.execute(due.limit(AT_ONCE))
@@ -88,7 +89,7 @@ class AlertStore:
 
         Whether nobody else had. One whose process ends amid sending is sent again: at least once.
         """
-        mine = alert_messages.c.id == message.id, alert_messages.c.due <= now
+        mine = alert_messages.c.id == message.id, _is_due(now)
 
         def within(connection: Connection) -> bool:
             return connection.execute(update(alert_messages).where(*mine).values(due=until)).rowcount == 1
@@ -111,3 +112,9 @@ class AlertStore:
             connection.execute(update(alert_messages).where(alert_messages.c.id == message.id).values(values))
 
         transact(self.engine, within, Deadline(SECONDS))
+
+
+def _is_due(now: datetime) -> ColumnElement[bool]:
+    """Whether a message's time has come, or was set before the clock was set back: no pause is that long."""
+    due = alert_messages.c.due
+    return or_(due <= now, due > now + LONGEST_PAUSE)

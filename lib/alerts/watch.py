@@ -16,10 +16,11 @@ from lib.alerts.store import AlertStore
 from lib.alerts.webhook import Webhook
 from lib.settings import Settings
 from lib.views import Alert
+from lib.views.alerts import CHECK_MINUTES, CHECK_SECONDS
 from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
-POLL_SECONDS, EVERY = 10.0, timedelta(minutes=15)
+POLL_SECONDS, EVERY = float(CHECK_SECONDS), timedelta(minutes=CHECK_MINUTES)
 Slicer = tuple[str, str]
 
 
@@ -31,8 +32,7 @@ class Watch:
         self._webhook = Webhook(settings)
         here = connect.installation(settings)
         self._warehouse = None if settings.base_url else here.warehouse
-        origin = settings.origins[0] if settings.origins else ""
-        self.store = AlertStore(here.access.store.engine, settings.base_url, origin)
+        self.store = AlertStore(here.access.store.engine, settings.base_url, settings.address)
         self._versions: dict[Slicer, str] = {}
 
     def look(self, now: datetime) -> list[Alert]:
@@ -60,8 +60,9 @@ class Watch:
         self._webhook.close()
 
     def _is_due(self, alert: Alert, versions: dict[Slicer, str], now: datetime) -> bool:
+        """Whether it was not checked lately. A check in the future was made before the clock was set back."""
         pair = alert.project, alert.slicer
-        is_new = alert.checked is None or now - alert.checked >= EVERY
+        is_new = alert.checked is None or abs(now - alert.checked) >= EVERY
         return is_new or self._versions.get(pair) != versions[pair]
 
     def _version(self, project: str, slicer: str) -> str:

@@ -11,18 +11,18 @@ from urllib.parse import urlsplit
 import httpx
 
 from lib.alerts.message import signature
-from lib.alerts.store import AlertStore, Waiting
+from lib.alerts.store import LONGEST_PAUSE, AlertStore, Waiting
 from lib.settings import Settings
 from lib.wire import call
 from lib.wire.call import Call
 from lib.wire.deadline import Deadline
 from lib.wire.errors import ServiceProblem, TrancheError
-from lib.wire.sockets import bounded
+from lib.wire.sockets import client
 
 log = logging.getLogger(__name__)
-SECONDS, CONNECT_SECONDS, MOST_OF_AN_ANSWER = 10, 5, 64 * 1024
+SECONDS, CONNECT_SECONDS = 10, 5
 CLAIMED = timedelta(minutes=5)
-PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 30, 60))
+PAUSES = *(timedelta(minutes=minutes) for minutes in (1, 5, 15, 30)), LONGEST_PAUSE
 
 
 class Webhook:
@@ -32,9 +32,8 @@ class Webhook:
         address, secret = settings.alerts_webhook, settings.alerts_secret
         self._address = "" if address is None else address.get_secret_value()
         self._secret = "" if secret is None else secret.get_secret_value()
-        verify = str(settings.ca_file) if settings.ca_file else True
         timeout = httpx.Timeout(SECONDS, connect=CONNECT_SECONDS)
-        self._http = bounded(httpx.Client(timeout=timeout, verify=verify, follow_redirects=False))
+        self._http = client(self._address, settings.ca_file, timeout=timeout)
 
     @property
     def is_set(self) -> bool:
@@ -72,19 +71,20 @@ class Webhook:
         return urlsplit(self._address).hostname or ""
 
     def _sent(self, message: Waiting) -> tuple[str, bool]:
-        """Why the message was not taken, empty if it was; and whether somebody was there."""
+        """Why the message was not taken, empty if it was; and whether somebody was there.
+
+        The status is all that counts: no body is read.
+        """
         sent, timestamp = message.body.encode(), int(time.time())
         headers = {
             "Content-Type": "application/json",
             "Tranche-Timestamp": str(timestamp),
             "Tranche-Signature": signature(self._secret, timestamp, sent),
         }
-        request = Call(
-            "POST", self._address, headers=headers, content=sent, deadline=Deadline(SECONDS),
-            max_bytes=MOST_OF_AN_ANSWER,
-        )  # fmt: skip
+        request = Call("POST", self._address, headers=headers, content=sent, deadline=Deadline(SECONDS))
         try:
-            answer = call.call(self._http, request)
+            with call.stream(self._http, request) as (answer, _):
+                pass
         except (ServiceProblem, TrancheError) as error:
             return type(error).__name__.lower(), False
         return ("" if answer.is_success else f"it answered {answer.status_code}"), True

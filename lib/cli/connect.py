@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 import pyarrow.parquet as pq
+from pydantic import ValidationError
 
 from lib import private
 from lib.cli.definition_file import plain_name, write_definition
@@ -23,7 +24,7 @@ from lib.reporting.warehouse import StoredSlicer, Warehouse
 from lib.reporting.warehouse.mappings import read_mapping
 from lib.reporting.warehouse.writer import refuse_mode
 from lib.settings import Settings
-from lib.wire.errors import ImportRefused
+from lib.wire.errors import BadRequest, ImportRefused
 
 Mappings = Mapping[str, Mapping[str, str]]
 INTO, MOST = "tranche_samples", 5_000_000
@@ -66,7 +67,7 @@ def connect(
     settings = Settings.load()
     connected = Connected(settings.connection_urls)
     warehouse = Warehouse(settings.warehouse, connected.current)
-    source, given = RowSource(connection=connection, table=table), _read(mappings)
+    source, given = _source(connection, table), _read(mappings)
     is_plain = definition is None and not given and not replace
     if sample and is_plain and _is_connected(warehouse, project, slicer, source):
         _write_sample(connected.live, warehouse.open(project, slicer), sample_into, sample_rows)
@@ -83,6 +84,19 @@ def connect(
     _tell_connected(stored, table)
     if sample:
         _write_sample(connected.live, stored, sample_into, sample_rows)
+
+
+def _source(connection: str, table: str) -> RowSource:
+    """The table of the connection; BadRequest for a name that a definition can't hold."""
+    try:
+        return RowSource(connection=connection, table=table)
+    except ValidationError as error:
+        what = "connection" if error.errors()[0]["loc"] == ("connection",) else "table"
+        name = connection if what == "connection" else table
+        raise BadRequest(
+            f"The name of a {what} has 1 to 200 characters, no quotes and no control characters, unlike "
+            f"{name!r}: {'name a view of it' if what == 'table' else 'choose one of the settings'}"
+        ) from None
 
 
 def _is_connected(warehouse: Warehouse, project: str, slicer: str, source: RowSource) -> bool:

@@ -16,12 +16,12 @@ from lib.cli.import_request import ImportRequest
 from lib.cli.table import table
 from lib.reporting.definition import Definition
 from lib.reporting.definition.file import read_definition
+from lib.reporting.ingest.files import Reader
 from lib.reporting.ingest.importing import ImportJob, digests, import_files, missing_columns
 from lib.reporting.ingest.inference import Hints, Inference, infer
 from lib.reporting.ingest.layout import delimiter_named
 from lib.reporting.ingest.readers import reader
 from lib.reporting.ingest.rejects import LEFT_OUT, Rejects
-from lib.reporting.ingest.rows import Reader
 from lib.reporting.warehouse import Warehouse
 from lib.reporting.warehouse.mappings import read_mapping
 from lib.reporting.warehouse.stored import StoredSlicer

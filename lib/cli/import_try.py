@@ -10,11 +10,11 @@ from lib.cli.import_run import recognised, tell_guess, tell_rejects
 from lib.cli.table import table
 from lib.reporting.definition import Definition
 from lib.reporting.definition.file import definition_yaml, read_definition
+from lib.reporting.ingest.files import Reader
 from lib.reporting.ingest.importing import refuse_missing
 from lib.reporting.ingest.inference import infer
 from lib.reporting.ingest.normalise import Normaliser
 from lib.reporting.ingest.rejects import Ending, Reject, Rejects
-from lib.reporting.ingest.rows import Reader
 from lib.reporting.warehouse.mappings import read_mapping
 
 _ROWS = 5

@@ -28,8 +28,8 @@ def serve(host: str | None, port: int | None) -> None:
     options: dict[str, Any] = {} if host is None else {"host": host}
     settings = Settings.load(**options)
     logs.log(settings.log_level, settings.log_format)
-    if locked := connect.locked_out(settings):
-        click.echo(locked, err=True)
+    for warning in connect.startup_warnings(settings):
+        click.echo(warning, err=True)
     network = settings.network if port is None else replace(settings.network, port=port)
     server.run(guarded(Compressed(connect.installation(settings).api), network), network, _ready)
 

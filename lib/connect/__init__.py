@@ -10,8 +10,11 @@ from sqlalchemy import make_url
 from lib import private
 from lib.connect.clients import Clients
 from lib.connect.opening import Installation, installation
+from lib.connect.reports import Reports
+from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.drafts import Drafts
+from lib.deals.healths import HealthStore
 from lib.deals.package_notes import PackageNotes
 from lib.deals.package_questions import PackageQuestions
 from lib.people import Person
@@ -21,7 +24,7 @@ from lib.views import Kept
 from lib.views.scope import Scope
 from lib.wire.errors import Misconfigured
 
-__all__ = ["Clients", "Installation", "connect", "installation", "locked_out", "one_desk"]
+__all__ = ["Clients", "Installation", "Reports", "connect", "installation", "one_desk", "startup_warnings"]
 SLICER_SECONDS = 60
 
 
@@ -41,7 +44,9 @@ def connect(person: Person, settings: Settings, session_id: str = "") -> Clients
         Drafts(here.access.store.engine, settings.curate_url, person),
         PackageQuestions(here.access.store.engine, settings.curate_url, settings.base_url, person),
         PackageNotes(here.access.store.engine, settings.curate_url, person),
+        BulkActions(here.access.store.engine, settings.curate_url, person),
         Kept(Scope(here.access.store.engine, settings.base_url, person), settings.curate_url),
+        None if settings.curate_url else HealthStore(here.access.store.engine),
         settings.base_url,
         settings.curate_url,
         0 if here.lines.reporting is None else SLICER_SECONDS,
@@ -69,15 +74,20 @@ def one_desk(settings: Settings) -> Iterator[None]:
         yield
 
 
-def locked_out(settings: Settings) -> str:
-    """A sentence about people who still have the demo password outside demo mode; empty if there are none."""
-    names = installation(settings).people.locked()
-    if not names:
-        return ""
-    return (
-        f"Demo mode is off, and {', '.join(names)} can't sign in or use tokens: everybody knows their "
-        "password. Give each another (tranche user password NAME) or remove them (tranche user remove NAME)."
-    )
+def startup_warnings(settings: Settings) -> Iterator[str]:
+    """Sentences for whoever starts the desk: who can't sign in, and what a setting leaves open."""
+    if names := installation(settings).people.locked():
+        yield (
+            f"Demo mode is off, and {', '.join(names)} can't sign in or use tokens: everybody knows their "
+            "password. Give each another (tranche user password NAME) or remove them (tranche user remove "
+            "NAME)."
+        )
+    if settings.origins and not settings.trusted_proxies:
+        yield (
+            "origins is set and trusted_proxies is empty: if people come through a proxy, all seem to come "
+            "from its address. Wrong passwords of one then slow down the others, and the audit log has the "
+            "proxy's address. Set trusted_proxies to the address of the proxy."
+        )
 
 
 def _reporting(here: Installation, person: Person, session_id: str) -> Reporting:
@@ -89,7 +99,9 @@ def _reporting(here: Installation, person: Person, session_id: str) -> Reporting
 
 def _deals(here: Installation, person: Person) -> Deals:
     elsewhere = here.lines.deals
-    return Deals(here.http, here.passes.of(person, "deals")) if elsewhere is None else elsewhere.of(person)
+    return (
+        Deals(here.http, here.passes.of(person, "deals"), ONCE) if elsewhere is None else elsewhere.of(person)
+    )
 
 
 def _slicers(here: Installation) -> Iterable[tuple[str, str]]:

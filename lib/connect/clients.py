@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.drafts import Drafts
+from lib.deals.healths import HealthStore
 from lib.deals.package_notes import PackageNotes
 from lib.deals.package_questions import PackageQuestions
 from lib.reporting.client import Reporting
@@ -15,8 +17,10 @@ from lib.views import Kept
 class Clients:
     """The clients of one person: one per API, the slicers (project, name) that they may see, their draft.
 
+    `healths` is the stored health of deals; None for a remote deals service, whose deals are not stored.
     `package_questions` are the questions that packages came from, `package_notes` their owners and notes,
-    `kept` saved views and notes on dates: all in the desk's own database whatever service answers.
+    `bulk_actions` what can be undone, `kept` saved views and notes on dates: all in the desk's own database
+    whatever service answers.
     `reporting_address` and `deals_address` say where a remote service is; empty for one of this process.
     What a slicer is may be kept for `slicer_seconds` before it is asked again. `currency` and `price_unit`
     are those of prices.
@@ -28,7 +32,9 @@ class Clients:
     drafts: Drafts
     package_questions: PackageQuestions
     package_notes: PackageNotes
+    bulk_actions: BulkActions
     kept: Kept
+    healths: HealthStore | None = None
     reporting_address: str = ""
     deals_address: str = ""
     slicer_seconds: float = 0

@@ -8,13 +8,15 @@ from typing import Any
 
 import httpx
 from fastapi import FastAPI
+from starlette.requests import cookie_parser
 
 from lib import operations
 from lib.connect import parts
 from lib.connect.parts import Lines
 from lib.people import People
 from lib.people.company import Company
-from lib.people.secret import public_name, secret
+from lib.people.cookies import Cookies
+from lib.people.secret import secret
 from lib.people.sessions import Sessions
 from lib.reporting import routes as service
 from lib.reporting.connected import Connected
@@ -26,6 +28,7 @@ from lib.tokens.access import Access
 from lib.tokens.company import company_of, streamlit_secrets
 from lib.tokens.passes import Passes
 from lib.wire.apis import api
+from lib.wire.errors import DeadlineExceeded, StoreUnavailable
 from lib.wire.transport import InProcess
 
 GRACE_SECONDS = 10
@@ -36,24 +39,34 @@ _opening = threading.Lock()
 class Installation:
     """Resources that a process opens once: people, sign-ins, tokens, slicers, and the APIs over them.
 
-    `cookie_key` and `cookie_name` belong to the cookie of a sign-in, the same at all desks over a database.
+    `cookies` are those of a sign-in, with the same key and names at all desks over a database.
     `company` is the company sign-in, if there is one; `secrets` is what Streamlit has to know of it.
     """
 
     settings: Settings
     people: People
     sessions: Sessions
-    cookie_key: str
-    cookie_name: str
+    cookies: Cookies
     company: Company | None
     secrets: dict[str, dict[str, Any]] = field(repr=False)
     access: Access
     warehouse: Warehouse
+    reporting: ReportingService
     api: FastAPI
     http: httpx.Client
     passes: Passes
     lines: Lines
     meter: operations.Meter
+
+    def has_session(self, cookies: str) -> bool:
+        """Whether the browser with these cookies (the header) is signed in.
+
+        Without the database that can't be known: the signature then counts.
+        """
+        try:
+            return self.cookies.person(cookies) is not None
+        except (StoreUnavailable, DeadlineExceeded):
+            return self.cookies.sign_in(cookie_parser(cookies)) is not None
 
 
 def installation(settings: Settings) -> Installation:
@@ -65,13 +78,13 @@ def installation(settings: Settings) -> Installation:
 @lru_cache(maxsize=8)
 def _opened(settings: Settings) -> Installation:
     access = Access.of(settings)
-    key = secret(access.store.engine, "cookie")
     connected = Connected(settings.connection_urls)
     warehouse = Warehouse(settings.warehouse, connected.current)
     passes = Passes(access, settings)
     lifetime = timedelta(seconds=settings.token_seconds)
     answering = ReportingService(warehouse, access, settings, connected=connected, is_exempt=passes.made)
     sessions = Sessions(access.people)
+    cookies = Cookies(secret(access.store.engine, "cookie"), sessions)
     meter = parts.usage_meter(settings, answering, sessions)
     lines = parts.remote_lines(settings, access)
     tokens = token_service.routes(access, settings.services.values(), lifetime)
@@ -89,12 +102,12 @@ def _opened(settings: Settings) -> Installation:
         settings=settings,
         people=access.people,
         sessions=sessions,
-        cookie_key=key,
-        cookie_name=public_name("tranche", key),
+        cookies=cookies,
         company=company_of(settings, access.people),
         secrets=streamlit_secrets(settings, access.store.engine),
         access=access,
         warehouse=warehouse,
+        reporting=answering,
         api=app,
         http=httpx.Client(
             transport=InProcess(app),

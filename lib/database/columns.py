@@ -73,4 +73,4 @@ class Document(TypeDecorator[Any]):
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
         """From text."""
-        return None if value is None else exact.loads(value.encode())
+        return [] if value == "[]" else None if value is None else exact.loads(value.encode())

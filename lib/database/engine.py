@@ -81,11 +81,32 @@ def _prepare(path: Path) -> None:
     try:
         with private.locked(path):
             if not path.exists():
-                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, private.FILE_MODE))
-            with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as connection:
-                connection.execute("PRAGMA journal_mode=WAL")
+                _create(path)
+            elif path.stat().st_size == 0:
+                raise Misconfigured(
+                    f"database_url: {path} is empty, which it never is once Tranche has made it. Restore it "
+                    "from a backup; or remove it, to start without people, tokens and deals"
+                )
+            _use_log(path)
     except (OSError, sqlite3.Error) as error:
         raise Misconfigured(f"database_url: {path} can't be used: {error}") from error
+
+
+def _create(path: Path) -> None:
+    """Make the file beside its place: whoever is killed meanwhile leaves no empty one there."""
+    fresh = path.with_name(f".{path.name}.new")
+    fresh.unlink(missing_ok=True)
+    os.close(os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, private.FILE_MODE))
+    try:
+        _use_log(fresh)
+        path.hardlink_to(fresh)
+    finally:
+        fresh.unlink()
+
+
+def _use_log(path: Path) -> None:
+    with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
 
 
 def _configure(connection: sqlite3.Connection, entry: ConnectionPoolEntry) -> None:

@@ -14,7 +14,7 @@ from sqlalchemy.exc import TimeoutError as PoolExhausted
 from lib.database.engine import DEADLINE, writing
 from lib.database.failures import Failure, failure
 from lib.wire.deadline import Deadline
-from lib.wire.errors import DeadlineExceeded, StoreUnavailable
+from lib.wire.errors import DeadlineExceeded, StoreAway, StoreUnavailable
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -67,10 +67,13 @@ def explained() -> Iterator[None]:
 
 def _unavailable(error: DBAPIError | PoolExhausted) -> StoreUnavailable:
     log.error("The database failed: %s", error.orig if isinstance(error, DBAPIError) else error)
-    return StoreUnavailable(REASONS.get(failure(error), REASONS[Failure.LOCKED]))
+    kind = failure(error)
+    unavailable = StoreAway if kind in _AWAY else StoreUnavailable
+    return unavailable(REASONS.get(kind, REASONS[Failure.LOCKED]))
 
 
 _PASSING = frozenset({Failure.UNDONE, Failure.LOCKED})
+_AWAY = _PASSING | {Failure.LOST, Failure.STOPPED}
 
 
 def _repeated(attempt: Callable[[], Result], deadline: Deadline, again: frozenset[Failure]) -> Result:

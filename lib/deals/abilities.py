@@ -27,10 +27,11 @@ class Abilities:
 
     `lists` says that lists and single reads of every entity exist: without them the desk has what was made
     or seen here. `finds`: lists are searched, filtered, ordered and counted by linked entities too, and by
-    `meaning`, as our own service does. `syncs`: it tells what the DSPs of its deals report. `fees` are our
-    fee types that may be offered, with their words; without any, no fee is. `repeats`: a creation may be
-    asked for again with its idempotency key, and happens once. `refuses` is a sentence why nothing at all
-    may be changed; empty if it may.
+    `meaning`, as our own service does. `syncs`: it tells what the DSPs of its deals report. `is_own`: it is
+    the desk's own, which also filters and orders deals by health, and changes several all or none. `fees` are
+    our fee types that may be offered, with their words; without any, no fee is. `repeats`: a creation may be
+    asked for again with its idempotency key, and happens once. `refuses` is a sentence why nothing at all may
+    be changed; empty if it may.
     """
 
     creates: frozenset[str] = ALL
@@ -40,6 +41,7 @@ class Abilities:
     finds: bool = True
     history: bool = True
     syncs: bool = True
+    is_own: bool = True
     fees: Mapping[int, str] = field(default_factory=lambda: FEE_TYPES)
     repeats: bool = True
     refuses: str = ""

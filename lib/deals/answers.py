@@ -55,9 +55,12 @@ ANSWERS: dict[str, Schema] = {
     "domain_lists": an_object(NAMED | {"domains": a_list(TEXT)} | STAMPS),
     "app_lists": an_object(NAMED | {"apps": a_list(TEXT)} | STAMPS),
 }
+WARNINGS = a_list(TEXT) | {
+    "description": "What is valid and probably a slip, in sentences; left out without any. An extension."
+}
 CHANGED_ONE = an_object(
     {"id": ID, "status": {"type": "integer", "description": "204, or the code that it would answer alone"}},
-    {"error": {"type": "object", "description": "The body of that refusal"}},
+    {"error": {"type": "object", "description": "The body of that refusal"}, "warnings": WARNINGS},
 )
 COUNTED = "Filter → value → how many; only where `counts` asks for it. An extension."
 FIELDS: Schema = {"type": ["object", "null"]}
@@ -66,10 +69,15 @@ CHANGE = an_object(
 )
 
 
+def with_warnings(schema: Schema) -> Schema:
+    """The answer to a creation."""
+    return schema | {"properties": schema["properties"] | {"warnings": WARNINGS}}
+
+
 def page_of(schema: Schema) -> Schema:
     """A page of a list."""
     counts = {"type": "object", "additionalProperties": {"type": "object"}, "description": COUNTED}
     return an_object(
         {"count": {"type": "integer"}, "next": NO_TEXT, "previous": NO_TEXT, "results": a_list(schema)},
-        {"counts": counts},
+        {"counts": counts, "etags": {"type": "object", "additionalProperties": {"type": "string"}}},
     )

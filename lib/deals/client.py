@@ -1,6 +1,7 @@
 """The client of the deals API: the same verbs for every entity, over any transport."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar, overload
@@ -25,7 +26,7 @@ from lib.deals.refusals import refusal
 from lib.deals.sync.models import BuyerSeat
 from lib.wire import call, exact
 from lib.wire.credential import Credential, credential, in_the_name_of
-from lib.wire.errors import BadRequest, DealsError, Unsupported
+from lib.wire.errors import BadRequest, DealsError, NotFound, Unsupported
 
 PATH = "/api"
 JSON = "application/json"
@@ -44,6 +45,8 @@ class Deals:
 
     An entity is named by its model (`SupplyPackage`) or its path name (`"supply_deals"`, see ENTITIES).
     """
+
+    _takes_many = True  # until the service says that it does not
 
     def __init__(
         self,
@@ -66,7 +69,6 @@ class Deals:
         self._http, self._credential, self._patience = http, credential(token), patience
         self._header, self._scheme = header, scheme
         self._codec = codec
-        self._takes_many = True
         self.abilities = replace(abilities or Abilities(), repeats=honours_keys)
 
     @overload
@@ -146,33 +148,60 @@ class Deals:
             self._codec, self._ask("PUT", _path(SupplyPackage, package_id), body=body, headers=headers)
         )
 
-    def change_many(
-        self, entity: Entity[Any], ids: Sequence[int], fields: Mapping[str, Any]
+    def change_all(
+        self, entity: Entity[Any], changes: Mapping[int, Mapping[str, Any]], etags: Mapping[int, str]
     ) -> dict[int, str]:
-        """Change the same plain fields of several; returns the reasons of those that were refused, by id.
+        """Change plain fields of several, all or none, unless one was changed since its ETag was read.
+
+        Returns the reasons of all if one was refused. Unsupported where a service is not known to do that.
+        """
+        self.abilities.check("change", model_of(entity).entity)
+        if not self.abilities.is_own:
+            raise Unsupported("This service does not change several at once, all or none")
+        body = [
+            {"id": one, "etag": etags[one], **self._codec.write(sent(fields))}
+            for one, fields in changes.items()
+        ]
+        answer = self._ask("PUT", f"{_path(entity)}?atomic=true", body=body)
+        return reading.refused(self._codec, answer)
+
+    def change_each(self, entity: Entity[Any], changes: Mapping[int, Mapping[str, Any]]) -> dict[int, str]:
+        """Change plain fields of several, by id; returns the reasons of those that were refused, by id.
 
         One request where the service takes several at once (an extension of ours), else one for each. After
         DeadlineExceeded and ServiceProblem it is open which were changed.
         """
         self.abilities.check("change", model_of(entity).entity)
         if self._takes_many and self.abilities.finds:
-            body = [{"id": one, **self._codec.write(sent(fields))} for one in ids]
+            body = [{"id": one, **self._codec.write(sent(fields))} for one, fields in changes.items()]
             try:
                 return reading.refused(self._codec, self._ask("PUT", _path(entity), body=body))
             except BadRequest:
                 self._takes_many = False
-        return self._one_by_one(entity, ids, fields)
-
-    def _one_by_one(
-        self, entity: Entity[Any], ids: Sequence[int], fields: Mapping[str, Any]
-    ) -> dict[int, str]:
         refused: dict[int, str] = {}
-        for one in ids:
+        for one, fields in changes.items():
             try:
                 self.change(entity, one, fields)
             except (DealsError, BadRequest) as error:
                 refused[one] = error.reason
         return refused
+
+    def get_many(
+        self, entity: Entity[Any], ids: Sequence[int], *, with_etags: bool = False
+    ) -> dict[int, Any]:
+        """Those of these ids that are there, as they are now: 50 at most, in one request where that works.
+
+        With ETags, which lists don't have, it is one for each.
+        """
+        if ids and not with_etags and self._takes_many and self.abilities.finds:
+            return {
+                one.id or 0: one for one in self.list(model_of(entity), id=[*ids], limit=LARGEST_PAGE).results
+            }
+        found: dict[int, Any] = {}
+        for one in ids:
+            with suppress(NotFound):
+                found[one] = self.get(model_of(entity), one)
+        return found
 
     def remove(self, entity: Entity[Any], entity_id: int, if_match: str | None = None) -> None:
         """Delete it. InUse names what depends on it."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lib.deals import failures, several
-from lib.deals.answers import ANSWERS, CHANGE, CHANGED_ONE, page_of
+from lib.deals.answers import ANSWERS, CHANGE, CHANGED_ONE, page_of, with_warnings
 from lib.deals.examples import CHANGED, CREATED, Examples
 from lib.deals.queries import DEFAULT_LIMIT, LARGEST_LIMIT
 from lib.deals.store import listing
@@ -28,6 +28,7 @@ NOTES = {
     "change_packages": "A newly selected seat gets a demand deal; one that has a deal can't be deselected.",
 }
 MANY = "A list of changes, each with its id: one that is refused leaves the others changed. An extension."
+WARNED = "What is valid and probably a slip: a JSON list of sentences, in ASCII. An extension."
 EXTENSION = "Latest first; it stays when the entity is removed. An extension."
 ORDERS = "Another entity goes by its name, a supply package's price is the lowest of its deals."
 SEARCH_OF_OTHERS = (
@@ -46,6 +47,12 @@ COUNTS = (
     "Adds `counts`: how many entities have each value of these filters, whatever those filters are set to "
     "themselves; comma-separated. An extension. One or more of"
 )
+REPORT = (
+    "The slicer, as project/slicer, that `health` is computed from: without it by what deals say themselves. "
+    "An extension."
+)
+ETAGS = "Adds `etags`: the ETag of each entity of the page, by id. An extension."
+ATOMIC = "All are refused if one is: the others then have the status 424."
 FIRST = {
     "list": "{}s",
     "get": "A {}",
@@ -85,6 +92,8 @@ def _parameters(entity: str, verb: str) -> list[Schema]:
         ]
     if verb == "list":
         found += _finding(entity)
+    if verb == "change_many":
+        found.append(_query("atomic", {"type": "boolean", "description": ATOMIC}))
     if verb in ("create", "change"):
         found.append(
             _header(
@@ -111,6 +120,9 @@ def _finding(entity: str) -> list[Schema]:
     if offer.kinds:
         meaning = TEXT | {"pattern": f"^[^\\s:]+:({'|'.join(offer.kinds)}):.+$"}
         found.append(_query("meaning", {"type": "array", "items": meaning, "description": MEANING}))
+    found.append(_query("etags", {"type": "boolean", "description": ETAGS}))
+    if offer.has_health:
+        found.append(_query("report", TEXT | {"pattern": "^([^/]+/.+)?$", "description": REPORT}))
     if offer.counted:
         counts = f"{COUNTS} {', '.join(offer.counted)}."
         found.append(_query("counts", TEXT | {"pattern": _names([*offer.counted]), "description": counts}))
@@ -152,8 +164,9 @@ def _many(schema: Schema, examples: Examples) -> Schema:
     """The body of a change of several."""
     fields = {name: field for name, field in schema["properties"].items() if name != NEW_DEALS}
     id_ = {"type": "integer", "minimum": 1, "maximum": LARGEST_ID}
-    one = schema | {"properties": {"id": id_, **fields}}
-    several_ = {"type": "array", "items": one | {"required": ["id"]}, "minItems": 1, "maxItems": several.MOST}
+    one = schema | {"properties": {"id": id_, "etag": TAG["schema"], **fields}}
+    several_ = a_list(one | {"required": ["id"]})
+    several_ |= {"minItems": 1, "maxItems": several.MOST, "uniqueItems": True}
     shown = {name: (summary, [{"id": 1, **value}]) for name, (summary, value) in examples.items()}
     content = {"schema": several_, "examples": _shown(shown)}
     return {"requestBody": {"required": True, "content": {"application/json": content}}}
@@ -181,13 +194,15 @@ def _success(entity: str, verb: str) -> dict[int | str, Any]:
         content = {"application/json": {"schema": results}}
         return {200: {"description": "The result of each, in the order of the list", "content": content}}
     if verb == "change":
-        return {204: {"description": "It is changed", "headers": {"ETag": TAG}}}
+        headers = {"ETag": TAG, "Tranche-Warnings": {"description": WARNED, "schema": TEXT}}
+        return {204: {"description": "It is changed", "headers": headers}}
     if verb in ("list", "history"):
         schema = page_of(ANSWERS[entity] if verb == "list" else CHANGE)
         return {200: {"description": "A page", "content": {"application/json": {"schema": schema}}}}
     content = {"application/json": {"schema": ANSWERS[entity]}}
     if verb == "get":
         return {200: {"description": f"The {called}", "headers": {"ETag": TAG}, "content": content}}
+    content = {"application/json": {"schema": with_warnings(ANSWERS[entity])}}
     headers = {
         "ETag": TAG,
         "Location": {"description": "Where it is", "schema": TEXT},

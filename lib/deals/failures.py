@@ -29,6 +29,8 @@ def of(verb: str, called: str) -> dict[int | str, Any]:
         429: _detail("Too many requests", "More than 60 requests a minute; try again in 12 seconds")
         | {"headers": RETRY},
         500: _detail("A failure of the service", "The service had an internal error"),
+        503: _detail("The database is away", "The database can't be reached right now; nothing was changed")
+        | {"headers": RETRY},
         504: _detail("The request is too large, or took too long", "The database did not answer in time"),
     }
     if verb in ("create", "change", "change_many", "remove"):

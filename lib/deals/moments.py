@@ -46,7 +46,8 @@ def read(text: str) -> datetime:
 
 def write(moment: datetime) -> str:
     """`2026-11-20 09:00:00+0100`."""
-    return moment.strftime("%Y-%m-%d %H:%M:%S%z")
+    text = moment.isoformat(" ", "seconds")
+    return f"{text[:-3]}{text[-2:]}"  # several times as fast as strftime, for lists
 
 
 def offset_minutes(moment: datetime) -> int:

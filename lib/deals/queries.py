@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from lib.deals.validation import Problems
 from lib.deals.values import LARGEST_ID
-from lib.wire.errors import suggestion
+from lib.wire.text import suggestion
 
 DEFAULT_LIMIT, LARGEST_LIMIT = 50, 500
 PAGING = ("limit", "offset")
-FINDING = ("search", "ordering", "meaning", "counts")
+FINDING = ("search", "ordering", "meaning", "counts", "report", "etags")
 MEANING = re.compile(r"([^\s:]+):([a-z_]+):(.+)")
 Parameters = Sequence[tuple[str, str]]
 
@@ -21,7 +21,9 @@ class ListQuery:
     """The requested part of a list. `ordering` has pairs of (name, whether it descends).
 
     `meanings` are the values of targeting (kind, value) that a word of the search stands for, by the word in
-    lower case; `counts` are the filters by whose values the list is counted.
+    lower case; `counts` are the filters by whose values the list is counted. `report` (project, slicer) is
+    what the health of deals is read from; empty names: what they say themselves. `has_etags`: with each one's
+    ETag.
     """
 
     limit: int = DEFAULT_LIMIT
@@ -31,6 +33,8 @@ class ListQuery:
     filters: dict[str, list[str]] = field(default_factory=dict)
     meanings: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     counts: tuple[str, ...] = ()
+    report: tuple[str, str] = ("", "")
+    has_etags: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,11 +45,13 @@ class ListOffer:
     orderings: Collection[str] = ()
     counted: Collection[str] = ()
     kinds: Collection[str] = ()
+    has_health: bool = False
 
     @property
     def parameters(self) -> list[str]:
         """The names of its query parameters."""
         named = {"search": self.orderings, "ordering": self.orderings, "meaning": self.kinds}
+        named |= {"etags": self.orderings, "report": ["health"] if self.has_health else []}
         finding = [name for name, offered in (named | {"counts": self.counted}).items() if offered]
         return [*PAGING, *finding, *self.filters]
 
@@ -66,6 +72,8 @@ def query(parameters: Parameters, problems: Problems, offer: ListOffer = PAGES) 
         filters=given,
         meanings=meanings,
         counts=_counts(single["counts"], offer.counted, problems),
+        report=_report(single["report"], problems),
+        has_etags=flag(single["etags"], "etags", problems),
     )
 
 
@@ -101,6 +109,21 @@ def _number(text: str, name: str, bounds: tuple[int, int, int], problems: Proble
         return int(text)
     problems.add((name,), f"This must be a whole number from {least} to {most}.")
     return usual
+
+
+def flag(text: str, name: str, problems: Problems) -> bool:
+    """Whether a parameter says true; not without it."""
+    if text not in ("", "true", "false"):
+        problems.add((name,), "This must be true or false.")
+    return text == "true"
+
+
+def _report(text: str, problems: Problems) -> tuple[str, str]:
+    """`demo/sold` → the project and the slicer."""
+    project, slash, slicer = text.partition("/")
+    if text and not (project and slicer and slash):
+        problems.add(("report",), "This must be project/slicer.")
+    return project, slicer
 
 
 def _ordering(text: str, orderings: Collection[str], problems: Problems) -> tuple[tuple[str, bool], ...]:

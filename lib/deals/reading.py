@@ -9,7 +9,7 @@ import httpx
 from pydantic import ValidationError
 
 from lib.deals.codec import Codec, Model
-from lib.deals.models import EntityChange, WireModel
+from lib.deals.models import EntityChange, Resource, WireModel
 from lib.deals.sync.models import BuyerSeat
 from lib.wire import exact
 from lib.wire.errors import Garbled, Invalid, Unreadable
@@ -108,6 +108,12 @@ def _entity(codec: Codec, model: type[Model], body: Any, response: httpx.Respons
     return found.known_as(etag=_strong(response.headers.get("etag")), raw=body)
 
 
+def _tagged(found: Answer, etags: Mapping[str, str]) -> Answer:
+    """The entity with its ETag, where the list has it."""
+    tag = etags.get(str(getattr(found, "id", None)))
+    return found if tag is None or not isinstance(found, Resource) else found.known_as(etag=tag)
+
+
 def _strong(etag: str | None) -> str | None:
     """The ETag, if If-Match may hold it (RFC 9110, 13.1.1)."""
     return None if etag is None or etag.startswith("W/") else etag
@@ -117,6 +123,8 @@ def _page(codec: Codec, response: httpx.Response, read: Callable[[Any], Answer])
     body = json(codec, response)
     try:
         counts = {name: dict(found) for name, found in (body.get("counts") or {}).items()}
-        return Page(int(body["count"]), tuple(read(one) for one in body["results"]), counts)
+        tags = body.get("etags") or {}
+        results = (_tagged(read(one), tags) for one in body["results"])
+        return Page(int(body["count"]), tuple(results), counts)
     except (AttributeError, KeyError, TypeError, ValueError, ValidationError) as error:
         raise Unreadable("The service's list does not follow the API") from error

@@ -37,6 +37,7 @@ KINDS: dict[int, Callable[[str], TrancheError]] = {
     406: InUse,
     409: Conflict,
     500: InternalError,
+    503: InternalError,
     504: Unanswered,
 }
 

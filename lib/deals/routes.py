@@ -4,16 +4,17 @@ Requests are worked on in a pool of their own: the threads of the desk are not t
 """
 
 import asyncio
+import json
 import re
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.security import HTTPBearer
 
-from lib.deals import documentation
+from lib.deals import documentation, doubts, fields
 from lib.deals.admission import Admission
 from lib.deals.service import Asked, DealsService, ListPart, Stored
 from lib.deals.store.nouns import NOUNS
@@ -31,7 +32,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 JSON = "application/json"
 THREADS = 8
-DEPRECATED = "packages"
+DEPRECATED, WARNINGS = "packages", "Tranche-Warnings"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
 BEARER = HTTPBearer(
     auto_error=False, description="A token for the deals API"
@@ -128,7 +129,8 @@ class _Entity:
         deadline = self._deadline()
         asked = await self._asked(request, deadline)
         found = await self._shared.run(lambda: self._deals.create(self.name, asked, deadline))
-        answer = _shown(found, 201)
+        body = found.body | _warnings(self.name, asked.body)
+        answer = _shown(replace(found, body=body), 201)
         answer.headers["Location"] = f"/api/{self.name}/{found.body['id']}/"
         return answer
 
@@ -137,13 +139,17 @@ class _Entity:
         deadline = self._deadline()
         asked, key = await self._asked(request, deadline), self._key(request)
         etag = await self._shared.run(lambda: self._deals.change(key, asked, deadline))
-        return Response(status_code=204, headers={"ETag": etag})
+        found = _warnings(self.name, asked.body)
+        warned = {WARNINGS: json.dumps(found["warnings"])} if found else {}
+        return Response(status_code=204, headers={"ETag": etag} | warned)
 
     async def change_many(self, request: Request) -> Response:
         """Some fields of several."""
         deadline = self._deadline()
         asked = await self._asked(request, deadline)
         results = await self._shared.run(lambda: self._deals.change_many(self.name, asked, deadline))
+        for one, given in zip(results, asked.body, strict=True):
+            one |= _warnings(self.name, given) if one["status"] == 204 else {}
         return Response(exact.dumps({"results": results}), media_type=JSON)
 
     async def remove(self, request: Request) -> Response:
@@ -201,6 +207,7 @@ def scope_of(caller: Caller) -> DealsScope:
         seats=caller.deals.seats,
         since=added and added.replace(microsecond=0),
         token=caller.token.id if caller.is_for_seats else None,
+        may_see=caller.may_see,
     )
 
 
@@ -231,6 +238,12 @@ async def body_of(request: Request, deadline: Deadline) -> Any:
         raise Invalid({"non_field_errors": [f"The body is no JSON: {error}"]}) from None
 
 
+def _warnings(entity: str, given: Any) -> Fields:
+    """`{"warnings": […]}` about the fields of a request that was done; empty without any."""
+    found = doubts.of_package(given) if entity == fields.SUPPLY else []
+    return {"warnings": [f"{one}." for one in found]} if found else {}
+
+
 def _shown(found: Stored, code: int = 200) -> Response:
     headers = {"ETag": found.etag} | ({"Idempotency-Replayed": "true"} if found.is_replay else {})
     return Response(exact.dumps(found.body), code, headers, JSON)
@@ -249,4 +262,5 @@ def listed(request: Request, part: ListPart) -> Fields:
         "previous": link(max(0, part.offset - part.limit)) if part.offset else None,
         "results": part.results,
         **({"counts": part.counts} if part.counts else {}),
+        **({"etags": part.etags} if part.etags else {}),
     }

@@ -47,6 +47,7 @@ class ListPart:
     offset: int
     results: list[Fields]
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    etags: dict[str, str] = field(default_factory=dict)
 
 
 NEEDS_KEY = (
@@ -99,7 +100,9 @@ class DealsService:
 
         def within(work: Work) -> ListPart:
             found = listing.page(work, NOUNS[entity], query, problems)
-            return ListPart(found.count, query.limit, query.offset, found.results, found.counts)
+            ids = [one["id"] for one in found.results] if query.has_etags else []
+            tags = etags.of_several(work, entity, ids) if ids else {}
+            return ListPart(found.count, query.limit, query.offset, found.results, found.counts, tags)
 
         return self._read(within, scope, deadline)
 
@@ -161,9 +164,12 @@ class DealsService:
     def change_many(self, entity: str, request: Asked, deadline: Deadline) -> Results:
         """Change several entities independently: a refused change is rolled back, and the others are kept.
 
-        The body is a list of `{"id", …fields}`, each at most once; the results are in its order.
+        The body is a list of `{"id", …fields}`, each at most once; the results are in its order. One with an
+        `etag` is refused if there was a change since. With the parameter `atomic` all are refused if one is.
         """
-        bodies = several.bodies(request.body, request.problems())
+        problems = Problems()
+        is_atomic = several.is_atomic(request.parameters, problems)
+        bodies = several.bodies(request.body, problems)
 
         def within(work: Work) -> Results:
             recording = history.Recording(work)
@@ -174,12 +180,14 @@ class DealsService:
                 key = (entity, one["id"])
                 if one["id"] not in shown:
                     raise _nothing(key)
-                problems = request.problems()
+                problems = Problems()
                 _check_repeatable(one, problems)
+                etags.check(work, key, recording.version(key), one.get("etag"))
                 _applied(work, key, recording, shown[one["id"]], several.fields(one), problems)
 
-            results = [several.result(work, one["id"], partial(change, one)) for one in bodies]
-            recording.write()
+            with several.together(work, is_atomic) as results:
+                results += [several.result(work, one["id"], partial(change, one)) for one in bodies]
+                recording.write()
             return results
 
         return self._write(within, request, deadline)

@@ -1,10 +1,13 @@
 """Changes of several entities in one request (an extension): the body, and the result of each."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy.exc import IntegrityError
 
+from lib.deals import queries
+from lib.deals.queries import Parameters
 from lib.deals.store.conflicts import conflict
 from lib.deals.store.work import Fields, Work
 from lib.deals.validation import Problems
@@ -12,6 +15,8 @@ from lib.deals.values import LARGEST_ID
 from lib.wire.errors import DealsError
 
 MOST = 500
+FAILED, LEFT_OUT = 400, 424
+OTHERS_REFUSED = "Not changed, because another change of the request was refused"
 
 
 def bodies(given: Any, problems: Problems) -> list[Mapping[str, Any]]:
@@ -26,6 +31,8 @@ def bodies(given: Any, problems: Problems) -> list[Mapping[str, Any]]:
             problems.add((number, "id"), "This must be the id of the entity to change.")
         elif entity_id in seen:
             problems.add((number, "id"), f"{entity_id} is given twice.")
+        elif not isinstance(one.get("etag", ""), str):
+            problems.add((number, "etag"), "This must be the ETag that was read.")
         else:
             seen.add(entity_id)
     problems.check()
@@ -33,8 +40,30 @@ def bodies(given: Any, problems: Problems) -> list[Mapping[str, Any]]:
 
 
 def fields(one: Mapping[str, Any]) -> Fields:
-    """The fields to change, without the id."""
-    return {name: value for name, value in one.items() if name != "id"}
+    """The fields to change, without the id and the ETag."""
+    return {name: value for name, value in one.items() if name not in ("id", "etag")}
+
+
+def is_atomic(parameters: Parameters, problems: Problems) -> bool:
+    """Whether all changes are to be refused if one is."""
+    texts = [text for name, text in parameters if name == "atomic"]
+    queries.none([pair for pair in parameters if pair[0] != "atomic"], problems)
+    return queries.flag(texts[-1] if texts else "", "atomic", problems)
+
+
+@contextmanager
+def together(work: Work, is_atomic: bool) -> Iterator[list[Fields]]:
+    """The results, filled by the block. If they are atomic and one is a refusal, all are undone."""
+    results: list[Fields] = []
+    if not is_atomic:
+        yield results
+        return
+    with work.connection.begin_nested() as changes:
+        yield results
+        if any(one["status"] >= FAILED for one in results):
+            changes.rollback()
+            left = {"status": LEFT_OUT, "error": {"detail": OTHERS_REFUSED}}
+            results[:] = [one if one["status"] >= FAILED else {"id": one["id"], **left} for one in results]
 
 
 def result(work: Work, entity_id: int, change: Callable[[], None]) -> Fields:

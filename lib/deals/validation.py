@@ -7,8 +7,9 @@ from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from lib.wire.errors import Invalid, suggestion
+from lib.wire.errors import Invalid
 from lib.wire.requirements import requirement
+from lib.wire.text import suggestion
 
 WHOLE = "non_field_errors"
 Path = tuple[str | int, ...]

@@ -21,7 +21,7 @@ from pydantic import (
 
 from lib.deals import moments
 from lib.deals.models import FEE_TYPES, LONGEST_NAME
-from lib.wire.text import EMAIL, LONGEST_EMAIL, NOT_IN_TEXT, PATTERN, fault
+from lib.wire.text import EMAIL, LONGEST_EMAIL, NOT_IN_TEXT, NOT_STORABLE, PATTERN, fault, unstorable
 
 LARGEST_ID = 2**53 - 1
 LARGEST_AMOUNT = 10**12
@@ -32,6 +32,12 @@ _READABLE = Field(json_schema_extra={"pattern": PATTERN})
 
 def _readable(text: str) -> str:
     if wrong := fault(text):
+        raise ValueError(wrong)
+    return text
+
+
+def _storable(text: str) -> str:
+    if wrong := unstorable(text):
         raise ValueError(wrong)
     return text
 
@@ -84,8 +90,8 @@ Name = Annotated[str, _text(LONGEST_NAME), AfterValidator(_readable), _READABLE]
 Unread = Annotated[
     str,
     StringConstraints(max_length=500),
-    AfterValidator(_readable),
-    Field(json_schema_extra={"pattern": f"^$|{PATTERN}"}),
+    AfterValidator(_storable),
+    Field(json_schema_extra={"pattern": f"^[^{NOT_STORABLE}]*$"}),
 ]
 Value = Annotated[str, _text(200), AfterValidator(_readable), _READABLE]
 Id = Annotated[int, Field(ge=1, le=LARGEST_ID), BeforeValidator(whole)]

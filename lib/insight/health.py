@@ -9,16 +9,15 @@ against what wins in the targeting of its packages.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Literal
+from typing import Any
 
-from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
+from lib.deals.models import DemandDeal, Dsp, HealthState, Seat, SupplyPackage
+from lib.insight.deal_report import DEAL
 from lib.insight.measured import BIDS, IMPRESSIONS, VIEWABLE, WINS, Measured, field_of
 from lib.insight.win_prices import WinPrices
 from lib.reporting.answers import Audience
 from lib.reporting.models import Slicer
 
-HealthState = Literal["attention", "unknown", "idle", "healthy"]
-DEAL = "deal"
 NOTHING_WON: Mapping[int, WinPrices] = {}
 ALL_WINS, BRIEF = 99.9, "Bids, low price"
 STEPS = (("bids", BIDS), ("wins", WINS), ("impressions", IMPRESSIONS), ("viewable impressions", VIEWABLE))
@@ -43,6 +42,18 @@ class DealHealth:
     words: str
     steps: tuple[FunnelStep, ...] = ()
     brief: str = ""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """All but the state, as JSON."""
+        steps = [[step.name, step.value] for step in self.steps]
+        return {"words": self.words, "brief": self.brief, "steps": steps}
+
+    @classmethod
+    def stored(cls, state: str, facts: Mapping[str, Any]) -> "DealHealth":
+        """The health that a state and its facts are of."""
+        steps = tuple(FunnelStep(name, float(value)) for name, value in facts["steps"])
+        return cls(state, facts["words"], steps, facts["brief"])  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -138,6 +149,13 @@ def faults(deal: DemandDeal, around: Surroundings) -> Iterator[str]:
         yield "DSP without deal sync"
     elif deal.deal_sync and "contact_email" in deal.model_fields_set and not deal.contact_email:
         yield "Deal sync without contact"
+
+
+def until(deal: DemandDeal, around: Surroundings) -> datetime | None:
+    """When its health may change by itself: the next start or end of one of its packages."""
+    linked = _packages(deal, around)
+    moments = [at for one in linked for at in (one.start_date, one.end_date) if at is not None]
+    return min((at for at in moments if at > around.now), default=None)
 
 
 def rated(steps: Sequence[FunnelStep]) -> list[tuple[str, float, Measured]]:

@@ -1,6 +1,5 @@
 """Throttles password guessing without blocking a thread."""
 
-import ipaddress
 import math
 import time
 from collections.abc import Callable
@@ -11,34 +10,42 @@ from lib.database import reading, transact
 from lib.people.tables import attempts
 from lib.wire.deadline import Deadline
 from lib.wire.errors import TooManyAttempts
+from lib.wire.network import client_network
 
-WINDOW = 300.0
-LIMITS = {"pair": 5, "name": 50, "address": 50}
+WINDOW = 3600.0
+FREE = {"pair": 5, "device": 5, "name": 50}
+MANY, FREE_AMONG_MANY = 50, 1
+FIRST_DELAY, LONGEST_DELAY = 5.0, 300.0
 REMEMBERED = 60_000
 SECONDS = 10
-NO_ADDRESS = "no address"
 
 Key = tuple[str, str, str]
 
 
 class Attempts:
-    """Failures of the last five minutes, in the database: by name from one address, by name, and by address.
+    """Failures of the last hour, in the database: by name from one address, by name, and by address.
 
-    Five failures of a name from one address are let through, then one per minute on average; the limits of
-    a name alone and of an address alone are ten times that, for guesses spread over addresses or names. All
-    desks over the database count together. At most `REMEMBERED` rows are kept, up to three per attempt.
+    Five failures of a name from one address are free; the next attempts wait 5 seconds after the last
+    failure, then 10, 20 … and 300 at most. So do those of a name after fifty failures, for guesses spread
+    over addresses. After fifty failures from an address one failure of each name there is free instead of
+    five, which slows guesses spread over names: whoever shares the address still gets in at once.
+
+    A browser with which this person has signed in before counts by itself, so that no failure elsewhere
+    delays the right password there (OWASP, "device cookies"). All desks over the database count together. At
+    most `REMEMBERED` rows are kept, up to three per attempt.
     """
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
         """`clock` gives seconds since 1970."""
         self._engine, self._clock = engine, clock
 
-    def begin(self, username: str, address: str | None) -> None:
+    def begin(self, username: str, address: str | None, device: str | None = None) -> None:
         """Count an attempt as failed before it is checked, so that parallel attempts can't pass the limit.
 
-        Raises TooManyAttempts, without counting or writing, while the limit is reached.
+        `device` is the number of a browser that this person is known to use. Raises TooManyAttempts, without
+        counting or writing, until the delay is over.
         """
-        now, keys = self._clock(), _keys(username, address)
+        now, keys = self._clock(), _keys(username, address, device)
         rows = [{"kind": kind, "name": name, "origin": origin, "at": now} for kind, name, origin in keys]
 
         def counted(connection: Connection) -> float:
@@ -54,9 +61,9 @@ class Attempts:
         if wait > 0:
             raise TooManyAttempts(math.ceil(wait))
 
-    def succeeded(self, username: str, address: str | None) -> None:
+    def succeeded(self, username: str, address: str | None, device: str | None = None) -> None:
         """Take the attempt back, and the earlier failures of this name from this address with it."""
-        pair, *others = _keys(username, address)
+        pair, *others = _keys(username, address, device)
 
         def within(connection: Connection) -> None:
             connection.execute(delete(attempts).where(_of(pair)))
@@ -69,22 +76,35 @@ class Attempts:
 
 def _longest_wait(connection: Connection, keys: list[Key], now: float) -> float:
     """Seconds until an attempt with these keys is allowed."""
-    return max(_wait(_recent(connection, key, now), LIMITS[key[0]], now) for key in keys)
+    failures = {key[0]: _failures(connection, key, now) for key in keys}
+    count, _ = failures.pop("address", (0, 0.0))
+    free = FREE | ({"pair": FREE_AMONG_MANY} if count >= MANY else {})
+    return max(_wait(count - free[kind], last, now) for kind, (count, last) in failures.items())
 
 
-def _recent(connection: Connection, key: Key, now: float) -> list[float]:
-    """The times of the key's failures in the window, as many as its limit at most, in their order.
+def _wait(beyond: int, last: float, now: float) -> float:
+    """Seconds until the next attempt, after so many failures beyond the free ones, the last one then."""
+    if beyond < 0:
+        return 0.0
+    delay = min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(beyond, MANY))
+    return max(0.0, last + delay - now)
 
-    A clock that was put back has left times to come: those beyond the window don't count.
+
+def _failures(connection: Connection, key: Key, now: float) -> tuple[int, float]:
+    """How many failures the key has in the window, and the time of the last.
+
+    A clock that was put back has left times to come: those beyond the longest delay don't count.
     """
-    recent = (attempts.c.at > now - WINDOW) & (attempts.c.at <= now + WINDOW)
-    latest = select(attempts.c.at).where(_of(key), recent).order_by(attempts.c.at.desc())
-    return list(connection.execute(latest.limit(LIMITS[key[0]])).scalars())[::-1]
+    recent = (attempts.c.at > now - WINDOW) & (attempts.c.at <= now + LONGEST_DELAY)
+    count, last = connection.execute(
+        select(func.count(), func.max(attempts.c.at)).where(_of(key), recent)
+    ).one()
+    return count, last or 0.0
 
 
 def _forget(connection: Connection, now: float) -> None:
     """Bound the table: remove what is over, and beyond `REMEMBERED` rows the oldest."""
-    over = (attempts.c.at <= now - WINDOW) | (attempts.c.at > now + WINDOW)
+    over = (attempts.c.at <= now - WINDOW) | (attempts.c.at > now + LONGEST_DELAY)
     oldest = select(attempts.c.id).order_by(attempts.c.id.desc()).limit(1).offset(REMEMBERED)
     connection.execute(delete(attempts).where(over | (attempts.c.id <= oldest.scalar_subquery())))
 
@@ -94,29 +114,11 @@ def _of(key: Key) -> ColumnElement[bool]:
     return (attempts.c.kind == kind) & (attempts.c.name == name) & (attempts.c.origin == origin)
 
 
-def _wait(times: list[float], limit: int, now: float) -> float:
-    """Seconds until the next attempt is allowed after failures at these times."""
-    return times[-limit] + WINDOW - now if len(times) >= limit else 0.0
-
-
-def _keys(username: str, address: str | None) -> list[Key]:
+def _keys(username: str, address: str | None, device: str | None) -> list[Key]:
     """The keys to count by, the pair first. Without an address only the name, with the pair's limit."""
+    if device is not None:
+        return [("device", username, device)]
     if address is None:
         return [("pair", username, "")]
-    origin = _origin(address)
+    origin = client_network(address)
     return [("pair", username, origin), ("name", username, ""), ("address", "", origin)]
-
-
-def _origin(address: str) -> str:
-    """The address to count by: an IPv4 address, or the /64 network of an IPv6 address.
-
-    A trusted proxy may forward what is no address; all such count as one.
-    """
-    try:
-        found = ipaddress.ip_address(address)
-    except ValueError:
-        return NO_ADDRESS
-    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
-    if mapped or found.version == 4:
-        return str(mapped or found)
-    return str(ipaddress.ip_network((int(found), 64), strict=False))

@@ -26,6 +26,7 @@ from lib.wire.errors import NotAdmitted
 LEEWAY = 120.0
 EXPIRED = "Your company sign-in has expired. Sign in again."
 FOREIGN = "Your company sign-in came from another provider than this desk's. Sign in again."
+FOR_ANOTHER = "Your company sign-in was for another application than this desk. Sign in again."
 REFUSED = (
     "You signed in at your company, but no rule of this desk gives your account access. Ask an administrator."
 )
@@ -37,13 +38,15 @@ TAKEN = "There is another person called '{}' here already. Ask an administrator 
 class Company:
     """The accounts of one provider, in the database of the people.
 
-    `rules` are tried at each sign-in; `name_claim` gives a new person's user name. A session lasts `hours`.
+    Its ID tokens are for us if their only audience is `client_id`. `rules` are tried at each sign-in;
+    `name_claim` gives a new person's user name. A session lasts `hours`.
     """
 
     def __init__(
         self,
         found: People,
         issuer: str,
+        client_id: str,
         rules: Iterable[ClaimRule],
         name_claim: str = "email",
         hours: float = 12,
@@ -51,7 +54,8 @@ class Company:
     ) -> None:
         """`clock` gives seconds since 1970."""
         self._engine, self._clock = found.engine, clock
-        self.issuer, self._rules, self._name_claim = issuer, tuple(rules), name_claim
+        self.issuer, self._client_id = issuer, client_id
+        self._rules, self._name_claim = tuple(rules), name_claim
         self._seconds = hours * 3600
 
     def arrive(self, claims: Claims) -> Person | None:
@@ -80,8 +84,10 @@ class Company:
     def _check(self, claims: Claims) -> None:
         if str(claims.get("iss", "")).rstrip("/") != self.issuer.rstrip("/"):
             raise NotAdmitted(FOREIGN)
-        if not claims.get("sub") or not claims.get("nonce"):
+        if not _is_text(claims.get("sub")) or not _is_text(claims.get("nonce")):
             raise NotAdmitted(FOREIGN)
+        if not is_for(self._client_id, claims):
+            raise NotAdmitted(FOR_ANOTHER)
 
     def _ends(self, claims: Claims) -> float:
         """When the ID token expires, with the leeway for clocks that differ; 0 if it does not say."""
@@ -125,9 +131,17 @@ class Company:
 
 
 def verified(claims: Claims) -> dict[str, Any]:
-    """The claims without an e-mail address that the provider says is not verified."""
-    unverified = claims.get("email_verified") in (False, "false")
-    return {name: value for name, value in claims.items() if name != "email" or not unverified}
+    """The claims without an e-mail address of which `email_verified` says anything but JSON's true."""
+    is_verified = claims.get("email_verified", True) is True
+    return {name: value for name, value in claims.items() if name != "email" or is_verified}
+
+
+def is_for(client_id: str, claims: Claims) -> bool:
+    """Whether an ID token is for this client alone (OpenID Connect Core 1.0, 3.1.3.7, rules 3 to 5).
+
+    A token for others too must not be taken, unless they are trusted; we trust none.
+    """
+    return claims.get("aud") in (client_id, [client_id]) and claims.get("azp", client_id) == client_id
 
 
 def _as_told(username: str, claims: Claims, given: Rights, record: Record | None) -> Person:
@@ -158,6 +172,10 @@ def _found(connection: Connection, claims: Claims) -> tuple[str, Record | None]:
 def _is_used(connection: Connection, claims: Claims) -> bool:
     wanted = select(id_tokens.c.digest).where(id_tokens.c.digest == _digest(claims))
     return connection.execute(wanted).one_or_none() is not None
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
 
 
 def _digest(claims: Claims) -> str:

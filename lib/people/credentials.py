@@ -222,23 +222,26 @@ class People:
 
         return self._change(username, changed)
 
-    def check(self, username: str, password: str, address: str | None = None) -> Person | None:
+    def check(
+        self, username: str, password: str, address: str | None = None, device: str | None = None
+    ) -> Person | None:
         """The person, if the password is theirs, else None; as fast for a name that is not known.
 
-        `address` is where the attempt comes from. TooManyAttempts after repeated failures (see Attempts).
+        `address` is where the attempt comes from, `device` a browser that they are known to use.
+        TooManyAttempts after repeated failures (see Attempts).
         A name that is longer than anybody's is refused at once, and not remembered.
         """
         if len(username) > LONGEST_NAME:
             return None
         name = key(username)
-        self._attempts.begin(name, address)
+        self._attempts.begin(name, address, device)
         record = self.record(name) or {}
         hashed = hash_of(record) or f"{bcrypt.gensalt(self._rounds).decode()}{'.' * 31}"
         given = password.encode("utf-8", "surrogatepass")
         right = bcrypt.checkpw(given[:BCRYPT_BYTES], hashed.encode()) and len(given) <= BCRYPT_BYTES
         if not right or not record or (self._locks_demo and password == demo.PASSWORD):
             return None
-        self._attempts.succeeded(name, address)
+        self._attempts.succeeded(name, address, device)
         return person_of(name, record)
 
     def credentials(self) -> dict[str, Any]:

@@ -30,6 +30,8 @@ class Grant:
     def __post_init__(self) -> None:
         if not self.project or self.slicer == "" or (self.project == EVERYTHING and self.slicer is not None):
             raise BadRequest(f"'{self}' is not a grant: write project, project/slicer, or * for everything")
+        if not text.DOTS.isdisjoint((self.project, self.slicer)):
+            raise BadRequest(f"'{self}' is not a grant: no project or slicer is called . or ..")
 
     @classmethod
     def parse(cls, text: str) -> Self:

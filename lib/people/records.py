@@ -10,6 +10,7 @@ import yaml
 from lib.people.deals_grant import DealsGrant
 from lib.people.person import ROLES, Grant, Person, Role, capped, usual
 from lib.wire.errors import BadRequest, Misconfigured, TrancheError
+from lib.wire.shallow_yaml import ShallowLoader
 
 Record = dict[str, Any]
 Records = dict[str, Record]
@@ -79,7 +80,12 @@ def parsed(path: Path) -> Records:
 def content_of(path: Path) -> Any:
     """The parsed YAML; Misconfigured, with the line, if it is invalid."""
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8")) or {"usernames": {}}
+        text = path.read_text(encoding="utf-8")
+        if not text.strip():
+            raise Misconfigured(
+                f"{path} is empty: restore it from a backup; or remove it, if it named nobody"
+            )
+        return ShallowLoader(text).get_single_data() or {"usernames": {}}
     except yaml.MarkedYAMLError as error:
         line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise Misconfigured(f"{path.name}{line}: not YAML ({error.problem})") from None

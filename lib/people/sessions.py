@@ -15,7 +15,7 @@ from lib.database import reading, transact
 from lib.people.credentials import SECONDS, People
 from lib.people.person import Person
 from lib.people.records import ENDED, Record, key, person_of
-from lib.people.tables import people, sign_ins
+from lib.people.tables import id_tokens, people, sign_ins
 from lib.wire.deadline import Deadline
 
 
@@ -49,6 +49,19 @@ class Sessions:
             connection.execute(delete(sign_ins).where(_of(username, ends)))
 
         transact(self._engine, within, Deadline(SECONDS))
+
+    def use_once(self, digest: str, until: float) -> bool:
+        """Whether what has this digest is used for the first time, at any desk; remembered until then."""
+
+        def within(connection: Connection) -> bool:
+            connection.execute(delete(id_tokens).where(id_tokens.c.ends <= self._clock()))
+            same = select(id_tokens.c.digest).where(id_tokens.c.digest == digest)
+            if connection.execute(same).one_or_none() is not None:
+                return False
+            connection.execute(insert(id_tokens).values(digest=digest, ends=until))
+            return True
+
+        return transact(self._engine, within, Deadline(SECONDS))
 
     def count(self) -> int:
         """How many sign-ins are not over."""

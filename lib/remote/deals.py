@@ -75,7 +75,7 @@ class RemoteDeals:
     def _abilities(self, does: Abilities, person: Person) -> Abilities:
         refuses = "" if self._settings.deals_mapping_confirmed else UNCONFIRMED
         refuses = refuses if person.deals.writes else MAY_NOT
-        return replace(does, fees=self.dialect.fees, refuses=refuses)
+        return replace(does, fees=self.dialect.fees, refuses=refuses, is_own=False)
 
     def _has_lists(self, memory: Memory) -> bool:
         """Whether the service has lists; if it had none, it is checked again after some minutes.

@@ -1,6 +1,5 @@
 """Lines to remote services: connections, credentials and circuit breakers."""
 
-import ssl
 from dataclasses import dataclass
 
 import httpx
@@ -11,8 +10,7 @@ from lib.tokens.client import Temporary
 from lib.wire.breaker import Breaker
 from lib.wire.call import Patience
 from lib.wire.credential import Credential, Permanent
-from lib.wire.errors import Misconfigured
-from lib.wire.sockets import bounded
+from lib.wire.sockets import client
 
 CONNECTIONS, KEPT_ALIVE = 200, 10
 AGENT = "tranche"
@@ -73,25 +71,12 @@ def _patience(settings: Settings, name: str) -> Patience:
 
 
 def _http(settings: Settings, address: str) -> httpx.Client:
-    """Connections that verify certificates, use the proxies of the environment, and follow no redirects.
-
-    A redirect would carry the token to wherever it points.
-    """
-    http = httpx.Client(
+    """Connections that verify certificates; see `sockets.client` for proxies and redirects."""
+    return client(
+        address,
+        settings.ca_file,
         base_url=address,
         timeout=httpx.Timeout(settings.answer_seconds, connect=settings.connect_seconds),
         limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=KEPT_ALIVE),
-        verify=_trusted(settings),
-        follow_redirects=False,
         headers={"User-Agent": AGENT},
     )
-    return bounded(http)
-
-
-def _trusted(settings: Settings) -> ssl.SSLContext | bool:
-    if settings.ca_file is None:
-        return True
-    try:
-        return ssl.create_default_context(cafile=str(settings.ca_file))
-    except (OSError, ssl.SSLError) as error:
-        raise Misconfigured(f"ca_file {settings.ca_file} can't be read as certificates: {error}") from None

@@ -27,6 +27,8 @@ SHARED = "The supply package {} is sold to others too, so only its deals may be 
 class SomeSeats(Deals):
     """A caller of `deals` who may see the deals of these seats, and the packages with the ids `made`."""
 
+    _takes_many = False  # each change is checked here by itself
+
     def __init__(self, deals: Deals, seats: frozenset[int], made: frozenset[int] = frozenset()) -> None:
         self._all, self._seats, self._made = deals, seats, made
         does = deals.abilities

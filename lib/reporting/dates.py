@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from lib.reporting.models import Granularity
+from lib.reporting.models import Granularity, Slicer
 from lib.wire.errors import BadRequest
 
 Days = tuple[dt.date, dt.date]  # the first and the last
@@ -53,6 +53,21 @@ def date_range(start: str, end: str, today: dt.date) -> tuple[dt.date, dt.date]:
 def today(timezone: int, now: dt.datetime | None = None) -> dt.date:
     """The current date in a zone `timezone` whole hours ahead of UTC; `now` must know its own zone."""
     return (now or dt.datetime.now(dt.UTC)).astimezone(dt.timezone(dt.timedelta(hours=timezone))).date()
+
+
+def is_fresh(slicer: Slicer, today: dt.date) -> bool:
+    """Whether the data reaches to yesterday, so that relative dates have data."""
+    return slicer.last_date is not None and dt.date.fromisoformat(slicer.last_date) >= today - dt.timedelta(
+        days=1
+    )
+
+
+def last_days(slicer: Slicer, today: dt.date, days: int) -> tuple[str, str]:
+    """The last complete days: relative dates while the data are fresh, else up to the last day with data."""
+    if is_fresh(slicer, today):
+        return f"-{days}d", "yesterday"
+    last = dt.date.fromisoformat(slicer.last_date) if slicer.last_date else today
+    return (last - (days - 1) * dt.timedelta(days=1)).isoformat(), last.isoformat()
 
 
 def format_time(granularity: Granularity, hours: npt.NDArray[np.integer]) -> npt.NDArray[np.str_]:

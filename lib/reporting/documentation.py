@@ -9,6 +9,7 @@ from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer
 from lib.wire.errors import AccessError
 from lib.wire.schemas import NUMBER, TEXT, Schema, a_list, an_object, of_model
 
+NULL: Schema = {"type": "null"}
 WHERE = {"slicer_name": "delivery", "project_name": "demo", "token": "<TOKEN>"}
 PERIOD = {"start_date": "-7d", "end_date": "yesterday"}
 COUNTRY = "bid_context_wrapper.user.geo.country"
@@ -57,13 +58,21 @@ EXPORT_EXAMPLES: dict[str, tuple[str, Schema]] = {
 }
 
 
+AWAY = "The database can't be reached right now; nothing was changed. Try again later"
+RETRY: Schema = {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}}
+
+
 def _request(
     model: type[InfoQuery], examples: dict[str, tuple[str, Schema]], most_values: int | None = None
 ) -> Schema:
     schema = of_model(model)
     if most_values is not None:
         schema["properties"]["filters"]["items"]["properties"]["value"]["maxItems"] = most_values
-    schema["properties"] = {"token": TEXT | {"description": "Access token"}} | schema["properties"]
+    optional = {*schema["properties"]} - {*schema["required"]}
+    properties = {
+        name: _or_null(field) if name in optional else field for name, field in schema["properties"].items()
+    }
+    schema["properties"] = {"token": TEXT | {"description": "Access token"}} | properties
     schema["required"] = ["token", *schema["required"]]
     shown = {name: {"summary": summary, "value": WHERE | body} for name, (summary, body) in examples.items()}
     return {
@@ -72,6 +81,14 @@ def _request(
             "content": {"application/json": {"schema": schema, "examples": shown}},
         }
     }
+
+
+def _or_null(field: Schema) -> Schema:
+    """The schema of an optional field of a request: null counts as absent."""
+    usual = {"default": field["default"]} if "default" in field else {}
+    kinds = {name: part for name, part in field.items() if name != "default"}
+    either = kinds["anyOf"] if kinds.keys() == {"anyOf"} else [kinds]
+    return usual | {"anyOf": [*(kind for kind in either if kind != NULL), NULL]}
 
 
 def _failure(status: str, description: str, reason: str) -> Schema:
@@ -95,8 +112,10 @@ FAILURES: dict[int | str, Schema] = {
         "Too many requests with this token; Retry-After says how many seconds to wait",
         "More than 300 requests a minute; try again in 12 seconds",
     )
-    | {"headers": {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}}},
+    | {"headers": RETRY},
     500: _failure("internal_error", "A failure of the service", "The service had an internal error"),
+    503: _failure("internal_error", "A database is away; Retry-After says how many seconds to wait", AWAY)
+    | {"headers": RETRY},
     504: _failure("timeout", "The query took too long", "The query took longer than the 30 seconds allowed"),
 }
 PRECISE = {"low": NUMBER, "high": NUMBER, "n_eff": NUMBER}
@@ -177,7 +196,8 @@ def export(most_values: int) -> dict[str, Any]:
     return {
         "summary": "The same as a file",
         "description": "Never sampled. xlsx is an extension of ours, as are data_fields, order_by, limit, "
-        "offset and audience_key; the elements of data_filters are our own choice.",
+        "offset, audience_key and escape_formulas (0: texts that a spreadsheet would run get no apostrophe); "
+        "the elements of data_filters are our own choice.",
         "openapi_extra": _request(ExportQuery, EXPORT_EXAMPLES, most_values),
         "responses": _success("The file", {media: {"schema": TEXT | {"format": "binary"}} for media in FILES})
         | FAILURES,

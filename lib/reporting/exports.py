@@ -24,7 +24,8 @@ def table(query: ExportQuery, slicer: Slicer, audience: Audience) -> FileTable:
     total = None
     if query.include_total and query.split_by:
         total = tuple(audience.total.values[name] for name in map(str, audience.values))
-    return FileTable(tuple(columns), total, TOTAL_OF_ROWS if query.data_filters else TOTAL)
+    label = TOTAL_OF_ROWS if query.data_filters else TOTAL
+    return FileTable(tuple(columns), total, label, escape_formulas=bool(query.escape_formulas))
 
 
 def _key(field: KeyField, values: pd.Series) -> FileColumn:

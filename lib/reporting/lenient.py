@@ -75,7 +75,11 @@ DateValue = Annotated[
         {"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "pattern": RELATIVE}]}
     ),
 ]
-Flag = Annotated[Literal[0, 1], BeforeValidator(_flag)]
+Flag = Annotated[
+    Literal[0, 1],
+    BeforeValidator(_flag),
+    WithJsonSchema({"anyOf": [{"type": "integer", "enum": [0, 1]}, {"type": "boolean"}]}),
+]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 Names = Annotated[Texts, Field(json_schema_extra={"uniqueItems": True})]
 ToldFlag = Annotated[Literal[0, 1], BeforeValidator(_told_flag), told(0)]

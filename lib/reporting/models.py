@@ -35,7 +35,7 @@ Granularity = Literal["hour", "day", "week", "month", "quarter", "year"]
 GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 EXTENSIONS = (
     "data_fields", "include_mappings", "order_by", "limit", "offset",
-    "audience_key", "precision", "exact_within",
+    "audience_key", "precision", "exact_within", "escape_formulas",
     *(name for name, one in FORMATS.items() if not one.plain_words), "arrow",
 )  # fmt: skip
 API_ROWS_LIMIT = 1_000_000
@@ -191,12 +191,14 @@ class AudienceQuery(_Question):
 class ExportQuery(_Question):
     """The same question, as a file.
 
-    data_fields, order_by, limit, offset, audience_key and the format xlsx are *extensions*.
+    data_fields, order_by, limit, offset, audience_key, escape_formulas and the format xlsx are *extensions*.
+    Programs that read csv, tsv or tsv2 turn `escape_formulas` off to get texts as they are.
     """
 
     export_format: ExportFormat
     include_mappings: Flag | None = None
     include_total: Flag = 0
+    escape_formulas: Flag = 1
     data_filters: tuple[DataFilter, ...] = Field(default=(), max_length=100)
 
     @property

@@ -17,7 +17,7 @@ from lib.reporting.compose import Shape
 from lib.reporting.connected import Connected
 from lib.reporting.costs import Costs, Workload, columns
 from lib.reporting.engines import ENGINES
-from lib.reporting.engines.sums import Engine, Groups, Question, Sums
+from lib.reporting.engines.sums import Engine, Groups, Question, Sums, check_finite
 from lib.reporting.exports import table
 from lib.reporting.measures import Measure, pairs
 from lib.reporting.models import MAX_SPLIT_ROWS, AudienceQuery, ExportQuery, InfoQuery, Slicer
@@ -180,6 +180,7 @@ class ReportingService:
             within=within,
         )
         sums = self._engine_of(stored).audience(stored, asked, deadline)
+        check_finite(sums, f"{stored.project}/{stored.name}")
         with self._counting:
             self.rows_read += sums.records_read
         return sums

@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, model_validator
 
-from lib.settings.local import is_loopback
 from lib.settings.remote import Remote
+from lib.wire.network import is_loopback
 
 SHORTEST_SECRET = 16
 

@@ -1,15 +1,17 @@
 """The settings of the company sign-in: an OpenID Connect provider, and the rights that its claims give."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
-from lib.settings.local import is_loopback
 from lib.settings.syncing import Syncing
+from lib.wire.network import is_loopback
 
 CALLBACK = "/oauth2callback"
 DISCOVERY = "/.well-known/openid-configuration"
+Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+"""Signatures by a key that only the provider has (RFC 7518, 3.1; RFC 8037): not `none`, no shared secret."""
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -36,6 +38,7 @@ class CompanyProvider(BaseModel):
     scope: Text = "openid email profile"
     name_claim: Text = "email"
     address: str = ""
+    algorithms: Annotated[tuple[Algorithm, ...], Field(min_length=1)] = get_args(Algorithm)
     rules: Annotated[tuple[CompanyRule, ...], Field(min_length=1)]
 
     @field_validator("issuer", mode="after")
@@ -95,7 +98,4 @@ class SigningIn(Syncing):
     @property
     def company_address(self) -> str:
         """The scheme and host to which the provider sends people back; empty without a provider."""
-        if self.oidc is None:
-            return ""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return self.oidc.address or next(iter(self.origins), f"http://{host}:{self.port}")
+        return "" if self.oidc is None else self.oidc.address or self.address

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from lib.wire.network import Network
+from lib.wire.network import Network, is_loopback
 
 PREFIX = "TRANCHE_"
 ServiceName = re.compile(r"[A-Za-z0-9._~:-]{1,100}")
@@ -48,6 +48,12 @@ class Local(BaseSettings):
         gt=0,
         le=3600,
         description="Seconds after which a client that reads nothing of a response loses the connection.",
+    )
+    visitors: int = Field(
+        default=300,
+        ge=3,
+        le=10_000,
+        description="Tabs without a sign-in that may be open at the same time; from one address a third.",
     )
     demo: bool = Field(
         default=False,
@@ -117,6 +123,12 @@ class Local(BaseSettings):
     session_hours: float = Field(
         default=12, gt=0, le=720, description="Hours after which a person has to sign in again."
     )
+
+    @property
+    def address(self) -> str:
+        """The scheme, host and port of the desk: the first of `origins`, or what it listens on."""
+        host = "localhost" if self.host in ("0.0.0.0", "::") else self.host  # noqa: S104
+        return next(iter(self.origins), f"http://{f'[{host}]' if ':' in host else host}:{self.port}")
 
     @field_validator("*", mode="before")
     @classmethod
@@ -209,11 +221,3 @@ def number(value: Any, kind: Any) -> Any:
 def separated(value: Any) -> Any:
     """Several values in an environment variable, separated by commas."""
     return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
-
-
-def is_loopback(host: str) -> bool:
-    """Whether the host, a name or an address, is this machine."""
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"

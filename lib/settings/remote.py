@@ -7,7 +7,9 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator, model_validator
 from pydantic_settings import NoDecode
 
-from lib.settings.local import Local, is_loopback, number, separated
+from lib.settings.local import Local, number, separated
+from lib.wire.network import is_loopback
+from lib.wire.text import DOTS
 
 SECRETS = frozenset(
     {
@@ -123,6 +125,8 @@ class Remote(Local):
             project, _, name = one.partition("/")
             if not project or not name:
                 raise ValueError(f"a slicer is named project/slicer, not '{one}'")
+            if not DOTS.isdisjoint((project, name)):
+                raise ValueError(f"no project or slicer is called . or .., as in '{one}'")
         return tuple(dict.fromkeys(slicers))
 
     @field_validator(*ADDRESSES, mode="after")

@@ -90,13 +90,18 @@ def config_file(options: Mapping[str, Any] = NO_OPTIONS) -> Path:
 
 
 def _stored(path: Path, known: set[str]) -> dict[str, Any]:
-    """The settings in the file; empty without a file."""
+    """The settings in the file; empty without a file. Misconfigured for a file without any text."""
     try:
-        stored = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        stored = tomllib.loads(text)
     except FileNotFoundError:
         return {}
+    except RecursionError:
+        raise Misconfigured(f"{path} can't be read as TOML: nested too deeply") from None
     except (OSError, ValueError) as error:
         raise Misconfigured(f"{path} can't be read as TOML: {error}") from None
+    if not text.strip():
+        raise Misconfigured(f"{path} is empty: restore it from a backup; or remove it to use the defaults")
     _check_mode(path, stored)
     if unknown := sorted(stored.keys() - known):
         raise Misconfigured("\n".join(f"{path}: {UnknownName('setting', name, known)}" for name in unknown))

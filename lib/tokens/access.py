@@ -46,9 +46,11 @@ class Access:
         """What the throttle of this name shares with those of other processes over the database."""
         return Tally(self.store.engine, throttle)
 
-    def sign_in(self, username: str, password: str, address: str | None = None) -> Person | None:
+    def sign_in(
+        self, username: str, password: str, address: str | None = None, device: str | None = None
+    ) -> Person | None:
         """The person, if the password is theirs, else None. TooManyAttempts after repeated failures."""
-        found = self.check(username, password, address)
+        found = self.check(username, password, address, device)
         if found is not None:
             self.audit.note("signed in", found.username, found.username, "", address)
         return found
@@ -79,7 +81,9 @@ class Access:
         self.audit.note("person changed", by, found.username, "blocked" if blocked else "unblocked")
         return found
 
-    def check(self, username: str, password: str, address: str | None = None) -> Person | None:
+    def check(
+        self, username: str, password: str, address: str | None = None, device: str | None = None
+    ) -> Person | None:
         """As `People.check`; refused attempts are noted.
 
         A name that is not known is not written down: people type their passwords there.
@@ -87,7 +91,7 @@ class Access:
         known = self.people.get(username)
         about = known.username if known else UNKNOWN
         try:
-            found = self.people.check(username, password, address)
+            found = self.people.check(username, password, address, device)
         except TooManyAttempts:
             self.audit.note("sign-in refused", about, about, "too many attempts", address)
             raise

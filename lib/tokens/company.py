@@ -24,7 +24,7 @@ def company_of(settings: Settings, people: People) -> Company | None:
         rules = [ClaimRule.parse(r.claim, r.value, r.role, r.grants, r.deals) for r in given.rules]
     except BadRequest as error:
         raise Misconfigured(f"Setting oidc.rules: {error.reason}") from None
-    return Company(people, given.issuer, rules, given.name_claim, settings.session_hours)
+    return Company(people, given.issuer, given.client_id, rules, given.name_claim, settings.session_hours)
 
 
 def streamlit_secrets(settings: Settings, engine: Engine) -> dict[str, dict[str, Any]]:

@@ -27,6 +27,9 @@ _ISSUED = {
 }
 
 
+_WAIT = {"Retry-After": {"description": "Seconds to wait", "schema": {"type": "string"}}}
+
+
 def _refused(error: str, description: str) -> dict[str, Any]:
     return {"error": error, "error_description": description}
 
@@ -45,8 +48,11 @@ DOCUMENTATION: dict[str, Any] = {
         200: _response("The token, and for how many seconds it works", _ISSUED),
         400: _response("A field of the form is missing", _refused("invalid_request", "Missing: scope")),
         401: _response("No such person", _refused("invalid_grant", "Wrong name or password")),
-        429: _response(
-            "Too many failed attempts; see Retry-After", _refused("slow_down", "Too many failed attempts…")
-        ),
+        413: _response("The form is too large", _refused("invalid_request", "The form is larger than…")),
+        429: _response("Too many failed attempts", _refused("slow_down", "Too many failed attempts…"))
+        | {"headers": _WAIT},
+        500: _response("A failure of the service", _refused("server_error", "The service had an error")),
+        503: _response("It is busy, or its database away", _refused("temporarily_unavailable", "Try again"))
+        | {"headers": _WAIT},
     },
 }

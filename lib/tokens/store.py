@@ -119,7 +119,7 @@ class TokenStore:
         found, now = _token(row), self._now()
         if found.service != service or found.state(now) != "active":
             raise AccessError()
-        if found.last_used is None or now - found.last_used >= USE_NOTED_EVERY:
+        if found.last_used is None or abs(now - found.last_used) >= USE_NOTED_EVERY:
             self._note_use(found, now)
         return found
 

@@ -17,6 +17,7 @@ from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, UnknownName
 
 MOST_ALERTS = 100
+CHECK_SECONDS, CHECK_MINUTES = 10, 15  # a new alert is checked within the first, then every so many minutes
 OF_THE_VIEW = ("service", "project", "slicer", "params", "is_shared")
 WITH_VIEWS = (
     select(alerts, saved_views.c.name.label("view_name"), *(saved_views.c[name] for name in OF_THE_VIEW))

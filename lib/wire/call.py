@@ -22,6 +22,7 @@ from lib.wire.open_calls import track
 
 MAX_ANSWER_BYTES = 512 * 1024 * 1024
 DOWNLOAD_STEP = 64 * 1024
+ENCODINGS = ("gzip", "deflate", "identity", "")
 _TRANSFER_HEADERS = ("content-encoding", "content-length", "transfer-encoding")
 _FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 5.0
@@ -140,7 +141,7 @@ def _request(http: httpx.Client, request: Call) -> httpx.Request:
         request.path,
         json=request.json,
         content=request.content,
-        headers={**(request.headers or {}), **_named()},
+        headers={"Accept-Encoding": "gzip, deflate", **(request.headers or {}), **_named()},
         timeout=timeout,
     )
 
@@ -151,8 +152,19 @@ def _named() -> dict[str, str]:
     return {request_ids.HEADER: request_id} if request_id else {}
 
 
+def _check_encoding(response: httpx.Response) -> None:
+    """Raise Garbled for an answer that is compressed twice, or more than a thousandfold.
+
+    Gzip within gzip turns hundreds of bytes into a gigabyte before there is a piece to count.
+    """
+    encoding = response.headers.get("Content-Encoding", "").strip().lower()
+    if encoding not in ENCODINGS:
+        raise Garbled("The answer is encoded in a way that was not asked for")
+
+
 def _pieces(response: httpx.Response, request: Call) -> Iterator[bytes]:
     """The decoded body, within the call's deadline and size."""
+    _check_encoding(response)
     size = renewed = 0
     for piece in response.iter_bytes():
         size += len(piece)

@@ -14,8 +14,9 @@ Every failure that a person or a script may see is one of these; its text is a s
     │   ├── Abandoned         nobody waits for the answer any more
     │   └── Unanswered        (client side) none came in time
     ├── InternalError         a cause that the caller can't fix                  500
-    │   ├── StoreUnavailable  the database is lost or full; nothing was changed
-    │   └── SourceUnavailable a database with a slicer's rows does not answer
+    │   ├── StoreUnavailable  the database is full or damaged; nothing was changed
+    │   │   └── StoreAway     it can't be reached, or is busy                   503
+    │   └── SourceUnavailable a database with a slicer's rows does not answer   503
     ├── DealsError            the deals API's codes (its specification, Errors)
     │   ├── Invalid           what is wrong, per field, nested as the request is  400
     │   ├── Unauthorised      no token, or none that opens this service           401
@@ -35,9 +36,12 @@ Every failure that a person or a script may see is one of these; its text is a s
             └── TooLarge      it is larger than is taken
 """
 
-import difflib
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
+
+from lib.wire.text import suggestion
+
+UNAVAILABLE = 503
 
 
 class TrancheError(Exception):
@@ -133,8 +137,16 @@ class StoreUnavailable(InternalError):
     """The database can't be used right now; what was asked did not happen."""
 
 
+class StoreAway(StoreUnavailable):
+    """The database can't be reached or is busy: the same request may succeed in a moment."""
+
+    http = UNAVAILABLE
+
+
 class SourceUnavailable(InternalError):
     """The database that has a slicer's rows does not answer; nothing is known of its figures."""
+
+    http = UNAVAILABLE
 
     def __init__(self, connection: str) -> None:
         super().__init__(f"The database of {connection} does not answer; try again in a minute")
@@ -284,15 +296,3 @@ def _flat(fields: Any, where: str = "") -> Iterator[str]:
     elif isinstance(fields, dict):
         for name, part in fields.items():
             yield from _flat(part, f"{where}.{name}" if where else str(name))
-
-
-def suggestion(name: str, known: list[str]) -> str:
-    """`; did you mean '…'?` for the nearest of `known`, by whole name or by its last dotted parts."""
-    tails = {tail: full for full in known for tail in _tails(full)}
-    near = difflib.get_close_matches(name, [*known, *tails], n=1, cutoff=0.6)
-    return f"; did you mean '{tails.get(near[0], near[0])}'?" if near else ""
-
-
-def _tails(name: str) -> list[str]:
-    parts = name.split(".")
-    return [".".join(parts[start:]) for start in range(1, len(parts))]

@@ -2,8 +2,6 @@
 
 import json
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -48,18 +46,6 @@ def log(level: str, shape: Format = "text") -> None:
 def is_json() -> bool:
     """Whether messages are written as JSON."""
     return any(isinstance(handler.formatter, JsonLines) for handler in logging.root.handlers)
-
-
-@contextmanager
-def hushed(name: str) -> Iterator[None]:
-    """Drop the warnings of the logger of this name during the block."""
-    logger = logging.getLogger(name)
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
 
 
 def together() -> None:

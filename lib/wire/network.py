@@ -1,7 +1,10 @@
-"""Where a server listens, and what it accepts from there."""
+"""Where a server listens, what it accepts from there, and by which address it counts a client."""
 
+import ipaddress
 from collections.abc import Collection
 from dataclasses import dataclass
+
+NO_ADDRESS = "no address"
 
 
 @dataclass(frozen=True)
@@ -20,3 +23,26 @@ class Network:
     request_seconds: float = 30
     trusted_proxies: Collection[str] = ()
     reader_seconds: float = 60
+
+
+def is_loopback(host: str) -> bool:
+    """Whether the host, a name or an address, is this machine."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def client_network(address: str) -> str:
+    """The address to count by: an IPv4 address, or the /64 network of an IPv6 address.
+
+    A trusted proxy may forward what is no address; all such count as one.
+    """
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return NO_ADDRESS
+    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    if mapped or found.version == 4:
+        return str(mapped or found)
+    return str(ipaddress.ip_network((int(found), 64), strict=False))

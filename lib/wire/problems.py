@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
 from lib.wire import request_ids
-from lib.wire.errors import BadRequest, DeadlineExceeded, DealsError, InternalError, TrancheError
+from lib.wire.errors import UNAVAILABLE, BadRequest, DeadlineExceeded, DealsError, InternalError, TrancheError
 from lib.wire.requirements import requirement
 
 log = logging.getLogger(__name__)
@@ -33,6 +33,10 @@ def _oauth(status: str, reason: str) -> Body:
     return {"error": OAUTH_ERRORS.get(status, "invalid_request"), "error_description": reason}
 
 
+def _oauth_away(status: str, reason: str) -> Body:
+    return _oauth("timeout", reason)
+
+
 def _plain(status: str, reason: str) -> Body:
     return {"detail": reason}
 
@@ -41,6 +45,7 @@ DEALS = "/api/"
 TOO_LARGE = {413: 504}  # the deals specification, Errors: 504, request too large
 NOT_KEPT = {"Cache-Control": "no-store"}
 OAUTH_ERRORS = {"internal_error": "server_error", "timeout": "temporarily_unavailable"}
+AWAY_SECONDS = 5  # after which a caller may ask again
 SHAPES: dict[str, Callable[[str, str], Body]] = {"/API/": _reporting, "/oauth2/": _oauth}
 
 
@@ -58,7 +63,10 @@ def problem(path: str, error: TrancheError, http: int | None = None) -> JSONResp
     if isinstance(error, DealsError):
         body = shape(error.status, error.reason) if shape else error.body
         return JSONResponse(body, error.http, error.headers)
-    headers = NOT_KEPT if shape is _oauth else None
+    headers = dict(NOT_KEPT) if shape is _oauth else {}
+    if error.http == UNAVAILABLE:
+        headers["Retry-After"] = str(AWAY_SECONDS)
+        shape = _oauth_away if shape is _oauth else shape
     return JSONResponse((shape or _plain)(error.status, error.reason), http or error.http, headers)
 
 

@@ -1,9 +1,12 @@
 """Serves an ASGI application on a port until stopped."""
 
 import errno
+import logging
+import signal
 import socket
 from collections.abc import Callable
 from functools import partial
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -12,10 +15,11 @@ from uvicorn.config import LOGGING_CONFIG
 
 from lib.wire import logs
 from lib.wire.errors import Misconfigured
-from lib.wire.front.punctual import Punctual
+from lib.wire.front.punctual import BoundedSocket, Punctual
 from lib.wire.memory import few_arenas
 from lib.wire.network import Network
 
+log = logging.getLogger(__name__)
 BACKLOG = 2048
 SECONDS_TO_FINISH = 5
 
@@ -46,6 +50,7 @@ def accepting(network: Network) -> dict[str, Any]:
     """The part of the network that is uvicorn's."""
     return {
         "http": partial(Punctual, seconds=network.request_seconds, reader_seconds=network.reader_seconds),
+        "ws": partial(BoundedSocket, seconds=network.request_seconds),
         "proxy_headers": bool(network.trusted_proxies),
         "forwarded_allow_ips": list(network.trusted_proxies),
     }
@@ -63,6 +68,16 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             self._ready()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Note the signal that stops the server; a second Ctrl+C stops it at once."""
+        log.info("Stopping, since the process received %s", signal.Signals(sig).name)
+        super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let open requests finish, then say how it ended."""
+        await super().shutdown(sockets)
+        log.info("Stopped %s", "at once" if self.force_exit else "in order")
 
 
 def listening(host: str, port: int) -> socket.socket:

@@ -1,22 +1,29 @@
-"""Sockets that keep to the deadline of the call.
+"""Clients whose sockets keep to the deadline of the call.
 
 The time-outs of httpx are those of one message: a service that sends a byte now and then, in its headers too,
 would be waited for without an end. The network backend is httpcore's seam for this; httpx hands none
 in, so that it is put into the pools of a client that is made.
 """
 
+import ssl
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpcore
 import httpx
 
 from lib.wire.deadline import Deadline
+from lib.wire.errors import Misconfigured
+from lib.wire.network import is_loopback
 
 LEAST = 0.001  # 0 would mean: do not wait at all
 STEP_SECONDS = 0.25
+STEP_BYTES = 64 * 1024
+DIRECT = dict.fromkeys(("all://", "http://", "https://"))
 _deadline: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
@@ -43,6 +50,27 @@ def steps(timeout: float | None) -> Iterator[float]:
         deadline = _deadline.get() or message
         rests = (message.remaining(), deadline.remaining())
         left = min((rest for rest in rests if rest is not None), default=None)
+
+
+def client(address: str, ca_file: Path | None, **options: Any) -> httpx.Client:
+    """A client for a service, with httpx's `options`; Misconfigured for a `ca_file` without certificates.
+
+    It verifies certificates and follows no redirects, which would carry secrets to wherever they point. It
+    uses the proxies of the environment, but not for a service on this machine: what may go there unencrypted
+    is not for a proxy elsewhere.
+    """
+    direct = DIRECT if is_loopback(urlsplit(address).hostname or "") else None
+    verify = _trusted(ca_file)
+    return bounded(httpx.Client(follow_redirects=False, mounts=direct, verify=verify, **options))
+
+
+def _trusted(ca_file: Path | None) -> ssl.SSLContext | bool:
+    if ca_file is None:
+        return True
+    try:
+        return ssl.create_default_context(cafile=str(ca_file))
+    except (OSError, ssl.SSLError) as error:
+        raise Misconfigured(f"ca_file {ca_file} can't be read as certificates: {error}") from None
 
 
 def bounded(http: httpx.Client) -> httpx.Client:
@@ -90,7 +118,8 @@ class BoundedStream(httpcore.NetworkStream):
         self._stream = stream
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Read the next bytes."""
+        """Read the next bytes; not after the deadline, even if they are there."""
+        _check()
         for seconds in steps(timeout):
             try:
                 return self._stream.read(max_bytes, seconds)
@@ -100,7 +129,9 @@ class BoundedStream(httpcore.NetworkStream):
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Write all bytes."""
-        self._stream.write(buffer, _within(timeout))
+        for first in range(0, len(buffer), STEP_BYTES):
+            _check()
+            self._stream.write(buffer[first : first + STEP_BYTES], _within(timeout))
 
     def close(self) -> None:
         """End the connection."""
@@ -115,6 +146,13 @@ class BoundedStream(httpcore.NetworkStream):
     def get_extra_info(self, info: str) -> Any:
         """Extra information about the connection."""
         return self._stream.get_extra_info(info)
+
+
+def _check() -> None:
+    """Raise ReadTimeout after the deadline: a service that never stops sending would never be left."""
+    deadline = _deadline.get()
+    if deadline is not None and deadline.remaining() == 0:
+        raise httpcore.ReadTimeout("The deadline is over")
 
 
 def _within(timeout: float | None) -> float | None:

@@ -1,5 +1,10 @@
-"""Validates text that people write for others: visible, and displayed in the order in which it is stored."""
+"""Validates text that people write for others: visible, and displayed in the order in which it is stored.
 
+Two names that look alike are one name to a reader: no invisible character may tell them apart. It also
+suggests the name that somebody may have meant by one that is unknown.
+"""
+
+import difflib
 import re
 import unicodedata
 
@@ -7,30 +12,64 @@ EMAIL, LONGEST_EMAIL = r"^[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+$", 254
 CONTROL = frozenset({"Cc", "Cs", "Zl", "Zp"})
 UNSEEN = frozenset({"Cf", "Mn", "Me", "Zs"})
 BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+DOTS = frozenset({".", ".."})  # names that a path reads as folders
 TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
+TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
 # The same for OpenAPI, whose patterns know no categories: these ranges, and a character that is not blank.
-NOT_IN_TEXT = r"\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069"
-NOT_SEEN = (
-    r"\s\u00ad\u0300-\u036f\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u2060-\u206f\u2800\u3164"
-    r"\ufe00-\ufe0f\ufeff\uffa0"
+NEVER_SEEN = (
+    r"\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0"
+    r"\ufff9-\ufffb"
 )
+NOT_STORABLE = r"\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069"
+NOT_IN_TEXT = NOT_STORABLE + NEVER_SEEN
+NOT_SEEN = r"\s\u0300-\u036f\u061c\u180b-\u180f\u200b-\u200f\u2060-\u206f\u2800\ufe00-\ufe0f"
 PATTERN = f"^[^{NOT_IN_TEXT}]*[^{NOT_SEEN}{NOT_IN_TEXT}][^{NOT_IN_TEXT}]*$"
+
+# Invisible everywhere, or where they shape nothing: joiners and variants after a Latin letter, tags without a
+# flag, marks of direction in a text that runs one way.
+INVISIBLE = re.compile(rf"[{NEVER_SEEN}]|[\u061c\u200c-\u200f\ufe00-\ufe0f]|[\U000e0000-\U000e0fff]")
+DIRECTION, FLAG = frozenset("\u061c\u200e\u200f"), re.compile("\U0001f3f4[\U000e0020-\U000e007e]*")
+KEYCAP = re.compile("[0-9#*]\ufe0f\u20e3")
+SHAPED = frozenset({"Lo", "Lm", "Mn", "Mc", "So", "Sk", "Sm", "Po", "Pd"})
 
 
 def fault(text: str) -> str:
     """Why a text is not valid, as the end of a sentence; empty if it is.
 
-    Joiners and marks of direction inside of words are fine: Persian, Hebrew and emoji need them. Embeddings
-    and overrides are not: they make a text read as another one (Unicode Technical Report 36, 3.1).
+    Joiners, variants and marks of direction are fine where Persian, Hebrew and emoji need them. Embeddings
+    and overrides are not: they make a text read as another one (Unicode Technical Report 36, 3.1). Nor are
+    characters that can't be seen; the first is named.
     """
+    if found := unstorable(text):
+        return found
+    if text.strip() and not any(_is_seen(one) for one in text):
+        return "has no visible character"
+    for found_at in INVISIBLE.finditer(text):
+        if not _is_needed(text, at := found_at.start()):
+            name = unicodedata.name(text[at], "VARIATION SELECTOR OR TAG")
+            return (
+                f"must not contain invisible characters: character {at + 1} is U+{ord(text[at]):04X} {name}"
+            )
+    return ""
+
+
+def unstorable(text: str) -> str:
+    """Why a text is refused even where it only repeats a stored one, as the end of a sentence."""
     if any(unicodedata.category(one) in CONTROL for one in text):
         return "must not contain control characters"
     if not TURNS.isdisjoint(text):
         return "must not contain characters that change the reading direction"
-    if text.strip() and not any(_is_seen(one) for one in text):
-        return "has no visible character"
     return ""
+
+
+def straight(text: str) -> str:
+    """The text as screens show it: without the characters that change the direction of reading.
+
+    What is stored keeps them, and so do files and the APIs.
+    """
+    return TURNING.sub("", text)
 
 
 def is_email(text: str) -> bool:
@@ -38,5 +77,33 @@ def is_email(text: str) -> bool:
     return len(text) <= LONGEST_EMAIL and not fault(text) and re.fullmatch(EMAIL, text) is not None
 
 
+def suggestion(name: str, known: list[str]) -> str:
+    """`; did you mean '…'?` for the nearest of `known`, by whole name or by its last dotted parts."""
+    tails = {tail: full for full in known for tail in _tails(full)}
+    near = difflib.get_close_matches(name, [*known, *tails], n=1, cutoff=0.6)
+    return f"; did you mean '{tails.get(near[0], near[0])}'?" if near else ""
+
+
+def _tails(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[start:]) for start in range(1, len(parts))]
+
+
 def _is_seen(one: str) -> bool:
     return one not in BLANK and unicodedata.category(one) not in UNSEEN
+
+
+def _is_needed(text: str, at: int) -> bool:
+    """Whether the invisible character at this place shapes what is before it, or its direction."""
+    one, before = text[at], text[at - 1 : at]
+    if re.match(f"[{NEVER_SEEN}]", one):
+        return False
+    if one in DIRECTION:
+        return any(unicodedata.bidirectional(other) in ("R", "AL") for other in text)
+    if "\U000e0000" <= one < "\U000e0100":
+        flag = next((found for found in FLAG.finditer(text[:at]) if found.end() == at), None)
+        return flag is not None
+    if KEYCAP.match(text, max(at - 1, 0)):
+        return True
+    is_accent = "\u0300" <= before <= "\u036f" or before in ("\u200c", "\u200d")
+    return bool(before) and not is_accent and unicodedata.category(before) in SHAPED

@@ -1,10 +1,12 @@
 """A real Chromium before a real server. Nothing that it loads may come from anywhere but this machine."""
 
+import re
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -12,6 +14,7 @@ from conftest import COUNTRIES, desk_over
 from playwright.sync_api import (
     Browser,
     BrowserContext,
+    Cookie,
     Error,
     Page,
     Playwright,
@@ -39,7 +42,8 @@ WITH_STANDIN = ("test_export",)
 Serve = Callable[..., AbstractContextManager[str]]
 Service = Literal["embedded", "standin"]
 Visitor = Callable[[], BrowserContext]
-SIGNED_IN: dict[tuple[str, str], dict[str, str]] = {}
+SESSION_COOKIE = re.compile("tranche-[0-9a-f]{8}")
+SIGNED_IN: dict[tuple[str, str], list[Any]] = {}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -180,8 +184,7 @@ def enter(page: Page, url: str, person: str = "Manager") -> None:
     was, the button of the sign-in page is pressed.
     """
     origin = "{0.scheme}://{0.netloc}".format(urlsplit(url))
-    known = SIGNED_IN.get((origin, person), {})
-    page.context.add_cookies([{"name": name, "value": value, "url": origin} for name, value in known.items()])
+    page.context.add_cookies(SIGNED_IN.get((origin, person), []))
     page.goto(url)
     inside, button = page.get_by_text("Data to"), page.get_by_role("button", name=person, exact=True)
     expect(inside.or_(button).first).to_be_visible()
@@ -190,7 +193,7 @@ def enter(page: Page, url: str, person: str = "Manager") -> None:
     expect(inside).to_be_visible()
     wait_for_cookie(page)
     settled(page)
-    SIGNED_IN[origin, person] = {cookie["name"]: cookie["value"] for cookie in page.context.cookies(origin)}
+    SIGNED_IN[origin, person] = page.context.cookies(origin)
 
 
 def pick(page: Page, label: str, option: str) -> None:
@@ -243,6 +246,15 @@ def place(page: Page, selector: str) -> dict[str, float]:
 
 
 def wait_for_cookie(page: Page, there: bool = True) -> None:
-    """The cookie is set and deleted by a script of its own: wait until the browser has done it."""
-    found = "document.cookie.split('; ').some(cookie => cookie.startsWith('tranche-'))"
-    page.wait_for_function(f"() => {found} === {str(there).lower()}")
+    """Wait until the browser has fetched the session cookie, or its deletion. No script can read it."""
+    deadline = time.monotonic() + WAIT_MILLISECONDS / 1000
+    while session_cookie(page) is None if there else session_cookie(page) is not None:
+        assert time.monotonic() < deadline, "the cookie did not come" if there else "the cookie did not go"
+        page.wait_for_timeout(50)
+    assert "tranche-" not in page.evaluate("document.cookie")
+
+
+def session_cookie(page: Page) -> Cookie | None:
+    """The session cookie that the browser has, with its attributes."""
+    found = page.context.cookies()
+    return next((one for one in found if SESSION_COOKIE.fullmatch(one.get("name", ""))), None)

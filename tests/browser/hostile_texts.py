@@ -14,6 +14,9 @@ TEXTS = (
     "- b",
     "    indented",
     "| a | b | [^1] [a][b] ~~c~~ ~d~ **e** _f_ `g`",
-    "a -> b <- c -- d --- e >= f <= g ~= h",
+    "a -> b <- c -- d --- e >= f <= g ~= h <-> i",
+    "-> a->b --",
+    "ada@-evil.example a.b+c@evil.example, x@y.z; (www.evil.example) mailto:a@b.c a@@b.c",
+    ":http://evil.example: :www.evil.example: a@:lock:@b.c @-> b http:://a",
     "x\n\n# y\n\n    z\n- l\u2028m",
 )

@@ -30,13 +30,6 @@ OPENER = re.compile("^Open")
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 31)"}
 ASKED = "project=demo&slicer=delivery"
-OF_THE_COOKIES_FRAME = (
-    "Unrecognized feature:",
-    "An iframe which has both",
-    "Received component message",
-    "Can't send ForwardMsg",
-    "handleSetFrameHeight",
-)
 LABELS = "all => all.map(one => one.getAttribute('aria-label') ?? one.textContent.trim())"
 PICTURES = "all => all.filter(one => one.tagName === 'IMG').map(one => one.getAttribute('alt'))"
 
@@ -95,7 +88,7 @@ class Trouble:
             self.found.append(f"{response.status} {response.url}")
 
     def _logged(self, message: ConsoleMessage) -> None:
-        if message.type in ("warning", "error") and not message.text.startswith(OF_THE_COOKIES_FRAME):
+        if message.type in ("warning", "error"):
             self.found.append(message.text)
 
 

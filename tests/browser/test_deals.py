@@ -201,6 +201,49 @@ def test_on_a_phone(selling: Desk, visitor: Visitor) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
+def test_the_list_on_a_phone_begins_early(selling: Desk, visitor: Visitor) -> None:
+    """The first row begins above the middle of a phone; filters and orders are a tap away."""
+    page = visitor().new_page()
+    page.set_viewport_size(PHONE)
+    enter(page, f"{selling.address}/deals?deals_kind=Deals&deals_order=price")
+    listing = page.get_by_role("grid", name="Deals", exact=True)
+    first = listing.locator("tbody tr").first
+    expect(first).to_be_in_viewport(ratio=1)
+    box = first.bounding_box()
+    assert box is not None
+    assert box["y"] < PHONE["height"] / 2
+    heads = listing.locator("thead :is(select, input)")
+    for number in range(heads.count()):
+        expect(heads.nth(number)).to_be_in_viewport(ratio=1)
+    choice = listing.get_by_role("combobox", name="Order")
+    expect(choice).to_have_value("price asc")
+    choice.select_option("Price, USD CPM ↓")
+    page.wait_for_url(at("deals", deals_order="-price"))
+    expect(first).to_contain_text("Evening Sports - Alpha Buying")
+    expect(page.get_by_label("Seat", exact=True)).to_be_hidden()
+    page.get_by_role("button", name="Filters").click()
+    expect(page.get_by_label("Seat", exact=True)).to_be_visible()
+
+
+def test_undo_of_a_bulk_pause(selling: Desk, page: Page) -> None:
+    """The result of a pause offers its undo, in the same place; it shows what goes back, and restores it."""
+    enter(page, f"{selling.address}/deals?deals_kind=Deals&find=morning")
+    for name in ("Alpha Buying", "Beta Media"):
+        page.get_by_label(f"Choose Morning News - {name}").click()
+    page.get_by_role("button", name="Pause 2").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Pause 2 deals").click()
+    expect(dialog.get_by_text("2 deals paused.")).to_be_visible()
+    assert not selling.deals.get(DemandDeal, 1).is_active
+    dialog.get_by_role("button", name="Undo").click()
+    expect(dialog.get_by_text("Active: no → yes")).to_have_count(2)
+    dialog.get_by_role("button", name="Put back 2 deals").click()
+    expect(dialog.get_by_text("2 deals put back.")).to_be_visible()
+    assert all(selling.deals.get(DemandDeal, number).is_active for number in (1, 2))
+    dialog.get_by_role("button", name="Back").click()
+    expect(dialog.get_by_text("undone by manager")).to_be_visible()
+
+
 def test_messages_cover_nothing(selling: Desk, page: Page) -> None:
     """What was done is said in a line of the drawer; every button of its head can be clicked meanwhile."""
     open_drawer(page, selling, "demand_deals-4")

@@ -47,12 +47,22 @@ def test_link_for_somebody_else(address: str, visitor: Visitor) -> None:
 
 
 def test_link_to_what_is_not_there(address: str, page: Page) -> None:
-    """A link to a slicer that the person may not see says so, and shows one that they may."""
-    enter(page, f"{address}/audience?project=demo&slicer=curation", "Viewer")
-    expect(
-        page.get_by_text("asks for the slicer curation, which does not exist or is not visible to you")
-    ).to_be_visible()
-    expect(page.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
+    """A link to a slicer that the person may not see shows none, also after a reload, until one is chosen."""
+    enter(page, f"{address}/audience?project=demo&slicer=delivery", "Viewer")
+    page.goto(f"{address}/audience?project=demo&slicer=curation&split=campaign_id")
+    warning = page.get_by_text(
+        "The slicer “curation” of the project “demo” does not exist or is not visible to"
+    )
+    for _ in range(2):
+        expect(warning).to_be_visible()
+        expect(page.get_by_role("combobox", name="Slicer")).to_have_value("curation")
+        expect(page.get_by_test_id("stMetric")).to_have_count(0)
+        assert at("audience", project="demo", slicer="curation", split="campaign_id")(page.url)
+        page.reload()
+    expect(warning).to_be_visible()
+    pick(page, "Slicer", "delivery")
+    expect(warning).to_be_hidden()
+    expect(page.get_by_test_id("stMetric").first).to_be_visible()
 
 
 def test_figures_are_tabular(address: str, page: Page) -> None:

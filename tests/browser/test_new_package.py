@@ -196,7 +196,9 @@ def test_unknown_values_are_added_only_on_purpose(form: Page) -> None:
     box.press_sequentially("Atlantis")
     box.press("Enter")
     expect(page.get_by_role("button", name="Leave out 'Atlantis'")).to_be_visible()
-    expect(page.get_by_text("Still needed: Name, Seats, Country.")).to_be_visible()
+    expect(
+        page.get_by_text("Still needed: Name, Seats, Country: add or leave out 'Atlantis'.")
+    ).to_be_visible()
     page.get_by_role("button", name="Add 'Atlantis' anyway").click()
     settled(page)
     leave(page)
@@ -204,6 +206,53 @@ def test_unknown_values_are_added_only_on_purpose(form: Page) -> None:
     expect(
         page.get_by_text("sells banner supply: Atlantis (unknown), United States · smartphone.")
     ).to_be_visible()
+
+
+@pytest.mark.parametrize("delay", [40, 400])
+def test_a_reload_keeps_values_that_are_not_added_yet(form: Page, delay: int) -> None:
+    """Values typed and neither added nor left out belong to the draft: after a reload they are still asked
+    about, and nothing can be created before they are answered."""
+    form.get_by_role("button", name="Country", exact=True).click()
+    for side, value in (("Only", "Narnia"), ("Only", "Mordor"), ("Never", "Oz")):
+        box = form.get_by_role("combobox", name=side)
+        box.focus()
+        box.press_sequentially(value, delay=delay)
+        box.press("Enter")
+    settled(form)
+    asked = form.get_by_text("Country: add or leave out 'Narnia', 'Mordor', 'Oz'.")
+    expect(asked).to_be_visible()
+
+    form.reload()
+    expect(form.get_by_text("Your draft from")).to_be_visible()
+    expect(asked).to_be_visible()
+    name(form, "Far away")
+    form.get_by_role("button", name="Create package").click()
+    settled(form)
+    expect(form.get_by_text("Not created. To fix: Seats, Country: add or leave out")).to_be_visible()
+    form.get_by_role("button", name="Country", exact=True).click()
+    form.get_by_role("button", name="Add 'Narnia' anyway").click()
+    form.get_by_role("button", name="Leave out 'Mordor'").click()
+    form.get_by_role("button", name="Add 'Oz' anyway").click()
+    settled(form)
+    leave(form)
+    expect(asked).to_have_count(0)
+    expect(form.get_by_text("sells banner supply: Narnia (unknown) · not Oz (unknown).")).to_be_visible()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+def test_an_open_list_does_not_cover_its_twin(form: Page, width: int, height: int) -> None:
+    """A click on Never while the list of Only is open closes that list and chooses nothing in it."""
+    form.set_viewport_size({"width": width, "height": height})
+    form.get_by_role("button", name="Country", exact=True).click()
+    only, never = (form.get_by_role("combobox", name=side) for side in ("Only", "Never"))
+    only.click()
+    expect(form.get_by_role("listbox", name="Only")).to_be_visible()
+    never.click()
+    expect(form.get_by_role("listbox", name="Only")).to_have_count(0)
+    expect(never).to_be_focused()
+    choose(form, "Never", "Fran")
+    leave(form)
+    expect(form.get_by_text("sells banner supply: not France.")).to_be_visible()
 
 
 def test_no_e_mail(form: Page) -> None:

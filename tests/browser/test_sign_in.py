@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from browser.conftest import Serve, Visitor, at, settled, wait_for_cookie
+from browser.conftest import Serve, Visitor, at, session_cookie, settled, wait_for_cookie
+from lib import database
+from lib.tokens.audit import Audit
 
 PASSWORD = "demo"
 
@@ -93,6 +96,62 @@ def test_cookie(address: str, page: Page) -> None:
     second = page.context.new_page()
     second.goto(f"{address}/audience")
     expect_signed_in(second)
+
+
+def test_no_script_gets_the_session_cookie(address: str, visitor: Visitor) -> None:
+    """The server sets it, closed to scripts and other sites, and its value passes through no WebSocket."""
+    page, frames = visitor().new_page(), list[str | bytes]()
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(frame)))
+    page.goto(address)
+    sign_in(page)
+    expect_signed_in(page)
+    wait_for_cookie(page)
+    cookie = session_cookie(page)
+    assert cookie is not None
+    assert (cookie["httpOnly"], cookie["sameSite"], cookie["secure"]) == (True, "Strict", False)
+    assert frames
+    assert not [frame for frame in frames if cookie["value"].encode() in _bytes(frame)]
+
+
+def test_the_log_has_the_address(address: str, home: Path, page: Page) -> None:
+    """A refused sign-in, a sign-in and a sign-out in a browser are logged with where it is."""
+    page.goto(address)
+    sign_in(page, password="wrong")
+    expect(page.get_by_text("Incorrect name or password")).to_be_visible()
+    sign_in(page)
+    expect_signed_in(page)
+    sign_out(page)
+    expect_signed_out(page)
+    _, entries = Audit(database.engine(f"sqlite:///{home}/tranche.db")).entries(3)
+    assert [(one.event, one.about, one.address) for one in entries] == [
+        ("signed out", "manager", "127.0.0.1"),
+        ("signed in", "manager", "127.0.0.1"),
+        ("sign-in refused", "manager", "127.0.0.1"),
+    ]
+
+
+def _bytes(frame: str | bytes) -> bytes:
+    return frame.encode() if isinstance(frame, str) else frame
+
+
+def test_media_files_belong_to_who_sees_them(address: str, visitor: Visitor) -> None:
+    """A download is for its browser and person: not without cookies, for others, or once signed out."""
+    first, second = visitor().new_page(), visitor().new_page()
+    for page, name in ((first, "manager"), (second, "viewer")):
+        page.goto(f"{address}/export?project=demo&slicer=delivery")
+        sign_in(page, name)
+        expect_signed_in(page)
+    settled(first)
+    with first.expect_download() as download:
+        first.get_by_role("button", name="Download csv").click()
+    file = download.value.url
+    assert "/media/" in file
+    assert first.context.request.get(file).status == 200
+    assert httpx.get(file).status_code == 404
+    assert second.context.request.get(file).status == 404
+    sign_out(first)
+    expect_signed_out(first)
+    assert first.context.request.get(file).status == 404
 
 
 def test_sign_out(address: str, visitor: Visitor) -> None:

@@ -45,8 +45,9 @@ class Caller:
         return read(self.ask("GET", path, **params), 200)
 
     def make(self, entity: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Body:
-        """The body of a successful POST."""
-        return read(self.ask("POST", f"{entity}/", body, headers), 201)
+        """The body of a successful POST, without its warnings: the entity as GET returns it."""
+        found = read(self.ask("POST", f"{entity}/", body, headers), 201)
+        return {name: value for name, value in found.items() if name != "warnings"}
 
     def change(
         self, entity: str, entity_id: int, headers: Mapping[str, str] | None = None, **fields: Any

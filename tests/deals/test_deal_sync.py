@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import re
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -227,7 +228,8 @@ def test_deals_that_are_gone(manager: Caller, there: World, dsp: Dsp) -> None:
 
 
 def test_what_people_read_is_not_a_fetch(manager: Caller, there: World, dsp: Dsp) -> None:
-    """A fetch is a DSP's: what a person reads leaves no trace. Who fetched, and when, is told."""
+    """A fetch is a DSP's: what a person reads leaves no trace. When it was fetched, and with which token, is
+    returned."""
     deal = sold(manager, there.ada)
     path = f"deal_sync/{deal['deal_id']}/"
     assert manager.get(path)["id"] == deal["deal_id"]
@@ -236,7 +238,7 @@ def test_what_people_read_is_not_a_fetch(manager: Caller, there: World, dsp: Dsp
     fetched = manager.get(f"{path}status/")
     is_valid("BuyerSeat", fetched)
     assert fetched["ext"].keys() == {"fetched_at", "fetched_by"}
-    assert fetched["ext"]["fetched_by"] == "manager"
+    assert re.fullmatch(r"dsp \d+ \(token \d+\)", fetched["ext"]["fetched_by"])
 
 
 def test_conditional_polling(manager: Caller, there: World, dsp: Dsp) -> None:
@@ -267,7 +269,8 @@ def test_pages(manager: Caller, there: World, dsp: Dsp) -> None:
 
 
 def test_status_comes_back(manager: Caller, there: World, dsp: Dsp) -> None:
-    """What the DSP reports is kept with when and who; another status is a line in the deal's history."""
+    """A reported status is stored with the time and the DSP's token, not the person who issued it; another
+    status is a line in the deal's history."""
     deal, ada = sold(manager, there.ada), dsp(there.ada)
     path, code = f"deal_sync/{deal['deal_id']}/status/", seat_code(manager, there.ada)
     etag = manager.ask("GET", f"demand_deals/{deal['id']}/").headers["etag"]
@@ -281,8 +284,11 @@ def test_status_comes_back(manager: Caller, there: World, dsp: Dsp) -> None:
     is_valid("BuyerSeat", found)
     [status] = found["buyerstatus"]
     assert (status["buyerseatid"], status["status"]) == (code, 4)
-    assert status["ext"]["reported_by"] == "manager"
-    changes = [(one["before"], one["after"]) for one in manager.history("demand_deals", deal["id"])[:2]]
+    token = status["ext"]["reported_by"]
+    assert re.fullmatch(r"dsp \d+ \(token \d+\)", token)
+    entries = manager.history("demand_deals", deal["id"])[:2]
+    assert [one["who"] for one in entries] == [token, token]
+    changes = [(one["before"], one["after"]) for one in entries]
     assert changes == [
         ({"buyer_status": "pending approval"}, {"buyer_status": "active"}),
         ({"buyer_status": None}, {"buyer_status": "pending approval"}),
@@ -292,6 +298,20 @@ def test_status_comes_back(manager: Caller, there: World, dsp: Dsp) -> None:
     done = {"version": "1.0", "id": deal["deal_id"], "buyerstatus": [{"status": 6}]}
     assert ada.ask("PUT", path, done).status_code == 204
     assert ada.get(path)["buyerstatus"][0]["status"] == 6
+
+
+def test_a_long_name_of_a_token_is_shortened(
+    manager: Caller, there: World, http: httpx.Client, desk: connect.Installation
+) -> None:
+    """The name of a token is cut where the database has no room for it; its number stays."""
+    deal, grant = sold(manager, there.ada), DealsGrant.parse(f"sync:{there.ada}")
+    long = Caller(http, desk.access.issue("manager", "deals", "d" * 200, None, deals=grant))
+    path = f"deal_sync/{deal['deal_id']}/status/"
+    report = {"version": "1.0", "id": deal["deal_id"], "buyerstatus": [{"status": 4}]}
+    assert long.ask("PUT", path, report).status_code == 204
+    [status] = manager.get(path)["buyerstatus"]
+    assert re.fullmatch(r"d+… \(token \d+\)", status["ext"]["reported_by"])
+    assert len(status["ext"]["reported_by"]) == 64
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from conftest import ROOT, _address
 from sqlalchemy import event, func, select, text
 
 from deals.caller import Caller, deals, option, package, world
-from deals.conftest import Opened, issue, open_desk
+from deals.conftest import PASSWORD, Opened, issue, open_desk
 from deals.writers import THREADS, write
 from lib import connect, database
 from lib.deals.service import DealsService
@@ -184,8 +184,23 @@ def test_a_disk_that_takes_no_more(on_sqlite: connect.Installation) -> None:
         assert caller.get("demand_deals/")["count"] == made
 
 
+def check_reports_and_tokens(desk: connect.Installation) -> None:
+    """The database is away: a report is 503 `internal_error`, a token 503 `temporarily_unavailable`."""
+    where = {"token": "trn_rep_any", "project_name": "demo", "slicer_name": "delivery"}
+    days = {"start_date": "-7d", "end_date": "yesterday", "export_format": "csv"}
+    form = {"grant_type": "password", "username": "manager", "password": PASSWORD}
+    for verb, fields in {"info": {}, "export": days}.items():
+        answer = desk.http.post(f"/API/v2/{verb}", json={**where, **fields})
+        assert (answer.status_code, answer.json()["status"]) == (503, "internal_error")
+        assert "can't be reached right now" in answer.json()["reason"]
+        assert int(answer.headers["Retry-After"]) > 0
+    answer = desk.http.post("/oauth2/token/", data={**form, "scope": "service_id=deals"})
+    assert (answer.status_code, answer.json()["error"]) == (503, "temporarily_unavailable")
+    assert int(answer.headers["Retry-After"]) > 0
+
+
 def test_a_lost_database(tmp_path: Path) -> None:
-    """PostgreSQL stops under the desk: 500 that says so; it starts again: everything works by itself."""
+    """PostgreSQL stops under the desk: 503 that says so, in each API's words; once it is back, all works."""
     with databases.server(databases.found()) as postgres:
         desk = open_desk(tmp_path, postgres.url.format("postgres"))
         with calling(desk) as caller:
@@ -193,10 +208,12 @@ def test_a_lost_database(tmp_path: Path) -> None:
             body = package(create_demand_deals=deals(option(there.ada)))
             postgres.stop("fast")
             for answer in (caller.ask("POST", "supply_deals/", body), caller.ask("GET", "supply_deals/")):
-                assert (answer.status_code, answer.json().keys()) == (500, {"detail"})
+                assert (answer.status_code, answer.json().keys()) == (503, {"detail"})
+                assert int(answer.headers["Retry-After"]) > 0
                 assert (
                     "The database can't be reached right now; nothing was changed" in answer.json()["detail"]
                 )
+            check_reports_and_tokens(desk)
             postgres.start()
             assert caller.make("supply_deals", body)["demand_deals"]
             assert caller.get("supply_deals/")["count"] == 1

@@ -158,6 +158,10 @@ def test_a_zero_with_an_exponent_is_zero(manager: Caller, there: World) -> None:
         ("Deal \u202egnp.exe", "This must not contain characters that change the reading direction."),
         ("Deal\u2067", "This must not contain characters that change the reading direction."),
         ("two\u2028lines", "This must not contain control characters."),
+        (
+            "Zero\u200bWidth",
+            "This must not contain invisible characters: character 5 is U+200B ZERO WIDTH SPACE.",
+        ),
     ],
 )
 @pytest.mark.parametrize("entity", ["supply_deals", "dsps", "domain_lists"])

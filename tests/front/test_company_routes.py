@@ -67,6 +67,7 @@ def desk(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]
 def browser(desk: Desk) -> Iterator[httpx.Client]:
     """A browser without cookies, before a provider in order."""
     desk.provider.secret, desk.provider.seconds, desk.provider.is_down = SECRET, 300, False
+    desk.provider.others, desk.provider.algorithm = {}, "RS256"
     with httpx.Client(base_url=desk.address, timeout=60) as client:
         yield client
 
@@ -105,15 +106,26 @@ def test_who_signed_in_comes_back_to_the_page(desk: Desk, browser: httpx.Client)
 def test_a_sign_out_reaches_the_provider(desk: Desk, browser: httpx.Client) -> None:
     """The way out deletes every cookie of the sign-in, and ends the provider's session, which leads back."""
     browser.get(desk.back(browser, account="b-2"))
-    answer = browser.get("/auth/logout")
-    there = _where(httpx.get(_where(answer)))
+    answer = browser.post("/auth/logout", headers={"Origin": desk.address})
+    there = _where(httpx.get(answer.json()["location"]))
     assert desk.provider.sign_outs[-1]["id_token_hint"]
     assert _where(browser.get(there)) == "/"
     deleted = {
         text.partition("=")[0] for text in answer.headers.get_list("set-cookie") if "Max-Age=0" in text
     }
-    assert {"_streamlit_user", "_streamlit_user_tokens"} < deleted
-    assert any(name.startswith("tranche-") for name in deleted)
+    assert {"_streamlit_user", "_streamlit_user_tokens"} <= deleted
+
+
+def test_another_site_signs_nobody_out(desk: Desk, browser: httpx.Client) -> None:
+    """A link to the way out, or a form of another site, deletes no cookie."""
+    browser.get(desk.back(browser, account="b-2"))
+    for answer in (
+        browser.get("/auth/logout"),
+        browser.post("/auth/logout", headers={"Origin": "https://evil.example"}),
+        browser.post("/auth/logout"),
+    ):
+        assert answer.status_code in (403, 405)
+        assert "set-cookie" not in answer.headers
 
 
 def _is_refused(answer: httpx.Response, outcome: str) -> None:
@@ -149,6 +161,28 @@ def test_a_state_of_another_browser(desk: Desk, browser: httpx.Client) -> None:
 def test_a_token_that_has_expired(desk: Desk, browser: httpx.Client) -> None:
     """An ID token that expired more than two minutes ago signs nobody in."""
     desk.provider.seconds = -200
+    _is_refused(browser.get(desk.back(browser, account="b-2")), "failed")
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"aud": "another-client", "azp": "tranche"},
+        {"aud": ["another-client", "a-third"], "azp": "tranche"},
+        {"azp": "another-client"},
+        {"iss": "https://login.example"},
+    ],
+    ids=str,
+)
+def test_a_token_for_somebody_else(desk: Desk, browser: httpx.Client, others: dict[str, Any]) -> None:
+    """An ID token for another client, whatever its `azp` says, or of another issuer signs nobody in."""
+    desk.provider.others = others
+    _is_refused(browser.get(desk.back(browser, account="b-2")), "failed")
+
+
+def test_a_token_without_a_signature(desk: Desk, browser: httpx.Client) -> None:
+    """An unsigned ID token signs nobody in, also where the provider's metadata lists `none`."""
+    desk.provider.algorithm = "none"
     _is_refused(browser.get(desk.back(browser, account="b-2")), "failed")
 
 

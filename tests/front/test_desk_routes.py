@@ -82,13 +82,15 @@ def test_the_desk_is_only_read(desk: Desk, method: str, path: str) -> None:
     [
         ("/_stcore/metrics", 404),
         ("/_stcore/agent/openapi.json", 404),
+        ("/component/extra_streamlit_components.CookieManager.cookie_manager/index.html", 404),
+        ("/app/static/x", 404),
         ("/_stcore/health", 200),
         ("/_stcore/host-config", 200),
         ("/audience", 200),
     ],
 )
 def test_only_routes_that_screens_need_are_open(desk: Desk, path: str, code: int) -> None:
-    """Metrics and the API for programs are not there; what the pages load is."""
+    """Metrics, the API for programs, component frames and app files are not there; what pages load is."""
     assert httpx.get(f"{desk[0]}{path}").status_code == code
 
 

@@ -18,6 +18,13 @@ from lib.wire.transport import InProcess
 DESK = "https://desk.example"
 EVERYWHERE = "0.0.0.0"  # noqa: S104
 FOREIGN = ("evil.example", "evil.example:8501", "127.0.0.1.evil.example", "", "localhost@evil.example", "[")
+NO_PORT = (
+    "127.0.0.1:8641.evil.example",
+    "localhost:8501x",
+    "127.0.0.1/x",
+    "127.0.0.1?x",
+    "[::1]x",
+)
 
 
 async def _socket(socket: WebSocket) -> None:
@@ -47,7 +54,7 @@ def test_own_names(listens: str, host: str) -> None:
     assert _answer(listens, host).text == "welcome"
 
 
-@pytest.mark.parametrize("host", FOREIGN)
+@pytest.mark.parametrize("host", (*FOREIGN, *NO_PORT))
 @pytest.mark.parametrize("listens", ["127.0.0.1", EVERYWHERE])
 def test_foreign_names(listens: str, host: str) -> None:
     """Any other name is refused with 421."""

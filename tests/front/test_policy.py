@@ -67,14 +67,6 @@ def test_every_answer_of_the_apis_alone(served: str, path: str) -> None:
     assert answer.headers["x-frame-options"] == "DENY"
 
 
-def test_only_the_cookie_component_may_be_framed_and_only_by_the_desk(desk: str) -> None:
-    """The frame in which the cookie is set is framed by the desk; nobody else may."""
-    answer = httpx.get(f"{desk}/component/extra_streamlit_components.CookieManager.cookie_manager/index.html")
-    _check(answer)
-    assert answer.headers["x-frame-options"] == "SAMEORIGIN"
-    assert _directives(answer)["frame-ancestors"] == ["'self'"]
-
-
 @pytest.mark.parametrize("path", ["/", "/docs"])
 def test_inline_scripts_run_by_their_hash(desk: str, path: str) -> None:
     """The scripts that stand in a page are allowed one by one: `'unsafe-inline'` is not needed."""

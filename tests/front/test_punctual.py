@@ -18,6 +18,7 @@ from lib.wire.server import accepting
 SECONDS = 0.3
 PATIENCE = 20
 INFO = b"POST /API/v2/info HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+SOCKET = b"GET /_stcore/stream HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
 TOKEN = b"POST /oauth2/token/ HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 UPLOAD = b"PUT /_stcore/upload_file/a/b HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 BODY = b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 500\r\n\r\ngrant_type="
@@ -46,6 +47,11 @@ def _until_closed(address: str, sent: bytes) -> bytes:
 def test_a_half_sent_request_is_ended(served: str, sent: bytes) -> None:
     """A header or a body that stops half-way is answered 408, and the connection closed."""
     assert _until_closed(served, sent).startswith(b"HTTP/1.1 408")
+
+
+def test_half_a_handshake_is_ended(served: str) -> None:
+    """A WebSocket's handshake that stops half-way holds its connection no longer than any request."""
+    assert _until_closed(served, SOCKET).startswith(b"HTTP/1.1 408")
 
 
 def test_an_idle_connection_is_ended(served: str) -> None:

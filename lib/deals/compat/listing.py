@@ -12,7 +12,8 @@ from lib.deals.codec import Model
 from lib.deals.models import DemandDeal, Resource, Seat, SupplyPackage
 from lib.deals.queries import MEANING
 from lib.deals.reading import Page
-from lib.wire.errors import Invalid, suggestion
+from lib.wire.errors import Invalid
+from lib.wire.text import suggestion
 
 LARGEST_PAGE = 500
 SEARCHED = ("external_id", *(field.name for field in fields.FIELDS if field.is_searched))

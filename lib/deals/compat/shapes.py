@@ -173,7 +173,7 @@ def _place(array: str, name: str, text: str) -> FieldPlace:
 def _literal(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

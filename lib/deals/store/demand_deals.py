@@ -22,6 +22,9 @@ from lib.deals.store.work import EntityKey, Fields, Work
 from lib.deals.validation import Path, Problems
 
 NO_FEE, PERCENT, UNDISCLOSED = 4, 1, 0
+BRIEF = (
+    "id", "name", "media_type", "is_active", "start_date", "start_date_offset", "end_date", "end_date_offset"
+)  # fmt: skip
 LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
@@ -126,9 +129,9 @@ def seats_to_sell_to(work: Work, ids: Collection[int]) -> dict[int, Fields]:
 
 def supply_shown(work: Work, deal_ids: Sequence[int]) -> dict[int, list[Fields]]:
     """Id of a demand deal → its supply packages, in brief."""
-    package, link = supply_packages.c, supply_package_deals.c
+    package, link, state = supply_packages.c, supply_package_deals.c, status.of_package(work.now)
     question = (
-        select(supply_packages, link.demand_deal_id, status.of_package(work.now).label("status"))
+        select(*(package[name] for name in BRIEF), link.demand_deal_id, state.label("status"))
         .join(supply_package_deals, link.supply_package_id == package.id)
         .where(link.demand_deal_id.in_(deal_ids))
         .order_by(package.id)

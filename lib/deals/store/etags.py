@@ -1,6 +1,7 @@
 """ETags: the version of an entity that a client has read, and the changes since."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import select
@@ -27,6 +28,13 @@ def of(work: Work, key: EntityKey) -> str:
     table = NOUNS[key[0]].table
     version = work.connection.execute(select(table.c.version).where(table.c.id == key[1])).scalar_one()
     return f'"{_tag(key, version)}"'
+
+
+def of_several(work: Work, entity: str, ids: Sequence[int]) -> dict[str, str]:
+    """The ETags of these entities, by id as text."""
+    table = NOUNS[entity].table
+    rows = work.rows(select(table.c.id, table.c.version).where(table.c.id.in_(ids)))
+    return {str(row.id): f'"{_tag((entity, row.id), row.version)}"' for row in rows}
 
 
 def check(work: Work, key: EntityKey, version: int, if_match: str | None) -> None:

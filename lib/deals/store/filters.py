@@ -10,8 +10,8 @@ from sqlalchemy import Boolean, ColumnElement, Integer, Select, String, Table, o
 
 from lib.database import Amount, Instant
 from lib.deals import fields, moments
-from lib.deals.models import STATUSES
-from lib.deals.store import status
+from lib.deals.models import HEALTH_STATES, STATUSES
+from lib.deals.store import healths, status
 from lib.deals.store import tables as t
 from lib.deals.store.work import Work
 
@@ -57,6 +57,17 @@ class ListFilter:
         return None if self.via is None else self.via.where(*conditions)
 
 
+class _HealthFilter(ListFilter):
+    """The filter by health: the same by sets of deals, which are computed once."""
+
+    def condition(self, work: Work, texts: Sequence[str]) -> ColumnElement[bool]:
+        """As of any filter."""
+        states = [self.kind.parse(text) for text in texts if text]
+        found = t.demand_deals.c.id.in_(healths.deals_in(work, states))
+        missing = t.demand_deals.c.id.not_in(healths.deals_in(work, HEALTH_STATES))
+        return or_(found, missing) if "" in texts else found
+
+
 def _flag(text: str) -> bool:
     if text.lower() not in FLAGS:
         raise ValueError("must be true or false")
@@ -81,12 +92,19 @@ def _status(text: str) -> str:
     return text
 
 
+def _health(text: str) -> str:
+    if text not in HEALTH_STATES:
+        raise ValueError(f"must be one of {', '.join(HEALTH_STATES)}")
+    return text
+
+
 TEXT = FilterKind(str, {"type": "string"})
 FLAG = FilterKind(_flag, {"type": "boolean"})
 NUMBER = FilterKind(_whole, {"type": "integer", "minimum": 0})
 AMOUNTS = FilterKind(_amount, {"type": "number", "minimum": 0})
-TIME = FilterKind(moments.parse, {"type": "string", "pattern": moments.PATTERN})
+TIME = FilterKind(moments.parse, {"type": "string", "pattern": moments.STRICT_PATTERN})
 STATUS = FilterKind(_status, {"enum": [*STATUSES]})
+HEALTH = FilterKind(_health, {"enum": [*HEALTH_STATES]})
 KINDS: tuple[tuple[type[Any], FilterKind], ...] = (
     (Boolean, FLAG),
     (Amount, AMOUNTS),
@@ -139,6 +157,7 @@ FILTERS: dict[str, dict[str, ListFilter]] = {
     "demand_deals": _plain(_DEALS)
     | {
         "status": ListFilter(STATUS, lambda work: status.of_deals(work.now)),
+        "health": _HealthFilter(HEALTH, healths.state),
         "supply_deals": _linked(_DEALS.c.id, _SUPPLY_OF, _LINKS.supply_package_id, (_SUPPLY,)),
         "dsp": _linked(_DEALS.c.seat_id, _OWN_SEATS, t.seats.c.dsp_id),
         "media_type": _linked(_DEALS.c.id, _SUPPLY_OF, _SUPPLY.c.media_type, (_SUPPLY,), TEXT),

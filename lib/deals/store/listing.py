@@ -1,6 +1,6 @@
 """A page of a list: searched, filtered and sorted, with counts per value of some filters."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, func, select
@@ -15,6 +15,7 @@ from lib.deals.store.ordering import ordered, orderings
 from lib.deals.store.work import Fields, Work
 from lib.deals.validation import Problems
 
+NO_REPORT = "There is no such slicer, or you may not see it."
 Conditions = dict[str, ColumnElement[bool]]
 
 
@@ -30,11 +31,15 @@ class Listed:
 def offer(entity: str) -> ListOffer:
     """The query parameters that the list of this entity supports."""
     kinds = sought.KINDS if entity in search.BY_TARGETS else ()
-    return ListOffer(FILTERS[entity], orderings(entity), countable(entity), kinds)
+    filters = FILTERS[entity]
+    return ListOffer(filters, orderings(entity), countable(entity), kinds, "health" in filters)
 
 
 def page(work: Work, noun: Noun, query: ListQuery, problems: Problems) -> Listed:
     """The page. Invalid if there are `problems` in the end."""
+    if query.report != work.report and not work.scope.may_see(*query.report):
+        problems.add(("report",), NO_REPORT)
+    work = replace(work, report=query.report)
     found = [*search.conditions(work, noun, query), *work.scope.seen(noun.table)]
     filters = _filters(work, noun, query, problems)
     problems.check()

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, func, select
 
 from lib.deals import fields
+from lib.deals.store import healths
 from lib.deals.store import tables as t
 from lib.deals.store.filters import FILTERS
 from lib.deals.store.noun import Noun
@@ -42,9 +43,10 @@ def _lowest_price(work: Work) -> ColumnElement[Any]:
 LINKED: dict[str, dict[str, Callable[[Work], ColumnElement[Any]]]] = {
     "supply_deals": {"price": _lowest_price},
     "demand_deals": {
-        name: lambda work, name=name: _first_package(_SUPPLY.c[name])  # type: ignore[misc]
+        name: lambda work, name=name: _first_package(_SUPPLY.c[name])
         for name in ("media_type", "start_date", "end_date")
-    },
+    }
+    | {"health": healths.urgency},
 }
 
 

@@ -22,13 +22,14 @@ class DealsScope:
 
     `since` is when that person was added: what a namesake made before is not theirs. `token` is the number
     of a token that is itself for some seats alone: of the packages it sees those that it made, not those
-    that its owner made otherwise.
+    that its owner made otherwise. `may_see` says whether they may see a slicer (project, name).
     """
 
     who: str = ""
     seats: frozenset[int] | None = None
     since: datetime | None = None
     token: int | None = None
+    may_see: Callable[[str, str], bool] = lambda project, slicer: True
 
     @property
     def is_limited(self) -> bool:

@@ -3,7 +3,7 @@
 Every entity counts its own changes (`version`). A deal id is written down for good when it is given, so
 that none is given twice. What others depend on can't be deleted: the database itself refuses it. A search
 looks in `folded`: SQLite folds no case beyond ASCII. Of packages it looks in `targets` too, the values of
-their targeting (sought.py).
+their targeting (sought.py). The health of deals is computed elsewhere, and only kept (healths.py).
 """
 
 from collections.abc import Iterator
@@ -168,4 +168,32 @@ idempotency_keys = Table(
     Column("answer", Document, nullable=False),
     Column("etag", String(60), nullable=False),
     Column("at", Instant, nullable=False, index=True),
+)
+
+health_reports = Table(
+    "health_reports",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("project", String(200), nullable=False),
+    Column("slicer", String(200), nullable=False),
+    Column("basis", String(64), nullable=False),
+    Column("last_day", String(10), nullable=False),
+    Column("checked_at", Instant),
+    Column("problem", Text, nullable=False),
+    UniqueConstraint("project", "slicer"),
+    sqlite_autoincrement=True,
+)
+deal_health = Table(
+    "deal_health",
+    metadata,
+    Column("report_id", Key, _to("health_reports", FOLLOW), primary_key=True),
+    Column("deal_id", Key, _to("demand_deals", FOLLOW), primary_key=True),
+    Column("state", String(20), nullable=False),
+    Column("facts", Document, nullable=False),
+    Column("computed_at", Instant, nullable=False),
+    Column("basis", String(64), nullable=False),
+    Column("until", Instant),
+    *(Column(f"{name}_version", Integer, nullable=False) for name in ("deal", "packages", "seat", "dsp")),
+    Index(None, "deal_id"),
+    Index(None, "report_id", "state"),
 )

@@ -15,11 +15,15 @@ EntityKey = tuple[str, int]
 
 @dataclass(frozen=True)
 class Work:
-    """One transaction of one caller. `now` is in whole seconds, in UTC: the API's times are."""
+    """One transaction of one caller. `now` is in whole seconds, in UTC: the API's times are.
+
+    `report` is what the health of deals is read from, in a list.
+    """
 
     connection: Connection
     now: datetime
     scope: DealsScope
+    report: tuple[str, str] = ("", "")
 
     @classmethod
     def of(cls, connection: Connection, scope: DealsScope) -> "Work":

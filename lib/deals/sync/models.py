@@ -17,7 +17,7 @@ BUYER_STATUS = (
 
 
 class Reported(WireModel):
-    """When and by whom a status was reported."""
+    """When a status was reported, and with which token."""
 
     reported_at: datetime | None = None
     reported_by: str | None = None
@@ -38,7 +38,7 @@ class BuyerStatus(WireModel):
 
 
 class LastFetch(WireModel):
-    """When and by whom the deal's document was fetched last."""
+    """When the deal's document was fetched last, and with which token."""
 
     fetched_at: datetime | None = None
     fetched_by: str | None = None

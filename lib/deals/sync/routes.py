@@ -83,7 +83,7 @@ class _Endpoints:
     async def _admit(self, request: Request, *, reports: bool = False) -> SyncCaller:
         authorization = request.headers.get("authorization")
         caller = await self._run(lambda: self._admission.sync_caller(authorization, reports))
-        return SyncCaller(scope_of(caller), caller.deals.syncs)
+        return SyncCaller(scope_of(caller), caller.token.id, caller.token.name, caller.deals.syncs)
 
     async def _run(self, work: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)

@@ -8,6 +8,7 @@ from sqlalchemy import Engine, insert, select
 
 from lib import database
 from lib.deals import queries
+from lib.deals.models import shortened
 from lib.deals.queries import ListOffer, Parameters
 from lib.deals.service import ListPart
 from lib.deals.store.scope import DealsScope
@@ -24,17 +25,28 @@ from lib.wire.errors import NotFound
 
 Result = TypeVar("Result")
 OFFER = ListOffer(filters=(offered.SEAT,))
-HISTORY = "buyer_status"
+HISTORY, LONGEST_WHO = "buyer_status", 64
 OFF = "Deal sync is not set up here: an administrator sets deal_sync_origin"
 NONE = "There is no synchronised deal '{}'"
 
 
 @dataclass(frozen=True)
 class SyncCaller:
-    """Who calls: what they may see, and whether they are a DSP. What others read is not told to a DSP."""
+    """A caller: what they may see, the number and name of their token, and whether that is a DSP's.
+
+    What people read is not noted as a fetch.
+    """
 
     scope: DealsScope
+    token: int
+    token_name: str
     is_dsp: bool
+
+    @property
+    def who(self) -> str:
+        """The token, for the history: `Alder Bidder (token 12)`. No username has a space."""
+        number = f" (token {self.token})"
+        return shortened(self.token_name, LONGEST_WHO - len(number)) + number
 
 
 class DealSync:
@@ -52,7 +64,7 @@ class DealSync:
             problems.check()
             count, found = offered.page(work, self._side, query)
             if caller.is_dsp:
-                told.fetched(work, found)
+                told.fetched(work, found, caller.who)
             return ListPart(count, query.limit, query.offset, [deal.document for deal in found])
 
         return self._run(within, caller, deadline, writes=caller.is_dsp)
@@ -63,7 +75,7 @@ class DealSync:
         def within(work: Work) -> Fields:
             found = self._found(work, deal_id, parameters)
             if caller.is_dsp:
-                told.fetched(work, [found])
+                told.fetched(work, [found], caller.who)
             return found.document
 
         return self._run(within, caller, deadline, writes=caller.is_dsp)
@@ -88,9 +100,9 @@ class DealSync:
             given = read(BuyerSeatRequest, body, problems)
             status = status_of(given, deal_id, found.buyer_seat, problems)
             before = told.told(work, found).status
-            told.reported(work, found, status)
+            told.reported(work, found, status, caller.who)
             if status != before and not found.is_gone:
-                _note(work, found, before, status)
+                _note(work, found, (before, status), caller.who)
 
         self._run(within, caller, deadline, writes=True)
 
@@ -125,17 +137,18 @@ def _buyer_seat(deal: SyncedDeal, known: Told) -> Fields:
     }
 
 
-def _note(work: Work, deal: SyncedDeal, before: int | None, status: int) -> None:
+def _note(work: Work, deal: SyncedDeal, status: tuple[int | None, int], who: str) -> None:
     """A line in the deal's history. The deal itself is not changed, so its version stays."""
+    before, after = status
     version = select(demand_deals.c.version).where(demand_deals.c.id == deal.demand_deal_id)
     values = {
         "entity": "demand_deals",
         "entity_id": deal.demand_deal_id,
         "version": work.connection.execute(version).scalar_one(),
         "at": work.now,
-        "who": work.who,
+        "who": who,
         "action": "changed",
         "before": {HISTORY: None if before is None else BUYER_STATUS[before]},
-        "after": {HISTORY: BUYER_STATUS[status]},
+        "after": {HISTORY: BUYER_STATUS[after]},
     }
     work.connection.execute(insert(changes).values(values))

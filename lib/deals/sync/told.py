@@ -64,14 +64,14 @@ def told(work: Work, deal: SyncedDeal) -> Told:
     return _told(rows[0]) if rows else Told()
 
 
-def fetched(work: Work, deals: Sequence[SyncedDeal]) -> None:
-    """Store that the caller, a DSP, was sent these documents now."""
-    _keep(work, deals, {"fetched_at": work.now, "fetched_by": work.who})
+def fetched(work: Work, deals: Sequence[SyncedDeal], who: str) -> None:
+    """Store that a DSP, with the token `who`, was sent these documents now."""
+    _keep(work, deals, {"fetched_at": work.now, "fetched_by": who})
 
 
-def reported(work: Work, deal: SyncedDeal, status: int) -> None:
-    """Store the status that the caller, a DSP, reports now."""
-    _keep(work, [deal], {"status": status, "status_at": work.now, "status_by": work.who})
+def reported(work: Work, deal: SyncedDeal, status: int, who: str) -> None:
+    """Store the status that a DSP, with the token `who`, reports now."""
+    _keep(work, [deal], {"status": status, "status_at": work.now, "status_by": who})
 
 
 def _keep(work: Work, deals: Sequence[SyncedDeal], fields: Fields) -> None:

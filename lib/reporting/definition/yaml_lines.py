@@ -7,10 +7,10 @@ import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from lib.wire.errors import BadDefinition
+from lib.wire.shallow_yaml import ShallowLoader
 
 Where = tuple[str | int, ...]
 Lines = dict[Where, int]
-_MAX_DEPTH = 20
 
 
 def read_yaml(text: str, file: str) -> tuple[Any, Lines]:
@@ -34,7 +34,7 @@ def read_yaml(text: str, file: str) -> tuple[Any, Lines]:
         raise BadDefinition([f"{file}: {error}"]) from None
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(ShallowLoader):
     """Only the scalars of YAML 1.2's core."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]
@@ -65,8 +65,6 @@ class _Content:
 
     def value(self, node: Node, where: Where) -> Any:
         self._lines.setdefault(where, node.start_mark.line + 1)
-        if len(where) > _MAX_DEPTH:
-            self._refuse(node, "nested too deeply")
         if isinstance(node, MappingNode):
             return self._mapping(node, where)
         if isinstance(node, SequenceNode):

@@ -11,10 +11,11 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
+from lib.reporting.measures import is_additive
 from lib.reporting.models import Filter
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
-from lib.wire.errors import BadRequest
+from lib.wire.errors import BadRequest, Misconfigured
 
 Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 Pair = tuple[str, str]
@@ -122,6 +123,19 @@ def check_groups(groups: int, most: int | None) -> None:
             f"This split gives more than {most:,} rows; "
             "split by fewer key fields, ask for fewer days or add a filter"
         )
+
+
+def check_finite(sums: Sums, slicer: str) -> None:
+    """Raise Misconfigured when a sum is no number, or too large for one: it is no answer."""
+    for aggregate in (sums.rows, sums.total):
+        for atom in filter(is_additive, aggregate.estimate):
+            if not np.isfinite(aggregate.estimate[atom]).all():
+                name = atom.partition(":")[2] or atom
+                raise Misconfigured(
+                    f"The sum of {name} in {slicer} is not a finite number: `tranche verify` finds damaged "
+                    "files; if there are none, the rows have numbers that are too large to add up: import "
+                    "them again without these"
+                )
 
 
 def check_bytes(needed: int, most: int | None) -> None:

@@ -3,13 +3,14 @@ r"""The text formats: csv, tsv and tsv2, written a few thousand rows at a time.
 Our own choices, where the specification is silent:
 
     csv    RFC 4180 in UTF-8 without a byte order mark, lines end in CRLF. Header and text values are quoted,
-           numbers are bare and have the decimal places of their field. A text that a spreadsheet would run
-           (it begins with = + - @, a tab or a carriage return) gets an apostrophe before it.
+           numbers are bare and have the decimal places of their field.
     tsv    the same, separated by tabs, and quoted only where a tab, a quote or a line break demands it.
     tsv2   for programs: one line ending in LF per row, a header of field names, raw values, numbers with all
            their digits, and \t \n \r \\ for tab, line feed, carriage return and backslash. Nothing is quoted.
 
-A missing value is an empty cell. Values of a key field of type int count as numbers where they are digits.
+A missing value is an empty cell. Values of a key field of type int count as numbers where they are digits. In
+all three a text that a spreadsheet would run, a header too, gets an apostrophe before it unless the request
+has `escape_formulas: 0` (wire/spreadsheet.py).
 """
 
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ import pyarrow.compute as pc
 from lib.reporting.files.numbers import displayed, exact
 from lib.reporting.files.table import FileColumn, FileTable
 from lib.wire.deadline import Deadline
+from lib.wire.spreadsheet import RUNNABLE
 
 ROWS_PER_CHUNK = 20_000
 
@@ -43,7 +45,7 @@ class TextDialect:
 def write_text(table: FileTable, dialect: TextDialect, deadline: Deadline) -> Iterator[bytes]:
     """The file, header first, in chunks of some thousand rows."""
     titles = pa.array([dialect.title(column) for column in table.columns], pa.string())
-    header = dialect.separator.join(dialect.quoted(dialect.text(titles)).to_pylist())
+    header = dialect.separator.join(dialect.quoted(_text(titles, dialect, table)).to_pylist())
     yield f"{header or dialect.empty}{dialect.end}".encode()
     for piece in table.pieces(ROWS_PER_CHUNK):
         deadline.check()
@@ -51,7 +53,7 @@ def write_text(table: FileTable, dialect: TextDialect, deadline: Deadline) -> It
 
 
 def _lines(piece: FileTable, dialect: TextDialect) -> bytes:
-    cells = [_cells(column, dialect) for column in piece.columns]
+    cells = [_cells(column, dialect, piece) for column in piece.columns]
     if len(cells) == 1:
         cells[0] = pc.if_else(pc.equal(cells[0], ""), dialect.empty, cells[0])
     cells[-1] = pc.binary_join_element_wise(cells[-1], "", dialect.end)
@@ -59,16 +61,22 @@ def _lines(piece: FileTable, dialect: TextDialect) -> bytes:
     return b"".join(lines.cast(pa.binary()).to_pylist())
 
 
-def written(column: FileColumn, dialect: TextDialect) -> pa.StringArray:
-    """The cells of a column, before the quotes that separate them."""
+def written(column: FileColumn, dialect: TextDialect, table: FileTable) -> pa.StringArray:
+    """The cells of a column of the table, before the quotes that separate them."""
     if column.is_number():
         return dialect.number(column.numbers(), column.decimals)
     texts = column.texts()
-    return pc.if_else(_digits(column, texts), texts, dialect.text(texts))
+    return pc.if_else(_digits(column, texts), texts, _text(texts, dialect, table))
 
 
-def _cells(column: FileColumn, dialect: TextDialect) -> pa.StringArray:
-    cells = written(column, dialect)
+def _text(texts: pa.StringArray, dialect: TextDialect, table: FileTable) -> pa.StringArray:
+    if table.escape_formulas:
+        texts = pc.replace_substring_regex(texts, RUNNABLE, r"'\1")
+    return dialect.text(texts)
+
+
+def _cells(column: FileColumn, dialect: TextDialect, table: FileTable) -> pa.StringArray:
+    cells = written(column, dialect, table)
     return cells if column.is_number() else pc.if_else(_digits(column, cells), cells, dialect.quoted(cells))
 
 
@@ -87,11 +95,6 @@ def _quoted_where_needed(texts: pa.StringArray) -> pa.StringArray:
     return pc.if_else(pc.match_substring_regex(texts, r'[\t\r\n"]'), _quoted(texts), texts)
 
 
-def _harmless(texts: pa.StringArray) -> pa.StringArray:
-    """Escape texts that a spreadsheet would run as formulas by an apostrophe (OWASP, "CSV injection")."""
-    return pc.replace_substring_regex(texts, r"\A([=+\-@\t\r])", r"'\1")
-
-
 def _escaped(texts: pa.StringArray) -> pa.StringArray:
     for character, escape in (("\\", r"\\"), ("\t", r"\t"), ("\n", r"\n"), ("\r", r"\r")):
         texts = pc.replace_substring(texts, character, escape)
@@ -102,7 +105,7 @@ CSV = TextDialect(
     separator=",",
     end="\r\n",
     title=lambda column: column.description,
-    text=_harmless,
+    text=lambda texts: texts,
     quoted=_quoted,
     number=displayed,
     empty='""',
@@ -111,7 +114,7 @@ TSV = TextDialect(
     separator="\t",
     end="\r\n",
     title=lambda column: column.description,
-    text=_harmless,
+    text=lambda texts: texts,
     quoted=_quoted_where_needed,
     number=displayed,
     empty='""',

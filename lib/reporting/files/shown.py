@@ -17,17 +17,19 @@ def shown(table: FileTable, export_format: ExportFormat) -> pd.DataFrame:
     with the digits that the format writes (a workbook: that it shows).
     """
     pieces = [
-        pd.DataFrame({str(at): _texts(c, export_format) for at, c in enumerate(piece.columns)}, dtype="str")
+        pd.DataFrame(
+            {str(at): _texts(c, piece, export_format) for at, c in enumerate(piece.columns)}, dtype="str"
+        )
         for piece in table.pieces(ROWS)
     ]
     return pd.concat(pieces, ignore_index=True)
 
 
-def _texts(column: FileColumn, export_format: ExportFormat) -> list[str]:
+def _texts(column: FileColumn, table: FileTable, export_format: ExportFormat) -> list[str]:
     make = FORMATS[export_format].dialect
     dialect = None if make is None else make()
     if dialect is not None:
-        texts = written(column, dialect)
+        texts = written(column, dialect, table)
     else:
         texts = displayed(column.numbers(), column.decimals) if column.is_number() else column.texts()
     found: list[str] = texts.to_pylist()

@@ -1,7 +1,7 @@
 """The content of a file: columns of values, and optionally a row of totals."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -73,11 +73,15 @@ class FileColumn:
 
 @dataclass(frozen=True, eq=False)
 class FileTable:
-    """The columns of a file; and, unless None, the values of the data columns in a last row, `label`."""
+    """The columns of a file; and, unless None, the values of the data columns in a last row, `label`.
+
+    `escape_formulas`: whether texts that a spreadsheet would run are escaped; workbooks need it not.
+    """
 
     columns: tuple[FileColumn, ...]
     total: tuple[float | None, ...] | None = None
     label: str = TOTAL
+    escape_formulas: bool = True
 
     def __post_init__(self) -> None:
         if not self.columns:
@@ -95,13 +99,16 @@ class FileTable:
     def pieces(self, size: int) -> Iterator["FileTable"]:
         """Its rows, `size` at a time, as tables without a total; then the total as a table of one row."""
         for start in range(0, self.rows, size):
-            yield FileTable(tuple(column.part(start, start + size) for column in self.columns))
+            yield self._piece(column.part(start, start + size) for column in self.columns)
         if self.total is not None:
             yield self._total_row(iter(self.total))
 
     def _total_row(self, totals: Iterator[float | None]) -> "FileTable":
         first = next(iter(self._of("key")), None)
-        return FileTable(tuple(self._total_cell(column, column is first, totals) for column in self.columns))
+        return self._piece(self._total_cell(column, column is first, totals) for column in self.columns)
+
+    def _piece(self, columns: Iterable[FileColumn]) -> "FileTable":
+        return FileTable(tuple(columns), escape_formulas=self.escape_formulas)
 
     def _total_cell(self, column: FileColumn, is_first: bool, totals: Iterator[float | None]) -> FileColumn:
         if column.role == "data":

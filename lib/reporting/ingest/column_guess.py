@@ -1,5 +1,6 @@
 """Guess the role of a sample's column, key field or data field: by its values, if in doubt by its name."""
 
+import unicodedata
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
@@ -10,9 +11,9 @@ import pyarrow.compute as pc
 
 from lib.reporting.ingest import cells, column_names
 from lib.reporting.ingest.cells import Missing
-from lib.reporting.ingest.number_guess import STRANGE_SHARE
-from lib.reporting.ingest.numbers import PERCENT, PLAIN, Marks
+from lib.reporting.ingest.numbers import PERCENT, PLAIN, Marks, cleaned, is_ambiguous, notation, plain_numbers
 from lib.reporting.ingest.rejects import is_total
+from lib.wire.errors import ImportRefused
 
 Floats = npt.NDArray[np.float64]
 _SEPARATORS = "|;,"
@@ -24,6 +25,49 @@ _SEPARATED_SHARE = {"|": 0.05, ";": 0.2, ",": 0.2}
 _MAX_ELEMENT = 40
 _MAPPED_SHARE = 0.8
 _DASHED = r"^\p{Sc} *[-–—]+$|^[-–—]+ *\p{Sc}$"
+
+
+STRANGE_SHARE = 0.01
+_OTHER = {".": ",", ",": "."}
+_CURRENCIES = {
+    "EUR", "USD", "GBP", "CHF", "JPY", "CNY", "RMB", "INR", "BRL", "RUB", "TRY", "PLN", "SEK", "NOK", "DKK",
+    "CZK", "HUF", "RON", "AUD", "CAD", "NZD", "MXN", "ZAR", "SGD", "HKD", "TWD", "KRW", "AED", "SAR", "ILS",
+    "UAH", "THB", "IDR", "MYR", "PHP", "VND", "kr", "zł", "Kč", "Ft", "lei", "TL", "Rs",
+}  # fmt: skip
+_FEW_GROUPED = 10
+_CERTAIN_SHARE = 0.05
+
+
+class Written(NamedTuple):
+    """How the numbers of a column are written.
+
+    `decimal` is None where no number tells; `ambiguous` is then a number that fits both marks, if there is
+    one. `problem` says why texts with digits are no numbers.
+    """
+
+    texts: pa.Array
+    decimal: str | None = None
+    example: str | None = None
+    ambiguous: str | None = None
+    unit: str | None = None
+    problem: str | None = None
+
+
+class FileMarks(NamedTuple):
+    """The marks of a file, and those of each column of numbers."""
+
+    decimal: str
+    thousands: str | None
+    columns: dict[str, Marks]
+
+    def own(self, column: str) -> dict[str, str]:
+        """The settings that a field of this column needs beyond the definition's."""
+        marks = self.columns.get(column, Marks(self.decimal, self.thousands))
+        own = {"unit": marks.unit} if marks.unit else {}
+        if (marks.decimal, marks.thousands) != (self.decimal, self.thousands):
+            own["decimal"] = marks.decimal
+            own |= {"thousands": marks.thousands} if marks.thousands else {}
+        return {name: value for name, value in own.items() if value}
 
 
 class ColumnGuess(NamedTuple):
@@ -176,3 +220,161 @@ def _is_mixed(lists: pa.Array, count: int) -> bool:
 
 def _has_leading_zeros(present: pa.Array) -> bool:
     return bool(pc.any(pc.match_substring_regex(present, "^0[0-9]")).as_py())
+
+
+def written(present: pa.Array) -> Written | None:
+    """How the numbers of a column are written, from trimmed texts without missing ones; None: no numbers."""
+    counted = present.value_counts()
+    texts, counts = cleaned(counted.field("values")), counted.field("counts")
+    total = pc.sum(counts).as_py()
+    if not total or not pc.any(pc.match_substring_regex(texts, "[0-9]")).as_py():
+        return None
+    unit, problem = _unit(texts, counts, total)
+    texts = cleaned(texts, unit)
+    point = pc.match_substring_regex(texts, notation(".", (",", " ", "'")))
+    comma = pc.match_substring_regex(texts, notation(",", (".", " ", "'")))
+    strange = pc.sum(counts.filter(pc.invert(pc.or_(point, comma)))).as_py() or 0
+    if strange > STRANGE_SHARE * total:
+        return Written(texts, problem=problem) if problem else None
+    if problem:
+        return Written(texts, problem=problem)
+    return _told(texts, pc.and_not(point, comma), pc.and_not(comma, point))._replace(unit=unit)
+
+
+def _told(texts: pa.Array, point: pa.Array, comma: pa.Array) -> Written:
+    """Evidence from numbers that certainly have a decimal mark: `point` and `comma` mark where those are."""
+    points, commas = (texts.filter(where) for where in (pc.and_(point, _has_mark(texts)), comma))
+    either = texts.filter(pc.match_substring_regex(texts, r"^[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}$"))
+    if min(len(points), len(commas)) > STRANGE_SHARE * len(texts):
+        return Written(texts, problem=f"both {points[0]} and {commas[0]} are written here")
+    if not _is_enough(points, either) and not _is_enough(commas, either):
+        points = commas = points.slice(0, 0)
+    if len(points) or len(commas):
+        decimal = "." if len(points) > len(commas) else ","
+        return Written(texts, decimal, (points if decimal == "." else commas)[0].as_py())
+    if not len(either):
+        return Written(texts)
+    mark = either[0].as_py().strip("+-0123456789")
+    if _are_groups(texts, either, mark):
+        return Written(texts, _OTHER[mark], either[0].as_py())
+    return Written(texts, ambiguous=either[0].as_py())
+
+
+def _is_enough(told: pa.Array, either: pa.Array) -> bool:
+    """Whether numbers with a decimal mark for certain outweigh those that fit both.
+
+    0.285 is certain. Of fractions of three digits a tenth would be written with fewer, so a rare 12,5 among
+    many like 1,285 says nothing.
+    """
+    certain = pc.any(pc.match_substring_regex(told, "^[+-]?0?[.,]")).as_py()
+    return bool(certain or len(told) > _CERTAIN_SHARE * len(either))
+
+
+def _are_groups(texts: pa.Array, either: pa.Array, mark: str) -> bool:
+    """Whether 1.280 beside 45 must be a thousand: no fraction is written out here and cut off there."""
+    ends_in_zero = pc.any(pc.match_substring_regex(either, "0$")).as_py()
+    same_mark = pc.all(pc.match_substring(either, mark)).as_py()
+    small = pc.any(pc.match_substring_regex(texts, "^[+-]?[1-9][0-9]{0,2}$")).as_py()
+    large = pc.any(pc.match_substring_regex(texts, "[0-9]{4}")).as_py()
+    return bool(len(either) >= _FEW_GROUPED and ends_in_zero and same_mark and small and not large)
+
+
+def _has_mark(texts: pa.Array) -> pa.Array:
+    return pc.match_substring_regex(texts, "[.,]")
+
+
+def _unit(texts: pa.Array, counts: pa.Array, total: int) -> tuple[str | None, str | None]:
+    """The one sign at the numbers, if there is one; else why they don't add up, if they have several."""
+    rests = pc.replace_substring_regex(texts, r"[0-9.,'()+\- ]", "")
+    found: dict[str, int] = {}
+    for rest, count in zip(rests.to_pylist(), counts.to_pylist(), strict=True):
+        if rest and _is_unit(rest):
+            found[rest] = found.get(rest, 0) + count
+    if not found:
+        return None, None
+    unit = max(found, key=lambda sign: found[sign])
+    if sum(found.values()) - found[unit] > STRANGE_SHARE * total:
+        first, second, *_ = sorted(found, key=lambda sign: -found[sign])
+        return None, f"amounts in {first} and in {second} don't add up"
+    bare = pc.and_(pc.equal(rests, ""), pc.match_substring_regex(texts, "[1-9]"))
+    if unit == PERCENT and (pc.sum(counts.filter(bare)).as_py() or 0) > STRANGE_SHARE * total:
+        return None, "some numbers have a % and some have none"
+    return unit, None
+
+
+def _is_unit(rest: str) -> bool:
+    is_sign = unicodedata.category(rest[-1]) == "Sc" and (len(rest) == 1 or rest[:-1].isalpha())
+    return rest == PERCENT or rest in _CURRENCIES or (is_sign and len(rest) <= 4)
+
+
+def file_marks(
+    columns: Mapping[str, Written], file: str, decimal: str | None = None, thousands: str | None = None
+) -> FileMarks:
+    """The marks of a file whose columns of numbers (as text) are written like this.
+
+    A column whose numbers do not tell is written as the others are. ImportRefused when they do not tell
+    either, unless `decimal` says it.
+    """
+    told = {name: column for name, column in columns.items() if column.decimal}
+    kinds = [column.decimal for column in told.values() if column.decimal]
+    main = max(dict.fromkeys(kinds), key=kinds.count, default=None)
+    unsure = next((name for name, column in columns.items() if column.ambiguous), None)
+    if unsure is not None and decimal is None and len(set(kinds)) != 1:
+        raise ImportRefused(_question(file, unsure, columns[unsure], told))
+    if unsure is not None and decimal is not None:
+        main = decimal
+    main = main or decimal or ("unknown" if columns else ".")
+    found = {
+        name: _marks(column, column.decimal or main, thousands)
+        for name, column in columns.items()
+        if not column.problem
+    }
+    shared = [marks.thousands for marks in found.values() if marks.decimal == main and marks.thousands]
+    common = thousands or max(dict.fromkeys(shared), key=shared.count, default=None)
+    if common is None and main == ",":
+        common = "."
+    return FileMarks(main, common, _completed(found, main, common))
+
+
+def _completed(found: Mapping[str, Marks], main: str, common: str | None) -> dict[str, Marks]:
+    """Marks of columns, with the thousands mark of the file where a column shows none."""
+    return {
+        name: marks if marks.thousands or marks.decimal != main else marks._replace(thousands=common)
+        for name, marks in found.items()
+    }
+
+
+def _marks(column: Written, decimal: str, thousands: str | None) -> Marks:
+    """The marks of a column whose decimal mark is known."""
+    other = [_OTHER[decimal]] if decimal in _OTHER else []
+    counts = {
+        mark: pc.sum(pc.match_substring(column.texts, mark)).as_py() or 0 for mark in (*other, " ", "'")
+    }
+    best = max(counts, key=lambda mark: counts[mark])
+    return Marks(decimal, thousands or (best if counts[best] else None), column.unit)
+
+
+def _question(file: str, name: str, column: Written, told: Mapping[str, Written]) -> str:
+    text = str(column.ambiguous)
+    mark = text.strip("+-0123456789")
+    grouped, fraction = text.replace(mark, ""), text.replace(mark, ".")
+    others = (
+        "other columns are written in both ways: "
+        + ", ".join(f"{example.example} in '{other}'" for other, example in list(told.items())[:4])
+        if told
+        else "no other number in the file decides it"
+    )
+    return (
+        f"{file}: '{text}' in column '{name}' can be {grouped} or {fraction}, and {others}. Choose "
+        f"one: --decimal '{_OTHER[mark]}' reads {grouped}, --decimal '{mark}' reads {fraction}"
+    )
+
+
+def explained(column: Written, marks: Marks) -> str | None:
+    """An example of how a column is read, where that is not as a computer writes it: `12,50 is 12.5`."""
+    sample = column.texts.slice(0, 1000).to_pylist()
+    for text in (column.ambiguous, column.example, *sample):
+        read = plain_numbers(pa.array([text], pa.string()), marks)[0].as_py() if text else None
+        if read is not None and (read != text or is_ambiguous(text)):
+            return f"{text} is {float(read):.15g}"
+    return None

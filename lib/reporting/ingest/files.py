@@ -4,23 +4,34 @@ import gzip
 import hashlib
 import io
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, cast, get_args
+from typing import BinaryIO, Literal, Protocol, cast, get_args
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from lib.reporting.ingest.rejects import Reject
 from lib.wire.errors import ImportRefused
 
 Format = Literal["csv", "tsv", "ndjson", "parquet", "xlsx"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 Progress = Callable[[int], None]
 CHUNK = 4 << 20
+MOST_COLUMNS = 5_000
 _SUFFIXES: dict[str, Format] = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".ndjson": "ndjson", ".jsonl": "ndjson", ".json": "ndjson",
     ".parquet": "parquet", ".pq": "parquet", ".xlsx": "xlsx", ".xlsm": "xlsx", ".xls": "xlsx",
 }  # fmt: skip
 _GZIP, _PARQUET, _ZIP, _OLE = b"\x1f\x8b", b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"  # RFC 8878, 3.1.1
+
+
+Ints = npt.NDArray[np.int64]
+Refuse = Callable[[Reject], None]
 
 
 @dataclass(frozen=True)
@@ -82,6 +93,8 @@ def data_file(path: Path, format: Format | None = None) -> DataFile:
         raise ImportRefused(f"{path} can't be read: {error.strerror}") from None
     if not beginning.strip():
         raise ImportRefused(f"{path.name} is empty")
+    if beginning.startswith(_ZSTANDARD):
+        raise ImportRefused(f"{path.name} is compressed by Zstandard: unpack it first, or use gzip")
     return DataFile(path, format or _format(path, beginning), is_gzipped, size)
 
 
@@ -126,3 +139,58 @@ class _Told(io.RawIOBase):
         data = self._raw.read(size)
         self._progress(len(data))
         return data
+
+
+@dataclass(frozen=True)
+class RawRows:
+    """Some rows of a file: columns as they were found (of any Arrow type), and each row's line.
+
+    `text` gives the row at a position as it stands in the file; `as_text` the table with the text of cells
+    that were read as numbers (None: none were).
+    """
+
+    table: pa.Table
+    lines: Ints
+    text: Callable[[int], str]
+    as_text: Callable[[], pa.Table] | None = None
+
+
+class Reader(Protocol):
+    """Reads a file of one format.
+
+    `columns` are the file's columns, where they are known before its rows are read; else None, and `seen`
+    fills while they are. Without a header the names are made up.
+    """
+
+    file: DataFile
+    columns: tuple[str, ...] | None
+    seen: dict[str, None]
+    has_header: bool
+
+    @property
+    def description(self) -> str:
+        """The format found, in a few words."""
+        ...
+
+    def rows(
+        self,
+        wanted: Collection[str] | None,
+        refuse: Refuse,
+        progress: Progress | None = None,
+        numbers: Collection[str] = (),
+    ) -> Iterator[RawRows]:
+        """All rows, in batches, with the wanted columns (None: all); what can't be read goes to `refuse`.
+
+        Columns of `numbers` may come as float64 where each of their cells in a batch is a number as computers
+        write it.
+        """
+        ...
+
+
+def check_width(name: str, columns: Collection[str]) -> None:
+    """ImportRefused for a file with more than 5,000 columns: each is inferred and held by itself."""
+    if len(columns) > MOST_COLUMNS:
+        raise ImportRefused(
+            f"{name} has {len(columns):,} columns, more than the {MOST_COLUMNS:,} that can be imported; "
+            "leave out what no slicer needs"
+        )

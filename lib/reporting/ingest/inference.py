@@ -9,11 +9,19 @@ import pyarrow.compute as pc
 from lib.reporting.definition import TIME, Definition
 from lib.reporting.definition.reading import MISSING, TimeColumn
 from lib.reporting.ingest import cells
-from lib.reporting.ingest.column_guess import ColumnGuess, guess_column, present_texts
+from lib.reporting.ingest.column_guess import (
+    ColumnGuess,
+    FileMarks,
+    Written,
+    explained,
+    file_marks,
+    guess_column,
+    present_texts,
+    written,
+)
 from lib.reporting.ingest.column_names import is_id, is_version
-from lib.reporting.ingest.number_guess import FileMarks, Written, explained, file_marks, written
+from lib.reporting.ingest.files import Reader
 from lib.reporting.ingest.numbers import PLAIN
-from lib.reporting.ingest.rows import Reader
 from lib.reporting.ingest.time_columns import date_parts
 from lib.reporting.ingest.time_guess import TimeGuess, guess_time
 from lib.reporting.ingest.times import stored_times

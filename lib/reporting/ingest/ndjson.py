@@ -14,15 +14,14 @@ from lib.reporting.ingest.encodings import (
     shown_encoding,
     utf_8_chunks,
 )
-from lib.reporting.ingest.files import DataFile, Progress
+from lib.reporting.ingest.files import DataFile, Progress, RawRows, Refuse, check_width
 from lib.reporting.ingest.numbers import is_ambiguous
+from lib.reporting.ingest.records import MAX_LINE
 from lib.reporting.ingest.rejects import Reject
-from lib.reporting.ingest.rows import RawRows, Refuse
 from lib.wire.errors import ImportRefused
 
 Row = dict[str, Any]
 _BATCH_ROWS = 20_000
-_MAX_LINE = 64 << 20
 _MAX_DEPTH = 20
 
 
@@ -83,6 +82,7 @@ class Ndjson:
         for row in parsed:
             if not row.keys() <= self.seen.keys():
                 self.seen.update(dict.fromkeys(row))
+                check_width(self.file.name, self.seen)
         names = self.seen if wanted is None else [name for name in self.seen if name in wanted]
         columns = {name: column([row.get(name) for row in parsed]) for name in names}
         numbers = np.array([number for number, _ in lines], np.int64)
@@ -146,6 +146,6 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
     for chunk in chunks:
         *lines, rest = (rest + chunk).split(b"\n")
         yield from lines
-        if len(rest) > _MAX_LINE:
-            raise ImportRefused(f"A line is longer than {_MAX_LINE >> 20} MiB; is this NDJSON?")
+        if len(rest) > MAX_LINE:
+            raise ImportRefused(f"A line is longer than {MAX_LINE >> 20} MiB; is this NDJSON?")
     yield rest

@@ -10,10 +10,10 @@ import pyarrow as pa
 from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition
 from lib.reporting.ingest import cells
 from lib.reporting.ingest.cells import Cells, NotPlain
+from lib.reporting.ingest.files import RawRows, Refuse
 from lib.reporting.ingest.layout import is_value
 from lib.reporting.ingest.numbers import marks_of
 from lib.reporting.ingest.rejects import BELOW, HEADER, LEFT_OUT, TOTAL, Reject, is_total
-from lib.reporting.ingest.rows import RawRows, Refuse
 from lib.reporting.ingest.times import stored_times
 from lib.wire.errors import ImportRefused
 

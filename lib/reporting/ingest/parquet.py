@@ -2,22 +2,26 @@
 
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator
+import uuid
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO, cast
 
 import numpy as np
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from lib.reporting.ingest.files import DataFile, Progress
-from lib.reporting.ingest.nested import plain_columns, plain_table
-from lib.reporting.ingest.rows import RawRows, Refuse
+from lib.reporting.ingest.files import DataFile, Progress, RawRows, Refuse, check_width
+from lib.reporting.ingest.layout import once_each
 from lib.wire.errors import ImportRefused
 
 _BATCH_ROWS = 1 << 16
 _BUFFER = 1 << 20
+
+
+_SECONDS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 class Parquet:
@@ -27,6 +31,7 @@ class Parquet:
         self.file, self.has_header = file, True
         with self._opened() as content:
             schema = content.schema_arrow
+            check_width(file.name, schema.names)
             self._roots = schema.names
             empty = _columns(schema.empty_table())
             self.columns: tuple[str, ...] | None = tuple(plain_table(empty).column_names)
@@ -92,3 +97,62 @@ def _columns(table: pa.Table) -> list[tuple[str, pa.Array]]:
     columns = (column.combine_chunks() for column in table.columns)
     flat = (column.chunk(0) if isinstance(column, pa.ChunkedArray) else column for column in columns)
     return list(zip(table.column_names, flat, strict=True))
+
+
+def plain_table(columns: Sequence[tuple[str, pa.Array]]) -> pa.Table:
+    """Columns of values and of lists of values, each under a name of its own."""
+    plain = [found for name, column in columns for found in plain_columns(name, column)]
+    return pa.Table.from_arrays([column for _, column in plain], names=once_each([name for name, _ in plain]))
+
+
+def plain_columns(name: str, column: pa.Array) -> Iterator[tuple[str, pa.Array]]:
+    """A column as one or several without structs: `user` → `user.id`, `user.geo.city`.
+
+    Lists of structs, and maps, become one list per field; lists of lists become one list. A duration is
+    its seconds.
+    """
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        yield from plain_columns(name, _storage(column))
+    elif pa.types.is_struct(kind):
+        for number, child in enumerate(column.flatten()):
+            yield from plain_columns(f"{name}.{kind.field(number).name}", child)
+    elif _is_list(kind):
+        yield from _plain_lists(name, column)
+    elif pa.types.is_duration(kind):
+        yield name, pc.divide(column.cast(pa.int64()).cast(pa.float64(), safe=False), _SECONDS[kind.unit])
+    elif kind in (pa.string_view(), pa.binary_view()):
+        yield name, column.cast(pa.string() if kind == pa.string_view() else pa.binary())
+    else:
+        yield name, column
+
+
+def _plain_lists(name: str, column: pa.Array) -> Iterator[tuple[str, pa.Array]]:
+    if pa.types.is_map(column.type):
+        entry = pa.struct([("key", column.type.key_type), ("value", column.type.item_type)])
+        column = column.cast(pa.list_(entry))
+    lists = column.cast(pa.list_(column.type.value_type))
+    ends = np.cumsum([0, *pc.list_value_length(lists).fill_null(0).to_numpy()])
+    is_null = lists.is_null()
+    for child_name, items in plain_columns(name, lists.flatten()):
+        offsets = ends
+        if pa.types.is_list(items.type):
+            lengths = pc.list_value_length(items).fill_null(0).to_numpy()
+            offsets, items = np.cumsum([0, *lengths])[ends], items.flatten()
+        yield child_name, pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items, mask=is_null)
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    tests = (
+        pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list, pa.types.is_map,
+        pa.types.is_list_view, pa.types.is_large_list_view,
+    )  # fmt: skip
+    return any(test(kind) for test in tests)
+
+
+def _storage(column: pa.ExtensionArray) -> pa.Array:
+    """The storage type of an extension type; a UUID is its text."""
+    if column.type != pa.uuid():
+        return column.storage
+    texts = [value and str(uuid.UUID(bytes=value)) for value in column.storage.to_pylist()]
+    return pa.array(texts, pa.string())

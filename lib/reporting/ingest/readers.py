@@ -4,10 +4,9 @@ from pathlib import Path
 
 from lib.reporting.definition import Definition
 from lib.reporting.ingest.delimited import delimited
-from lib.reporting.ingest.files import Format, data_file
+from lib.reporting.ingest.files import Format, Reader, data_file
 from lib.reporting.ingest.ndjson import ndjson
 from lib.reporting.ingest.parquet import Parquet
-from lib.reporting.ingest.rows import Reader
 from lib.reporting.ingest.workbook import Workbook
 
 

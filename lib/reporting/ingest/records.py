@@ -17,7 +17,7 @@ from lib.wire.errors import ImportRefused
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 MAX_RECORD = 1 << 20
-MAX_LINE = 64 << 20
+MAX_LINE = 16 << 20
 _NEWLINE, _QUOTE = ord("\n"), ord('"')
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, NamedTuple, Self
 
+from lib.wire.spreadsheet import escaped
+
 WRONG_WIDTH = "wrong number of columns"
 TOTAL = "a total of other rows"
 HEADER = "the header once more"
@@ -117,7 +119,8 @@ class Rejects:
             self._file = self.path.open("w", encoding="utf-8", newline="", errors="replace")
             self._writer = csv.writer(self._file)
             self._writer.writerow(["file", *_COLUMNS])
-        self._writer.writerow([file, *reject[: len(_COLUMNS)]])
+        cells = (escaped(cell) if isinstance(cell, str) else cell for cell in reject[: len(_COLUMNS)])
+        self._writer.writerow([escaped(file), *cells])
 
     def flush(self) -> None:
         """See that the file is written as far as it goes: OSError now rather than when it is closed."""

@@ -13,11 +13,10 @@ import orjson
 import pyarrow as pa
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
 
-from lib.reporting.ingest.files import DataFile, Progress
+from lib.reporting.ingest.files import DataFile, Progress, RawRows, Refuse, check_width
 from lib.reporting.ingest.layout import Record, table_layout
 from lib.reporting.ingest.ndjson import column
-from lib.reporting.ingest.nested import plain_table
-from lib.reporting.ingest.rows import RawRows, Refuse
+from lib.reporting.ingest.parquet import plain_table
 from lib.wire.errors import ImportRefused
 
 Row = list[Any]
@@ -40,6 +39,7 @@ class Workbook:
         with self._sheet() as (sheet, count):
             found = [Record(line, list(map(_text, row))) for line, row in islice(_rows(sheet), _SNIFFED)]
             layout = table_layout(found, file.name, "\t", wanted, header).named(names, file.name)
+        check_width(file.name, layout.names)
         used = [any(record.cells[place] for record in found) for place in range(len(layout.names))]
         self._names = [name if is_used else "" for name, is_used in zip(layout.names, used, strict=True)]
         self._first_line, self.has_header = layout.first_line, layout.has_header
@@ -96,10 +96,10 @@ def _refuse_huge(file: DataFile) -> None:
         data = io.BytesIO(content.read())
     if not zipfile.is_zipfile(data):
         return
-    largest = max((part.file_size for part in zipfile.ZipFile(data).infolist()), default=0)
-    if largest > _MAX_SHEET:
+    size = sum(part.file_size for part in zipfile.ZipFile(data).infolist())
+    if size > _MAX_SHEET:
         raise ImportRefused(
-            f"{file.name} unpacks to {largest >> 20:,} MiB, more than the {_MAX_SHEET >> 20:,} MiB that a "
+            f"{file.name} unpacks to {size >> 20:,} MiB, more than the {_MAX_SHEET >> 20:,} MiB that a "
             "workbook may have; save the sheet as CSV"
         )
 

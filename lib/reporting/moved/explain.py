@@ -15,6 +15,7 @@ from lib.reporting.moved.quantity import Own, Quantity, Ratio, leaves, quantity,
 from lib.reporting.moved.sides import About, Ask
 
 MOST_FIELDS, TESTED_FIELDS = 30, 10
+MOST_RANKED, MOST_OVERLAPPING = 5, 2
 Segmented = Collection[str]
 
 
@@ -22,8 +23,8 @@ Segmented = Collection[str]
 class Moved:
     """The figure before and now, and per key field what moved it: strongest first, overlapping ones last.
 
-    `weeks` is how many earlier differences a movement was held against, `considered` how many values there
-    were.
+    Key fields of which all values changed alike are in `alike`, for they explain nothing. `weeks` is how
+    many earlier differences a movement was held against, `considered` how many values there were.
     """
 
     kind: Quantity
@@ -32,6 +33,18 @@ class Moved:
     moves: tuple[Moves, ...]
     weeks: int
     considered: int
+    alike: tuple[Moves, ...] = ()
+
+    @property
+    def shown(self) -> tuple[Moves, ...]:
+        """The key fields that a reader is shown: the strongest, then a few that overlap."""
+        ranked = [moves for moves in self.moves if not moves.is_overlapping][:MOST_RANKED]
+        return (*ranked, *[moves for moves in self.moves if moves.is_overlapping][:MOST_OVERLAPPING])
+
+    @property
+    def scale(self) -> float:
+        """The largest contribution of all that are shown: the bars of all key fields are parts of it."""
+        return max((abs(one.contribution) for moves in self.shown for one in moves.movers), default=0.0)
 
     @property
     def difference(self) -> float:
@@ -67,7 +80,10 @@ def explained(
     considered = sum(len(one.sides.codes) for one in first)
     before, now = (float(values(of, one)[0]) for one in (whole.whole_before, whole.whole_now))
     weeks = 0 if isinstance(of, Own) else len(pairs)
-    return Moved(of, before, now, _moves(candidates, usual, considered), weeks, considered)
+    found = _moves(candidates, usual, considered)
+    moves = tuple(one for one in found if one.alike is None)
+    alike = tuple(one for one in found if one.alike is not None)
+    return Moved(of, before, now, moves, weeks, considered, alike)
 
 
 def _figure(

@@ -1,11 +1,13 @@
 """The values of a key field that moved more than noise, and how much of the difference they explain."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from lib.reporting.confidence import NORMAL
 from lib.reporting.moved import surprise
 from lib.reporting.moved.contributions import Contributions, Numbers, Pair, contributions, difference
 from lib.reporting.moved.quantity import Quantity, values
@@ -13,6 +15,7 @@ from lib.reporting.moved.sides import Sides
 from lib.reporting.moved.surprise import Explanation
 
 TESTED, SHOWN, LEAST_SHARE = 30, 5, 0.05
+ALIKE, FEWEST_ALIKE = 0.25, 2
 
 
 @dataclass(frozen=True)
@@ -33,25 +36,38 @@ class Mover:
     share: float | None = None
 
 
+class Together(NamedTuple):
+    """The contributions of several movers, added up; None where one of them has no such part."""
+
+    contribution: float
+    mix: float | None
+    rate: float | None
+    share: float | None
+
+
 @dataclass(frozen=True)
 class Moves:
-    """The movers of a key field, the largest first, and how well they explain the difference.
+    """The movers of a key field, the largest first, and how well its values explain the difference.
 
-    `telling` are the few that explain it; `adds_up`: with those of all other values the contributions are the
-    difference. The values of an overlapping (segmented) key field count in several rows: it is not ranked.
+    What is said of the key field is said of these movers, in their order. `adds_up`: with those of all other
+    values the contributions are the difference. The values of an overlapping (segmented) key field count in
+    several rows: it is not ranked. `alike` is between which relative changes all large values are, where they
+    all changed about as much as the whole: then no value explains anything.
     """
 
     name: str
     movers: tuple[Mover, ...]
-    telling: tuple[Mover, ...]
     explanation: Explanation
     is_overlapping: bool = False
     adds_up: bool = True
+    alike: tuple[float, float] | None = None
 
     @property
-    def is_enough(self) -> bool:
-        """Whether a few values explain most of the difference."""
-        return self.explanation.power >= surprise.ENOUGH
+    def together(self) -> Together:
+        """All movers as one."""
+        movers = self.movers
+        parts = (_sum(getattr(mover, part) for mover in movers) for part in ("mix", "rate", "share"))
+        return Together(sum(mover.contribution for mover in movers), *parts)
 
 
 @dataclass(frozen=True)
@@ -87,9 +103,37 @@ class Candidate:
         """The moves with these values as movers, as far as they matter."""
         kept = [place for place in places if self._is_large(place)]
         kept.sort(key=lambda place: -abs(self.found.whole[place]))
+        movers = tuple(map(self._mover, kept[:SHOWN]))
         found = _explained(self, kept)
-        movers, telling = (tuple(map(self._mover, places)) for places in (kept[:SHOWN], found.places))
-        return Moves(self.sides.name, movers, telling, found, self.is_overlapping, self._adds_up)
+        return Moves(self.sides.name, movers, found, self.is_overlapping, self._adds_up, self.alike)
+
+    @property
+    def alike(self) -> tuple[float, float] | None:
+        """Between which relative changes all large values are, where each is near that of the whole.
+
+        Near is within a quarter of it, or within the 95 % range of the value. Of a ratio, shares must be as
+        they were too: a mix that moved is a cause.
+        """
+        before, now = values(self.of, self.pair.before), values(self.of, self.pair.now)
+        whole = float(values(self.of, self.pair.whole_before)[0])
+        ratio = difference(self.of, self.pair) / whole if whole else 0.0
+        volume = self.volume
+        large = [
+            at for at in range(len(before)) if self._is_large(at) or volume[at] >= LEAST_SHARE * volume.sum()
+        ]
+        if not ratio or len(large) < FEWEST_ALIKE or self._has_moved_shares():
+            return None
+        with np.errstate(all="ignore"):
+            changes = (now[large] - before[large]) / np.abs(before[large])
+            allowed = np.maximum(ALIKE * abs(ratio), NORMAL * self.error[large] / np.abs(before[large]))
+        if not bool(np.all(np.abs(changes - ratio) <= allowed)):
+            return None
+        return float(changes.min()), float(changes.max())
+
+    def _has_moved_shares(self) -> bool:
+        """Whether the mix of a ratio's values is a part of the difference worth naming."""
+        mix = self.found.mix
+        return mix is not None and bool(np.abs(mix).sum() > ALIKE * abs(difference(self.of, self.pair)))
 
     @property
     def _adds_up(self) -> bool:
@@ -120,6 +164,11 @@ class Candidate:
         moved = [*self.found.whole, rest(self)]
         is_one_way = all(one * whole >= -1e-9 * whole * whole for one in moved)
         return float(self.found.whole[place] / whole) if self._adds_up and whole and is_one_way else None
+
+
+def _sum(parts: Iterable[float | None]) -> float | None:
+    there = list(parts)
+    return None if None in there else float(sum(part or 0.0 for part in there))
 
 
 def candidate(of: Quantity, sides: Sides, whole: Pair, is_overlapping: bool) -> Candidate:

@@ -16,11 +16,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+from lib import private
 from lib.reporting.definition import Definition
 from lib.reporting.warehouse.manifest import MANIFEST
 from lib.reporting.warehouse.stored import StoredSlicer, stored_slicer
 from lib.reporting.warehouse.writer import Mode, Writer, writing
 from lib.wire.errors import AccessError, BadRequest
+from lib.wire.text import DOTS
 
 __all__ = ["Mode", "StoredSlicer", "Warehouse", "Writer"]
 _NAME_LENGTH, _FOLDER_LENGTH = 80, 250
@@ -48,12 +50,12 @@ class Warehouse:
         """The slicer as it is now. AccessError when there is none of that name."""
         try:
             folder = self._folder(project, slicer)
-            state = (folder / MANIFEST).stat()
-        except (BadRequest, FileNotFoundError):
+        except BadRequest:
             raise AccessError from None
-        return self._current(
-            stored_slicer(folder, project, slicer, (state.st_ino, state.st_mtime_ns, state.st_size))
-        )
+        state = private.mark(folder / MANIFEST)
+        if state is None:
+            raise AccessError
+        return self._current(stored_slicer(folder, project, slicer, state))
 
     @contextmanager
     def writer(
@@ -91,13 +93,15 @@ class Warehouse:
 
 
 def _folder_name(kind: str, name: str) -> str:
-    """A name as the name of a folder: any text without slashes, stars and control characters."""
+    """A name as the name of a folder: any text but dots, without slashes, stars and control characters."""
     if not name or name != name.strip() or len(name) > _NAME_LENGTH:
         raise BadRequest(
             f"A {kind}'s name has 1 to {_NAME_LENGTH} characters, no spaces around them: '{name}'"
         )
     if any(character in "/*\\" or not character.isprintable() for character in name):
         raise BadRequest(f"A {kind}'s name has no slashes, stars and control characters: {name!r}")
+    if name in DOTS:
+        raise BadRequest(f"A {kind}'s name can't be '{name}', which means a folder; use letters")
     quoted = quote(name, safe=" ")
     if len(quoted) > _FOLDER_LENGTH:
         raise BadRequest(f"A {kind}'s name may have fewer letters that are not plain: '{name}'")

@@ -1,22 +1,25 @@
 """The manifest of a slicer: the file that lists its valid files.
 
 A change of a slicer is a new manifest, put in place of the old one by a rename: readers see the old
-slicer or the new one, never something between.
+slicer or the new one, never something between. Its last line has the SHA-256 digest of the others, so that a
+changed formula or time zone is not taken for the one that was imported.
 """
 
 import datetime as dt
 import hashlib
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from lib.reporting.definition import Definition
 from lib.wire.errors import Misconfigured
 
 MANIFEST = "manifest.json"
+_DIGEST = re.compile(rb',\n "sha256": "([0-9a-f]{64})"(?=\n?}\Z)')
 
 
 class Source(NamedTuple):
@@ -110,21 +113,42 @@ def read_manifest(folder: Path) -> Manifest | None:
 
 
 def manifest_of(content: bytes, folder: Path) -> Manifest:
-    """The manifest that was read from a slicer's folder; Misconfigured where it is damaged."""
+    """The manifest that was read from a slicer's folder; Misconfigured where it is damaged.
+
+    Manifests of before have no digest; one whose digest can't be read has a member too many.
+    """
     try:
-        return Manifest.model_validate_json(content)
-    except ValidationError as error:
+        return Manifest.model_validate_json(without_digest(content))
+    except ValueError as error:
         raise Misconfigured(
             f"{folder / MANIFEST} is damaged: restore it from a backup, or move {folder} away and import the "
             "files again"
         ) from error
 
 
+def with_digest(content: bytes) -> bytes:
+    """A JSON object with its own digest as one more member."""
+    end = -2 if content.endswith(b"\n}") else -1
+    digest = hashlib.sha256(content).hexdigest()
+    return content[:end] + f',\n "sha256": "{digest}"'.encode() + content[end:]
+
+
+def without_digest(content: bytes) -> bytes:
+    """The object as it was before `with_digest`, or as it is; ValueError where it has another digest."""
+    found = _DIGEST.search(content)
+    if found is None:
+        return content
+    content = content[: found.start()] + content[found.end() :]
+    if hashlib.sha256(content).hexdigest().encode() != found[1]:
+        raise ValueError("its bytes are not those that were written")
+    return content
+
+
 def replace_manifest(folder: Path, manifest: Manifest) -> None:
     """Put `manifest` in place: on disk before it counts, then by one rename."""
     fresh = folder / f"{MANIFEST}.new"
     with fresh.open("wb") as file:
-        file.write(manifest.model_dump_json(indent=1).encode())
+        file.write(with_digest(manifest.model_dump_json(indent=1).encode()))
         file.flush()
         os.fsync(file.fileno())
     fresh.replace(folder / MANIFEST)

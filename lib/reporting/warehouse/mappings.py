@@ -25,6 +25,8 @@ def read_mapping(path: Path) -> dict[str, str]:
         raise ImportRefused(f"There is no mapping file {path}") from None
     except UnicodeDecodeError as error:
         raise ImportRefused(f"{path} is not UTF-8 (byte {error.start + 1}); save it as UTF-8") from None
+    if not text.strip():
+        raise ImportRefused(f"{path} is empty; a mapping has two columns, code and name")
     mapping: dict[str, str] = {}
     reader = csv.reader(io.StringIO(text, newline=""))
     for number, row in enumerate(reader):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lib import private
 from lib.reporting.definition import Definition
 from lib.reporting.measures import Measure, measures
 from lib.reporting.models import Slicer
@@ -112,8 +113,8 @@ class StoredSlicer:
 
 
 @lru_cache(maxsize=64)
-def stored_slicer(folder: Path, project: str, slicer: str, state: tuple[int, int, int]) -> StoredSlicer:
-    """The slicer in a folder whose manifest's inode, time and size are `state`. AccessError without one."""
+def stored_slicer(folder: Path, project: str, slicer: str, state: private.Mark) -> StoredSlicer:
+    """The slicer in a folder whose manifest has this mark. AccessError without one."""
     manifest = read_manifest(folder)
     if manifest is None:
         raise AccessError

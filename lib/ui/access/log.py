@@ -7,6 +7,7 @@ import streamlit as st
 
 from lib.tokens.access import Access
 from lib.tokens.audit import EVENTS, Entry
+from lib.ui.frame.straight import straightened
 
 PERSON, EVENT, PAGE = "log_person", "log_event", "log_page"
 SHOWN = 200
@@ -44,7 +45,7 @@ def draw(access: Access) -> None:
         st.info("There are no such entries yet.", icon=":material/history:")
         return
     st.dataframe(
-        table(entries),
+        straightened(table(entries)),
         hide_index=True,
         column_config={
             "When": st.column_config.DatetimeColumn(

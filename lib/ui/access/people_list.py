@@ -10,6 +10,7 @@ from lib.tokens.access import Access
 from lib.ui.access import company_person, person_drawer
 from lib.ui.access.deals_grant import words
 from lib.ui.frame.frame import Here
+from lib.ui.frame.straight import straightened
 
 OPEN, CLICKED, SEARCH = "person_open", "person_clicked", "people_search"
 NEW = "+"
@@ -52,7 +53,7 @@ def draw(here: Here, access: Access) -> None:
         st.button("Add a person", icon=":material/person_add:", key="people_add", on_click=_add)
     listed = matching(access.people.everyone(), text or "")
     st.dataframe(
-        table(listed),
+        straightened(table(listed)),
         key="people",
         hide_index=True,
         column_config={

@@ -12,6 +12,7 @@ from lib.tokens.models import Token
 from lib.ui.access import selection
 from lib.ui.frame import notes, sign_in
 from lib.ui.frame.markdown import plain
+from lib.ui.frame.straight import straightened
 
 ALL, ASKED = "tokens_all", "tokens_to_revoke"
 OPENS_ALL, NEVER = "all that its owner can see", "never"
@@ -88,7 +89,7 @@ def draw(access: Access, person: Person) -> None:
 
 def _chosen(listed: Sequence[Token], now: datetime, with_owner: bool) -> list[Token]:
     event = st.dataframe(
-        table(listed, now, with_owner),
+        straightened(table(listed, now, with_owner)),
         key=selection.key("tokens", (token.id for token in listed)),
         on_select="rerun",
         selection_mode="multi-row",

@@ -7,7 +7,7 @@ import streamlit as st
 from lib import connect
 from lib.ui.charts import alert_words
 from lib.ui.charts.numbers import Numbers
-from lib.ui.frame import frame, screens
+from lib.ui.frame import screens, slicer_choice
 from lib.ui.frame.markdown import plain
 from lib.ui.question import question
 from lib.views import Alert
@@ -88,7 +88,7 @@ def _open(alert: Alert) -> None:
     """Ask the view's question of its own slicer; the run after this callback goes to Audience."""
     left()
     st.session_state[MARK], st.session_state[GOING] = False, True
-    frame.pick(alert.project, alert.slicer)
+    slicer_choice.pick(alert.project, alert.slicer)
     question.go(alert.params, (alert.project, alert.slicer))
 
 

@@ -18,12 +18,12 @@ HEADLINE, CHOSEN, FIGURE, SHOW = "headline", "chosen_figure", "figure", "show_fi
 
 def draw(focus: Focus, now: Audience, found: Compared | None) -> None:
     """Draw one metric per field of the headline; a click makes it the data field of the page."""
-    columns = max(len(focus.metrics), 4)
+    columns = max(len(focus.headline), 4)
     with (
         st.container(key=HEADLINE),
         st.grid(columns, min_column_width=NARROWEST, gap="small", wrap=False),
     ):
-        for name in focus.metrics:
+        for name in focus.headline:
             is_chosen, field = name == focus.field.name, focus.slicer.data_field(name)
             with st.container(key=f"{FIGURE}_{name}"):
                 _button(focus, field)
@@ -54,7 +54,7 @@ def _metric(focus: Focus, field: DataField, now: Audience, found: Compared | Non
     st.metric(
         plain(numbers.title(field)),
         plain(focus.numbers.short(value, field)),
-        metric.delta(focus, changed),
+        metric.delta(focus, field, changed),
         delta_color=style.color,
         delta_arrow=style.arrow,
         delta_description=metric.off(focus, field, now),

@@ -53,7 +53,8 @@ def _columns(seen: Focus, board: Board) -> list[Column]:
     if board.split.has_share:
         columns.append(Column("share", "Share, %", about="Of all values, whatever this card's filter"))
     if seen.comparison is not None:
-        title = "Change, %" if seen.view.changes == "percent" else "Change"
+        of = numbers.change_title if seen.view.changes == "percent" else numbers.amount_title
+        title = of(field)
         columns.append(
             Column("change", title, False, "desc", _sorted(card, "change"), _said_of_changes(seen))
         )
@@ -149,21 +150,22 @@ def _rest(seen: Focus, board: Board) -> Sequence[Row]:
     rest = None if board.card.find else split_rows.others(board.split)
     if rest is None:
         return []
+    answer = board.split.answer
     cells = [
-        Cell(f"{OTHERS} ({seen.numbers.number(board.found - len(board.split.answer))})"),
+        Cell(precision.others(answer, seen.numbers, OTHERS, board.found - len(answer))),
         _value(seen, rest),
     ]
     if board.split.has_share:
         cells.append(Cell(seen.numbers.number(_share(board, rest), 1)))
     if seen.comparison is not None:
-        cells.append(Cell(NOTHING))
+        cells.append(_change(seen, split_rows.others_change(board.split), rest))
     return [Row(cells, kind="rest")]
 
 
 def _about(seen: Focus, board: Board) -> str:
     """The number of values and the precision of their figures, and a note if not all are sorted."""
     said = precision.sentence(board.split.answer, seen.field.name, seen.numbers)
-    count = seen.numbers.number(board.found)
+    count = precision.count(board.split.answer, seen.numbers, board.found)
     parts = [f"top {seen.numbers.number(queries.RANKED)} of {count}" if board.is_cut else count]
     return " · ".join([*parts, *([] if said == precision.EXACT else [said])])
 

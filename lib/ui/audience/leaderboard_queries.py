@@ -63,12 +63,12 @@ def board(seen: Focus, card: Card, answer: Audience) -> Board:
     both = compared.asked(seen, asked, answer)
     found = answer.total.records_found
     if not is_ranked(seen, card):
-        return Board(card, _split(seen, answer, both), _whole(seen, card, answer), found)
+        return Board(card, _split(seen, answer, both, card), _whole(seen, card, answer), found)
     if both is not None:
         answer, both = _with_vanished(seen, answer, both)
-    split = _split(seen, answer, both)
+    split = _split(seen, answer, both, card)
     shown = answer_rows.taken(answer, _ranked(seen, card, split))
-    ranked = _split(seen, shown, both)
+    ranked = _split(seen, shown, both, card)
     return Board(card, ranked, _whole(seen, card, answer), max(found, len(answer)), found > RANKED)
 
 
@@ -109,6 +109,9 @@ def chosen(seen: Focus, name: str) -> tuple[str, ...]:
 def _first(seen: Focus, card: Card) -> Iterator[AudienceQuery]:
     asked = question(seen, card)
     yield asked
+    if (filters := others(seen.query, card.name)) != seen.query.filters and seen.comparison is not None:
+        whole = compared.whole_query(seen, filters)
+        yield from (whole, *(seen.in_days(whole, days) for days in _other_days(seen)))
     if is_ranked(seen, card):
         yield from (seen.in_days(asked, days) for days in _other_days(seen))
 
@@ -144,8 +147,11 @@ def _whole(seen: Focus, card: Card, answer: Audience) -> float | None:
     return ask.quickly(seen.here, asked).total.values.get(seen.field.name)
 
 
-def _split(seen: Focus, answer: Audience, both: Compared | None) -> SplitRows:
-    return SplitRows(answer, both, seen.field, seen.slicer, seen.period, ask.today(seen.here, seen.query))
+def _split(seen: Focus, answer: Audience, both: Compared | None, card: Card) -> SplitRows:
+    has_rest = both is not None and not card.find and seen.field.name in answer.percents
+    whole = compared.of_whole(seen, others(seen.query, card.name)) if has_rest else None
+    today = ask.today(seen.here, seen.query)
+    return SplitRows(answer, both, seen.field, seen.slicer, seen.period, today, whole)
 
 
 def _with_vanished(seen: Focus, answer: Audience, both: Compared) -> tuple[Audience, Compared]:

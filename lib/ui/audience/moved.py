@@ -1,13 +1,11 @@
 """The block "What moved": the values of key fields that explain the difference between two periods."""
 
-from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from lib.reporting.moved.explain import Moved
-from lib.reporting.moved.movers import Moves
 from lib.ui.audience import moved_csv, moved_found, moved_rows, moved_words
 from lib.ui.frame import problems
 from lib.ui.frame.frame import Here
@@ -16,7 +14,7 @@ from lib.ui.question import drill, export_menu, focus, question
 from lib.ui.question.focus import Focus
 from lib.ui.rows import rows
 
-BLOCK, HEIGHT, MOST_RANKED, MOST_OVERLAPPING = "moved", 320, 5, 2
+BLOCK, HEIGHT = "moved", 320
 
 
 @st.fragment(parallel=True)
@@ -43,23 +41,21 @@ def _draw(seen: Focus, taken: DeltaGenerator) -> None:
     with st.skeleton(height=HEIGHT):
         found = moved_found.found(seen)
     st.markdown(plain(moved_words.whole(seen, found)))
-    ranked = [moves for moves in found.moves if not moves.is_overlapping][:MOST_RANKED]
-    shown = [*ranked, *[moves for moves in found.moves if moves.is_overlapping][:MOST_OVERLAPPING]]
-    if shown:
-        lines = [f"- {plain(moved_words.sentence(seen, found, moves))}" for moves in shown]
-        st.markdown("\n".join(lines))
+    if sentences := moved_words.sentences(seen, found):
+        st.markdown("\n".join(f"- {plain(one)}" for one in sentences))
+    if found.shown:
         with taken:
-            _export(seen, found, shown)
-        tables = [moved_rows.table(seen, found, moves) for moves in shown]
+            _export(seen, found)
+        tables = [moved_rows.table(seen, found, moves) for moves in found.shown]
         rows.draw(drill.MOVED, tables, question.taken(drill.MOVED), partial(drill.follow, seen.here))
     st.caption(plain(moved_words.notes(seen, found)))
 
 
-def _export(seen: Focus, found: Moved, shown: Sequence[Moves]) -> None:
+def _export(seen: Focus, found: Moved) -> None:
     """Draw the values as a download, and a link to Export."""
     menu = export_menu.opened(BLOCK)
     if menu is not None:
         with menu:
-            text = partial(moved_csv.text, seen, found, shown)
+            text = partial(moved_csv.text, seen, found)
             export_menu.download(seen, BLOCK, text, "Download these values as CSV")
             export_menu.way_on()

@@ -11,6 +11,7 @@ from lib.ui.question.focus import Focus
 from lib.ui.rows.rows import Cell, Column, Row, Table
 
 OTHERS = "All others"
+Bar = tuple[float, float, float]
 
 
 def table(seen: Focus, found: Moved, moves: Moves) -> Table:
@@ -55,15 +56,18 @@ def _rest(seen: Focus, found: Moved, moves: Moves) -> Row:
     return Row([Cell(OTHERS), _moved(seen, whole), *empty], kind="rest")
 
 
-def _moved(seen: Focus, value: float | None, bar: tuple[float, float, float] | None = None) -> Cell:
-    return Cell(NOTHING if value is None else moved_words.signed(seen, value), bar=bar)
+def _moved(seen: Focus, value: float | None, bar: Bar | None = None) -> Cell:
+    return Cell(NOTHING if value is None else moved_words.signed(seen, value), bar=bar, has_sides=True)
 
 
-def _bar(found: Moved, mover: Mover) -> tuple[float, float, float] | None:
-    """The bar of a contribution; a full bar is the total difference."""
-    if not found.difference:
+def _bar(found: Moved, mover: Mover) -> Bar | None:
+    """The bar of a contribution, from the middle of its cell: to the left of it where negative.
+
+    All key fields have one scale: half a cell is the largest contribution of all.
+    """
+    if not found.scale:
         return None
-    share = min(abs(mover.contribution / found.difference), 1.0)
+    share = mover.contribution / found.scale
     return share, share, share
 
 

@@ -1,7 +1,7 @@
 """The sentences of the block "What moved"."""
 
 from lib.reporting.moved.explain import MOST_FIELDS, Moved
-from lib.reporting.moved.movers import Mover, Moves
+from lib.reporting.moved.movers import Mover, Moves, Together
 from lib.reporting.moved.quantity import Formula, Own, Ratio
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import NOT_SET
@@ -18,26 +18,42 @@ def whole(seen: Focus, found: Moved) -> str:
     now, before = (numbers.days(*days) for days in seen.comparison)
     title = numbers.title(seen.field)
     relative = seen.numbers.change(found.difference / abs(found.before) if found.before else None)
-    said = f"{title} {signed(seen, found.difference)} ({relative}), {now} against {before}."
-    if found.moves:
-        return said
+    total = f"{title} {signed(seen, found.difference)} ({relative}), {now} against {before}."
+    if found.moves or found.alike:
+        return total
     considered = f"{seen.numbers.number(found.considered)} values of its key fields"
-    return f"{said} Nothing stands out: none of {considered} moved more than noise."
+    return f"{total} Nothing stands out: none of {considered} moved more than noise."
 
 
-def sentence(seen: Focus, found: Moved, moves: Moves) -> str:
-    """The values of a key field and how much of the change they explain."""
-    named = [name(mover) for mover in moves.telling]
-    rest = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
-    said = f"{filter_words.field(moves.name, seen.slicer)}: {', '.join(named[:NAMED])}{rest}"
-    moved = sum(mover.contribution for mover in moves.telling)
+def sentences(seen: Focus, found: Moved) -> list[str]:
+    """A sentence per key field that is shown, and one on those of which all values changed alike."""
+    shown = [_sentence(seen, found, moves) for moves in found.shown]
+    return [*shown, *alike(seen, found)]
+
+
+def _sentence(seen: Focus, found: Moved, moves: Moves) -> str:
+    """The first values of a key field's table, and what all of its rows contribute together."""
+    named = ", ".join(name(mover) for mover in moves.movers[:NAMED])
+    more = len(moves.movers) - NAMED
+    first = f"{filter_words.field(moves.name, seen.slicer)}: {named}{f' and {more} more' if more > 0 else ''}"
+    together = moves.together
     if isinstance(found.kind, Own) or moves.is_overlapping:
-        return f"{said}, {signed(seen, moved)}" if len(named) == 1 else said
-    share = [mover.share for mover in moves.telling]
-    told = f"{said}, {signed(seen, moved)} of {signed(seen, found.difference)}"
-    if all(one is not None for one in share):
-        told += f" ({seen.numbers.percent(100 * sum(one or 0.0 for one in share), 0)})"
-    return f"{told}{_parts(seen, moves.telling)}"
+        is_one = len(moves.movers) == 1
+        return f"{first}, {signed(seen, together.contribution)}" if is_one else first
+    share = "" if together.share is None else f" ({seen.numbers.percent(100 * together.share, 0)})"
+    part = f"{signed(seen, together.contribution)} of {signed(seen, found.difference)}"
+    return f"{first}, {part}{share}{_parts(seen, together)}"
+
+
+def alike(seen: Focus, found: Moved) -> list[str]:
+    """A sentence that in some key fields all values changed alike, which names none of them; or nothing."""
+    ranges = [moves.alike for moves in found.alike if moves.alike is not None]
+    if not ranges:
+        return []
+    names = ", ".join(filter_words.field(moves.name, seen.slicer) for moves in found.alike)
+    ends = (min(low for low, _ in ranges), max(high for _, high in ranges))
+    verb = "rose" if found.difference > 0 else "fell"
+    return [f"{names}: all {verb} alike ({' to '.join(dict.fromkeys(map(seen.numbers.change, ends)))})"]
 
 
 def notes(seen: Focus, found: Moved) -> str:
@@ -58,9 +74,7 @@ def notes(seen: Focus, found: Moved) -> str:
 
 def signed(seen: Focus, value: float) -> str:
     """A signed difference in the field's unit; for percentages, in points."""
-    if numbers.unit(seen.field) == "%":
-        return f"{_plus(value, seen.numbers.plain(value, seen.field))} points"
-    return _plus(value, seen.numbers.short(value, seen.field))
+    return seen.numbers.signed(value, seen.field)
 
 
 def name(mover: Mover) -> str:
@@ -68,16 +82,11 @@ def name(mover: Mover) -> str:
     return mover.words or mover.code or NOT_SET
 
 
-def _plus(value: float, text: str) -> str:
-    return f"+{text}" if value > 0 and text.strip("0.,") else text
-
-
-def _parts(seen: Focus, telling: tuple[Mover, ...]) -> str:
-    """The contributions of a few values by rate and mix."""
-    if not telling or telling[0].mix is None:
+def _parts(seen: Focus, together: Together) -> str:
+    """The contributions of the rows by rate and mix."""
+    if together.rate is None or together.mix is None:
         return ""
-    rate, mix = (sum(getattr(mover, part) or 0.0 for mover in telling) for part in ("rate", "mix"))
-    return f": rate {signed(seen, rate)}, mix {signed(seen, mix)}"
+    return f": rate {signed(seen, together.rate)}, mix {signed(seen, together.mix)}"
 
 
 def _held_against(found: Moved) -> str:

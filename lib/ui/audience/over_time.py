@@ -8,15 +8,18 @@ import pandas as pd
 import streamlit as st
 
 from lib.reporting.answers import Audience
+from lib.reporting.models import Granularity
 from lib.ui.charts import note_marks, numbers, series, time_chart, value_lines
 from lib.ui.charts.series import Series
 from lib.ui.charts.time_chart import Named
 from lib.ui.charts.value_lines import ValueLine
 from lib.ui.frame.frame import Here
+from lib.ui.frame.straight import straightened
 from lib.ui.question import ask, picture, question
 from lib.ui.question.compared import Compared
 from lib.ui.question.focus import Focus
 from lib.views import Note
+from lib.wire.text import straight
 
 CHART, TWIN = "time_chart", "time_table"
 TABLE_WIDTH = 420
@@ -69,9 +72,9 @@ def draw_table(focus: Focus, shown: Sequence[Named]) -> None:
     """Draw the chart's table in a popover."""
     popover = st.popover("Table", icon=":material/table_rows:", type="tertiary", key=TWIN, on_change="rerun")
     if popover.open:
-        writes: dict[Any, Any] = {line.label: _plain(focus) for line in shown}
+        writes: dict[Any, Any] = {straight(line.label): _plain(focus) for line in shown}
         popover.dataframe(
-            table(str(focus.grain), shown).style.format(writes),
+            straightened(table(str(focus.grain), shown)).style.format(writes),
             hide_index=True,
             placeholder=numbers.NOTHING,
             width=TABLE_WIDTH,
@@ -87,7 +90,8 @@ def draw_zoom_out(focus: Focus) -> None:
             icon=":material/zoom_out:",
             type="tertiary",
             on_click=_ask_days,
-            args=(focus.here, *before),
+            args=(focus.here, *before[:2]),
+            kwargs={"grain": next(iter(before[2:]), None)},
         )
 
 
@@ -132,17 +136,20 @@ def _is_touched() -> bool:
 
 
 def _zoom(focus: Focus, shown: Series) -> None:
-    """Change the question to the brushed days; the link keeps the dates from before the zoom."""
+    """Change the question to the brushed days; the link keeps dates and granularity from before the zoom."""
     boxes = st.session_state[CHART].selection.box
     found = days_of(boxes[0]["x"], shown) if boxes else None
     if found is None or found == focus.period:
         return
     start, end = (day.isoformat() for day in found)
-    began = focus.view.zoom or (focus.query.start_date, focus.query.end_date)
+    grain = [focus.view.grain] if focus.view.grain else []
+    began = focus.view.zoom or (focus.query.start_date, focus.query.end_date, *grain)
     _ask_days(focus.here, start, end, began)
 
 
-def _ask_days(here: Here, start: str, end: str, zoom: tuple[str, ...] = ()) -> None:
+def _ask_days(
+    here: Here, start: str, end: str, zoom: tuple[str, ...] = (), grain: Granularity | None = None
+) -> None:
     days = {"start_date": start, "end_date": end}
-    question.look(here, question.current(here).model_copy(update=days), grain=None, zoom=zoom)
+    question.look(here, question.current(here).model_copy(update=days), grain=grain, zoom=zoom)
     st.rerun()

@@ -19,12 +19,14 @@ from lib.ui.audience import (
 )
 from lib.ui.audience.split_lines import Courses
 from lib.ui.audience.split_pivot import Pivot
+from lib.ui.charts.numbers import Numbers
 from lib.ui.frame import problems
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.waiting import awaited
 from lib.ui.question import (
     ask,
+    compared,
     drill,
     export_menu,
     focus,
@@ -126,9 +128,9 @@ def _asked(seen: Focus) -> Drawn:
         answer = ask.quickly(seen.here, seen.rows())
         both = split_queries.both_sides(seen, answer)
     values.remember(seen.here, answer)
-    return Drawn(
-        SplitRows(answer, both, seen.field, seen.slicer, seen.period, ask.today(seen.here, seen.query))
-    )
+    whole = None if both is None else compared.of_whole(seen)
+    today = ask.today(seen.here, seen.query)
+    return Drawn(SplitRows(answer, both, seen.field, seen.slicer, seen.period, today, whole))
 
 
 def _shown(seen: Focus, drawn: Drawn) -> None:
@@ -139,15 +141,15 @@ def _shown(seen: Focus, drawn: Drawn) -> None:
     }
     if drawn.courses is not None:
         split_lines.draw(seen, drawn.courses, split_charts.alternative(seen, drawn.split.keys))
-        _counted(seen, drawn.split.answer.total.records_found, len(drawn.split.answer))
+        st.caption(counted(drawn.split.answer, len(drawn.split.answer), seen.numbers), width="content")
     elif drawn.pivot is not None:
         split_charts.pivot(seen, drawn.pivot)
-        first = len(drawn.pivot.levels[0].paths)
-        _more(seen, drawn.split.answer.total.records_found, first, split_levels.MOST_FIRST)
+        level = drawn.pivot.levels[0]
+        _more(seen, level.split.answer, len(level.paths), split_levels.MOST_FIRST)
     else:
         draw_as[_chart(seen)](seen, drawn.split)
         if _chart(seen) != "heatmap":
-            _more(seen, drawn.split.answer.total.records_found, len(drawn.split.answer), MOST)
+            _more(seen, drawn.split.answer, len(drawn.split.answer), MOST)
     notes = split_notes.notes(seen, drawn.split, _chart(seen))
     if drawn.pivot is not None:
         notes.append(split_levels.note(seen, drawn.pivot.levels))
@@ -195,18 +197,19 @@ def _fold(here: Here, wanted: Folds) -> None:
     question.look(here, folds=wanted)
 
 
-def _more(seen: Focus, found: int, shown: int, most: int) -> None:
+def _more(seen: Focus, answer: Audience, shown: int, most: int) -> None:
     """Draw the number of rows and a button for more; of a pivot, those of the first level."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        _counted(seen, found, shown)
-        if found > shown and seen.view.rows < most:
+        st.caption(counted(answer, shown, seen.numbers), width="content")
+        if answer.total.records_found > shown and seen.view.rows < most:
             st.button("Show more", type="tertiary", on_click=_look_more, args=(seen,))
 
 
-def _counted(seen: Focus, found: int, shown: int) -> None:
-    number = seen.numbers.number
-    rows = f"{number(shown)} of {number(found)} rows" if found > shown else f"{number(found)} rows"
-    st.caption(rows, width="content")
+def counted(answer: Audience, shown: int, numbers: Numbers) -> str:
+    """How many of an answer's rows are shown; a number of rows in a sample is at least so many."""
+    rows = f"{precision.count(answer, numbers)} rows"
+    text = f"{numbers.number(shown)} of {rows}" if answer.total.records_found > shown else rows
+    return text[0].upper() + text[1:]
 
 
 def _look_chart(here: Here) -> None:

@@ -52,7 +52,7 @@ def _cells(found: split_table.SplitTable, row: int, bar: Bar | None = None) -> l
     front, cells = len(found.keys), []
     for place, column in enumerate(found.columns):
         value = [column.total, *column.rows, column.rest][row]
-        vague = column.title == split_table.CHANGE and row > 0 and not found.changes[row - 1].is_certain
+        vague = column.is_change and not found.changes[row].is_certain
         if place < front and value is not None:
             cells.append(Cell(column.write(value)))
         else:

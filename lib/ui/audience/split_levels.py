@@ -111,7 +111,9 @@ def _level(seen: Focus, query: AudienceQuery, answer: Audience, above: Sequence[
                 places.append(place)
     shown = answer_rows.taken(answer, places)
     both = _before(seen, query, shown)
-    split = SplitRows(shown, both, seen.field, seen.slicer, seen.period, ask.today(seen.here, seen.query))
+    today = ask.today(seen.here, seen.query)
+    whole = compared.of_whole(seen) if both is not None and above == [()] else None
+    split = SplitRows(shown, both, seen.field, seen.slicer, seen.period, today, whole)
     is_cut = answer.total.records_found > len(answer)
     if above == [()]:
         found[()] = answer.total.records_found

@@ -1,9 +1,11 @@
 """Notes on the rows of a split."""
 
+from collections.abc import Sequence
+
 from lib.reporting.models import TIME_KEY_FIELDS
 from lib.ui.audience import split_queries
 from lib.ui.frame.markdown import plain
-from lib.ui.question import shortfalls, split_rows
+from lib.ui.question import filter_words, precision, shortfalls, split_rows
 from lib.ui.question.focus import Focus
 from lib.ui.question.split_rows import SplitRows
 from lib.ui.question.view import Chart
@@ -27,10 +29,32 @@ def notes(seen: Focus, split: SplitRows, chart: Chart) -> list[str]:
     found += map(plain, shortfalls.codes(seen.slicer, split.keys))
     if seen.view.chart == "heatmap" and len(split.keys) < 2:
         found.append("A heatmap needs two key fields: add one to the split.")
-    if chart == "heatmap" and len(seen.query.split_by) > 2:
-        found.append("The heatmap shows the first two key fields.")
+    if chart == "heatmap":
+        found += [*_fields_left_out(seen, split.keys), *_values_left_out(seen)]
     if seen.view.chart == "lines" and chart != "lines":
         found.append("Lines need a key field other than time, in a slicer that has time.")
-    if chart == "lines" and len(set(seen.query.split_by) - TIME_KEY_FIELDS.keys()) > 1:
-        found.append("The lines show the first key field.")
+    if chart == "lines":
+        found += _fields_left_out(seen, split.keys)
     return found
+
+
+def _fields_left_out(seen: Focus, keys: Sequence[str]) -> list[str]:
+    """Which key fields of the split a chart shows, where these are not all that it could show."""
+    drawn = {*keys, *(TIME_KEY_FIELDS if seen.view.chart == "lines" else ())}
+    left_out = [filter_words.field(name, seen.slicer) for name in seen.query.split_by if name not in drawn]
+    if not left_out:
+        return []
+    shown = " and ".join(filter_words.field(name, seen.slicer) for name in keys)
+    return [plain(f"Shown: {shown} alone, without {', '.join(left_out)}.")]
+
+
+def _values_left_out(seen: Focus) -> list[str]:
+    """How many of all values of its key fields a heatmap shows, where these are not all."""
+    return [
+        plain(
+            f"{filter_words.field(name, seen.slicer)}: the {seen.numbers.number(shown)} largest of "
+            f"{precision.count(answer, seen.numbers)} values."
+        )
+        for name, shown, answer in split_queries.cuts(seen)
+        if answer.total.records_found > shown
+    ]

@@ -9,9 +9,9 @@ from typing import Any
 from lib.reporting.models import AudienceQuery, DataField, Order
 from lib.ui.audience import split_board, split_table
 from lib.ui.audience.split_levels import Level
-from lib.ui.charts.change import Change, is_sampled
+from lib.ui.charts.change import Change, is_sampled, of_total
 from lib.ui.charts.numbers import Numbers
-from lib.ui.question import filter_words, folds, split_rows
+from lib.ui.question import filter_words, folds, precision, split_rows
 from lib.ui.question.folds import Folds, Path
 from lib.ui.rows.rows import Cell, Column, Row, Table, Values
 
@@ -50,7 +50,7 @@ class Pivot:
     def columns(self) -> list[dict[str, split_table.SplitColumn]]:
         """The columns of figures of each level, by what they are."""
         return [
-            {column.order or column.title: column for column in columns}
+            {column.kind: column for column in columns}
             for columns in (
                 split_table.of_figures(level.split, changes, self.more, self.figures)
                 for level, changes in zip(self.levels, self.changes, strict=True)
@@ -112,7 +112,8 @@ def table(pivot: Pivot, order: Sequence[Order], label: str) -> Table:
         )
         for name, column in pivot.heads.items()
     ]
-    totals = _cells(pivot, 0, split_table.TOTAL, lambda column: column.total)
+    is_vague = not split_rows.total_change(pivot.levels[0].split).is_certain
+    totals = _cells(pivot, 0, split_table.TOTAL, lambda column: column.total, is_vague)
     rows = [Row(totals, kind="total"), *_below(pivot, (), split_board.kept(pivot.query))]
     return Table("split", label, [Column("key", title, is_key=True), *columns], rows, is_tree=True)
 
@@ -177,9 +178,14 @@ def _left(pivot: Pivot, above: Path) -> Iterator[Row]:
     whole = pivot.figure((), pivot.front.name)
     if level.split.has_share and whole and pivot.front.name in left:
         left[split_table.SHARE] = 100 * left[pivot.front.name] / whole
-    number = "" if is_unknown else f" ({pivot.figures.number(count)})"
-    cells = [split_board.figure(head, left.get(name)) for name, head in pivot.heads.items()]
-    label = Cell(f"{split_table.OTHERS}{number}")
+    others = precision.others(level.split.answer, pivot.figures, split_table.OTHERS, count)
+    changed = _change_left(pivot, above) if pivot.front.name in left else Change(None)
+    left |= {split_table.CHANGE: ratio} if (ratio := split_table.in_percent(changed)) is not None else {}
+    cells = [
+        split_board.figure(head, left.get(name), name == split_table.CHANGE and not changed.is_certain)
+        for name, head in pivot.heads.items()
+    ]
+    label = Cell(split_table.OTHERS if is_unknown else others)
     yield Row([label, *cells], pivot.values(above), kind="rest", level=len(above) + 1)
 
 
@@ -201,6 +207,19 @@ def _volumes(pivot: Pivot, above: Path) -> dict[str, float]:
     }
     is_estimate = is_sampled(answer)
     return {name: max(0.0, value) for name, value in left.items() if value >= 0 or not is_estimate}
+
+
+def _change_left(pivot: Pivot, above: Path) -> Change:
+    """The change of the rows below a row that are not shown."""
+    below, whole = pivot.levels[len(above)].split.compared, pivot.levels[0].split.whole
+    if below is None or whole is None:
+        return Change(None)
+    name, shown = pivot.front.name, pivot.below.get(above, [])
+    if not above:
+        return below.left(pivot.front, (of_total(whole.now, name), of_total(whole.before, name)), shown)
+    upper = pivot.levels[len(above) - 1].split.compared
+    sides = None if upper is None else upper.figures(pivot.front).get(above)
+    return Change(None) if sides is None else below.left(pivot.front, sides, shown)
 
 
 def _is_something(pivot: Pivot, above: Path, left: dict[str, float]) -> bool:

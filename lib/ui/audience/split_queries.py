@@ -25,10 +25,17 @@ def both_sides(seen: Focus, answer: Audience) -> Compared | None:
 def grid(seen: Focus) -> Audience:
     """The first two key fields of the split against each other, the top values of each."""
     down, across = seen.query.split_by[:2]
-    filters = (*seen.query.filters, *_top(seen, down, DOWN), *_top(seen, across, ACROSS))
+    top = [_only(name, answer.names[name].tolist()) for name, _, answer in cuts(seen)]
+    filters = (*seen.query.filters, *top)
     fields = tuple(dict.fromkeys((seen.field.name, focus.volume(seen.slicer, seen.field))))
     changes = {"split_by": (down, across), "filters": filters, "limit": None, "data_fields": fields}
     return ask.quickly(seen.here, seen.rows().model_copy(update={**changes, "order_by": ()}))
+
+
+def cuts(seen: Focus) -> list[tuple[str, int, Audience]]:
+    """Per key field of the grid, but for time: how many values it shows, and an answer that counts all."""
+    sides = zip(seen.query.split_by[:2], (DOWN, ACROSS), strict=True)
+    return [(name, count, _top(seen, name, count)) for name, count in sides if name not in TIME_KEY_FIELDS]
 
 
 def overlap(seen: Focus, segmented: str) -> float | None:
@@ -50,10 +57,8 @@ def overlap(seen: Focus, segmented: str) -> float | None:
     return float(answer.percents[volume].sum()) / 100
 
 
-def _top(seen: Focus, name: str, count: int) -> Sequence[Filter]:
-    """A filter on a key field's top values; None for a time key field, which has all of its values."""
-    if name in TIME_KEY_FIELDS:
-        return ()
+def _top(seen: Focus, name: str, count: int) -> Audience:
+    """A key field's top values."""
     volume = focus.volume(seen.slicer, seen.field)
     changes = {
         "split_by": (name,),
@@ -62,7 +67,7 @@ def _top(seen: Focus, name: str, count: int) -> Sequence[Filter]:
         "order_by": (Order(name=volume),),
     }
     asked: AudienceQuery = seen.rows().model_copy(update=changes)
-    return (_only(name, ask.quickly(seen.here, asked).names[name].tolist()),)
+    return ask.quickly(seen.here, asked)
 
 
 def _only(name: str, values: Sequence[str]) -> Filter:

@@ -15,7 +15,7 @@ from lib.ui.question import precision, split_rows
 from lib.ui.question.split_rows import SplitRows
 
 TOTAL, OTHERS, SHARE, OFF, CHANGE = "Total", "Others", "Share, %", "±, %", "Change, %"
-RANK = "Rank"
+RANK, GREY = "Rank", "Grey: smaller than its uncertainty"
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,20 @@ class SplitColumn:
     write: Callable[[Any], str] = str
     about: str = ""
     order: str | None = None
+    is_change: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What its figures are: the name of a data field, or what is said of the one in front."""
+        return CHANGE if self.is_change else self.order or self.title
 
 
 @dataclass(frozen=True)
 class SplitTable:
-    """Columns, those of the `keys` first. Row 0 is the total; the rest, where there is one, comes last."""
+    """Columns, those of the `keys` first. Row 0 is the total; the rest, where there is one, comes last.
+
+    `changes` are those of the total, of the rows, and of the rest; empty where nothing is compared.
+    """
 
     columns: Sequence[SplitColumn]
     keys: Sequence[str]
@@ -60,6 +69,8 @@ def table(
     """
     changes = split_rows.changes(split) if split.compared is not None else []
     columns = [*_keys(split), *of_figures(split, changes, more, figures, is_ranked)]
+    if changes:
+        changes = [split_rows.total_change(split), *changes, split_rows.others_change(split)]
     return SplitTable(_distinct(columns), split.keys, split_rows.others(split) is not None, changes)
 
 
@@ -109,15 +120,20 @@ def _front(split: SplitRows, changes: Sequence[Change], figures: Numbers) -> Ite
             f"{LEVEL} confidence interval: how far off the figure may be",
         )
     if any(changed.ratio is not None for changed in changes):
-        ratios = [None if changed.ratio is None else 100 * changed.ratio for changed in changes]
         yield SplitColumn(
-            CHANGE,
-            None,
-            ratios,
-            None,
+            numbers.change_title(split.field),
+            in_percent(split_rows.total_change(split)),
+            [in_percent(changed) for changed in changes],
+            in_percent(split_rows.others_change(split)),
             _signed(figures),
-            "Grey: smaller than its uncertainty",
+            GREY,
+            is_change=True,
         )
+
+
+def in_percent(changed: Change) -> float | None:
+    """A relative change in percent."""
+    return None if changed.ratio is None else 100 * changed.ratio
 
 
 def _ranks(split: SplitRows) -> list[SplitColumn]:

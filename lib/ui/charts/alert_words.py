@@ -3,6 +3,7 @@
 from lib.reporting.models import DataField
 from lib.ui.charts.numbers import Numbers, days, title
 from lib.views import Alert, AlertRule
+from lib.views.alerts import CHECK_SECONDS
 
 RULES: dict[AlertRule, str] = {
     "above": "is above",
@@ -23,7 +24,7 @@ def now(alert: Alert, numbers: Numbers) -> str:
     """The state: the figure, its usual range, since when it fires; or why it could not be checked."""
     parts = []
     if alert.state == "new":
-        parts.append("not checked yet")
+        parts.append(f"not checked yet: will be within {CHECK_SECONDS} seconds")
     if alert.state in ("ok", "firing") and alert.value is not None:
         field = DataField.model_validate(alert.figure)
         parts.append(f"now {numbers.full(alert.value, field)}")

@@ -52,7 +52,7 @@ def figure(rows: Bars, field: DataField, numbers: Numbers) -> go.Figure:
     chart.update_yaxes(
         tickmode="array",
         tickvals=places,
-        ticktext=[shortened(label) for label in rows.labels],
+        ticktext=shortened(rows.labels),
         range=[len(places) - 0.5, -0.5],
         showgrid=False,
     )

@@ -48,14 +48,14 @@ def figure(grid: Grid, field: DataField, numbers: Numbers, ink: str = theme.GREY
         range=[-0.5, len(grid.across) - 0.5],
         tickmode="array",
         tickvals=list(range(len(grid.across))),
-        ticktext=[shortened(label, LABEL_ACROSS) for label in grid.across],
+        ticktext=shortened(grid.across, LABEL_ACROSS),
         tickangle=-35 if len(grid.across) > ACROSS_FLAT else 0,
     )
     chart.update_yaxes(
         range=[len(grid.down) - 0.5, -0.5],
         tickmode="array",
         tickvals=list(range(len(grid.down))),
-        ticktext=[shortened(label) for label in grid.down],
+        ticktext=shortened(grid.down),
         showgrid=False,
     )
     return chart

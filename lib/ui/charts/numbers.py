@@ -75,12 +75,34 @@ class Numbers:
         text = self.number(value, places)
         return text if text == NOTHING else f"{text} %"
 
+    def signed(self, amount: float, field: DataField) -> str:
+        """A difference in the field's unit: `+1.20 M`; of percentages in points: `+0.31 points`."""
+        if unit(field) == "%":
+            return f"{_plus(amount, self.plain(amount, field))} points"
+        return _plus(amount, self.short(amount, field))
+
     def change(self, ratio: float | None) -> str:
         """A relative change, signed: `+12.3 %`."""
         if ratio is None or not math.isfinite(ratio):
             return NOTHING
         text = self.percent(100 * ratio)
         return f"+{text}" if ratio > 0 and text.strip("0., %") else text
+
+
+def is_rate(field: DataField) -> bool:
+    """Whether a reader may take a relative change of the field for a difference in points, or the reverse."""
+    is_ratio = field.formula is not None and "/" in field.formula
+    return unit(field) == "%" or (is_ratio and not unit(field))
+
+
+def change_title(field: DataField) -> str:
+    """The title of a column of relative changes."""
+    return "Relative change, %" if is_rate(field) else "Change, %"
+
+
+def amount_title(field: DataField) -> str:
+    """The title of a column of differences."""
+    return "Change, points" if unit(field) == "%" else "Change"
 
 
 def unit(field: DataField) -> str:
@@ -108,6 +130,10 @@ def days(first: date, last: date) -> str:
 def span(first: date, last: date) -> str:
     """A range of days in short, for a label: `14–20 Nov`."""
     return days(first, last).removesuffix(f" {last.year}")
+
+
+def _plus(value: float, text: str) -> str:
+    return f"+{text}" if value > 0 and text.strip("0.,$") else text
 
 
 def _patterned(text: str, field: DataField) -> str:

@@ -31,11 +31,12 @@ def figure(panels: Sequence[Panel], field: DataField, numbers: Numbers) -> go.Fi
     chart = theme.figure(height, numbers.separators, hovermode="closest", dragmode=False)
     chart.update_layout(margin={"l": 0, "r": 8, "t": 0, "b": FOOT})
     scale = _scale(panels, field)
+    labels = theme.shortened([panel.line.label for panel in panels], LABEL_LENGTH)
     for place, panel in enumerate(panels):
         _axes(chart, place, len(panels), panel, scale)
         for trace in _traces(panel.line, field, numbers):
             chart.add_trace(trace.update(xaxis=f"x{_number(place)}", yaxis=f"y{_number(place)}"))
-        _title(chart, place, panel)
+        _title(chart, place, labels[place], panel.figure)
     return chart
 
 
@@ -106,12 +107,11 @@ def _axes(chart: go.Figure, place: int, count: int, panel: Panel, scale: list[fl
     )
 
 
-def _title(chart: go.Figure, place: int, panel: Panel) -> None:
+def _title(chart: go.Figure, place: int, label: str, text: str) -> None:
     """The value's name and, below it, its figure."""
     name = _number(place)
-    label = theme.shortened(panel.line.label, LABEL_LENGTH)
     chart.add_annotation(
-        text=f"<b>{label}</b><br>{theme.drawn(panel.figure)}",
+        text=f"<b>{label}</b><br>{theme.drawn(text)}",
         xref=f"x{name} domain",
         yref=f"y{name} domain",
         x=0,

@@ -1,9 +1,13 @@
 """The style of charts: colours for light and dark backgrounds, no frames, faint gridlines."""
 
 import html
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import plotly.graph_objects as go
+
+from lib.wire.text import straight
 
 ACCENT, GREY = "#2a7f9e", "#8a95a3"
 LINES = (ACCENT, "#d36f03", "#54ac86", "#4350b5", "#d4a910")
@@ -39,11 +43,39 @@ def figure(height: int, separators: str, **layout: Any) -> go.Figure:
     return go.Figure(layout=plain.update(layout))
 
 
-def shortened(text: str, length: int = LABEL_LENGTH) -> str:
-    """A label that fits beside a chart."""
-    return drawn(text if len(text) <= length else f"{text[: length - 1]}…")
+def shortened(labels: Sequence[str], length: int = LABEL_LENGTH) -> list[str]:
+    """Labels that fit beside a chart, cut in the middle; what tells one from the others is kept."""
+    short = [_middle(label, length) for label in labels]
+    times = Counter(short)
+    return [
+        drawn(text if times[text] == 1 or label == text else _where_it_differs(label, labels, length))
+        for label, text in zip(labels, short, strict=True)
+    ]
+
+
+def _middle(text: str, length: int) -> str:
+    tail = (length - 1) // 2
+    return text if len(text) <= length else f"{text[: length - 1 - tail]}…{text[-tail:]}"
+
+
+def _where_it_differs(label: str, labels: Sequence[str], length: int) -> str:
+    """The beginning of a label, and the part from where it first differs from the one most like it."""
+    place = max((_shared(label, other) for other in labels if other != label), default=0)
+    head = length // 3
+    room = length - head - 1
+    begin = min(place - 2, len(label) - room)
+    if begin <= head:
+        return f"{label[: length - 1]}…"
+    rest = label[begin:]
+    return f"{label[:head]}…{rest if len(rest) <= room else f'{rest[: room - 1]}…'}"
+
+
+def _shared(label: str, other: str) -> int:
+    """The length of the beginning that two labels share."""
+    pairs = enumerate(zip(label, other, strict=False))
+    return next((place for place, (mine, theirs) in pairs if mine != theirs), min(len(label), len(other)))
 
 
 def drawn(text: str) -> str:
-    """Text from outside, escaped: Plotly would interpret HTML in it."""
-    return html.escape(text, quote=False)
+    """Text from outside, escaped: Plotly would interpret HTML in it. It reads in one direction."""
+    return html.escape(straight(text), quote=False)

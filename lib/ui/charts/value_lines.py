@@ -51,13 +51,14 @@ def _label(figure: go.Figure, lines: Sequence[ValueLine]) -> None:
         for place, line in enumerate(lines)
         if len(known := np.flatnonzero(~np.isnan(line.now.values)))
     )
+    labels = theme.shortened([line.label for line in lines], LABEL_LENGTH)
     for (value, place), shift in zip(ends, _shifts(lines, [value for value, _ in ends]), strict=True):
         line = lines[place]
         known = np.flatnonzero(~np.isnan(line.now.values))
         figure.add_annotation(
             x=line.now.starts[known[-1]],
             y=value,
-            text=f'<span style="color:{line.color}">●</span> {theme.shortened(line.label, LABEL_LENGTH)}',
+            text=f'<span style="color:{line.color}">●</span> {labels[place]}',
             showarrow=False,
             xanchor="left",
             xshift=8,

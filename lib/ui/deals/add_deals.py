@@ -23,7 +23,7 @@ from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.new_package.review import advice
 from lib.ui.new_package.seats import seat_label
-from lib.ui.supply import catalogue, pages, permission, prices
+from lib.ui.supply import catalogue, pages, permission, price_doubts, prices
 from lib.ui.supply.words import NO_FEES, fee_title, seat_name
 from lib.ui.typed import amounts
 from lib.wire.errors import Invalid, TrancheError
@@ -57,7 +57,7 @@ def draw(here: Here, package: SupplyPackage | DemandDeal) -> None:
         _row(here, prefix, seat, seats.get(seat), problems.inside(*OPTIONS, place))
     _terms(here, prefix, problems)
     _meant(here, prefix, chosen)
-    faults = list(_faults(prefix, chosen, seats))
+    faults = list(_faults(here, prefix, chosen, seats))
     shown = [
         OPTIONS,
         *((TERMS, name) for name in fields.TERMS),
@@ -75,7 +75,7 @@ def draw(here: Here, package: SupplyPackage | DemandDeal) -> None:
 def add(here: Here, package: SupplyPackage, chosen: tuple[int, ...]) -> None:
     """Create the deals, only once for the same input. A callback."""
     prefix, state = _prefix(package), st.session_state
-    if any(_faults(prefix, list(chosen), {})):
+    if any(_faults(here, prefix, list(chosen), {})):
         state[f"{prefix}tried"] = True
         return
     wanted = _deals(prefix, chosen)
@@ -139,15 +139,17 @@ def _terms(here: Here, prefix: str, problems: FieldProblems) -> None:
 
 def _meant(here: Here, prefix: str, chosen: list[int]) -> None:
     """Draw the confirmation of unusual prices."""
-    doubts = sorted(
-        {doubt for seat in chosen if (doubt := amounts.doubt(_amount(prefix + PRICE.format(seat))))}
-    )
+    doubts = sorted({doubt for seat in chosen if (doubt := _doubt(here, prefix, seat))})
     if doubts:
         said = ", ".join(doubts)
         st.checkbox(f"Confirm {plain(said)} ({plain(prices.of(here).terms)})", key=f"{prefix}{MEANT}{said}")
 
 
-def _faults(prefix: str, chosen: list[int], seats: dict[int, Seat]) -> Iterator[str]:
+def _doubt(here: Here, prefix: str, seat: int) -> str:
+    return price_doubts.doubt(here, seat, _amount(prefix + PRICE.format(seat)))
+
+
+def _faults(here: Here, prefix: str, chosen: list[int], seats: dict[int, Seat]) -> Iterator[str]:
     """The fields with errors."""
     state = st.session_state
     doubts = []
@@ -155,7 +157,7 @@ def _faults(prefix: str, chosen: list[int], seats: dict[int, Seat]) -> Iterator[
         text = state.get(prefix + PRICE.format(seat)) or ""
         if amounts.fault(text, "Type a price."):
             yield f"the price for {seat_name(seats.get(seat), seat)}"
-        elif doubt := amounts.doubt(_amount(prefix + PRICE.format(seat))):
+        elif doubt := _doubt(here, prefix, seat):
             doubts.append(doubt)
     if doubts and not state.get(f"{prefix}{MEANT}{', '.join(sorted(set(doubts)))}"):
         yield "the prices to confirm"

@@ -10,61 +10,72 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.supply import deal_health
+from lib.ui.supply.deal_health import DEALS
 from lib.ui.supply.rows import DealRow
+from lib.ui.supply.wanted import HEALTH
 
-ONLY, NOBODY = "attention", "0"
-DEALS = "demand_deals"
+ONLY = "attention"
+Filters = tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def filter_of(
-    here: Here, entity: str, start_over: Callable[[], None]
-) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Draw the switch; the filter of the list where it is on: the ids of the deals that need attention.
-
-    No entity has the id 0, so that it stands for none of them.
-    """
-    if entity != DEALS:
-        return ()
-    is_on = st.toggle(
+def switch(entity: str, start_over: Callable[[], None]) -> bool:
+    """Draw the switch; whether it is on."""
+    return entity == DEALS and st.toggle(
         "Needs attention", key=ONLY, bind="query-params", on_change=start_over,
-        help="Deals whose settings or funnel of the last 7 days have a fault",
+        help=f"Deals whose settings or funnel of the last {deal_health.DAYS} days have a fault",
     )  # fmt: skip
+
+
+def filters(here: Here, is_on: bool, order: str) -> tuple[Filters, str]:
+    """The part of the list's filters that is about health, or why it can't be applied."""
+    if not is_on and order != HEALTH:
+        return (), ""
+    healths = deal_health.of(here)
     if not is_on:
-        return ()
+        return healths.reported(), ""
     with st.spinner("Checking the deals", show_time=True):
-        healths = deal_health.found(here, None)
-    if healths is None:
-        return ()
-    return (("id", tuple(map(str, deal_health.attention(healths))) or (NOBODY,)),)
+        return healths.selection()
+
+
+def refuse(why: str) -> None:
+    """Draw why the list is not filtered, in place of a list that would have all deals."""
+    st.warning(
+        f"Deals that need attention can't be listed now. {plain(why)}", icon=":material/filter_alt_off:"
+    )
+    st.button("Show all deals", icon=":material/filter_list_off:", key="attention_off", on_click=_turn_off)
+
+
+def _turn_off() -> None:
+    """Show all deals. A callback."""
+    st.session_state[ONLY] = False
 
 
 def marked(here: Here, rows: Sequence[DealRow]) -> list[DealRow]:
     """The rows with their health, as far as it is known by now."""
-    if not rows or rows[0].entity != DEALS:
-        return [*rows]
-    healths = deal_health.found(here)
-    return [*rows] if healths is None else deal_health.marked(rows, healths)
+    return [*rows] if not rows or rows[0].entity != DEALS else deal_health.marked(here, rows)
 
 
 def follow(here: Here, entity: str) -> None:
-    """The health in words, drawn when it arrives."""
+    """How old the health is, or how far; drawn again when it arrives."""
     if entity != DEALS:
         return
-    if deal_health.is_coming(here):
-        st.caption(":material/hourglass_top: Checking the health of the deals.")
+    healths = deal_health.of(here)
+    if healths.is_coming():
         deal_health.look_again(here)
-    elif not deal_health.is_drawn():
+    elif deal_health.note_number(here):
         st.rerun()
-    elif why_not := deal_health.why_not(here):
-        st.caption(f":material/info: {plain(why_not)}")
+    elif note := healths.note():
+        st.caption(f":material/info: {plain(note)}" if healths.why_not() else plain(note))
 
 
 def funnel(here: Here, key: tuple[str, int]) -> None:
     """A deal's health, and its funnel with the share of each step in the one before."""
-    one = deal_health.of(key, deal_health.found(here))
+    if key[0] != DEALS:
+        return
+    healths = deal_health.of(here)
+    one = healths.of([key[1]]).get(key[1])
     if one is None:
-        if key[0] == DEALS and deal_health.is_coming(here):
-            st.caption(":material/hourglass_top: Checking the health of the deals.")
+        if healths.is_coming():
             deal_health.look_again(here)
         return
     st.markdown(f"Health: **{plain(one.words)}**")

@@ -2,12 +2,15 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import streamlit as st
 
+from lib.deals.bulk_actions import ActionRecord, ActionRow
 from lib.deals.client import Deals
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import several, view
+from lib.ui.deals import planned_steps, several, undo, view
+from lib.ui.deals.planned_job import drop
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.supply import catalogue, pages, permission
@@ -24,14 +27,17 @@ class BulkJob:
     """A change of many, as far as it has come. It is changed in place, between two looks at the session, so
     that a run that is broken off loses nothing of it.
 
-    `left` are those not sent yet, `failed` are names with reasons; `waits` until somebody has confirmed it.
+    `left` are those not sent yet, `failed` are names with reasons, `same` were so already; `waits` until
+    somebody has confirmed it. `record` is what its Undo works from.
     """
 
     entity: str
     is_active: bool
     left: list[DealRow]
     total: int
+    record: ActionRecord
     done: int = 0
+    same: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)
     waits: bool = True
     is_stopped: bool = False
@@ -41,15 +47,37 @@ class BulkJob:
         rest is not sent: each would be waited for."""
         some, self.left = self.left[:TOGETHER], self.left[TOGETHER:]
         try:
-            refused = client.change_many(self.entity, [row.id for row in some], {"is_active": self.is_active})
+            found = client.get_many(self.entity, [row.id for row in some])
+            rows = [self._row(found[row.id]) for row in some if row.id in found]
+            rows = [row for row in rows if row.before != row.after]
+            self.record.add(rows)
+        except TrancheError as error:
+            self.is_stopped = True
+            self.failed += [(row.name, f"{error.reason.rstrip('.')} (not sent)") for row in some]
+            return
+        refused = self._sent(client, [row.key[1] for row in rows])
+        refused |= {row.id: "It is not there any more" for row in some if row.id not in found}
+        self.same += len(found) - len(rows)
+        self.done += len(some) - (len(found) - len(rows)) - len(refused)
+        self.failed += [(row.name, refused[row.id]) for row in some if row.id in refused]
+
+    def _row(self, found: Any) -> ActionRow:
+        name = found.name or f"{KINDS[self.entity]} {found.id}"
+        before, after = {"is_active": found.is_active}, {"is_active": self.is_active}
+        return ActionRow((self.entity, found.id), name, before, after)
+
+    def _sent(self, client: Deals, ids: list[int]) -> dict[int, str]:
+        """Why some of these were not changed, or may not have been; those that were not are not recorded."""
+        try:
+            refused = client.change_each(self.entity, {one: {"is_active": self.is_active} for one in ids})
         except TrancheError as error:
             reason = error.reason.rstrip(".")
             if isinstance(error, ServiceProblem | DeadlineExceeded):
-                reason += " (it may have succeeded)"
                 self.is_stopped = True
-            refused = dict.fromkeys((row.id for row in some), reason)
-        self.done += len(some) - len(refused)
-        self.failed += [(row.name, refused[row.id]) for row in some if row.id in refused]
+                return dict.fromkeys(ids, f"{reason} (it may have succeeded)")
+            refused = dict.fromkeys(ids, reason)
+        drop(self.record, [(self.entity, one) for one in refused])
+        return refused
 
 
 def question(wanted: ListSearch) -> Hashable:
@@ -98,15 +126,15 @@ def _choice(wanted: ListSearch, count: int, chosen: int, is_all: bool) -> None:
 
 def _ask(here: Here, wanted: ListSearch, is_active: bool, rows: Sequence[DealRow] | None) -> None:
     """Open the confirmation; if all are chosen, the service says which rows are affected. A callback."""
+    job = BulkJob(
+        wanted.entity, is_active, [], 0, here.clients.bulk_actions.record(VERBS[is_active][1].capitalize())
+    )
     try:
-        found = list(_everything(here, wanted, is_active)) if rows is None else list(rows)
+        job.left = list(_everything(here, wanted, is_active)) if rows is None else list(rows)
+        job.total = len(job.left)
     except TrancheError as error:
-        found = []
-        st.session_state[JOB] = BulkJob(
-            wanted.entity, is_active, [], 0, failed=[("The list", error.reason)], waits=False
-        )
-        return
-    st.session_state[JOB] = BulkJob(wanted.entity, is_active, found, len(found))
+        job.failed, job.waits = [("The list", error.reason)], False
+    st.session_state[JOB] = job
 
 
 def _everything(here: Here, wanted: ListSearch, is_active: bool) -> Iterator[DealRow]:
@@ -165,6 +193,8 @@ def _step(here: Here, job: BulkJob) -> None:
 
 def _result(job: BulkJob) -> None:
     done = f"{_counted(job, job.done)} {VERBS[job.is_active][1]}"
+    if job.same:
+        done += f", {_number(job.same)} {'was' if job.same == 1 else 'were'} so already"
     if not job.failed and not job.left:
         st.success(f"{done}.", icon=":material/check_circle:")
     else:
@@ -173,10 +203,13 @@ def _result(job: BulkJob) -> None:
         st.warning(f"{', '.join(filter(None, parts))}.", icon=":material/info:")
     if job.failed:
         names, reasons = zip(*job.failed, strict=True)
-        st.dataframe({"Name": names, "Why": reasons}, hide_index=True, alt="What failed")
-    if st.button("Close", key="job_close"):
-        _close()
-        st.rerun()
+        planned_steps.table({"Name": names, "Why": reasons}, "What failed")
+    with st.container(horizontal=True):
+        if st.button("Close", key="job_close"):
+            _close()
+            st.rerun()
+        if job.done:
+            undo.offer(job.record, _close)
 
 
 def _start(job: BulkJob) -> None:

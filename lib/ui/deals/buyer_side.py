@@ -44,7 +44,7 @@ def sentences(found: BuyerSeat, zone: tzinfo = UTC) -> list[str]:
 
 
 def _when(at: datetime | None, who: str | None, zone: tzinfo) -> str:
-    """` on 21 Nov 2026, 10:00 UTC+1 (as alder)`; empty where the time is not known."""
+    """` on 21 Nov 2026, 10:00 UTC+1, by Alder Bidder (token 3)`; empty where the time is not known."""
     if at is None:
         return ""
-    return f" on {facts.moment(at.astimezone(zone))}{f' (as {who})' if who else ''}"
+    return f" on {facts.moment(at.astimezone(zone))}{f', by {who}' if who else ''}"

@@ -15,8 +15,10 @@ from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import is_open
 from lib.ui.supply import catalogue, facts, prices
+from lib.ui.supply.draft import Draft
 from lib.ui.supply.prices import Prices
 from lib.ui.supply.rows import Key
+from lib.ui.targeting import typed
 from lib.wire.errors import Conflict, Invalid, TrancheError, Unsupported
 
 NO_PROBLEMS = FieldProblems()
@@ -55,7 +57,7 @@ def draw(here: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
         beside([*problems.elsewhere((name,) for name in mine), _not_saved(wrong)])
     if edit.failure:
         st.error(plain(edit.failure), icon=":material/error:")
-    _unusual(form.doubt(prefix, edit.base), prefix, prices.of(here))
+    _unusual(form.doubt(here, prefix, edit.base), prefix)
     with st.container(horizontal=True):
         st.button(
             "Overwrite their version" if any(meeting.is_mine for meeting in edit.meetings) else "Save",
@@ -73,13 +75,23 @@ def draw(here: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
 
 
 def is_unsaved(here: Here, key: Key) -> bool:
-    """Whether this entity has unsaved edits."""
+    """Whether this entity has unsaved edits, or values typed that are not added yet."""
+    return bool(unsaved(here, key) or typed.pending(f"{_prefix(key)}target"))
+
+
+def unsaved(here: Here, key: Key) -> Fields:
+    """The unsaved edits of this entity."""
     prefix = _prefix(key)
     edit: Edit | None = st.session_state.get(prefix)
     if edit is None:
-        return False
+        return {}
     form = change_package if key[0] == "supply_deals" else change_deal
-    return bool(edits.changed(edit.base, form.read(here, prefix)))
+    return edits.changed(edit.base, form.read(here, prefix))
+
+
+def as_draft(here: Here, package_id: int) -> Draft:
+    """The form of a package, as it is typed, as the draft of a new one."""
+    return change_package.as_draft(here, _prefix(("supply_deals", package_id)))
 
 
 def save(here: Here, key: Key) -> None:
@@ -94,7 +106,7 @@ def save(here: Here, key: Key) -> None:
     if not edits.changed(edit.base, form.read(here, prefix)):
         notes.say("No field was changed")
         return
-    doubt = form.doubt(prefix, edit.base)
+    doubt = form.doubt(here, prefix, edit.base)
     if form.wrong(here, prefix, edit.base) or not _is_meant(doubt, prefix):
         st.session_state[f"{prefix}_tried"] = True
         return
@@ -168,13 +180,13 @@ def _not_saved(wrong: Mapping[Path, str]) -> str:
     return f"Not saved. To fix: {', '.join(facts.title(str(place[0])) for place in wrong)}."
 
 
-def _unusual(doubt: str, prefix: str, money: Prices) -> None:
-    """Draw the confirmation of an unusual price; another price has to be confirmed again."""
+def _unusual(doubt: str, prefix: str) -> None:
+    """Draw the confirmation of what looks like a slip; another price or date has to be confirmed again."""
     if not doubt:
         return
-    st.checkbox(f"Confirm {plain(doubt)} ({plain(money.terms)})", key=_meant(doubt, prefix))
+    st.checkbox(f"Confirm {plain(doubt)}", key=_meant(doubt, prefix))
     if not _is_meant(doubt, prefix) and st.session_state.get(f"{prefix}_tried"):
-        beside(["Not saved: confirm this price first."])
+        beside(["Not saved: confirm this first."])
 
 
 def _is_meant(doubt: str, prefix: str) -> bool:

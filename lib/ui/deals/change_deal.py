@@ -14,7 +14,7 @@ from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.new_package import faults
 from lib.ui.new_package.seats import seat_label
-from lib.ui.supply import catalogue, facts, links, permission, prices
+from lib.ui.supply import catalogue, facts, links, permission, price_doubts, prices
 from lib.ui.supply.draft import NO_FEE
 from lib.ui.supply.words import NO_FEES, fee_title
 from lib.ui.typed import amounts
@@ -39,7 +39,11 @@ def read(here: Here, prefix: str) -> Fields:
 def wrong(here: Here, prefix: str, base: Fields) -> dict[Path, str]:
     """The errors by field. Fields that were empty before may stay empty."""
     held = {name: st.session_state[prefix + name] for name in NAMES if prefix + name in st.session_state}
-    found = {("name",): _needed(held, "name", "Type a name.", base) or faults.name(held.get("name") or "")}
+    name = held.get("name") or ""
+    is_renamed = name != base.get("name")  # an older name may have what a new one may not
+    found = {
+        ("name",): _needed(held, "name", "Type a name.", base) or (faults.name(name) if is_renamed else "")
+    }
     if "price" in held:
         missing = "Type a price." if base.get("price") is not None else ""
         found["price",] = amounts.fault(held["price"], missing)
@@ -49,10 +53,14 @@ def wrong(here: Here, prefix: str, base: Fields) -> dict[Path, str]:
     return {place: text for place, text in found.items() if text}
 
 
-def doubt(prefix: str, base: Fields) -> str:
+def doubt(here: Here, prefix: str, base: Fields) -> str:
     """Why a changed price has to be confirmed; empty for a usual one."""
-    price = more_fields.sent("price", st.session_state.get(f"{prefix}price") or "")
-    return amounts.doubt(price) if isinstance(price, Decimal) and price != base.get("price") else ""
+    state = st.session_state
+    price, seat = more_fields.sent("price", state.get(f"{prefix}price") or ""), state.get(f"{prefix}seat")
+    if not isinstance(price, Decimal) or price == base.get("price"):
+        return ""
+    found = price_doubts.doubt(here, seat, price)
+    return f"{found} ({prices.of(here).terms})" if found else ""
 
 
 def draw(here: Here, prefix: str, problems: FieldProblems) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from lib.deals import fields
+from lib.deals import doubts, fields
 from lib.deals.models import MEDIA_TYPES, DemandDeal
 from lib.insight.kinds import elements
 from lib.ui.deals import more_fields
@@ -13,8 +13,9 @@ from lib.ui.deals.edits import Fields, targeting
 from lib.ui.frame.field_problems import FieldProblems, Path, beside
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.new_package import faults
+from lib.ui.new_package import faults, names
 from lib.ui.supply import catalogue, facts, links, permission
+from lib.ui.supply.draft import Draft
 from lib.ui.supply.words import OFFSETS, offset
 from lib.ui.targeting import picker, typed
 from lib.ui.typed import times
@@ -22,7 +23,7 @@ from lib.ui.typed import times
 SWITCHES = fields.writable(fields.SUPPLY, fields.SWITCH)
 DATES = fields.writable(fields.SUPPLY, fields.MOMENT)
 PLAIN = tuple(name for name in fields.writable(fields.SUPPLY) if name not in DATES)
-KNOWN = "known_fields"
+KNOWN, OLD_NAME = "known_fields", "old_name"
 
 
 def fill(prefix: str, edited: Fields) -> None:
@@ -40,6 +41,7 @@ def fill(prefix: str, edited: Fields) -> None:
     if "demand_deals" in edited:
         state[f"{prefix}demand_deals"] = [one["id"] for one in edited["demand_deals"]]
     state[f"{prefix}{KNOWN}"] = frozenset(edited)
+    state[f"{prefix}{OLD_NAME}"] = edited.get("name")
     picker.fill(f"{prefix}target", targeting(edited))
 
 
@@ -56,6 +58,26 @@ def read(here: Here, prefix: str) -> Fields:
     }
 
 
+def as_draft(here: Here, prefix: str) -> Draft:
+    """The widgets as the draft of a new package, for an edit whose package is gone."""
+    state = st.session_state
+    links = tuple(sorted(state.get(f"{prefix}demand_deals", ())))
+    return Draft(
+        name=state[f"{prefix}name"],
+        media_type=state.get(f"{prefix}media_type"),
+        start=state[f"{prefix}start_date"],
+        end=state[f"{prefix}end_date"],
+        offset=state[f"{prefix}zone"],
+        is_active=bool(state.get(f"{prefix}is_active", True)),
+        is_dynamic_bidding=bool(state.get(f"{prefix}is_dynamic_bidding")),
+        is_true_price_opt_enable=bool(state.get(f"{prefix}is_true_price_opt_enable")),
+        targeting=picker.read(f"{prefix}target", catalogue.named_lists(here)),
+        deals="existing" if links else "none",
+        links=links,
+        pending=typed.pending(f"{prefix}target"),
+    )
+
+
 def wrong(here: Here, prefix: str, base: Fields) -> dict[Path, str]:
     """The errors by field. Fields that were empty before may stay empty."""
     held = {name: st.session_state.get(prefix + name) or "" for name in ("name", *DATES)}
@@ -63,20 +85,23 @@ def wrong(here: Here, prefix: str, base: Fields) -> dict[Path, str]:
     found: dict[Path, str] = {
         (name,): missing.get(name, "") if base.get(name) and not held[name].strip() else "" for name in held
     }
-    found["name",] = found["name",] or faults.name(held["name"])
+    if held["name"] != base.get("name"):  # an older name may have what a new one may not
+        found["name",] = found["name",] or faults.name(held["name"])
     for name in DATES:
         found[name,] = found[name,] or times.fault(held[name])
     start, end = (_moment(held[name], UTC) for name in DATES)
     if isinstance(start, datetime) and isinstance(end, datetime) and end <= start:
         found["end_date",] = "The end must be after the start."
     if waiting := typed.unsettled(f"{prefix}target"):
-        found["targeting",] = f"Not added yet: {', '.join(waiting)}."
+        found["targeting",] = f"Not added yet. {', '.join(waiting)}."
     return {place: text for place, text in found.items() if text}
 
 
-def doubt(prefix: str, base: Fields) -> str:
-    """Always empty: a package has no price."""
-    return ""
+def doubt(here: Here, prefix: str, base: Fields) -> str:
+    """Why a changed end has to be confirmed; empty if the package may still deliver."""
+    zone = timezone(timedelta(minutes=st.session_state[f"{prefix}zone"]))
+    end = _moment(st.session_state[f"{prefix}end_date"], zone)
+    return doubts.dates(end) if isinstance(end, datetime) and end != base.get("end_date") else ""
 
 
 def draw(here: Here, prefix: str, problems: FieldProblems) -> None:
@@ -84,6 +109,10 @@ def draw(here: Here, prefix: str, problems: FieldProblems) -> None:
     state, known = st.session_state, st.session_state[f"{prefix}{KNOWN}"]
     st.text_input("Name", key=f"{prefix}name", persist_state="session", max_chars=200)
     beside(problems.at("name"))
+    if state[f"{prefix}name"] != state[f"{prefix}{OLD_NAME}"] and (
+        same := names.same(here, state[f"{prefix}name"])
+    ):
+        st.caption(f":orange[:material/warning: {plain(same)}]")
     if "media_type" in known:
         media_types = dict.fromkeys([*MEDIA_TYPES, state[f"{prefix}media_type"]])
         st.segmented_control(

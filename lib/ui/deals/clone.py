@@ -17,7 +17,7 @@ from lib.ui.frame.markdown import plain
 from lib.ui.new_package import copying, state
 from lib.ui.new_package.review import advice
 from lib.ui.new_package.seats import seat_label
-from lib.ui.supply import catalogue, prices
+from lib.ui.supply import catalogue, price_doubts, prices
 from lib.ui.supply.draft import number
 from lib.ui.supply.rows import Key
 from lib.ui.targeting import words
@@ -27,7 +27,7 @@ from lib.wire.errors import BadRequest, Invalid, TrancheError
 ELSEWHERE = "Create it in the system in which the package was created."
 SEAT, PRICE, KEY, PROBLEMS = "clone_seat", "clone_price", "clone_key", "clone_problems"
 MEANT = "clone_meant_"
-PER_SEAT = ("name", "price", "deal_sync")
+PER_SEAT = ("name", "price", "deal_sync", "contact_email")
 
 
 def draw(here: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
@@ -82,7 +82,7 @@ def _deal(here: Here, deal: DemandDeal) -> None:
     """Draw the form for a deal with the same terms for another seat."""
     seats = catalogue.seats(here)
     problems: FieldProblems = st.session_state.get(PROBLEMS) or FieldProblems()
-    st.markdown("The same packages and terms, for another seat.")
+    st.markdown("The same packages and terms, for another seat. The contact is not copied.")
     st.selectbox(
         "Seat", list(seats), index=None, key=SEAT, filter_mode="contains", placeholder="Who may buy it",
         format_func=lambda seat: seat_label(seats.get(seat), seat),
@@ -92,7 +92,7 @@ def _deal(here: Here, deal: DemandDeal) -> None:
     amounts.field(prices.of(here).title, PRICE)
     wrong = amounts.fault(st.session_state[PRICE], "Type a price.")
     beside([wrong] if wrong else problems.at("price"))
-    if doubt := amounts.doubt(number(st.session_state[PRICE])):
+    if doubt := price_doubts.doubt(here, st.session_state[SEAT], number(st.session_state[PRICE])):
         st.checkbox(f"Confirm {plain(doubt)} ({plain(prices.of(here).terms)})", key=f"{MEANT}{doubt}")
     st.session_state.setdefault(KEY, str(uuid.uuid4()))
     st.button("Create deal", type="primary", key="clone_create", on_click=create, args=(here, deal, seats))
@@ -104,7 +104,7 @@ def create(here: Here, deal: DemandDeal, seats: dict[int, Seat]) -> None:
     if KEY not in st.session_state:
         return  # the second click of a double click: the first one has created it
     seat, price = seats.get(st.session_state[SEAT] or 0), number(st.session_state[PRICE])
-    if faults := _wrong(seat, price):
+    if faults := _wrong(here, seat, price):
         st.session_state[PROBLEMS] = FieldProblems({(): (f"Not created. To fix: {', '.join(faults)}.",)})
         return
     wanted = like(deal, seat, price)
@@ -127,9 +127,9 @@ def create(here: Here, deal: DemandDeal, seats: dict[int, Seat]) -> None:
         st.rerun()
 
 
-def _wrong(seat: Seat | None, price: Decimal | None) -> list[str]:
+def _wrong(here: Here, seat: Seat | None, price: Decimal | None) -> list[str]:
     """The fields with errors."""
-    doubt = amounts.doubt(price)
+    doubt = price_doubts.doubt(here, None if seat is None else seat.id, price)
     is_meant = not doubt or st.session_state.get(f"{MEANT}{doubt}")
     faults = {"Seat": seat is None, "Price": price is None, f"confirm {doubt}": not is_meant}
     return [name for name, is_wrong in faults.items() if is_wrong]

@@ -6,18 +6,20 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui.deals import csv_text
+from lib.ui.deals import csv_questions, csv_text
 from lib.ui.deals.csv_job import CsvJob
 from lib.ui.deals.csv_kinds import KINDS, WHAT, CsvKind, Wanted
+from lib.ui.deals.csv_questions import CsvQuestions
 from lib.ui.deals.csv_text import CsvFault
 from lib.ui.frame import notes
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.supply import catalogue, permission, prices
-from lib.ui.typed import amounts, text_file
+from lib.ui.frame.straight import straightened
+from lib.ui.supply import catalogue, permission
+from lib.ui.typed import text_file
 from lib.wire.errors import TrancheError
 
-OPEN, FILE, CONFIRMED = "{}_from_csv", "{}_csv_file", "deals_csv_meant_{}"
+OPEN, FILE = "{}_from_csv", "{}_csv_file"
 
 
 @dataclass
@@ -33,6 +35,7 @@ class CsvUpload:
     faults: Sequence[CsvFault] = field(default_factory=tuple)
     job: CsvJob | None = None
     problem: str = ""
+    questions: CsvQuestions | None = None
 
 
 def draw(here: Here, entity: str) -> None:
@@ -86,7 +89,7 @@ def take(here: Here, upload: CsvUpload) -> None:
     chosen = text_file.taken(st.session_state.get(FILE.format(upload.kind.key)), csv_text.LARGEST)
     if chosen is not None and (upload.job is None or upload.job.state not in ("open", "left")):
         upload.name, upload.job, upload.problem = chosen.name, None, chosen.problem
-        upload.wanted, upload.faults = (), ()
+        upload.wanted, upload.faults, upload.questions = (), (), None
         if not chosen.problem:
             check(here, upload, chosen.text)
 
@@ -112,21 +115,20 @@ def _faults(upload: CsvUpload) -> None:
     count = f"{len(faults)} fault{'' if len(faults) == 1 else 's'}"
     st.error(f"{count} in {plain(upload.name)}. Nothing was created.", icon=":material/error:")
     table = {"Line": [one.line for one in faults], "Fault": [one.text for one in faults]}
-    st.dataframe(table, hide_index=True, alt="The faults, each with its line")
+    st.dataframe(straightened(table), hide_index=True, alt="The faults, each with its line")
 
 
 def _preview(here: Here, upload: CsvUpload, job: CsvJob) -> None:
-    money, kind = prices.of(here), upload.kind
+    kind = upload.kind
     _failed(kind, job)
-    st.dataframe(kind.table(here, upload.wanted), hide_index=True, alt=f"The {kind.called}s to create")
+    wanted = straightened(kind.table(here, upload.wanted))
+    st.dataframe(wanted, hide_index=True, alt=f"The {kind.called}s to create")
     if job.state == "left":
         return
     asked = [one.request for one in upload.wanted]
-    given = [one.price for one in asked if isinstance(one, DemandDeal)]
-    said = ", ".join(sorted({doubt for price in given if (doubt := amounts.doubt(price))}))
-    is_sure = not said or st.checkbox(
-        f"Confirm {plain(said)} ({plain(money.terms)})", key=CONFIRMED.format(said)
-    )
+    if upload.questions is None:
+        upload.questions = csv_questions.of(here, upload.wanted)
+    is_sure = csv_questions.draw(upload.questions)
     label = "Retry" if job.state == "open" else f"Create {plain(_counted(kind, asked))}"
     st.button(
         label, type="primary", key=f"{kind.key}_csv_create", disabled=not is_sure, on_click=create,
@@ -165,7 +167,7 @@ def _done(kind: CsvKind, job: CsvJob) -> None:
     st.success(f"{plain(_counted(kind, job.made))} created.", icon=":material/check_circle:")
     ids = [str((isinstance(one, DemandDeal) and one.deal_id) or one.id) for one in job.made]
     table = {"Name": [one.name for one in job.made], "Deal id" if kind.key == "deals" else "Id": ids}
-    st.dataframe(table, hide_index=True, alt=f"The {kind.called}s that were created")
+    st.dataframe(straightened(table), hide_index=True, alt=f"The {kind.called}s that were created")
     if st.button("Close", key=f"{kind.key}_csv_close"):
         _close(kind)
         st.rerun()

@@ -13,6 +13,7 @@ from lib.insight.kinds import KINDS, TargetingKind
 from lib.ui.deals.csv_new_deals import COLUMNS, CsvNewDeal, NewDeals
 from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape, switch
 from lib.ui.new_package import faults as typed_faults
+from lib.ui.new_package import names
 from lib.ui.supply.draft import Draft
 from lib.wire import text as texts
 
@@ -26,7 +27,7 @@ PACKAGES = CsvShape(
         *COLUMNS,
     ),
 )
-BETWEEN, NOT, LARGEST_SIDE, LONGEST_VALUE, MOST = "|", "not ", 20_000, 200, 100
+BETWEEN, NOT, LARGEST_SIDE, LONGEST_VALUE = "|", "not ", 20_000, 200
 ZONE, SIZE = re.compile(r"([+-])([01][0-9]):?([0-5][0-9])"), re.compile(r"([0-9]{1,5})x([0-9]{1,5})")
 AT = {"name": "Name", "start_date": "Start", "end_date": "End"}
 
@@ -185,8 +186,6 @@ def _noted(client: Deals, planned: Iterable[CsvPackage | CsvNewDeal]) -> list[Cs
         if isinstance(one, CsvNewDeal):
             found.append(one)
             continue
-        name = (one.request.name or "").casefold()
-        page = client.list(SupplyPackage, search=one.request.name, limit=MOST)
-        taken = [str(other.id) for other in page.results if (other.name or "").strip().casefold() == name]
+        taken = names.taken(client, one.request.name or "")
         found.append(replace(one, note=f"This name is taken ({', '.join(taken)})." if taken else ""))
     return found

@@ -1,6 +1,7 @@
 """Deals or packages in a CSV text: rows under known titles, every row and fault with its line.
 
-The text is parsed and nothing of it is run: a cell is a text, whatever it begins with.
+The text is parsed and nothing of it is run: a cell is a text, whatever it begins with. The apostrophe
+that our own files have before what a spreadsheet would run is taken off.
 """
 
 import csv
@@ -8,7 +9,7 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lib.ui.supply.rows import FORMULA
+from lib.wire.spreadsheet import restored
 
 MOST_ROWS, LARGEST = 100, 200_000
 DELIMITERS = (",", ";", "\t")
@@ -17,11 +18,12 @@ SWITCHES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "
 
 @dataclass(frozen=True)
 class CsvShape:
-    """The columns of a file, and what its rows are called: `deals`."""
+    """The columns of a file, and what its rows are called: `deals`; `most` is how many it may have."""
 
     rows: str
     needed: tuple[str, ...]
     optional: tuple[str, ...]
+    most: int = MOST_ROWS
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -86,7 +88,7 @@ def read(text: str, shape: CsvShape = DEALS) -> CsvTable:
     line = 1
     try:
         for record in records:
-            cells = [_unescaped(cell.strip()) for cell in record]
+            cells = [restored(cell.strip()) for cell in record]
             if not any(cells):
                 pass
             elif titles is None:
@@ -102,9 +104,9 @@ def read(text: str, shape: CsvShape = DEALS) -> CsvTable:
         found.wrong(1, f"The file is empty. Its first line must be: {', '.join(shape.titles)}.")
     elif not found.rows and not found.faults:
         found.wrong(line, f"There are no {shape.rows} below the titles.")
-    if len(found.rows) > MOST_ROWS:
-        text = f"A file may have at most {MOST_ROWS} lines below the titles. Split it."
-        found.wrong(found.rows[MOST_ROWS].line, text)
+    if len(found.rows) > shape.most:
+        text = f"A file may have at most {shape.most:,} lines below the titles. Split it."
+        found.wrong(found.rows[shape.most].line, text)
     return CsvTable(tuple(found.rows), tuple(found.faults))
 
 
@@ -134,11 +136,6 @@ def _row(cells: list[str], titles: list[str], line: int, found: _Reading) -> Non
         found.wrong(line, f"{len(cells)} cells, but {len(titles)} titles.")
         return
     found.rows.append(CsvRow(line, {title: cell for title, cell in zip(titles, cells, strict=True) if title}))
-
-
-def _unescaped(cell: str) -> str:
-    """The text without the apostrophe that our own files have before what a spreadsheet would run."""
-    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
 
 
 def switch(row: CsvRow, title: str, faults: list[str]) -> bool | None:

@@ -1,4 +1,4 @@
-"""The dialog of dead targets: the search and its list, a preview, one change for each package, and undo."""
+"""The dialog of dead targets: the search and its list, a preview, and one change for each package."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -13,7 +13,7 @@ from lib.reporting.dates import Days
 from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataField
 from lib.ui.charts import numbers
 from lib.ui.deals import dead_list, dead_repair
-from lib.ui.deals.dead_repair import Repair
+from lib.ui.deals.dead_job import RepairJob
 from lib.ui.deals.planned_steps import number
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
@@ -34,7 +34,7 @@ class DeadView:
 
     asked: object = None
     search: DeadSearch | None = None
-    repair: Repair | None = None
+    repair: RepairJob | None = None
 
     def forget(self) -> None:
         """Search again next time; give up what is still being searched."""
@@ -55,42 +55,36 @@ def draw(wanted: ListSearch) -> None:
 def shown(here: Here) -> None:
     """Draw the dialog, if it is open."""
     view: DeadView | None = st.session_state.get(OPEN)
-    if view is not None and st.session_state.get(f"{OPEN}_shown"):
+    if view is not None:
         dialog = st.dialog("Dead targets", width="large", icon=":material/heart_broken:", on_dismiss=_close)
         dialog(_content)(here, view)
 
 
 def leave() -> None:
     """Close the dialog, if it is open: another screen was opened."""
-    if st.session_state.get(f"{OPEN}_shown"):
+    if OPEN in st.session_state:
         _close()
 
 
 def _ask() -> None:
-    """Open the dialog; the last repair can still be undone. A callback."""
-    st.session_state.setdefault(OPEN, DeadView())
+    """Open the dialog. A callback."""
     dead_list.choose_none()
-    st.session_state[f"{OPEN}_shown"] = True
+    st.session_state[OPEN] = DeadView()
 
 
 def _close() -> None:
     """Close it; what is not sent yet is not sent. A callback."""
-    st.session_state.pop(f"{OPEN}_shown", None)
-    view: DeadView = st.session_state[OPEN]
+    view: DeadView = st.session_state.pop(OPEN)
     view.forget()
-    if view.repair is not None:
-        dead_repair.end(view.repair)
+    if view.repair is not None and view.repair.outcomes:
+        catalogue.forget()
 
 
 def _content(here: Here, view: DeadView) -> None:
     with st.empty().container():
-        if view.repair is not None and not view.repair.is_over:
-            if dead_repair.draw(here, view.repair, _described(here)):
-                _close()
-                st.rerun()
+        if view.repair is not None:
+            dead_repair.draw(here, view.repair, _described(here), partial(_back, view), _close)
             return
-        if view.repair is not None and view.repair.job.saved:
-            dead_repair.last(view.repair)
         days = st.segmented_control(
             "Days without a bid", PERIODS, format_func=lambda one: plain(f"{one} days"), key=PERIOD,
             default=USUAL, required=True, persist_state="session", on_change=dead_list.choose_none,
@@ -116,7 +110,7 @@ def _searched(here: Here, view: DeadView, days: int, field: DataField) -> None:
         ask = partial(here.reporting.audience, slicer=here.slicer)
         view.asked, view.search = asked, DeadSearch(catalogue.client(here), ask, scope)
     if not view.search.wait(MOMENT_SECONDS):
-        st.caption(f":material/hourglass_top: Looking for dead targets: {view.search.progress}.")
+        st.caption(f":material/hourglass_top: Looking for dead targets: {plain(view.search.progress)}.")
         insights.look_again(view.search)
         return
     try:
@@ -154,14 +148,20 @@ def _found(here: Here, view: DeadView, found: DeadFound, span: Days, field: Data
     chosen = [row for row in rows if row.key in keys]
     st.button(
         f"Preview removal of {number(len(chosen))}" if chosen else "Preview removal", type="primary",
-        key="dead_preview", disabled=not chosen, on_click=_preview, args=(view, chosen),
+        key="dead_preview", disabled=not chosen, on_click=_preview, args=(here, view, chosen),
         help=None if chosen else "Choose what to remove",
     )  # fmt: skip
 
 
-def _preview(view: DeadView, chosen: list[dead_list.DeadRow]) -> None:
+def _preview(here: Here, view: DeadView, chosen: list[dead_list.DeadRow]) -> None:
     """Read the packages for the preview. A callback."""
-    view.repair = dead_repair.begun(chosen)
+    record = here.clients.bulk_actions.record("Removed dead targets of")
+    view.repair = dead_repair.begun(record, chosen)
+
+
+def _back(view: DeadView) -> None:
+    """Back to the list. A callback."""
+    view.repair = None
 
 
 def _notes(here: Here, found: DeadFound, span: Days, before: AudienceQuery | None, field: DataField) -> None:

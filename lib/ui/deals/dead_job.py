@@ -1,14 +1,13 @@
-"""The repair of dead targets and its undo: one change for each package, unless it changed meanwhile."""
+"""The repair of dead targets: one change for each package, unless it changed meanwhile."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from lib.deals.client import Deals
 from lib.deals.models import SupplyPackage
 from lib.insight.dead_targets import IncludedTarget, identity
 from lib.insight.kinds import elements
-from lib.ui.deals.planned_job import PlannedJob, Sold, is_so
+from lib.ui.deals.planned_job import PlannedJob, Sold
 from lib.ui.deals.several_change import Effect
 from lib.ui.supply import facts
 from lib.ui.supply.rows import Key
@@ -21,14 +20,13 @@ MATCHED = {"app_list_targetings": "apps", "domain_list_targetings": "domains"}
 class RepairJob(PlannedJob):
     """The removal of `chosen` targets, by package id.
 
-    `after` are the packages as they would be, `removed` what they lose, by key; `saved` can be undone.
+    `after` are the packages as they would be, `removed` what they lose, by key.
     """
 
     chosen: Mapping[int, Sequence[IncludedTarget]]
     names: Mapping[int, str]
     after: dict[Key, SupplyPackage] = field(default_factory=dict)
     removed: dict[Key, str] = field(default_factory=dict)
-    saved: dict[Key, Effect] = field(default_factory=dict)
 
     def planned(self, found: Sold, key: Key, rows: frozenset[Key]) -> None:
         """Add what becomes of a package."""
@@ -50,41 +48,8 @@ class RepairJob(PlannedJob):
         """What the list calls it."""
         return self.names.get(key[1]) or f"Package {key[1]}"
 
-    def write(self, client: Deals) -> None:
-        """Send some more; what is saved, or may be, can be undone."""
-        super().write(client)
-        sent = [one.effect for one in self.outcomes if one.is_open or not one.reason]
-        self.saved |= {one.key: one for one in sent}
-
     def _removed(self, package: int, fields: Mapping[str, Any]) -> Iterable[IncludedTarget]:
         return (one for one in self.chosen[package] if one.kind.field in fields)
-
-
-@dataclass
-class UndoJob(PlannedJob):
-    """The return to what `saved` changes replaced, of packages whose targeting was not changed since."""
-
-    saved: Mapping[Key, Effect]
-
-    def planned(self, found: Sold, key: Key, rows: frozenset[Key]) -> None:
-        """Add the way back; refused where somebody has changed the same since."""
-        done = self.saved[key]
-        back = replace(done, before=done.after, after=done.before, etag=found.etag, also="")
-        if is_so(found, done.before):
-            back = replace(back, after={}, also="It is as it was before.")
-        elif not is_so(found, done.after):
-            fields = ", ".join(facts.title(name) for name in done.after)
-            back = replace(back, after={}, refused=f"{fields}: changed since. Nothing was put back.")
-        self.add(found, back)
-
-    def name(self, key: Key) -> str:
-        """What the list calls it."""
-        return self.saved[key].name
-
-    def read(self, client: Deals) -> None:
-        """Read some more; what can be put back is sent without a preview."""
-        super().read(client)
-        self.start()
 
 
 def _without(

@@ -12,6 +12,7 @@ from lib.ui.frame import screens
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import reported
+from lib.ui.frame.straight import straightened
 from lib.ui.question import ask, focus, link, precision
 from lib.ui.supply import report
 from lib.ui.supply.rows import Key
@@ -87,4 +88,4 @@ def _chart(seen: Here, query: AudienceQuery, answer: Audience) -> None:
             "Day": list(shown.names),
             numbers.title(field): [numbered.plain(v, field) for v in shown.values],
         }
-        st.dataframe(columns, hide_index=True, alt=f"{numbers.title(field)} by day")
+        st.dataframe(straightened(columns), hide_index=True, alt=f"{numbers.title(field)} by day")

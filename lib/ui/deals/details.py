@@ -33,8 +33,10 @@ def draw(here: Here, entity: SupplyPackage | DemandDeal) -> None:
         _facts(package_facts(here, entity))
         owner_note.draw(here, entity)
         _question(here, entity)
-        deals = _deals_of(here, entity)
-        _linked(here, "Deals", deals, "No deal is linked: nobody can buy it yet.")
+        deals = pages.deals_of(catalogue.client(here), [entity])[entity.id or 0]
+        _linked(
+            here, "Deals", [of_deal(deal, {}) for deal in deals], "No deal is linked: nobody can buy it yet."
+        )
         if deals:
             with st.expander("For the buyers", icon=":material/send:"):
                 hand_over.draw(entity, deals, prices.of(here))
@@ -131,11 +133,6 @@ def _open() -> None:
         st.session_state[TAKEN] = taken
         st.query_params[OPEN] = opened[-1]
         st.rerun()
-
-
-def _deals_of(here: Here, package: SupplyPackage) -> list[DealRow]:
-    found = pages.deals_of(catalogue.client(here), [package])[package.id or 0]
-    return [of_deal(deal, {}) for deal in found]
 
 
 def _packages_of(here: Here, deal: DemandDeal) -> list[DealRow]:

@@ -39,7 +39,7 @@ def draw(here: Here) -> None:
         entity = catalogue.client(here).get(change.MODELS[key[0]], key[1])
     except NotFound:
         close()
-        _say_gone(here, key)
+        gone.draw(here, key)
         return
     except TrancheError as error:
         show(error, f"{KINDS[key[0]]} {key[1]:d}", "Nothing was changed.")
@@ -56,15 +56,9 @@ def _content(here: Here, key: Key) -> None:
         try:
             entity = catalogue.client(here).get(change.MODELS[key[0]], key[1])
         except NotFound:
-            _say_gone(here, key)
+            gone.draw(here, key)
             return
         _sections(here, key, entity)
-
-
-def _say_gone(here: Here, key: Key) -> None:
-    """Draw a note that it does not exist, and let the list be read again."""
-    catalogue.forget()
-    st.warning(plain(gone.sentence(here, key)), icon=":material/link_off:")
 
 
 def _sections(here: Here, key: Key, entity: Entity) -> None:

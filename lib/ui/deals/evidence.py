@@ -20,6 +20,7 @@ from lib.ui.frame import clock, sign_in
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import reported
+from lib.ui.frame.straight import straightened
 from lib.ui.question import focus, precision
 from lib.ui.supply import catalogue, facts, insights, report
 from lib.ui.supply.rows import KINDS, Key
@@ -104,7 +105,9 @@ def _found(seen: Here, matter: Matter, queries: Sequence[AudienceQuery], answers
     fields = [seen.slicer.data_field(name) for name in queries[0].data_fields or ()]
     rows = evidence_file.rows(matter, fields, answers)
     shown = Numbers.of(st.context.locale)
-    st.dataframe(_table(rows, shown), hide_index=True, alt="The figures before and after the change")
+    st.dataframe(
+        straightened(_table(rows, shown)), hide_index=True, alt="The figures before and after the change"
+    )
     st.caption(plain(_note(seen, matter, answers, fields, shown)))
     for sentence in _warnings(matter):
         st.warning(sentence, icon=":material/warning:")

@@ -7,6 +7,7 @@ from lib.deals.models import EntityChange
 from lib.ui.deals import evidence
 from lib.ui.frame.frame import Here
 from lib.ui.frame.problems import reported
+from lib.ui.frame.straight import straightened
 from lib.ui.supply import catalogue, facts, prices
 from lib.ui.supply.prices import USUAL, Prices
 from lib.ui.supply.rows import Key
@@ -34,7 +35,7 @@ def draw(here: Here, key: Key) -> None:
     with reported("The history", kept="Nothing was changed."):
         changes = catalogue.client(here).history(*key)
         st.dataframe(
-            table(changes, prices.of(here)),
+            straightened(table(changes, prices.of(here))),
             hide_index=True,
             column_config={
                 "When": st.column_config.DatetimeColumn(

@@ -18,6 +18,7 @@ from lib.ui.deals import view
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import reported
+from lib.ui.frame.straight import straightened
 from lib.ui.supply import catalogue, costs, insights, pages, prices, report
 from lib.ui.supply.prices import amount
 from lib.ui.supply.wanted import ListSearch
@@ -99,7 +100,7 @@ def _computed(here: Here, packages: list[SupplyPackage], field: DataField) -> No
         return
     alone, pairs = overlap.overlaps(answers, len(packages), field.name)
     names = [f"{place} · {one.name or one.id}" for place, one in enumerate(packages, 1)]
-    st.dataframe(matrix(names, alone, pairs, field), width="stretch", height="content")
+    st.dataframe(straightened(matrix(names, alone, pairs, field)), width="stretch", height="content")
     st.caption(
         plain(
             f"{numbers.title(field)} of each package, and the share that also matches the package in the "
@@ -171,7 +172,7 @@ def _two_prices(
     words = Numbers.of(st.context.locale)
     rows = [_row(one, names, words) for one in found]
     titles = ("Seat", "Packages", prices.of(here).title, f"Shared {numbers.title(field).lower()}")
-    st.dataframe(pd.DataFrame(rows, columns=list(titles)), hide_index=True, width="stretch")
+    st.dataframe(straightened(pd.DataFrame(rows, columns=list(titles))), hide_index=True, width="stretch")
 
 
 def _row(found: TwoPrices, names: list[str], words: Numbers) -> tuple[str, str, str, str]:

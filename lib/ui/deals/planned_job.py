@@ -1,11 +1,13 @@
 """A change of several entities on its way: each is read for the preview, then sent, one request each."""
 
+import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from lib.deals.bulk_actions import ActionRecord, ActionRow
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.deals import edits
@@ -14,7 +16,8 @@ from lib.ui.frame.problems import is_open
 from lib.ui.supply.rows import Key
 from lib.wire.errors import TrancheError
 
-STEP_SECONDS = 0.5
+log = logging.getLogger(__name__)
+STEP_SECONDS, TOGETHER, MAY_BE = 0.5, 50, " It may have been saved."
 Phase = Literal["form", "reading", "preview", "writing", "done"]
 Sold = DemandDeal | SupplyPackage
 
@@ -33,9 +36,11 @@ class PlannedJob(ABC):
     """The change as far as it has come, changed in place, so that a run that is broken off loses nothing.
 
     `to_read` maps what is still to be read to the rows that it is read for; `done` are the keys that are
-    saved, which a second preview leaves out; `tried` is what was sent without an answer, by key.
+    saved, which a second preview leaves out; `tried` is what was sent without an answer, by key. `record` is
+    what its Undo works from.
     """
 
+    record: ActionRecord
     phase: Phase = "form"
     to_read: dict[Key, set[Key]] = field(default_factory=dict)
     effects: list[Effect] = field(default_factory=list)
@@ -67,7 +72,7 @@ class PlannedJob(ABC):
             try:
                 found: Sold = client.get(key[0], key[1])
             except TrancheError as error:
-                self.effects.append(Effect(key, self.name(key), rows, refused=_ended(error.reason)))
+                self.effects.append(Effect(key, self.name(key), rows, refused=ended(error.reason)))
             else:
                 self.planned(found, key, rows)
             del self.to_read[key]
@@ -82,10 +87,20 @@ class PlannedJob(ABC):
         self.phase = "writing"
 
     def write(self, client: Deals) -> None:
-        """Send some more. Without an answer to one the rest is not sent: each would be waited for."""
-        ends = time.monotonic() + STEP_SECONDS
-        while self.left and time.monotonic() < ends:
-            outcome = _sent(client, self.left[0])
+        """Send some more. Without an answer to one the rest is not sent: each would be waited for.
+
+        Each is recorded before it is sent, and none is sent that can't be.
+        """
+        some, ends = self.left[:TOGETHER], time.monotonic() + STEP_SECONDS
+        first = len(self.outcomes)
+        try:
+            self.record.add([row_of(one) for one in some])
+        except TrancheError as error:
+            self.outcomes.append(Outcome(self.left.pop(0), ended(error.reason)))
+            self.phase = "done"
+            return
+        while some and time.monotonic() < ends:
+            outcome = send(client, some.pop(0))
             self.outcomes.append(outcome)
             del self.left[0]
             if outcome.is_open:
@@ -93,8 +108,17 @@ class PlannedJob(ABC):
                 break
             if not outcome.reason:
                 self.done.add(outcome.effect.key)
+        unsaved = [one.effect.key for one in self.outcomes[first:] if one.reason and not one.is_open]
+        drop(self.record, [*unsaved, *(one.key for one in some)])
         if not self.left or self.outcomes[-1].is_open:
             self.phase = "done"
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """How many are read or sent, of how many."""
+        if self.phase == "reading":
+            return len(self.effects), len(self.effects) + len(self.to_read)
+        return len(self.outcomes), len(self.outcomes) + len(self.left)
 
     @property
     def failed(self) -> list[Outcome]:
@@ -120,21 +144,36 @@ class PlannedJob(ABC):
         self.effects.append(effect)
 
 
+def row_of(effect: Effect) -> ActionRow:
+    """What is recorded of an effect."""
+    before = {name: effect.before.get(name) for name in effect.after}
+    return ActionRow(effect.key, effect.name, before, effect.after)
+
+
+def drop(record: ActionRecord, keys: Collection[Key]) -> None:
+    """Forget these rows; where that fails they stay, and Undo finds them as they were."""
+    try:
+        record.drop(keys)
+    except TrancheError as error:
+        log.warning("%d rows that were not changed stay recorded for Undo: %s", len(keys), error.reason)
+
+
 def is_so(found: Sold, fields: Mapping[str, Any]) -> bool:
     """Whether an entity has these values, as a request carries them."""
     there = edits.of(found)
     return all(name in there and there[name] == value for name, value in fields.items())
 
 
-def _sent(client: Deals, effect: Effect) -> Outcome:
+def send(client: Deals, effect: Effect) -> Outcome:
     """One change, unless the entity changed since it was read."""
     try:
         client.change(*effect.key, effect.after, effect.etag)
     except TrancheError as error:
-        may = "It may have been saved." if is_open(error) else ""
-        return Outcome(effect, f"{_ended(error.reason)} {may}".rstrip(), is_open(error))
+        may = MAY_BE if is_open(error) else ""
+        return Outcome(effect, f"{ended(error.reason)}{may}", is_open(error))
     return Outcome(effect)
 
 
-def _ended(sentence: str) -> str:
+def ended(sentence: str) -> str:
+    """The sentence with one full stop."""
     return f"{sentence.rstrip('.')}."

@@ -8,10 +8,11 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.deals.planned_job import Outcome, PlannedJob
 from lib.ui.deals.several_change import Effect
 from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
 from lib.ui.supply import catalogue
 from lib.ui.supply.rows import KINDS, Key
 
-PAUSE_SECONDS, NAME_WIDTH = 0.1, 180
+PAUSE_SECONDS, FIRST, NOTE = 0.1, 50, "Note"
 Results = Mapping[Key, Outcome]
 
 
@@ -39,10 +40,31 @@ def note(effect: Effect, found: Results) -> str:
     return (outcome.reason if outcome else "") or effect.refused or effect.also
 
 
-def table(shown: dict[str, list[str]], alt: str) -> None:
-    """Draw a table of changes, whose names are not cut off."""
-    names = {"Name": st.column_config.Column(width=NAME_WIDTH)}
-    st.dataframe(shown, hide_index=True, alt=alt, column_config=names)
+def table(shown: Mapping[str, Sequence[str]], alt: str) -> None:
+    """Draw a table of changes: whole texts, wrapped, and no box that scrolls by itself.
+
+    Of many rows the first are drawn, those with a note before the others, and a button for all. There is no
+    column of notes without any.
+    """
+    shown = {title: texts for title, texts in shown.items() if title != NOTE or any(texts)}
+    rows = [*zip(*shown.values(), strict=True)]
+    titles, key = [*shown], f"all_of_{alt}"
+    is_cut = len(rows) > FIRST and not st.session_state.get(key)
+    if is_cut and NOTE in titles:
+        rows.sort(key=lambda row: not row[titles.index(NOTE)])
+    columns = zip(*rows[: FIRST if is_cut else None], strict=True)
+    cells = {
+        plain(name): [plain(text) for text in texts] for name, texts in zip(titles, columns, strict=False)
+    }
+    st.table(cells, border="horizontal", hide_index=True, alt=alt)
+    if is_cut:
+        label = f"Show all {number(len(rows))}"
+        st.button(label, type="tertiary", key=f"{key}_shown", on_click=_show_all, args=(key,))
+
+
+def _show_all(key: str) -> None:
+    """Draw all rows of a table. A callback."""
+    st.session_state[key] = True
 
 
 def verdict(job: PlannedJob, said: str, more: str = "") -> None:
@@ -71,6 +93,18 @@ def changes(effects: Sequence[Effect]) -> str:
     return " and ".join(counted(entity, count) for entity, count in counts.items() if count)
 
 
+def others(changes: Sequence[Effect]) -> None:
+    """Draw the deals that change with a package and were not chosen."""
+    found = {deal: (name, effect.name) for effect in changes for deal, name in effect.others.items()}
+    if not found:
+        return
+    count = f"{number(len(found))} other deal{'s' if len(found) > 1 else ''}"
+    verb = "changes too: its" if len(found) == 1 else "change too: their"
+    st.markdown(f":material/warning: **{count}** {verb} dates are those of the package.")
+    names, packages = zip(*found.values(), strict=True)
+    table({"Deal": names, "Package": packages}, "Other deals that change")
+
+
 def counted(entity: str, count: int) -> str:
     """`3 deals`."""
     return f"{number(count)} {KINDS[entity].lower()}{'' if count == 1 else 's'}"
@@ -85,11 +119,11 @@ def _step(here: Here, job: PlannedJob, done: Callable[[], None]) -> None:
     client, before = catalogue.client(here), job.phase
     if before == "reading":
         job.read(client)
-        come, total, doing = len(job.effects), len(job.effects) + len(job.to_read), "read"
     else:
         job.write(client)
-        come, total, doing = len(job.outcomes), len(job.outcomes) + len(job.left), "sent"
-    st.progress(come / max(1, total), f"{number(come)} of {number(total)} {doing}")
+    (come, total), doing = job.progress, "read" if before == "reading" else "sent"
+    part: float = come / max(1, total)
+    st.progress(part, f"{number(come)} of {number(total)} {doing}")
     if job.phase != before:
         if job.phase == "done":
             done()

@@ -14,6 +14,7 @@ from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.question import entries, share
 from lib.ui.question.entries import EntryShelf
+from lib.ui.supply import deal_health
 from lib.ui.supply.wanted import offered
 from lib.views import DealEntry
 from lib.wire.errors import TrancheError
@@ -61,7 +62,7 @@ def current(entity: str, does: Abilities) -> dict[str, Any]:
         "find": state.get(FIND) or "",
         "filters": {name: values for name, values in filters.items() if values},
         "columns": [name for name in columns.OPTIONAL[entity] if state.get(ALSO.format(name))],
-        "attention": bool(entity == attention.DEALS and state.get(attention.ONLY)),
+        "attention": bool(entity == deal_health.DEALS and state.get(attention.ONLY)),
         "order": st.query_params.get(view.ORDER, ""),
     }
 
@@ -120,7 +121,7 @@ def go(does: Abilities, options: Options, one: DealEntry) -> None:
         missing += len(wanted) - len(state[FILTER.format(name)])
     for name in columns.OPTIONAL[entity]:
         state[ALSO.format(name)] = name in body["columns"]
-    if entity == attention.DEALS:
+    if entity == deal_health.DEALS:
         state[attention.ONLY] = body["attention"]
     view.start_over(body["order"])
     state[OPEN], state[POPOVER] = one.id, False
@@ -156,8 +157,10 @@ def _label(opened: DealEntry | None, now: dict[str, Any]) -> str:
 def _update(here: Here, one: DealEntry, now: dict[str, Any]) -> None:
     """Draw the button that stores the list on screen in place of this one."""
     if entries.may_change(here, one):
-        update = partial(here.clients.kept.deal_lists.update, one.id, now)
-        st.button("Update view", key="view_list_update", on_click=LISTS.attempted, args=(update,))
+        st.button(
+            "Update view", key="view_list_update", on_click=LISTS.attempted,
+            args=(lambda: here.clients.kept.deal_lists.update(one.id, now),),
+        )  # fmt: skip
 
 
 def _save(here: Here, now: dict[str, Any], name: str, is_shared: bool) -> None:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lib.ui.deals import bring_in, dead, drawer, overlap, table
+from lib.ui.deals import bring_in, dead, drawer, overlap, table, undo
 from lib.ui.deals.places import opened
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
@@ -24,6 +24,7 @@ def draw(here: Here) -> None:
     if opened() is None:
         overlap.shown(here)
         dead.shown(here)
+        undo.shown(here)
     drawer.draw(here)
 
 
@@ -31,3 +32,4 @@ def leave() -> None:
     """Another screen was opened: no dialog is to open again when this one is."""
     overlap.close()
     dead.leave()
+    undo.leave()

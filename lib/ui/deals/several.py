@@ -6,7 +6,7 @@ from itertools import islice
 
 import streamlit as st
 
-from lib.ui.deals import planned_steps, several_form, view
+from lib.ui.deals import planned_steps, several_form, undo, view
 from lib.ui.deals.columns import as_text
 from lib.ui.deals.planned_steps import Results, became, counted, note
 from lib.ui.deals.several_change import Effect
@@ -51,7 +51,8 @@ def _open(here: Here, wanted: ListSearch, rows: list[DealRow] | None) -> None:
         except TrancheError as error:
             rows, failure = [], f"{error.reason.rstrip('.')}. Nothing was changed."
     several_form.forget()
-    st.session_state[JOB] = SeveralJob(wanted.entity, rows, failure=failure)
+    record = here.clients.bulk_actions.record("Edited")
+    st.session_state[JOB] = SeveralJob(entity=wanted.entity, rows=rows, failure=failure, record=record)
 
 
 def _dialog(here: Here, job: SeveralJob) -> None:
@@ -88,6 +89,7 @@ def _preview(job: SeveralJob, money: Prices) -> None:
     named = planned_steps.changes(changes)
     planned_steps.summary(job, named)
     planned_steps.table(_table(job.effects, job, money), "What changes, before and after")
+    planned_steps.others(changes)
     doubts = sorted({one.doubt for one in changes if one.doubt})
     is_sure = not doubts or st.checkbox(
         f"Confirm {plain(', '.join(doubts))} ({plain(money.terms)})", key=CONFIRMED.format(", ".join(doubts))
@@ -111,6 +113,8 @@ def _result(job: SeveralJob, money: Prices) -> None:
         if st.button("Close", key="several_close"):
             _close()
             st.rerun()
+        if any(not one.reason for one in job.outcomes):
+            undo.offer(job.record, _close)
         if job.still_chosen:
             st.button("Preview the rest again", key="several_again", on_click=_ask_again, args=(job,))
 

@@ -43,8 +43,8 @@ class SeveralWanted:
 class Effect:
     """The effect of the change on one entity: its fields before and after, or why it is refused.
 
-    `rows` are the chosen rows that it is about: a package's dates change for each of its chosen deals. `also`
-    names what else is concerned.
+    `rows` are the chosen rows that it is about: a package's dates change for each of its chosen deals.
+    `others` are the deals that change with it and were not chosen, by id; `also` is a note.
     """
 
     key: Key
@@ -55,6 +55,7 @@ class Effect:
     etag: str | None = None
     refused: str = ""
     also: str = ""
+    others: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def is_change(self) -> bool:
@@ -80,7 +81,7 @@ def of_deal(deal: DemandDeal, rows: frozenset[Key], wanted: SeveralWanted) -> Ef
 
 
 def of_package(package: SupplyPackage, rows: frozenset[Key], wanted: SeveralWanted) -> Effect:
-    """The new dates of a package; `also` names the deals that are sold with it and were not chosen."""
+    """The new dates of a package, which are those of the deals that are sold with it."""
     key, name = ("supply_deals", package.id or 0), package.name or f"Package {package.id}"
     before = {START: package.start_date, END: package.end_date}
     shift = package.start_date.utcoffset() if package.start_date is not None else None
@@ -89,11 +90,9 @@ def of_package(package: SupplyPackage, rows: frozenset[Key], wanted: SeveralWant
     start, end = (dates.get(one, before[one]) for one in (START, END))
     after = {one: at for one, at in dates.items() if at != before[one]}
     chosen = {entity_id for entity, entity_id in rows if entity == "demand_deals"}
-    others = [one.name or f"deal {one.id}" for one in package.demand_deals if one.id not in chosen]
-    is_whole = ("supply_deals", package.id or 0) in rows
-    also = "" if is_whole or not others else f"also for {_listed(others)}"
+    others = {one.id: one.name or f"Deal {one.id}" for one in package.demand_deals if one.id not in chosen}
     wrong = "The end would not be after the start." if start and end and end <= start else ""
-    return Effect(key, name, rows, before, after, package.etag, wrong if after else "", also)
+    return Effect(key, name, rows, before, after, package.etag, wrong if after else "", others=others)
 
 
 def _price(price: Decimal | None, wanted: SeveralWanted) -> Decimal | None:
@@ -108,7 +107,3 @@ def _price(price: Decimal | None, wanted: SeveralWanted) -> Decimal | None:
     if rounded >= LARGEST_AMOUNT:
         raise ValueError(f"The price would not be less than {LARGEST_AMOUNT:,}.")
     return rounded
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"

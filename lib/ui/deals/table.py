@@ -1,11 +1,10 @@
 """The list of packages and deals: searched, filtered, sorted and paged by the service."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import streamlit as st
 
-from lib.deals.client import Deals
 from lib.deals.models import MEDIA_TYPES, STATUSES
 from lib.reporting.models import Direction
 from lib.ui.charts.numbers import Numbers
@@ -14,29 +13,36 @@ from lib.ui.deals import (
     bring_in,
     bulk,
     columns,
+    csv_changes_dialog,
     csv_dialog,
     dead,
+    export_csv,
     marked,
     overlap,
     owner_note,
     saved_lists,
+    undo,
     view,
 )
 from lib.ui.deals.places import ALSO, FILTER, FIND, KIND, PLURALS, opened
-from lib.ui.frame import notes, screens, sign_in
+from lib.ui.frame import notes, screens
 from lib.ui.frame.frame import Here
 from lib.ui.listing import listing
 from lib.ui.supply import catalogue, meanings, pages, permission, prices
-from lib.ui.supply.rows import KINDS, csv
+from lib.ui.supply.rows import KINDS
 from lib.ui.supply.wanted import PAGE, ListSearch, offered, orders, read_order, selected
 
-NARROWEST = 150
+NARROWEST, NARROW = 150, "deals_filters_shown"
 SHOW = {"owner": "Show owner", "contact_email": "Show contact"}
 
 
 def draw(here: Here) -> None:
     """Draw the controls, a page of rows, and the actions on chosen rows."""
-    seen, wanted = view.current(), _wanted(here)
+    seen, (wanted, why_not) = view.current(), _wanted(here)
+    if why_not:
+        attention.refuse(why_not)
+        attention.follow(here, wanted.entity)
+        return
     part = pages.page(here, wanted)
     if wanted.page and not part.rows:
         wanted = _first(wanted)
@@ -52,19 +58,25 @@ def draw(here: Here) -> None:
         _nothing(here, wanted)
     with bar:
         st.caption(_counted(here, wanted, part.count), width="content")
+        with st.container(width="content"):
+            attention.follow(here, wanted.entity)
         st.space("stretch")
         saved_lists.draw(here, wanted.entity, permission.of(here), partial(_options, here))
         bulk.draw(here, wanted, part.count, seen)
+        undo.draw(here)
         overlap.draw(wanted, seen)
         dead.draw(wanted)
-        _csv(here, wanted, part.count)
+        export_csv.draw(here, wanted, part.count)
         csv_dialog.draw(here, wanted.entity)
+        csv_changes_dialog.draw(here, wanted.entity)
         bring_in.draw(here)
-    attention.follow(here, wanted.entity)
 
 
-def _wanted(here: Here) -> ListSearch:
-    """Draw the search and the filters, which are in the URL so that a link shows the same list."""
+def _wanted(here: Here) -> tuple[ListSearch, str]:
+    """Draw the search and the filters, which are in the URL so that a link shows the same list.
+
+    Returns what they ask for, and why the list can't be filtered so, if it can't.
+    """
     does = permission.of(here)
     with st.container(horizontal=True, vertical_alignment="center"):
         entity = st.segmented_control(
@@ -75,15 +87,41 @@ def _wanted(here: Here) -> ListSearch:
             "Search", type="search", live="200ms", key=FIND, bind="query-params", on_change=view.start_over,
             placeholder="Name, seat, DSP, place, contact, deal id", label_visibility="collapsed",
         )  # fmt: skip
-        only = attention.filter_of(here, entity, view.start_over)
+        names = offered(entity, does)
+        is_open = _phone_switch(names)
+        is_on = attention.switch(entity, view.start_over)
         _choose_columns(entity)
-    names = offered(entity, does)
-    with st.grid(4, min_column_width=NARROWEST, gap="small"):
+    with (
+        st.container(key="deals_filters" if is_open else "deals_filters_closed"),
+        st.grid(4, min_column_width=NARROWEST, gap="small"),
+    ):
         filters = {name: _several(here, name) for name in names}
     order: tuple[str, Direction] = read_order(st.query_params.get(view.ORDER, ""), entity, does)
     found = " ".join((text or "").split())
     means = meanings.of(here, found) if does.finds else ()
-    return ListSearch(entity, found, means, (*selected(filters, entity, does), *only), order, _page())
+    only, why_not = attention.filters(here, is_on, order[0])
+    chosen = (*selected(filters, entity, does), *only)
+    return ListSearch(entity, found, means, chosen, order, _page()), why_not
+
+
+def _phone_switch(names: Sequence[str]) -> bool:
+    """Draw the button that shows the filters on a phone, where they fill the screen; whether they are shown.
+
+    One that is set is always shown. style.css hides the button elsewhere.
+    """
+    state = st.session_state
+    is_set = any(state.get(FILTER.format(name)) for name in names) or bool(state.get(attention.ONLY))
+    is_open = is_set or bool(state.get(NARROW))
+    st.button(
+        "Hide filters" if is_open else "Filters", icon=":material/filter_list:", key="deals_show_filters",
+        disabled=is_set, on_click=_narrow, args=(not is_open,),
+    )  # fmt: skip
+    return is_open
+
+
+def _narrow(is_open: bool) -> None:
+    """Show or hide the filters on a phone. A callback."""
+    st.session_state[NARROW] = is_open
 
 
 def _several(here: Here, name: str) -> list[str]:
@@ -214,24 +252,3 @@ def _counted(here: Here, wanted: ListSearch, count: int) -> str:
     if chosen:
         return f"{whole} · without the filter by status: {', '.join(parts)}"
     return f"{whole}: {' · '.join(parts)}" if parts else whole
-
-
-def _csv(here: Here, wanted: ListSearch, count: int) -> None:
-    """Draw the download of the whole list as CSV, in its order; it is read page by page on a click."""
-    client = catalogue.client(here)
-    st.download_button(
-        "CSV",
-        data=partial(_file, client, wanted, prices.of(here).title, sign_in.still_here()),
-        file_name=f"{PLURALS[wanted.entity].lower()}.csv",
-        mime="text/csv",
-        icon=":material/download:",
-        type="tertiary",
-        disabled=not count,
-        on_click="ignore",
-        key="deals_csv",
-    )
-
-
-def _file(client: Deals, wanted: ListSearch, price: str, check: Callable[[], None]) -> bytes:
-    check()
-    return csv(pages.everything(client, wanted), price[:1].lower() + price[1:])

@@ -37,12 +37,14 @@ def draw(here: Here, asked: AudienceQuery) -> Wish:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         mappings = _mappings(len(asked.split_by))
         total = st.toggle("Total row", key="export_total", persist_state="session")
+        escapes = _escapes(here, export_format)
     wanted = data_filters.draw(here)
     chosen_here = {
         "export_format": export_format,
         "data_fields": chosen or None,
         "include_mappings": mappings,
         "include_total": int(total),
+        "escape_formulas": int(escapes),
     }
     query = _query(here, asked, wanted.filters).model_copy(update=chosen_here)
     return Wish(query, "One value on the left is not a number yet." if wanted.has_problem else None)
@@ -88,6 +90,16 @@ def _format(here: Here) -> ExportFormat:
     chosen = picked if picked in known else known[0]
     st.caption(plain(words[chosen]))
     return chosen
+
+
+def _escapes(here: Here, export_format: ExportFormat) -> bool:
+    """Draw the switch for the escape of formulas, which formats of text have."""
+    if not here.slicer.knows("escape_formulas") or FORMATS[export_format].dialect is None:
+        return True
+    return st.toggle(
+        "Escape formulas", value=True, key="export_escape", persist_state="session",
+        help="An apostrophe before text that a spreadsheet would run as a formula. Turn it off for programs.",
+    )  # fmt: skip
 
 
 def _mappings(split_fields: int) -> Flag | None:

@@ -7,7 +7,7 @@ filters, which `audience` does not know, our own service is asked for a file of 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,10 +26,10 @@ from lib.reporting.models import (
 )
 from lib.ui.charts.numbers import Numbers
 from lib.ui.export import raw_file
+from lib.ui.export.raw_file import Export
 from lib.ui.question import shortfalls
 
 Ask = Callable[[AudienceQuery], Audience]
-Export = Callable[[ExportQuery], IO[bytes]]
 FIRST_ROWS = 10
 READ_TO_FILTER = 100_000
 
@@ -62,7 +62,7 @@ class Preview:
 def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Preview:
     """The preview of the file for `query`. Raises the errors of both calls, and the row limit's."""
     if query.data_filters and slicer.knows("limit"):
-        return _filtered(export, query)
+        return _filtered(export, query, slicer)
     shown = query.data_fields or _usual_fields(query, slicer)
     needed = dict.fromkeys([*shown, *(wanted.name for wanted in query.data_filters)])
     limit = READ_TO_FILTER if query.data_filters else FIRST_ROWS
@@ -81,10 +81,9 @@ def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Pre
     )
 
 
-def _filtered(export: Export, query: ExportQuery) -> Preview:
+def _filtered(export: Export, query: ExportQuery, slicer: Slicer) -> Preview:
     """The preview with data filters, from a tsv2 file of the rows that pass them."""
-    asked = query.model_copy(update={"export_format": "tsv2", "limit": READ_TO_FILTER})
-    file = raw_file.read(export(asked), asked)
+    file = raw_file.read(export, query.model_copy(update={"limit": READ_TO_FILTER}), slicer)
     is_whole = file.rows < READ_TO_FILTER
     return Preview(
         query,
@@ -127,7 +126,8 @@ def summary(file: Preview, numbers: Numbers) -> str:
     text += " and a total row" if file.adds_total else ""
     limits, number = FORMATS[file.query.export_format].limits, sheets(file)
     if limits is not None and number is not None and number > 1:
-        text += f" on {number} sheets: one of {limits.name} holds {numbers.number(limits.rows)}"
+        least = "" if file.is_counted else "at least "
+        text += f" on {least}{number} sheets: one of {limits.name} holds {numbers.number(limits.rows)}"
     return text
 
 

@@ -2,14 +2,16 @@
 
 import csv
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO
 
 import pandas as pd
 
 from lib.reporting.answers import Audience, Total
-from lib.reporting.models import ExportQuery
+from lib.reporting.models import ExportQuery, Slicer
 
+Export = Callable[[ExportQuery], IO[bytes]]
 DESCRIPTION = ".description"
 ESCAPES = {r"\t": "\t", r"\n": "\n", r"\r": "\r", r"\\": "\\"}
 
@@ -51,10 +53,12 @@ class RawFile:
         )
 
 
-def read(content: IO[bytes], query: ExportQuery) -> RawFile:
-    """Export `query` as tsv2 and read the file."""
+def read(export: Export, query: ExportQuery, slicer: Slicer) -> RawFile:
+    """Export `query` as tsv2, with texts as they are, and read the file. Raises what `export` does."""
+    as_they_are = {"escape_formulas": 0} if slicer.knows("escape_formulas") else {}
+    query = query.model_copy(update={"export_format": "tsv2", **as_they_are})
     lines = pd.read_csv(
-        content,
+        export(query),
         sep="\t",
         dtype=str,
         na_filter=False,

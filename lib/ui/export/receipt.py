@@ -13,7 +13,8 @@ from lib.reporting.answers import Audience, Values
 from lib.reporting.matches import COMPARE
 from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataField, ExportQuery, Filter, Slicer
 from lib.ui.export import raw_file
-from lib.ui.export.preview import Ask, Export, Preview
+from lib.ui.export.preview import Ask, Preview
+from lib.ui.export.raw_file import Export
 from lib.ui.question import split_rows
 from lib.ui.question.split_rows import SplitRows
 
@@ -96,10 +97,10 @@ def receipt(ask: Ask, export: Export, question: AudienceQuery, file: Preview, sl
     filtering = tuple(wanted.name for wanted in file.query.data_filters)
     needed = tuple(dict.fromkeys((*names, *filtering)))
     whole = question.model_copy(update={"split_by": ()})
-    total = _exact(ask, export, whole, needed, file).get((), {})
+    total = _exact(ask, export, whole, needed, file, slicer).get((), {})
     lines = [_of_total(slicer.data_field(name), screen, total) for name in names]
     if question.split_by:
-        exact = _exact(ask, export, _only_shown(question, screen), needed, file)
+        exact = _exact(ask, export, _only_shown(question, screen), needed, file, slicer)
         lines += _of_rows(
             SplitRows(screen, None, slicer.data_field(names[0]), slicer), names, exact, file.query
         )
@@ -140,7 +141,14 @@ def _only_shown(question: AudienceQuery, screen: Audience) -> AudienceQuery:
     return question.model_copy(update={"filters": (*question.filters, *shown)})
 
 
-def _exact(ask: Ask, export: Export, question: AudienceQuery, names: tuple[str, ...], file: Preview) -> Exact:
+def _exact(
+    ask: Ask,
+    export: Export,
+    question: AudienceQuery,
+    names: tuple[str, ...],
+    file: Preview,
+    slicer: Slicer,
+) -> Exact:
     """The exact figures of all rows, by their names; empty if the service can't read all records."""
     every = {"data_fields": names, "order_by": (), "limit": None, "offset": 0, "precision": 0}
     asked = question.model_copy(
@@ -149,14 +157,14 @@ def _exact(ask: Ask, export: Export, question: AudienceQuery, names: tuple[str, 
     answer = ask(asked)
     if answer.confidence_range is None and answer.total.confidence_range is None:
         return _by_name(answer)
-    return {} if file.is_plain else _by_name(_in_file(export, asked))
+    return {} if file.is_plain else _by_name(_in_file(export, asked, slicer))
 
 
-def _in_file(export: Export, asked: AudienceQuery) -> Audience:
+def _in_file(export: Export, asked: AudienceQuery, slicer: Slicer) -> Audience:
     """The same from a file, which is never sampled."""
     fields = asked.model_dump(include={*ExportQuery.model_fields} & {*AudienceQuery.model_fields})
     query = ExportQuery.model_validate({**fields, "export_format": "tsv2", "include_mappings": 0})
-    found = raw_file.read(export(query), query)
+    found = raw_file.read(export, query, slicer)
     return found.first(found.rows)
 
 

@@ -12,6 +12,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.export import download, preview, receipt, tables
 from lib.ui.export.form import Wish
 from lib.ui.export.preview import Preview
+from lib.ui.export.raw_file import Export
 from lib.ui.frame import problems
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
@@ -75,7 +76,7 @@ def _receipt(here: Here, file: Preview) -> None:
         tables.receipt(found, Numbers.of(st.context.locale))
 
 
-def _exporter(here: Here) -> preview.Export:
+def _exporter(here: Here) -> Export:
     return lambda query: here.reporting.export(query, here.slicer).content
 
 

@@ -15,6 +15,7 @@ from lib.ui.export import script
 from lib.ui.export.preview import Preview
 from lib.ui.export.receipt import Receipt, ReceiptLine
 from lib.ui.frame.markdown import plain
+from lib.ui.frame.straight import straightened
 from lib.ui.question import precision
 
 ROW, HEADER, MOST_LINES = 33, 35, 10
@@ -23,7 +24,7 @@ NO_TOOLBAR = "<style>.st-key-preview [data-testid=stElementToolbar] { display: n
 
 def preview(file: Preview, table: FileTable) -> None:
     """The first rows of the file, cell by cell as the file has them, and its total."""
-    cells = files.shown(table, file.query.export_format)
+    cells = straightened(files.shown(table, file.query.export_format))
     is_raw = file.query.export_format == "tsv2"
     with st.container(key="preview"):
         st.html(NO_TOOLBAR)
@@ -60,7 +61,7 @@ def receipt(found: Receipt, numbers: Numbers) -> None:
     if not found.lines:
         return
     right = st.column_config.TextColumn(alignment="right")
-    table = receipt_table(found, numbers)
+    table = straightened(receipt_table(found, numbers))
     st.dataframe(
         table,
         height=HEADER + ROW * min(len(table), MOST_LINES),

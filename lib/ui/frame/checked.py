@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from weakref import ref
 
 import streamlit as st
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lib.people import Person
 
-SEEN = "person_seen"
+SEEN, ENDS = "person_seen", "session_ends"
 SHARED_SECONDS = 0.5
 
 
@@ -23,6 +24,11 @@ class Seen:
     ends: float
     at: float
     person: Person
+
+
+def is_signed_in(session: AppSession) -> bool:
+    """Whether somebody is signed in with this session of Streamlit's."""
+    return ENDS in session.session_state
 
 
 def once(look: Callable[[], Person | None], username: str, ends: float) -> Person | None:

@@ -1,5 +1,7 @@
 """The company sign-in on screen: its button, who came back from the provider, and what failed there."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from lib import connect
@@ -33,8 +35,11 @@ def arrived(here: connect.Installation, address: str | None) -> Person | None:
     return None
 
 
-def draw(here: connect.Installation) -> None:
-    """Draw the button, and what failed, with a way out of the company account; nothing without a provider."""
+def draw(here: connect.Installation, leave: Callable[[], None]) -> None:
+    """Draw the button, and what failed, with a button to `leave` the company account.
+
+    Nothing without a provider.
+    """
     settings = here.settings.oidc
     if settings is None:
         return
@@ -44,9 +49,7 @@ def draw(here: connect.Installation) -> None:
     if problem := st.session_state.get(PROBLEM):
         st.error(plain(problem), icon=":material/error:")
         if _claims().get("is_logged_in"):
-            st.button(
-                "Sign out of the company account", key="company_leave", width="stretch", on_click=st.logout
-            )
+            st.button("Sign out of the company account", key="company_leave", width="stretch", on_click=leave)
     st.button(
         plain(settings.button),
         icon=":material/domain:",
@@ -55,12 +58,6 @@ def draw(here: connect.Installation) -> None:
         on_click=st.login,
         args=(PROVIDER,),
     )
-
-
-def leave(here: connect.Installation) -> None:
-    """Sign out at the provider too, if this browser came from there; it leads back to the sign-in."""
-    if here.company is not None and _claims().get("is_logged_in"):
-        st.logout()
 
 
 def _claims() -> dict[str, object]:

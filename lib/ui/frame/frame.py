@@ -13,11 +13,11 @@ from lib.people import Person
 from lib.reporting.client import Reporting
 from lib.reporting.models import Slicer
 from lib.settings import Settings
-from lib.ui.frame import problems, retry, sign_in, slicer_info
+from lib.ui.frame import problems, retry, sign_in, slicer_choice, slicer_info
 from lib.ui.frame.markdown import plain
 from lib.wire.errors import TrancheError
 
-HERE, MISSING, INSTEAD, NEXT = "here", "missing_from_link", "shown_instead", "picked_next"
+HERE = "here"
 
 
 @dataclass(frozen=True)
@@ -25,15 +25,17 @@ class Here:
     """The context of a screen: the person, the slicer chosen in the header, and their clients.
 
     Where the slicer could not be loaded `trouble` says why; `slicer` is then as it was told before, or empty.
-    It is empty too, and nameless, where there is no slicer that the person may see.
+    It is empty too where there is no slicer that the person may see (and nameless), and where the slicer
+    `is_missing`: one of this name does not exist, or they may not see it.
     """
 
     person: Person
     project: str
     slicer_name: str
     slicer: Slicer
-    clients: connect.Clients
+    drawn_with: connect.Clients
     trouble: TrancheError | None = None
+    is_missing: bool = False
 
     @property
     def reporting(self) -> Reporting:
@@ -43,17 +45,28 @@ class Here:
         """
         if self.now() != self.person:
             st.rerun()
-        return self.clients.reporting
+        return self.drawn_with.reporting
+
+    @property
+    def clients(self) -> connect.Clients:
+        """The clients of the person with the role and grants that they have now.
+
+        A callback has the context of the run before it, and its person may have lost rights meanwhile. A
+        thread has no session: it gets those that the screen was drawn with.
+        """
+        if get_script_run_ctx() is None:
+            return self.drawn_with
+        now = self.now()
+        return self.drawn_with if now == self.person else connect.connect(now, Settings.current())
 
     @property
     def deals(self) -> Deals:
-        """The client of the deals API, for the person with the role and grants that they have now.
+        """The client of the deals API, as `clients`, but never in a thread.
 
-        Our own service looks at them anyhow; for a remote one the desk does.
+        Our own service looks at role and grants anyhow; for a remote one the desk does.
         """
-        now = self.now()
-        clients = self.clients if now == self.person else connect.connect(now, Settings.current())
-        return clients.deals
+        self.now()
+        return self.clients.deals
 
     def now(self) -> Person:
         """The person with their current role and grants; sends people who are signed out to the sign-in.
@@ -70,6 +83,8 @@ class Here:
     @property
     def freshness(self) -> str:
         """A sentence with the last date of the data and its time zone."""
+        if self.is_missing:
+            return "No slicer"
         if self.slicer is slicer_info.NOTHING:
             return "The report is still loading" if self.trouble is None else "The report is unavailable"
         zone = f"UTC{self.slicer.timezone:+d} fixed, no DST"
@@ -92,6 +107,9 @@ def with_slicer(here: Here) -> Here:
     """For screens about a slicer: shows a message and stops if there is none, or if it can't be loaded."""
     if not here.clients.slicers:
         _nothing_to_see(here.person)
+    if here.is_missing:
+        slicer_choice.explain(here.project, here.slicer_name)
+        st.stop()
     if here.slicer is slicer_info.NOTHING:
         _without_slicer(here)
     return here
@@ -116,7 +134,7 @@ def header(person: Person, mark: Callable[[connect.Clients], None] | None = None
     run = get_script_run_ctx()
     clients = connect.connect(person, settings, run.session_id if run else "")
     with st.container(horizontal=True, vertical_alignment="center", key="frame"):
-        picked = _pick(clients.slicers) if clients.slicers else None
+        picked, is_missing = slicer_choice.draw(clients.slicers) if clients.slicers else (None, False)
         sentence = st.container(width="stretch")
         if mark is not None:
             mark(clients)
@@ -132,8 +150,10 @@ def header(person: Person, mark: Callable[[connect.Clients], None] | None = None
         )
     if picked is None:
         here = Here(person, "", "", slicer_info.NOTHING, clients)
+    elif is_missing:
+        here = Here(person, *picked, slicer_info.NOTHING, clients, is_missing=True)
+        sentence.caption(plain(here.freshness))
     else:
-        _say_what_is_missing(picked)
         known = slicer_info.opened(clients, person.username, *picked)
         here = Here(person, *picked, known.slicer, clients, known.trouble)
         sentence.caption(plain(here.freshness))
@@ -143,69 +163,10 @@ def header(person: Person, mark: Callable[[connect.Clients], None] | None = None
     return here
 
 
-def pick(project: str, slicer: str) -> None:
-    """Make the pickers of the next run show these, whatever the URL says. From a callback."""
-    st.session_state[NEXT] = {"project": project, "slicer": slicer}
-
-
 def heading(title: str) -> None:
     """Draw the screen's name as h1 for screen readers; sighted people see it in the navigation."""
     with st.container(key="heading"):
         st.title(plain(title), anchor=False)
-
-
-def _pick(slicers: tuple[tuple[str, str], ...]) -> tuple[str, str]:
-    """Draw the pickers of project and slicer, each bound to its query parameter and kept across screens."""
-    project = _choice("project", "Project", sorted({project for project, _ in slicers}), width=150)
-    return project, _choice("slicer", "Slicer", [name for at, name in slicers if at == project], width=190)
-
-
-def _choice(key: str, label: str, options: list[str], width: int) -> str:
-    """Draw one picker. Its value is always in the URL, so that a link shows the same to somebody else."""
-    _follow_url(key, label, options)
-    picked = st.selectbox(
-        label,
-        options,
-        index=None,
-        key=key,
-        bind="query-params",
-        required=True,
-        label_visibility="collapsed",
-        width=width,
-    )
-    if picked not in options:
-        st.rerun()
-    return picked
-
-
-def _follow_url(key: str, label: str, options: list[str]) -> None:
-    """Set the picker's value: the URL's, or else the last one picked, or else the first."""
-    asked, picked = st.query_params.get(key), st.session_state.get(key)
-    wanted = st.session_state.get(NEXT, {}).pop(key, None)
-    if wanted in options and key in st.session_state:
-        st.session_state[key] = wanted
-    elif key not in st.session_state:
-        if asked not in options:
-            st.query_params[key] = st.session_state[key] = options[0]
-        if asked not in (None, *options):
-            st.session_state[MISSING] = (
-                f"The link asks for the {label.lower()} {asked}, which does not exist or is not "
-                "visible to you."
-            )
-    elif asked in options and asked != picked:
-        st.session_state[key] = asked
-    elif asked is None or picked not in options:
-        st.session_state[key] = picked if picked in options else options[0]
-
-
-def _say_what_is_missing(picked: tuple[str, str]) -> None:
-    """Draw a note that a link names something that does not exist, until another value is picked."""
-    shown_instead = st.session_state.setdefault(INSTEAD, picked)
-    if MISSING in st.session_state and shown_instead == picked:
-        st.warning(plain(st.session_state[MISSING]), icon=":material/link_off:")
-    else:
-        st.session_state.pop(MISSING, None)
-        st.session_state[INSTEAD] = picked
 
 
 def _nothing_to_see(person: Person) -> NoReturn:

@@ -3,22 +3,27 @@
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from uuid import uuid4
 
-import jwt
 import streamlit as st
+from streamlit import runtime
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitAPIException
-from streamlit_authenticator.controllers import AuthenticationController, CookieController
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit_authenticator.controllers import AuthenticationController
 
 from lib import connect
 from lib.people import Person
+from lib.people.cookies import CODE_SECONDS, SignIn
 from lib.people.demo import PASSWORD as DEMO_PASSWORD
 from lib.settings import Settings
 from lib.ui.frame import checked, company, problems
+from lib.ui.frame.checked import ENDS
 from lib.ui.frame.markdown import plain
 from lib.wire.errors import AccessError, DeadlineExceeded, StoreUnavailable, TrancheError
+from lib.wire.front import LOGOUT, SESSION, note_sign_in
 
 MARK = Path(__file__).with_name("mark.svg")
 DEMO_PEOPLE = {
@@ -31,9 +36,25 @@ NOT_ENDED = (
     "You are signed out in this tab, but not in others: the database can't be reached. "
     "Sign in again later, and sign out."
 )
-ENDS, PROBLEM, COOKIE, TOKEN = "session_ends", "sign_in_problem", "cookie_work", "cookie_token"
+PROBLEM, COOKIE = "sign_in_problem", "cookie_request_open"
 HIDDEN = "cookies"
 NAME, PASSWORD = "sign_in_name", "sign_in_password"
+_COOKIE_REQUEST = st.components.v2.component(
+    "cookie_request", js=Path(__file__).with_name("cookie_request.js").read_text("utf-8")
+)
+
+
+@dataclass(frozen=True)
+class CookieRequest:
+    """A request that the browser sends once: its path at the server, and the code that it brings.
+
+    The code is of use in this browser alone, and once. `until` is in seconds since 1970.
+    """
+
+    path: str
+    code: str = ""
+    number: str = field(default_factory=lambda: uuid4().hex)
+    until: float = field(default_factory=lambda: time.time() + CODE_SECONDS)
 
 
 def person() -> Person | None:
@@ -48,22 +69,20 @@ def person() -> Person | None:
     found = checked.once(lambda: _signed_in(username, ends), username, ends)
     if found is None:
         _forget()
+    else:
+        note_sign_in(st.context.headers, is_signed_in=True)
     return found
 
 
-def by_cookie(hidden: DeltaGenerator) -> bool:
+def by_cookie() -> bool:
     """Whether the browser's cookie belongs to a valid sign-in; if so, `person` returns it from now on."""
-    if _here().cookie_name not in st.context.cookies or st.session_state.setdefault("logout", None):
+    if st.session_state.setdefault("logout", None):
         return False
-    with hidden:
-        cookies = _cookies()
-    try:
-        token = cookies.get_cookie()
-    except jwt.PyJWTError:
+    sign_in = _here().cookies.sign_in(st.context.cookies)
+    if sign_in is None or _signed_in(sign_in.username, sign_in.ends) is None:
+        note_sign_in(st.context.headers, is_signed_in=False)
         return False
-    if not token or _signed_in(token["username"], token["exp_date"]) is None:
-        return False
-    _remember(token["username"], token["exp_date"])
+    _remember(sign_in)
     return True
 
 
@@ -96,31 +115,24 @@ def form() -> None:
         if settings.demo:
             _demo()
         _name_and_password()
-        company.draw(_here())
+        company.draw(_here(), request_deletion)
 
 
 def keep_cookie(hidden: DeltaGenerator) -> None:
-    """Set or delete the cookie after a sign-in or sign-out, until the browser confirms it.
+    """Let the browser fetch its session cookie after a sign-in, or its deletion after a sign-out.
 
-    Its script is drawn in `hidden`, a place that is always there: what comes and goes would move what follows
+    The script is drawn in `hidden`, a place that is always there: what comes and goes would move what follows
     it, and leave shadows of it while an answer is awaited.
     """
-    work = st.session_state.get(COOKIE)
-    if work is None:
-        return
-    if st.session_state.get(f"cookie_{work}"):
-        del st.session_state[COOKIE]
-        return
-    with hidden:
-        manager = _cookies().cookie_model.cookie_manager
-        if work == "set":
-            ends = datetime.fromtimestamp(st.session_state[ENDS])  # noqa: DTZ006
-            secure = (st.context.url or "").startswith("https:")
-            token = st.session_state[TOKEN]
-            manager.set(_here().cookie_name, token, key="cookie_set", expires_at=ends, secure=secure or None)
-        else:
-            manager.cookies.setdefault(_here().cookie_name, "")
-            manager.delete(_here().cookie_name, key="cookie_delete")
+    request: CookieRequest | None = st.session_state.get(COOKIE)
+    if request is not None and time.time() < request.until:
+        with hidden:
+            _COOKIE_REQUEST(key="cookie_request", data=asdict(request), height=0)
+
+
+def request_deletion() -> None:
+    """Let the browser fetch the deletion of its cookies, also of those of a company sign-in. For a button."""
+    st.session_state[COOKIE] = CookieRequest(LOGOUT)
 
 
 def sign_out() -> None:
@@ -131,14 +143,13 @@ def sign_out() -> None:
     if not is_ended:
         st.session_state[PROBLEM] = NOT_ENDED
     _leave_url()
-    st.session_state[COOKIE] = "delete"
-    company.leave(_here())
+    request_deletion()
 
 
 def _is_ended(username: str, ends: float) -> bool:
     try:
         _here().sessions.end(username, ends)
-        _here().access.audit.note("signed out", username, username)
+        _here().access.audit.note("signed out", username, username, address=_address())
     except (StoreUnavailable, DeadlineExceeded):
         return False
     return True
@@ -186,7 +197,7 @@ def _demo() -> None:
 
 
 def _typed() -> None:
-    username, password = st.session_state[NAME], st.session_state[PASSWORD]
+    username, password = st.session_state.get(NAME), st.session_state.get(PASSWORD)
     st.session_state[PASSWORD] = ""
     st.session_state.pop(company.PROBLEM, None)
     if username and password:
@@ -197,7 +208,8 @@ def _typed() -> None:
 
 def _sign_in(username: str, password: str) -> None:
     try:
-        found = _here().access.sign_in(username, password, _address())
+        device = _here().cookies.device(username, st.context.cookies)
+        found = _here().access.sign_in(username, password, _address(), device)
     except TrancheError as error:
         st.session_state[PROBLEM] = error.reason
         return
@@ -216,24 +228,27 @@ def _begin(username: str) -> bool:
     except TrancheError as error:
         st.session_state[PROBLEM] = error.reason
         return False
-    _remember(username, ends)
-    claims = {"username": username, "exp_date": ends}
-    st.session_state[TOKEN] = jwt.encode(claims, here.cookie_key, algorithm="HS256")
-    st.session_state[COOKIE] = "set"
+    sign_in = SignIn(username, ends)
+    _remember(sign_in)
+    here.cookies.remember(st.context.cookies, sign_in)
+    if code := here.cookies.code(st.context.cookies, sign_in):
+        st.session_state[COOKIE] = CookieRequest(SESSION, code)
     return True
 
 
-def _remember(username: str, ends: float) -> None:
+def _remember(sign_in: SignIn) -> None:
     """Let streamlit-authenticator fill its empty session state, and store which sign-in this is."""
     _empty()
-    _authentication().login(token={"username": username})
-    st.session_state[ENDS] = ends
+    _authentication().login(token={"username": sign_in.username})
+    st.session_state[ENDS] = sign_in.ends
+    note_sign_in(st.context.headers, is_signed_in=True)
 
 
 def _forget() -> None:
     """Remove all data of the person from this tab: answers, drafts, new tokens."""
     _empty()
     _authentication().logout()
+    note_sign_in(st.context.headers, is_signed_in=False)
 
 
 def _leave_url() -> None:
@@ -253,16 +268,13 @@ def _authentication() -> AuthenticationController:
     return AuthenticationController(_here().people.credentials(), auto_hash=False)
 
 
-def _cookies() -> CookieController:
-    here = _here()
-    return CookieController(here.cookie_name, here.cookie_key, here.settings.session_hours / 24)
-
-
 def _here() -> connect.Installation:
     return connect.installation(Settings.current())
 
 
 def _address() -> str | None:
-    """The browser's IP address; None if Streamlit doesn't know it."""
-    address = st.context.ip_address
+    """The browser's IP address; None without a browser. `st.context` has none for this machine's own."""
+    run = get_script_run_ctx()
+    client = runtime.get_instance().get_client(run.session_id) if run is not None else None
+    address = st.context.ip_address or (client and client.client_context and client.client_context.remote_ip)
     return address if isinstance(address, str) else None

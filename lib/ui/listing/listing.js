@@ -23,6 +23,7 @@ function newList(root) {
   root.replaceChildren(box)
   const list = { root, box, table, columns, head, body, by: Math.random().toString(36).slice(2), number: 0, waiting: [] }
   root.addEventListener("click", (event) => onClick(list, event))
+  root.addEventListener("change", (event) => onChange(list, event))
   root.addEventListener("keydown", (event) => onKey(list, event))
   return list
 }
@@ -61,13 +62,30 @@ function drawHead(list) {
     const widths = columns.map(({ width }) => make("col", { style: `width: ${width}rem` }))
     list.columns.replaceChildren(...(ticks ? [make("col", { style: "width: 2.2rem" })] : []), ...widths)
     list.table.style.minWidth = `${columns.reduce((sum, { width }) => sum + width, ticks ? 2.2 : 0)}rem`
-    list.head.replaceChildren(...(ticks ? [tickAll()] : []), ...columns.map(newHead))
+    list.head.replaceChildren(...(ticks ? [tickAll()] : []), ...columns.map(newHead), ...orders(columns))
     list.body.replaceChildren()
   }
   for (const column of columns) {
     const head = list.head.querySelector(`[data-column="${column.id}"]`)
     set(head, "aria-sort", column.sorted === "asc" ? "ascending" : column.sorted === "desc" ? "descending" : "none")
   }
+  const choice = list.head.querySelector("select")
+  const sorted = columns.find((column) => column.sorted !== null)
+  if (choice) choice.value = sorted ? `${sorted.id} ${sorted.sorted}` : ""
+}
+
+/** In place of the headers on a phone, where they have no room: both directions of each column to choose from. */
+function orders(columns) {
+  const options = columns.filter(({ order }) => order).flatMap(({ id, title, order }) =>
+    [order, order === "asc" ? "desc" : "asc"].map((direction) => {
+      const option = make("option", { value: `${id} ${direction}` })
+      option.textContent = `${title} ${direction === "asc" ? "↑" : "↓"}`
+      return option
+    }))
+  if (!options.length) return []
+  const none = make("option", { value: "", disabled: "" })
+  none.textContent = "Order"
+  return [make("th", { class: "order", role: "columnheader" }, make("select", { "aria-label": "Order" }, none, ...options))]
 }
 
 function tickAll() {
@@ -155,9 +173,13 @@ function onClick(list, event) {
   if (!String(list.root.getRootNode().getSelection?.() ?? getSelection())) act(list, "open", row.dataset.key)
 }
 
-function order(list, id) {
+function onChange(list, event) {
+  if (event.target.matches("select")) order(list, ...event.target.value.split(" "))
+}
+
+function order(list, id, direction) {
   const column = list.data.columns.find((one) => one.id === id)
-  const next = column.sorted === null ? column.order : column.sorted === "asc" ? "desc" : "asc"
+  const next = direction ?? (column.sorted === null ? column.order : column.sorted === "asc" ? "desc" : "asc")
   for (const one of list.data.columns) one.sorted = one === column ? next : null
   drawHead(list)
   act(list, "order", id, next)

@@ -13,6 +13,7 @@ from lib.ui.frame import notes
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import reported, show
+from lib.ui.frame.straight import straightened
 from lib.ui.lists import entries
 from lib.ui.lists.entries import Pasted
 from lib.ui.supply import catalogue, permission
@@ -97,7 +98,9 @@ def _entries(here: Here, key: tuple[str, int], found: List, may_change: bool) ->
         st.caption("No entries yet: the list selects nothing.")
         return
     table = {WORDS[key[0]].capitalize(): shown[:SHOWN]}
-    st.dataframe(table, hide_index=True, height=min(300, 38 + 35 * max(1, len(shown))), alt="Entries")
+    st.dataframe(
+        straightened(table), hide_index=True, height=min(300, 38 + 35 * max(1, len(shown))), alt="Entries"
+    )
     more = f", the first {numbers.number(SHOWN)} shown" if len(shown) > SHOWN else ""
     st.caption(f"{numbers.number(len(shown))} of {numbers.number(len(everything))} {WORDS[key[0]]}{more}")
     if may_change and text and shown and len(shown) < len(everything):
@@ -130,7 +133,10 @@ def _paste(here: Here, key: tuple[str, int], found: List) -> None:
             "Why": [one.why for one in pasted.broken],
         }
         st.dataframe(
-            broken, hide_index=True, height=min(250, 38 + 35 * len(pasted.broken)), alt="Not readable"
+            straightened(broken),
+            hide_index=True,
+            height=min(250, 38 + 35 * len(pasted.broken)),
+            alt="Not readable",
         )
     parts = [f"{numbers.number(len(new))} new" if pasted.entries else ""]
     parts += [f"{numbers.number(known)} already in the list" if known else ""]

@@ -1,13 +1,26 @@
 """Whether a package of this name is there already: said, and no reason not to create another one."""
 
+import unicodedata
+
 import streamlit as st
 
+from lib.deals.client import Deals
 from lib.deals.models import SupplyPackage
 from lib.ui.frame.frame import Here
 from lib.ui.supply import catalogue
 from lib.wire.errors import TrancheError
 
 FOUND, MOST = "np_same_name", 100
+
+
+def taken(client: Deals, name: str) -> list[str]:
+    """The ids of packages of this name, whatever their case, width and spaces."""
+    if not _folded(name):
+        return []
+    results = list(client.list(SupplyPackage, search=name, limit=MOST).results)
+    if len(results) == MOST and client.abilities.finds:
+        results += client.list(SupplyPackage, name=name.strip(), limit=MOST).results
+    return list(dict.fromkeys(str(one.id) for one in results if _folded(one.name or "") == _folded(name)))
 
 
 def same(here: Here, name: str) -> str:
@@ -21,11 +34,14 @@ def same(here: Here, name: str) -> str:
 
 def _looked_up(here: Here, wanted: str) -> str:
     try:
-        page = catalogue.client(here).list(SupplyPackage, search=wanted, limit=MOST)
+        found = taken(catalogue.client(here), wanted)
     except TrancheError:
         return ""
-    found = [str(one.id) for one in page.results if (one.name or "").strip().casefold() == wanted.casefold()]
     if not found:
         return ""
     which = f"package {found[0]}" if len(found) == 1 else f"packages {', '.join(found)}"
     return f"This name is taken by {which}. You can still use it."
+
+
+def _folded(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", name).split()).casefold()

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from lib.deals import doubts
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.frame import screens
@@ -15,13 +16,11 @@ from lib.ui.frame.problems import is_open
 from lib.ui.new_package import creation, faults, form, state
 from lib.ui.new_package.creation import Created, Undone
 from lib.ui.new_package.faults import Faults
-from lib.ui.supply import catalogue, hand_over, links, pages, permission, prices
+from lib.ui.supply import catalogue, hand_over, links, pages, permission, price_doubts, prices
 from lib.ui.supply.draft import Draft
-from lib.ui.supply.rows import of_deal
 from lib.ui.supply.words import seat_name, sentences
 from lib.ui.targeting import typed
 from lib.ui.targeting.words import Described, Marks
-from lib.ui.typed import amounts
 from lib.wire.errors import Conflict, Invalid, TrancheError
 
 KEPT = "What you entered is kept."
@@ -97,17 +96,21 @@ def unusual(here: Here, draft: Draft) -> str:
     found = [
         f"{doubt} for {seat_name(seats.get(seat), seat)}"
         for seat, terms in draft.seats.items()
-        if (doubt := amounts.doubt(terms.amount))
+        if (doubt := price_doubts.doubt(here, seat, terms.amount))
     ]
     return ", ".join(found)
 
 
 def _unusual(here: Here, draft: Draft) -> None:
-    """Ask for prices that look like a slip; another price asks again."""
+    """Ask for prices and dates that look like a slip; another price or date asks again."""
     if asked := unusual(here, draft):
         st.checkbox(f"Confirm {plain(asked)} ({plain(prices.of(here).terms)})", key=f"np_meant_{asked}")
         if state.TRIED in st.session_state and not _is_meant(asked):
             beside(["Not created: confirm this price first."])
+    if over := doubts.dates(draft.moment(draft.end)):
+        st.checkbox(f"Confirm {plain(over)}", key=f"np_meant_{over}")
+        if state.TRIED in st.session_state and not _is_meant(over):
+            beside(["Not created: confirm these dates first."])
 
 
 def _is_meant(asked: str) -> bool:
@@ -130,7 +133,8 @@ def create(here: Here) -> None:
         draft = state.read(catalogue.named_lists(here))
         has_fees = bool(permission.of(here).fees)
         is_wrong = faults.of(draft, has_fees).all or typed.unsettled(state.TARGETING)
-        if is_wrong or not _is_meant(unusual(here, draft)):
+        asked = (unusual(here, draft), doubts.dates(draft.moment(draft.end)))
+        if is_wrong or not all(map(_is_meant, asked)):
             return
         deals, seats = catalogue.client(here), catalogue.seats(here)
     except TrancheError as error:
@@ -219,4 +223,4 @@ def _hand_over(here: Here, package: SupplyPackage) -> None:
         st.caption(f":material/info: The deal ids could not be loaded: {plain(error.reason)}. See Deals.")
         st.markdown("\n".join(f"- {plain(deal.name or '')} ({deal.id})" for deal in package.demand_deals))
         return
-    hand_over.draw(package, [of_deal(deal, {}) for deal in found], prices.of(here))
+    hand_over.draw(package, found, prices.of(here))

@@ -17,7 +17,7 @@ from lib.ui.frame.field_problems import FieldProblems, Path
 from lib.ui.new_package import faults, seats
 from lib.ui.new_package.faults import Faults
 from lib.ui.supply.draft import Draft
-from lib.ui.targeting import picker
+from lib.ui.targeting import picker, typed
 from lib.ui.targeting.picker import NamedLists
 from lib.ui.typed import amounts, times
 from lib.wire.errors import TrancheError
@@ -136,6 +136,7 @@ def read(lists: NamedLists) -> Draft:
         fee=state.get(FEE) or "",
         contact_email=state.get(EMAIL) or "",
         links=tuple(state.get(LINKS, ())),
+        pending=typed.pending(TARGETING),
     )
 
 
@@ -203,6 +204,7 @@ def _show(draft: Draft) -> None:
         }
     )
     picker.fill(TARGETING, draft.targeting)
+    typed.fill(TARGETING, draft.pending)
 
 
 def _tomorrow() -> datetime:

@@ -94,10 +94,9 @@ def _panel(here: Here, one: DealEntry, draft: Draft) -> None:
         entries.deletion(here, TEMPLATES, one)
     else:
         entries.edit(here, TEMPLATES, one)
-        update = partial(here.clients.kept.templates.update, one.id, body_of(draft))
         st.button(
             "Update to the form on screen", key="view_template_update", on_click=TEMPLATES.attempted,
-            args=(update,),
+            args=(lambda: here.clients.kept.templates.update(one.id, body_of(draft)),),
         )  # fmt: skip
 
 

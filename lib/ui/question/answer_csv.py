@@ -1,11 +1,9 @@
 """Writes an answer as CSV, with the question and its precision in the lines above the rows.
 
 Values are raw and whole: codes beside their descriptions, numbers with all their digits, the ends of 95 %
-ranges where they are estimates. A text that a spreadsheet would run gets an apostrophe before it.
+ranges where they are estimates.
 """
 
-import csv
-import io
 import math
 from collections.abc import Iterator, Sequence
 
@@ -15,25 +13,20 @@ from lib.reporting.models import DataField, Slicer
 from lib.ui.charts import numbers
 from lib.ui.question import filter_words
 from lib.ui.question.focus import Focus
-
-RUN = ("=", "+", "-", "@", "\t", "\r")
+from lib.wire.spreadsheet import csv_text
 
 
 def text(answer: Audience, fields: Sequence[DataField], slicer: Slicer, labels: Sequence[str]) -> str:
     """The CSV text: the lines `labels`, the rows with these data fields, then their total."""
-    lines = io.StringIO()
-    writer = csv.writer(lines, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
     columns = [*_keys(answer, slicer), *_figures(answer, fields)]
-    for label in labels:
-        writer.writerow([harmless(label)])
-    writer.writerow([harmless(column[0]) for column in columns])
-    writer.writerows(zip(*(column[1] for column in columns), strict=True))
+    rows: list[Sequence[object]] = [*([label] for label in labels), [title for title, _ in columns]]
+    rows += zip(*(values for _, values in columns), strict=True)
     whole = [answer.total.values.get(field.name) for field in fields]
     total = cells([math.nan if value is None else value for value in whole])
     width = sum(len(_sides(answer, field.name)) + 1 for field in fields)
     if len(answer.names.columns) and width == len(fields):
-        writer.writerow(["Total", *[""] * (len(columns) - width - 1), *total])
-    return lines.getvalue()
+        rows.append(["Total", *[""] * (len(columns) - width - 1), *total])
+    return csv_text(rows)
 
 
 def question(seen: Focus, split_by: Sequence[str]) -> str:
@@ -48,11 +41,9 @@ def _keys(answer: Audience, slicer: Slicer) -> Iterator[tuple[str, list[str]]]:
     for name in map(str, answer.names):
         field = slicer.key_field(name)
         title = field.description or name
-        codes = answer.names[name].astype(str).tolist()
-        yield title, list(map(harmless, codes))
+        yield title, answer.names[name].astype(str).tolist()
         if field.mapping and answer.descriptions is not None:
-            words = answer.descriptions[name].astype(str).tolist()
-            yield f"{title}, description", list(map(harmless, words))
+            yield f"{title}, description", answer.descriptions[name].astype(str).tolist()
 
 
 def _figures(answer: Audience, fields: Sequence[DataField]) -> Iterator[tuple[str, list[float | str]]]:
@@ -75,8 +66,3 @@ def _sides(answer: Audience, name: str) -> list[tuple[str, list[float]]]:
 def cells(values: Sequence[float]) -> list[float | str]:
     """Numbers; whole ones without decimals, missing ones empty."""
     return ["" if math.isnan(v) else int(v) if float(v).is_integer() else v for v in values]
-
-
-def harmless(cell: str) -> str:
-    """The text, escaped so that no spreadsheet runs it as a formula."""
-    return f"'{cell}" if cell.startswith(RUN) else cell

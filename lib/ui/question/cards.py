@@ -50,6 +50,12 @@ def from_text(text: str, slicer: Slicer) -> tuple[Card, ...] | None:
     return tuple(found.values())[:MOST] or None
 
 
+def missing(text: str, slicer: Slicer) -> list[str]:
+    """The key fields of such a parameter that the slicer does not have."""
+    known = {field.name for field in slicer.key_fields}
+    return [item.partition("!")[0] for item in parted(text) if text and _card(item, known) is None]
+
+
 def _rank(name: str) -> int:
     """The rank of a key field by the words of its name; lower is more useful."""
     words = {word.removesuffix("_id") for word in name.lower().split(".")[-2:]}

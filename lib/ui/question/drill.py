@@ -1,6 +1,6 @@
 """Clicks in tables and charts: a value is kept or left out, a header sorts the rows."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -40,14 +40,17 @@ def catch_up(here: Here) -> None:
     if not acts:
         return
     taken = {name: last for name, (_, last) in sent.items()}
-    query, looked = question.current(here), question.view(here)
-    now = changed(query, acts, here.slicer)
-    changes = {**looked_at(looked, acts, here.slicer), **drawn(query, looked, acts, here.slicer)}
-    changes |= folded(query, looked, acts)
-    if changes:
-        question.look(here, now, taken, **changes)
-    else:
-        question.ask(now, taken)
+    question.follow(here, _states(here, acts), taken)
+
+
+def _states(here: Here, acts: Iterable[Act]) -> Iterator[tuple[AudienceQuery, Mapping[str, Any]]]:
+    """The question after each of these clicks, and what the click changes of the view."""
+    query, view = question.current(here), question.view(here)
+    for act in acts:
+        changes = {**looked_at(view, [act], here.slicer), **drawn(query, view, [act], here.slicer)}
+        changes |= folded(query, view, [act])
+        query, view = changed(query, [act], here.slicer), replace(view, **changes)
+        yield query, changes
 
 
 def follow(here: Here) -> None:

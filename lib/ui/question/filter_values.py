@@ -2,7 +2,9 @@
 it alone. Values are found by typing; those that are chosen already follow the largest.
 """
 
+from collections.abc import Iterable, Iterator
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -37,9 +39,17 @@ def catch_up(here: Here, key: str, name: str) -> None:
             st.session_state[_found_by(key, name)] = act.text
     if acts:
         chosen = [act for act in acts if isinstance(act, Choice)]
-        question.ask(drill.changed(question.current(here), chosen, here.slicer), {key: taken})
+        question.follow(here, _states(here, chosen), {key: taken})
         if chosen:
             st.rerun()
+
+
+def _states(here: Here, chosen: Iterable[Choice]) -> Iterator[tuple[AudienceQuery, dict[str, Any]]]:
+    """The question after each of these clicks; the view stays."""
+    query = question.current(here)
+    for act in chosen:
+        query = drill.changed(query, [act], here.slicer)
+        yield query, {}
 
 
 def _follow(here: Here, key: str, name: str) -> None:
@@ -138,7 +148,7 @@ def _figure(value: float | None, field: DataField | None, numbers: Numbers) -> l
 
 def _about(answer: Audience, field: DataField | None, numbers: Numbers) -> str:
     """`top 100 of 1,163 · ± 1.3 %…`: the number of values, and the precision of the figures."""
-    count = numbers.number(answer.total.records_found)
+    count = precision.count(answer, numbers)
     is_cut = answer.total.records_found > SHOWN
     said = precision.EXACT if field is None else precision.sentence(answer, field.name, numbers)
     parts = [f"top {SHOWN} of {count}" if is_cut else count]

@@ -60,6 +60,11 @@ class Focus:
         """The data fields to ask for: the one shown, and the headline's."""
         return tuple(dict.fromkeys((self.field.name, *self.metrics)))
 
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The data fields of the headline: those chosen for it, and the one shown."""
+        return tuple(dict.fromkeys((*self.metrics, self.field.name)))
+
     def over_time(self) -> AudienceQuery:
         """The question behind headline and time chart."""
         split = () if self.grain is None else (time_key_field(self.grain),)

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 from lib.reporting.answers import Audience
 from lib.reporting.models import DataField
 from lib.ui.charts.change import Change
+from lib.ui.charts.numbers import unit
 from lib.ui.frame.markdown import plain
 from lib.ui.question import focus, precision
 from lib.ui.question.focus import Focus
@@ -22,9 +23,13 @@ class Style(NamedTuple):
 UNCERTAIN = Style("gray", "off")
 
 
-def delta(seen: Focus, changed: Change) -> str | None:
-    """The change; where it is not known a dash keeps its place, so that nothing below moves."""
-    return None if seen.compared is None else plain(seen.numbers.change(changed.ratio))
+def delta(seen: Focus, field: DataField, changed: Change) -> str | None:
+    """The change, of a percentage in points; where it is not known a dash, so that nothing below moves."""
+    if seen.compared is None:
+        return None
+    if changed.amount is not None and unit(field) == "%":
+        return plain(seen.numbers.signed(changed.amount, field))
+    return plain(seen.numbers.change(changed.ratio))
 
 
 def off(seen: Focus, field: DataField, now: Audience) -> str | None:

@@ -32,7 +32,7 @@ def usual(slicer: Slicer, today: date) -> tuple[str, str]:
 
 def presets(slicer: Slicer, today: date) -> list[Preset]:
     """The presets of the date picker, the second of which is the default; `today` in the slicer's zone."""
-    if is_fresh(slicer, today):
+    if dates.is_fresh(slicer, today):
         found = [
             Preset("Yesterday", "yesterday", "yesterday"),
             Preset("Last 7 days", "-7d", "yesterday"),
@@ -49,11 +49,6 @@ def presets(slicer: Slicer, today: date) -> list[Preset]:
     if slicer.first_date and slicer.last_date:
         found.append(Preset("All data", slicer.first_date, slicer.last_date))
     return found
-
-
-def is_fresh(slicer: Slicer, today: date) -> bool:
-    """Whether the data reaches to yesterday, so that relative dates have data."""
-    return slicer.last_date is not None and date.fromisoformat(slicer.last_date) >= today - DAY
 
 
 def _fixed(days: int, last: date) -> Preset:

@@ -5,9 +5,24 @@ from collections.abc import Sequence
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import DataField
+from lib.ui.charts.change import is_sampled
 from lib.ui.charts.numbers import Numbers, title
 
 LEAST_SHOWN, EXACT = 0.05, "Exact"
+
+
+def count(audience: Audience, numbers: Numbers, found: int | None = None) -> str:
+    """How many groups an answer has (all, or `found`): `1,234`; of a sample `at least 1,234`.
+
+    A sample misses groups, mostly small ones: their number in it is a lower bound.
+    """
+    text = numbers.number(audience.total.records_found if found is None else found)
+    return f"at least {text}" if is_sampled(audience) else text
+
+
+def others(audience: Audience, numbers: Numbers, label: str, left: int) -> str:
+    """The label of the rows that are not shown, with their number: `Others (14)`, `Others (≥ 14)`."""
+    return f"{label} ({'≥ ' if is_sampled(audience) else ''}{numbers.number(left)})"
 
 
 def half_range(low: float | None, high: float | None, value: float | None) -> float:

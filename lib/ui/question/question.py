@@ -5,13 +5,14 @@ is taken for the question only where the person has gone there (a link, the brow
 may still show is remembered, so that a click is never undone by an older URL.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Slicer
+from lib.ui.frame import slicer_choice
 from lib.ui.frame.frame import Here
 from lib.ui.question import link, remembered
 from lib.ui.question import view as views
@@ -69,8 +70,9 @@ def current(here: Here) -> AudienceQuery:
     query = reading.query
     if "split" not in asked and (is_moved or not asked):
         query = query.model_copy(update={"split_by": first_split(here.slicer)})
-    if is_moved or reading.left_out:
-        st.session_state[LEFT_OUT] = reading.left_out
+    missing = [] if is_moved else views.left_out(asked, here.slicer, here.slicer_name)
+    if is_moved or reading.left_out or missing:
+        st.session_state[LEFT_OUT] = [*reading.left_out, *missing]
     st.session_state[ABOUT], st.session_state[EXPLORED_BEFORE] = about, asked.get(EXPLORED)
     if asked or is_moved:
         looked = views.to_params(views.from_params(asked, here.slicer))
@@ -89,25 +91,35 @@ def _view(here: Here) -> View:
     return views.from_params(_asked(), here.slicer)
 
 
-def ask(query: AudienceQuery, taken: Mapping[str, Taken] | None = None) -> None:
-    """Change the question. Call it from a callback, or call `st.rerun` next.
-
-    `taken`, where given, is the last act of each component that the question comes from.
-    """
+def ask(query: AudienceQuery) -> None:
+    """Change the question. Call it from a callback, or call `st.rerun` next."""
     looked = {name: text for name, text in _asked().items() if name in views.PARAMS}
-    _write(_params(query) | looked, taken)
+    _write(_params(query) | looked)
     st.session_state.pop(LEFT_OUT, None)
 
 
-def look(
-    here: Here,
-    query: AudienceQuery | None = None,
-    taken: Mapping[str, Taken] | None = None,
-    **changes: object,
-) -> None:
+def look(here: Here, query: AudienceQuery | None = None, **changes: object) -> None:
     """Change these fields of the view, in one step with `query` if given."""
     looked = replace(_view(here), **changes)  # type: ignore[arg-type]
-    _write(_params(query or current(here)) | views.to_params(looked), taken)
+    _write(_params(query or current(here)) | views.to_params(looked))
+
+
+def follow(
+    here: Here, states: Iterable[tuple[AudienceQuery, Mapping[str, Any]]], taken: Mapping[str, Taken]
+) -> None:
+    """Go through questions, each with what it changes of the view: each is a step of its own to undo.
+
+    `taken` is the last act of each component that they come from.
+    """
+    looked, every = _view(here), []
+    for query, changes in states:
+        looked = replace(looked, **changes)
+        every.append(_params(query) | views.to_params(looked))
+    steps, left = _kept().steps, _kept().params
+    for params in every:
+        steps, left = (steps.taken(left) if params != left else steps), params
+    _write(left, taken, steps)
+    st.session_state.pop(LEFT_OUT, None)
 
 
 def steps() -> Steps:
@@ -194,7 +206,7 @@ def _asked() -> Params:
     to do so when the browser's Back leads to it; a screen opened without any asks the usual question.
     """
     kept, there, screen = _kept(), _in_url(), st.session_state.get(SCREEN)
-    if kept.screen == screen and there in kept.addresses and not _is_back():
+    if kept.screen == screen and there in kept.addresses and not slicer_choice.is_back():
         return kept.params
     meanings: Mapping[str | None, Params] = st.session_state.get(MEANINGS, {})
     if not there and kept.screen != screen:
@@ -209,12 +221,6 @@ def _asked() -> Params:
 def _kept() -> KeptQuestion:
     kept: KeptQuestion = st.session_state.get(KEPT, KeptQuestion())
     return kept
-
-
-def _is_back() -> bool:
-    """Whether the browser's Back or Forward caused this run."""
-    run = get_script_run_ctx()
-    return run is not None and run.is_history_navigation
 
 
 def _in_url() -> dict[str, str]:

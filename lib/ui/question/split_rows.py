@@ -11,7 +11,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import TIME_KEY_FIELDS, DataField, Slicer
 from lib.ui.charts import series
-from lib.ui.charts.change import Change
+from lib.ui.charts.change import Change, of_total
 from lib.ui.charts.numbers import NOT_SET, Numbers, title
 from lib.ui.question.compared import Compared
 from lib.ui.question.filter_words import both
@@ -26,6 +26,7 @@ class SplitRows:
     """A split as it is shown: the answer, its rows on the days compared, and the data field in front.
 
     `period` is the days asked for, where parts of weeks and months are to be named; `today` is not over.
+    `whole` are the totals of both periods.
     """
 
     answer: Audience
@@ -34,6 +35,7 @@ class SplitRows:
     slicer: Slicer
     period: Days | None = None
     today: date | None = None
+    whole: Compared | None = None
 
     @property
     def keys(self) -> list[str]:
@@ -137,6 +139,20 @@ def changes(split: SplitRows) -> list[Change]:
     """The change of each row's value; missing for rows that did not exist before."""
     found = split.compared.rows(split.field) if split.compared is not None else {}
     return [found.get(key, Change(None)) for key in split.answer.names.itertuples(index=False, name=None)]
+
+
+def total_change(split: SplitRows) -> Change:
+    """The change of the total; none where the totals of both periods are not there."""
+    return Change(None) if split.whole is None else split.whole.total(split.field)
+
+
+def others_change(split: SplitRows) -> Change:
+    """The change of the rows that are not shown, where their volume means something."""
+    if split.whole is None or split.compared is None or others(split) is None:
+        return Change(None)
+    sides = of_total(split.whole.now, split.field.name), of_total(split.whole.before, split.field.name)
+    shown = [*split.answer.names.itertuples(index=False, name=None)]
+    return split.compared.left(split.field, sides, shown)
 
 
 def others(split: SplitRows) -> float | None:

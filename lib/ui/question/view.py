@@ -39,10 +39,11 @@ class View:
     """The comparison, the data field shown, the granularity (None: by the range), and the split's chart.
 
     `compare` is `previous`, `weekdays`, a range of two dates, or empty; `rows` is how many of the split;
-    `zoom` is the start and end that the question had before it was zoomed in to its days, or empty. `cards`
-    are the leaderboards (None: the usual ones), which show changes in percent or as amounts. `moved`
-    is whether the block of what moved is open; `lines` a key field and its values that have lines of their
-    own (None: those that a filter keeps); `folds` the rows of a pivot that are not open or closed as usual.
+    `zoom` is the start and end that the question had before it was zoomed in to its days, and after them its
+    granularity where one was chosen; or it is empty. `cards` are the leaderboards (None: the usual ones),
+    which show changes in percent or as amounts. `moved` is whether the block of what moved is open; `lines` a
+    key field and its values that have lines of their own (None: those that a filter keeps); `folds` the rows
+    of a pivot that are not open or closed as usual.
     """
 
     compare: tuple[str, ...] = (PREVIOUS,)
@@ -87,7 +88,7 @@ def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
         grain=next((known for known in granularities(slicer) if known == grain), None),
         chart=next((known for known in CHARTS if known == chart), "table"),
         rows=min(max(int(rows), 1), MOST) if rows.isascii() and rows.isdigit() else TOP,
-        zoom=_zoom(params.get("zoom", "")),
+        zoom=_zoom(params.get("zoom", ""), slicer),
         cards=cards.from_text(params.get("cards", ""), slicer),
         lines=_lines(params.get("lines", ""), slicer),
         changes=next((known for known in CHANGES if known == params.get("changes")), "percent"),
@@ -95,6 +96,19 @@ def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
         folds=folds.from_text(params.get("folds", ""), slicer),
         explored=explored.from_text(params.get("explore", ""), slicer),
     )
+
+
+def left_out(params: Mapping[str, str], slicer: Slicer, name: str) -> list[str]:
+    """A sentence for each field in these parameters that the slicer `name` does not have."""
+    keys = {field.name for field in slicer.key_fields}
+    data = {field.name for field in slicer.data_fields}
+    field, line = params.get("field"), link.parted(params.get("lines", ""))[0]
+    missing = [
+        *([f"the data field {field}"] if field and field not in data else []),
+        *(f"the leaderboard of {card}" for card in cards.missing(params.get("cards", ""), slicer)),
+        *([f"the lines of {line}"] if line not in ("", NONE, *keys) else []),
+    ]
+    return [f"Left out {what}: {name} has none of that name." for what in missing]
 
 
 def granularities(slicer: Slicer) -> list[Granularity]:
@@ -120,6 +134,8 @@ def _lines(text: str, slicer: Slicer) -> Lines | None:
     return (name, *dict.fromkeys(values[: lines.MOST]))
 
 
-def _zoom(text: str) -> tuple[str, ...]:
-    dates = link.parted(text)
-    return dates if len(dates) == 2 and all(dates) else ()
+def _zoom(text: str, slicer: Slicer) -> tuple[str, ...]:
+    start, end, grain = (*link.parted(text), "", "", "")[:3]
+    if not (start and end):
+        return ()
+    return (start, end, grain) if grain in granularities(slicer) else (start, end)

@@ -1,22 +1,28 @@
 """The alert on a saved view: which figure is watched, when it fires, and how it is."""
 
+import math
 from collections.abc import Callable
 
 import streamlit as st
 
+from lib.reporting import watched
 from lib.reporting.models import DataField
+from lib.reporting.watched import FigureUnavailable
+from lib.settings import Settings
 from lib.ui.charts import alert_words, numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
+from lib.ui.question import ask, link
 from lib.views import ALERT_RULES, Alert, SavedView
+from lib.views.alerts import CHECK_MINUTES, CHECK_SECONDS
 from lib.wire.errors import TrancheError
 
 PROBLEM = "view_alert_problem"
 FACTS = {"name", "description", "display_precision", "display_pattern"}
 HELP = (
-    "Checked after each import and every 15 minutes, on the view's complete days. Noise is how much the same "
-    "weekdays of earlier weeks vary: at least four are needed."
+    "An alert looks at the view's complete days. Noise is how much the same weekdays of earlier weeks vary: "
+    "at least four are needed."
 )
 
 
@@ -45,8 +51,9 @@ def _form(here: Here, view: SavedView, alert: Alert | None) -> None:
     names = [field.name for field in here.slicer.data_fields]
     field, rule, bound = (f"view_alert_{part}_{view.id}" for part in ("field", "rule", "bound"))
     shown = names.index(alert.field) if alert is not None and alert.field in names else 0
+    chosen = st.selectbox("Figure", names, shown, key=field, format_func=lambda name: _title(here, name))
+    st.caption(plain(_figure_now(here, view, here.slicer.data_field(chosen))))
     with st.form("view_alert", border=False):
-        st.selectbox("Figure", names, shown, key=field, format_func=lambda name: _title(here, name))
         st.selectbox(
             "Fires when it",
             ALERT_RULES,
@@ -58,6 +65,35 @@ def _form(here: Here, view: SavedView, alert: Alert | None) -> None:
             "Bound, for above and below", value=None if alert is None else alert.bound, key=bound, format="%f"
         )
         st.form_submit_button("Set alert", on_click=_watch, args=(here, view, field, rule, bound))
+    st.caption(plain(_first_check()))
+
+
+def _figure_now(here: Here, view: SavedView, field: DataField) -> str:
+    """The figure as the next check would find it, and the days that it looks at."""
+    reading = link.from_params(view.params, here.slicer, here.project, here.slicer_name)
+    if reading.left_out:
+        return f"The view no longer fits: {' '.join(reading.left_out)}"
+    try:
+        days = watched.complete_days(reading.query, here.slicer)
+        answer = ask.audience(here, watched.total_query(reading.query, field.name, days))
+        found = watched.figure(answer, field.name)
+    except FigureUnavailable as unavailable:
+        return str(unavailable)
+    except TrancheError as error:
+        return f"The figure could not be loaded: {error.reason.rstrip('.')}."
+    reader = Numbers.of(st.context.locale)
+    side = reader.percent(100 * found.side / abs(found.value)) if found.side and found.value else ""
+    is_rough = math.isinf(found.side)
+    off = " (an estimate from too few records)" if is_rough else f" ± {side}" if side else ""
+    return f"Now {reader.full(found.value, field)}{off}, {numbers.days(*days)}: the view's complete days."
+
+
+def _first_check() -> str:
+    """When an alert that is set now is checked."""
+    if not Settings.current().alerts:
+        return "This desk checks no alerts (setting alerts)."
+    often = f"then after each import and every {CHECK_MINUTES} minutes"
+    return f"Checked first within {CHECK_SECONDS} seconds after it is set, {often}."
 
 
 def _title(here: Here, name: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from lib.reporting.models import Direction
+from lib.wire.text import straight
 
 HERE = Path(__file__).parent
 SCRIPTS = ("rows.js", "table.js", "card.js", "tree.js", "acts.js", "keys.js")
@@ -45,12 +46,16 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell's text. `bar` is the length of its bar and the bounds of its range, from 0 to 1."""
+    """A cell's text. `bar` is the length of its bar and the bounds of its range, from 0 to 1.
+
+    With `has_sides` the bar begins in the middle of the cell, and goes to the left where it is negative.
+    """
 
     text: str
     is_faint: bool = False
     bar: tuple[float, float, float] | None = None
     about: str = ""
+    has_sides: bool = False
 
 
 @dataclass(frozen=True)
@@ -156,6 +161,14 @@ def draw(key: str, tables: Sequence[Table], taken: Taken, on_acts: Callable[[], 
     )
 
 
+def straightened(part: Any) -> dict[str, Any]:
+    """The fields of a part of a table, with its texts as screens show them, but for what comes back."""
+    return {
+        name: straight(value) if isinstance(value, str) and name not in ("id", "find") else value
+        for name, value in asdict(part).items()
+    }
+
+
 def new_acts(sent: object, taken: Taken) -> tuple[list[Act], Taken]:
     """The acts in a component's state that come after the last one taken, and the number of the new last one.
 
@@ -202,7 +215,8 @@ def _lists(told: object) -> Iterator[list[Any]]:
 
 def _as_json(table: Table) -> dict[str, Any]:
     """The data for the script: plain texts and numbers."""
-    return asdict(table) | {
-        "columns": [asdict(column) for column in table.columns],
-        "rows": [asdict(row) | {"cells": [asdict(cell) for cell in row.cells]} for row in table.rows],
+    return straightened(table) | {
+        "card": table.card and straightened(table.card),
+        "columns": [straightened(column) for column in table.columns],
+        "rows": [asdict(row) | {"cells": [straightened(cell) for cell in row.cells]} for row in table.rows],
     }

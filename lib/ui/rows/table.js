@@ -123,6 +123,8 @@ function drawCell(node, cell, row, column, place, table) {
   text(node.querySelector(".value"), cell.text)
   node.classList.toggle("faint", cell.is_faint)
   node.classList.toggle("bar", Boolean(cell.bar))
+  node.classList.toggle("sides", Boolean(cell.bar && cell.has_sides))
+  node.classList.toggle("negative", Boolean(cell.bar && cell.bar[0] < 0))
   for (const [name, share] of Object.entries({ length: cell.bar?.[0], low: cell.bar?.[1], high: cell.bar?.[2] })) {
     share === undefined ? node.style.removeProperty(`--${name}`) : node.style.setProperty(`--${name}`, share)
   }

@@ -15,6 +15,7 @@ from lib.ui.charts.numbers import Numbers, days, title
 from lib.ui.frame import problems
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
+from lib.ui.frame.straight import straightened
 from lib.ui.question import ask, precision, question, shortfalls
 from lib.ui.question.explored import NOTHING, Explored
 from lib.ui.rows import rows
@@ -125,7 +126,7 @@ def _pick(shelf: Shelf, text: str, linked: str) -> Picked:
         turn += 1  # the link changed: the table is made again, with the other field selected
     places = [at for at, other in enumerate(names) if other == name]
     st.dataframe(
-        _marked(shelf.table(matches), places),
+        _marked(straightened(shelf.table(matches)), places),
         height=ROW * (min(shelf.rows, len(matches)) + 1) + 2,
         hide_index=True,
         placeholder="",

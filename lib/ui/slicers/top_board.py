@@ -33,7 +33,7 @@ def catch_up(here: Here, explored: Explored) -> tuple[Taken, Explored]:
     if chosen:
         carry(here, drill.changed(question.current(here), chosen, here.slicer), explored.data, taken)
     elif acts:
-        question.look(here, taken={BOARD: taken}, explored=explored)
+        question.follow(here, [(question.current(here), {"explored": explored})], {BOARD: taken})
     return taken, explored
 
 
@@ -43,7 +43,7 @@ def follow() -> None:
 
 def carry(here: Here, query: AudienceQuery, data_field: str, taken: Taken | None = None) -> None:
     """Open Audience with that question and data field; `taken` is the click that led there."""
-    question.look(here, query, {BOARD: taken} if taken else None, field=data_field)
+    question.follow(here, [(query, {"field": data_field})], {BOARD: taken} if taken else {})
     st.switch_page(screens.AUDIENCE, query_params=question.params())
 
 

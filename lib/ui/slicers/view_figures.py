@@ -33,11 +33,11 @@ def draw(here: Here) -> None:
         start = here.clients.kept.start.get()
         shown = first(views, start.id if start else 0, alerts)
         seen = [_seen(here, view) for view in shown]
-        ask.ahead(here, map(question, seen))
+        ask.ahead(here, (question(looked) for looked, left_out in seen if not left_out))
         st.subheader("Saved views", anchor=False)
         with st.grid(len(shown), min_column_width=NARROWEST, gap="small"):
-            for view, looked in zip(shown, seen, strict=True):
-                _card(view, looked, alerts.get(view.id))
+            for view, (looked, left_out) in zip(shown, seen, strict=True):
+                _card(view, looked, left_out, alerts.get(view.id))
         if len(views) > len(shown):
             st.caption(f"{len(shown)} of {len(views)} views. The others are under Views.")
         ask.refined()
@@ -59,12 +59,16 @@ def question(seen: Focus) -> AudienceQuery:
     return seen.query.model_copy(update={**whole, "data_fields": seen.fields[:FIGURES]})
 
 
-def _seen(here: Here, view: SavedView) -> Focus:
+def _seen(here: Here, view: SavedView) -> tuple[Focus, list[str]]:
+    """The view's question, and a sentence for each part of it that the slicer no longer has."""
     reading = link.from_params(view.params, here.slicer, here.project, here.slicer_name)
-    return focus.of_question(here, reading.query, looks.from_params(view.params, here.slicer))
+    missing = looks.left_out(view.params, here.slicer, here.slicer_name)
+    looked = focus.of_question(here, reading.query, looks.from_params(view.params, here.slicer))
+    return looked, [*reading.left_out, *missing]
 
 
-def _card(view: SavedView, seen: Focus, alert: Alert | None) -> None:
+def _card(view: SavedView, seen: Focus, left_out: list[str], alert: Alert | None) -> None:
+    """Draw a view's name and figures; where it no longer fits its slicer, why, and no figures."""
     with st.container(border=True, gap="xsmall", key=f"{CARD}_{view.id}"):
         st.button(
             plain(view.name),
@@ -75,14 +79,20 @@ def _card(view: SavedView, seen: Focus, alert: Alert | None) -> None:
             on_click=saved.go,
             args=(True, view),
         )
-        try:
-            answer = ask.quickly(seen.here, question(seen))
-            _figures(seen, answer)
-        except TrancheError as error:
-            st.caption(problems.sentence(error))
+        if left_out:
+            st.caption(plain(" ".join(left_out)))
+        else:
+            _answer(seen)
         if alert is not None and alert.state == "firing":
             words = f"{alert_words.watched(alert, seen.numbers)} · {alert_words.now(alert, seen.numbers)}"
             st.markdown(f":small[:material/notifications_active: {plain(words)}]")
+
+
+def _answer(seen: Focus) -> None:
+    try:
+        _figures(seen, ask.quickly(seen.here, question(seen)))
+    except TrancheError as error:
+        st.caption(problems.sentence(error))
 
 
 def _figures(seen: Focus, answer: Audience) -> None:
@@ -95,7 +105,7 @@ def _figures(seen: Focus, answer: Audience) -> None:
             st.metric(
                 plain(numbers.title(field)),
                 plain(seen.numbers.short(answer.total.values.get(field.name), field)),
-                None if changed is None else metric.delta(seen, changed),
+                None if changed is None else metric.delta(seen, field, changed),
                 delta_color=style.color,
                 delta_arrow=style.arrow,
             )

@@ -15,6 +15,7 @@ from lib.ui.supply import report
 from lib.wire.errors import TrancheError
 
 KEPT, PAGES, HEALTH, SECONDS = "deals_catalogue", "deals_pages", "deals_health", 15.0
+QUARTILES = "deals_quartiles"
 Found = TypeVar("Found", bound=Resource)
 
 
@@ -80,6 +81,7 @@ def forget() -> None:
     st.session_state.pop(KEPT, None)
     st.session_state.pop(PAGES, None)
     st.session_state.pop(HEALTH, None)
+    st.session_state.pop(QUARTILES, None)
 
 
 def _kept(here: Here, model: type[Found]) -> tuple[Found, ...]:

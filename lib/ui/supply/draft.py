@@ -43,7 +43,8 @@ class Draft:
 
     `seats` are terms by the seat's id, `links` ids of demand deals; which of the two counts says `deals`.
     `start` and `end` are times without a zone, `offset` is minutes east of UTC. The fee and the contact are
-    those of all new deals without terms of their own.
+    those of all new deals without terms of their own. `pending` are values typed for the targeting that were
+    neither added nor left out (ui/targeting/typed.py): nothing is created before they are.
     """
 
     name: str = ""
@@ -61,12 +62,14 @@ class Draft:
     fee: str = ""
     contact_email: str = ""
     links: tuple[int, ...] = ()
+    pending: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def is_untouched(self) -> bool:
         """Whether nothing was entered that would be lost."""
         texts = (self.name, self.end, self.fee, self.contact_email)
-        return not (any(map(str.strip, texts)) or self.seats or self.links or self.targeting != Targeting())
+        chosen = self.seats or self.links or self.pending or self.targeting != Targeting()
+        return not (chosen or any(map(str.strip, texts)))
 
     @property
     def has_fee(self) -> bool:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -13,10 +14,11 @@ from lib.ui.frame import retry
 from lib.ui.frame.frame import Here
 from lib.ui.supply import catalogue
 from lib.ui.supply.rows import DealRow, of_deal, of_package
-from lib.ui.supply.wanted import MODELS, PAGE, ListSearch
+from lib.ui.supply.wanted import MODELS, NEWEST, PAGE, ListSearch
+from lib.ui.targeting import words
 from lib.wire.errors import TrancheError
 
-KEPT, SECONDS, MOST, TOGETHER = catalogue.PAGES, 15.0, 20, 50
+KEPT, SECONDS, MOST, TOGETHER = catalogue.PAGES, 15.0, 20, 250
 Value = TypeVar("Value")
 Found = tuple[SupplyPackage | DemandDeal, ...]
 
@@ -41,14 +43,14 @@ class RowsPage:
 def page(here: Here, wanted: ListSearch) -> RowsPage:
     """A page. Where the service fails meanwhile, as it was read before (`trouble`)."""
     client = catalogue.client(here)
-    return _kept(here, wanted, lambda: read(client, wanted, wanted.page * PAGE, PAGE))
+    return cached(here, wanted, lambda: read(client, wanted, wanted.page * PAGE, PAGE))
 
 
 def count(here: Here, wanted: ListSearch) -> int:
     """How many there are."""
     client = catalogue.client(here)
     asked = replace(wanted, page=0)
-    return _kept(
+    return cached(
         here, ("count", asked), lambda: client.list(MODELS[wanted.entity], limit=1, **wanted.found_by).count
     )
 
@@ -57,15 +59,15 @@ def statuses(here: Here, wanted: ListSearch) -> dict[str, int]:
     """How many there are of each status, whatever the filter by status is."""
     client = catalogue.client(here)
     others = tuple((name, values) for name, values in wanted.filters if name != "status")
-    asked = ListSearch(wanted.entity, wanted.text, wanted.meanings, others)
-    return _kept(here, ("statuses", asked), lambda: _statuses(client, asked))
+    asked = replace(wanted, filters=others, order=NEWEST, page=0)
+    return cached(here, ("statuses", asked), lambda: _statuses(client, asked))
 
 
 def some(here: Here, model: type[Any], text: str, limit: int) -> Any:
     """The newest of a kind that a search finds, as a page of the client's."""
     client = catalogue.client(here)
     search = {"search": text} if text else {}
-    return _kept(
+    return cached(
         here, ("some", model, text, limit), lambda: client.list(model, limit=limit, ordering="-id", **search)
     )
 
@@ -75,8 +77,28 @@ def by_id(here: Here, model: type[Any], ids: Sequence[int]) -> tuple[Any, ...]:
     client, wanted = catalogue.client(here), sorted(set(ids))
     if not wanted:
         return ()
-    found: tuple[Any, ...] = _kept(here, ("by_id", model, *wanted), lambda: of_ids(client, model, wanted))
+    found: tuple[Any, ...] = cached(here, ("by_id", model, *wanted), lambda: of_ids(client, model, wanted))
     return found
+
+
+def cached(here: Here, asked: Hashable, fetch: Callable[[], Value]) -> Value:
+    """What was fetched for this lately, else what is fetched now; while that fails, as it was before."""
+    kept: dict[Hashable, Fetched] = st.session_state.setdefault(KEPT, {})
+    key, now = (here.person.username, asked), time.monotonic()
+    before = kept.get(key)
+    if before is not None and now - before.at < SECONDS and not _is_wanted_again(before):
+        return before.value  # type: ignore[no-any-return]
+    try:
+        found = Fetched(now, fetch())
+    except retry.PASSING as error:
+        if before is None:
+            raise
+        found = Fetched(now, before.value, error)
+    others = {name: one for name, one in [*kept.items()][-MOST:] if name != key}
+    if found.trouble is None:
+        others = {name: one for name, one in others.items() if one.trouble is None}
+    st.session_state[KEPT] = {**others, key: found}
+    return found.value  # type: ignore[no-any-return]
 
 
 def trouble(here: Here) -> TrancheError | None:
@@ -93,13 +115,14 @@ def read(client: Deals, wanted: ListSearch, offset: int, limit: int) -> RowsPage
 
 
 def everything(client: Deals, wanted: ListSearch) -> Iterator[DealRow]:
-    """All rows of the list, page after page."""
-    seen = 0
+    """All rows of the list, page after page; a package of several deals is read once."""
+    seen, known = 0, _KnownPackages(client)
     while True:
-        part = read(client, wanted, seen, LARGEST_PAGE)
-        yield from part.rows
-        seen += len(part.rows)
-        if not part.rows or seen >= part.count:
+        params = wanted.found_by | {"ordering": wanted.ordering}
+        found = client.list(MODELS[wanted.entity], limit=LARGEST_PAGE, offset=seen, **params)
+        yield from _rows(client, found.results, known)
+        seen += len(found.results)
+        if not found.results or seen >= found.count:
             return
 
 
@@ -130,15 +153,37 @@ def of_ids(client: Deals, model: type[Any], ids: Sequence[int]) -> tuple[Any, ..
     return tuple(one for part in parts for one in client.list(model, id=part, limit=LARGEST_PAGE).results)
 
 
-def _rows(client: Deals, found: Found) -> Iterator[DealRow]:
+class _KnownPackages(dict[int | None, SupplyPackage]):
+    """The packages of deals by id, read as they are needed, and their targeting in words."""
+
+    def __init__(self, client: Deals) -> None:
+        super().__init__()
+        self._client = client
+        self.sentence = lru_cache(maxsize=None)(self._sentence)
+
+    def read(self, deals: Sequence[DemandDeal]) -> None:
+        """Read the first package of each of these that is not known."""
+        ids = dict.fromkeys(one.supply_deals[0].id for one in deals if one.supply_deals)
+        missing = [one for one in ids if one and one not in self]
+        self.update({one.id: one for one in of_ids(self._client, SupplyPackage, missing)})
+
+    def words(self, package: SupplyPackage) -> str:
+        """Its targeting."""
+        return self.sentence(package.id)
+
+    def _sentence(self, package: int | None) -> str:
+        return words.sentence(self[package])
+
+
+def _rows(client: Deals, found: Found, known: _KnownPackages | None = None) -> Iterator[DealRow]:
     packages = [one for one in found if isinstance(one, SupplyPackage)]
     deals = [one for one in found if isinstance(one, DemandDeal)]
     of = deals_of(client, packages)
     yield from (of_package(one, of[one.id or 0]) for one in packages)
     if deals:
-        ids = dict.fromkeys(one.supply_deals[0].id for one in deals if one.supply_deals)
-        known = {one.id: one for one in of_ids(client, SupplyPackage, [one for one in ids if one])}
-        yield from (of_deal(one, known) for one in deals)
+        known = _KnownPackages(client) if known is None else known
+        known.read(deals)
+        yield from (of_deal(one, known, known.words) for one in deals)
 
 
 def _statuses(client: Deals, wanted: ListSearch) -> dict[str, int]:
@@ -147,25 +192,6 @@ def _statuses(client: Deals, wanted: ListSearch) -> dict[str, int]:
         return dict(client.list(model, limit=1, counts="status", **wanted.found_by).counts.get("status", {}))
     counted = {one: client.list(model, limit=1, status=one, **wanted.found_by).count for one in STATUSES}
     return {status: number for status, number in counted.items() if number}
-
-
-def _kept(here: Here, asked: Hashable, fetch: Callable[[], Value]) -> Value:
-    kept: dict[Hashable, Fetched] = st.session_state.setdefault(KEPT, {})
-    key, now = (here.person.username, asked), time.monotonic()
-    before = kept.get(key)
-    if before is not None and now - before.at < SECONDS and not _is_wanted_again(before):
-        return before.value  # type: ignore[no-any-return]
-    try:
-        found = Fetched(now, fetch())
-    except retry.PASSING as error:
-        if before is None:
-            raise
-        found = Fetched(now, before.value, error)
-    others = {name: one for name, one in [*kept.items()][-MOST:] if name != key}
-    if found.trouble is None:
-        others = {name: one for name, one in others.items() if one.trouble is None}
-    st.session_state[KEPT] = {**others, key: found}
-    return found.value  # type: ignore[no-any-return]
 
 
 def _is_wanted_again(before: Fetched) -> bool:

@@ -15,6 +15,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import reported
+from lib.ui.frame.straight import straightened
 from lib.ui.supply import insights, report
 
 DAYS = 30
@@ -116,4 +117,4 @@ def _chart(place: str, figures: Figures, period: str) -> None:
                 for each, of in figures
             },
         }
-        st.dataframe(columns, hide_index=True, alt=title)
+        st.dataframe(straightened(columns), hide_index=True, alt=title)

@@ -1,28 +1,22 @@
 """Report data about a deal, a package or a targeting: which slicer to ask, and for what."""
 
 from dataclasses import dataclass, replace
-from datetime import date
+from functools import partial
 
 import streamlit as st
 
+from lib.insight.deal_report import DEAL, PACKAGE, DealReport, tells_deals
 from lib.insight.measured import BIDS, IMPRESSIONS, WIN_CPM, field_of
+from lib.reporting import dates
 from lib.reporting.answers import Audience
+from lib.reporting.client import Reporting
 from lib.reporting.dates import Days
-from lib.reporting.models import (
-    API_ROWS_LIMIT,
-    AudienceQuery,
-    DataField,
-    Filter,
-    InfoQuery,
-    Slicer,
-    time_key_field,
-)
+from lib.reporting.models import AudienceQuery, DataField, Filter, InfoQuery, Slicer, time_key_field
 from lib.ui.frame.frame import Here
 from lib.ui.question import ask, periods
-from lib.ui.question.periods import DAY
 from lib.wire.errors import AccessError, BadRequest, InternalError, Refused
 
-DEAL, PACKAGE = "deal", "supply_package"
+__all__ = ["DEAL", "PACKAGE", "tells_deals"]
 SLICERS = "slicers_of_deals"
 
 
@@ -63,28 +57,21 @@ def wanted(slicer: Slicer) -> tuple[ReportFigure, ...]:
     )
 
 
+def deal_report(here: Here, reporting: Reporting) -> DealReport:
+    """The slicer that is looked at, asked through this client."""
+    audience = partial(reporting.audience, slicer=here.slicer)
+    return DealReport(
+        here.project, here.slicer_name, here.slicer, dates.today(here.slicer.timezone), audience
+    )
+
+
 def question(
     here: Here, filters: tuple[Filter, ...], days: int, fields: tuple[str, ...], by_day: bool = False
 ) -> AudienceQuery:
     """These data fields over the last complete days with data, as exact as a quick answer can be."""
-    start, end = last_days(here.slicer, ask.today(here, _bare(here)), days)
-    return _bare(here).model_copy(
-        update={
-            "start_date": start,
-            "end_date": end,
-            "filters": filters,
-            "data_fields": fields,
-            "split_by": (time_key_field("day"),) if by_day else (),
-        }
-    )
-
-
-def last_days(slicer: Slicer, today: date, days: int) -> tuple[str, str]:
-    """The last complete days: relative dates while the data are fresh, else up to the last day with data."""
-    if periods.is_fresh(slicer, today):
-        return f"-{days}d", "yesterday"
-    last = date.fromisoformat(slicer.last_date) if slicer.last_date else today
-    return (last - (days - 1) * DAY).isoformat(), last.isoformat()
+    split = (time_key_field("day"),) if by_day else ()
+    asked = {"filters": filters, "data_fields": fields, "split_by": split}
+    return deal_report(here, here.clients.reporting).query(days).model_copy(update=asked)
 
 
 def period(here: Here, query: AudienceQuery) -> Days:
@@ -96,22 +83,6 @@ def figures(here: Here, filters: tuple[Filter, ...], days: int) -> Audience:
     """Totals of the panel's data fields for these filters, over the last days."""
     names = tuple(figure.field.name for figure in wanted(here.slicer) if figure.field is not None)
     return ask.audience(here, question(here, filters, days, names))
-
-
-def _bare(here: Here) -> AudienceQuery:
-    return AudienceQuery(
-        project_name=here.project,
-        slicer_name=here.slicer_name,
-        start_date="-7d",
-        end_date="yesterday",
-        audience_rows_limit=API_ROWS_LIMIT,
-        precision=1,
-    )
-
-
-def tells_deals(slicer: Slicer) -> bool:
-    """Whether its key fields tell deals and packages apart, by the ids that these have in Deals."""
-    return {DEAL, PACKAGE} <= {field.name for field in slicer.key_fields}
 
 
 def _info(here: Here, project: str, name: str) -> Slicer | None:

@@ -1,20 +1,18 @@
 """Packages and deals as rows: what each shows, and rows as CSV."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-import pandas as pd
-
 from lib.deals import fields
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.supply.names import seat_name
 from lib.ui.targeting import words
+from lib.wire.spreadsheet import csv_text
 
 KINDS = {"supply_deals": "Package", "demand_deals": "Deal"}
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 ATTRIBUTES = ("name", "status", "deal_id", "media_type", "start_date", "end_date", "price")
 Key = tuple[str, int]
 
@@ -77,8 +75,12 @@ def of_package(package: SupplyPackage, deals: Sequence[DemandDeal]) -> DealRow:
     )
 
 
-def of_deal(deal: DemandDeal, packages: Mapping[int | None, SupplyPackage]) -> DealRow:
-    """A deal's row; `packages` are those that are known whole, by id."""
+def of_deal(
+    deal: DemandDeal,
+    packages: Mapping[int | None, SupplyPackage],
+    sentence: Callable[[SupplyPackage], str] = words.sentence,
+) -> DealRow:
+    """A deal's row; `packages` are those that are known whole, by id, `sentence` says their targeting."""
     first = None
     if deal.supply_deals:
         first = packages.get(deal.supply_deals[0].id) or deal.supply_deals[0]
@@ -91,7 +93,7 @@ def of_deal(deal: DemandDeal, packages: Mapping[int | None, SupplyPackage]) -> D
         media_type=(first and first.media_type) or "",
         start=first.start_date if first is not None else None,
         end=first.end_date if first is not None else None,
-        targeting=words.sentence(first) if first is not None and first.id in packages else "",
+        targeting=sentence(packages[first.id]) if first is not None and first.id in packages else "",
         seats=(_seat(deal),),
         dsps=tuple(filter(None, (_dsp(deal),))),
         prices=() if deal.price is None else (deal.price,),
@@ -102,35 +104,37 @@ def of_deal(deal: DemandDeal, packages: Mapping[int | None, SupplyPackage]) -> D
     )
 
 
-def csv(shown: Iterable[DealRow], price: str = "price") -> bytes:
-    """The rows as a file: whole values, times with their offset, nothing that a spreadsheet would run."""
-    data = [
-        {
-            "Id": row.id,
-            "Kind": KINDS[row.entity],
-            "Name": row.name,
-            "Deal id": row.deal_id,
-            "Status": row.status,
-            "Media type": row.media_type,
-            "Start": "" if row.start is None else row.start.isoformat(sep=" "),
-            "End": "" if row.end is None else row.end.isoformat(sep=" "),
-            "Seats": "; ".join(row.seats),
-            "DSPs": "; ".join(row.dsps),
-            f"Lowest {price}": row.prices[0] if row.prices else "",
-            f"Highest {price}": row.prices[-1] if row.prices else "",
-            **{fields.BY_NAME[name].title: value for name, value in row.more},
-            "Targeting": row.targeting,
-            "Linked with": "; ".join(row.others),
-        }
-        for row in shown
-    ]
-    frame = pd.DataFrame([{name: safe(value) for name, value in row.items()} for row in data])
-    return frame.to_csv(index=False, lineterminator="\r\n").encode()
+def csv(shown: Iterable[DealRow], price: str = "price") -> Iterator[bytes]:
+    """The rows as a file, row by row: whole values, times with their offset, nothing that a spreadsheet
+    would run; the first has the header too. Without rows it is empty."""
+    header: list[Sequence[object]] = []
+    for place, row in enumerate(shown):
+        values = _values(row, price)
+        if place == 0:
+            header = [[*values]]
+        yield csv_text([*header, [*values.values()]]).encode()
+        header = []
 
 
-def safe(value: object) -> object:
-    """A text that a spreadsheet would run gets an apostrophe before it (OWASP, CSV injection)."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+def _values(row: DealRow, price: str) -> dict[str, object]:
+    """A row of the file by title."""
+    return {
+        "Id": row.id,
+        "Kind": KINDS[row.entity],
+        "Name": row.name,
+        "Deal id": row.deal_id,
+        "Status": row.status,
+        "Media type": row.media_type,
+        "Start": "" if row.start is None else row.start.isoformat(sep=" "),
+        "End": "" if row.end is None else row.end.isoformat(sep=" "),
+        "Seats": "; ".join(row.seats),
+        "DSPs": "; ".join(row.dsps),
+        f"Lowest {price}": row.prices[0] if row.prices else "",
+        f"Highest {price}": row.prices[-1] if row.prices else "",
+        **{fields.BY_NAME[name].title: value for name, value in row.more},
+        "Targeting": row.targeting,
+        "Linked with": "; ".join(row.others),
+    }
 
 
 def _more(entity: SupplyPackage | DemandDeal) -> tuple[tuple[str, Any], ...]:

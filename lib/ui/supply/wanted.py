@@ -21,11 +21,15 @@ ORDERS = {
     "demand_deals": ("name", "status", "price", "deal_id", "id"),
 }
 LINKED_ORDERS = {"supply_deals": ("price",), "demand_deals": ("seat", "media_type", "start_date", "end_date")}
+HEALTH, REPORT = "health", "report"
 
 
 @dataclass(frozen=True)
 class ListSearch:
-    """One page of one kind: `meanings` as the service's `meaning`, `filters` by name (see FILTERS)."""
+    """One page of one kind: `meanings` as the service's `meaning`, `filters` by name (see FILTERS).
+
+    Among them may be `report`, which leaves out nothing: it says what health is read from.
+    """
 
     entity: str = "supply_deals"
     text: str = ""
@@ -37,7 +41,7 @@ class ListSearch:
     @property
     def is_narrowed(self) -> bool:
         """Whether not everything is wanted."""
-        return bool(self.text or any(values for _, values in self.filters))
+        return bool(self.text or any(values for name, values in self.filters if name != REPORT))
 
     @property
     def found_by(self) -> dict[str, Any]:
@@ -66,7 +70,9 @@ def offered(entity: str, does: Abilities) -> tuple[str, ...]:
 
 def orders(entity: str, does: Abilities) -> frozenset[str]:
     """The orders of a list, as far as the service has them."""
-    return frozenset(ORDERS[entity] + (LINKED_ORDERS[entity] if does.finds else ()))
+    linked = LINKED_ORDERS[entity] if does.finds else ()
+    health = (HEALTH,) if entity == DemandDeal.entity and does.is_own else ()
+    return frozenset(ORDERS[entity] + linked + health)
 
 
 def read_order(text: str, entity: str, does: Abilities) -> tuple[str, Direction]:

@@ -113,8 +113,10 @@ def _kind(
     if popover.open:
         with popover, reported("The values", kept="What you entered is kept."):
             offered = words if kind.is_list else _offered(here, query, prefix, kind)
-            for is_excluded in SIDES:
-                _values(here, query, (prefix, kind, is_excluded), {**words, **offered}, marks, offer)
+            with st.container(key=f"{prefix}_{kind.name}_twins"):  # style.css: an open list covers no twin
+                for is_excluded in SIDES:
+                    with st.container():
+                        _values(here, query, (prefix, kind, is_excluded), {**words, **offered}, marks, offer)
 
 
 def _offered(here: Here, query: AudienceQuery, prefix: str, kind: TargetingKind) -> Mapping[str, str]:
@@ -144,14 +146,14 @@ def _values(
     offer: PickerOffer,
 ) -> None:
     """Draw one side: the picker of known values, and the handling of other typed ones."""
-    prefix, kind, is_excluded = place
+    _, kind, is_excluded = place
     typed.settle(here, query, place, offered)
     with st.container(gap="xxsmall"):  # above, as the picker's open list covers what is below
         typed.draw(here, query, place, offered)
     st.multiselect(
         SIDES[is_excluded],
-        list(dict.fromkeys([*_chosen(prefix, kind, is_excluded), *offered])),
-        format_func=partial(_named, kind, offered, marks),
+        list(dict.fromkeys([*typed.held(place), *offered])),
+        format_func=partial(_named, place, offered, marks),
         key=typed.key(*place),
         persist_state="session",
         filter_mode="contains",
@@ -164,8 +166,14 @@ def _values(
     )
 
 
-def _named(kind: TargetingKind, words: Mapping[str, str], marks: Mapping[str, str], value: str) -> str:
-    """A value by description and code, marked where it is unknown; a list by its name."""
+def _named(place: typed.Place, words: Mapping[str, str], marks: Mapping[str, str], value: str) -> str:
+    """A value by description and code, marked where it is unknown; a list by its name.
+
+    A pending one is named as it was typed: the browser sends names, and would type another one.
+    """
+    kind = place[1]
+    if value in typed.held(place) and value not in typed.chosen(place):
+        return value
     if kind.is_list:
         return _worded(kind, words, value)
     name = filter_words.both(value, words.get(value))

@@ -1,7 +1,11 @@
-"""Typed values that are not in the picker: suggestions, or adding them anyway."""
+"""Typed values that are not in the picker: suggestions, or adding them anyway.
+
+Until then they are pending: the picker holds them and the targeting does not have them. Taken out of the
+picker, they would empty what is being typed there.
+"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import streamlit as st
@@ -19,6 +23,7 @@ from lib.wire import text
 SIDES = {False: "Only", True: "Never"}
 BEGINNING, WIDTH = 3, 340
 Place = tuple[str, TargetingKind, bool]
+Pending = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -42,26 +47,47 @@ def key(prefix: str, kind: TargetingKind, is_excluded: bool) -> str:
     return f"{prefix}_{kind.name}_{'never' if is_excluded else 'only'}"
 
 
-def chosen(place: Place) -> list[str]:
-    """The values of one side."""
+def held(place: Place) -> list[str]:
+    """All values that the picker of one side holds."""
     found: list[str] = st.session_state.get(key(*place), [])
     return found
+
+
+def chosen(place: Place) -> list[str]:
+    """The values of one side, without pending ones."""
+    odd = _waiting(place)
+    return [value for value in held(place) if value not in odd]
+
+
+def pending(prefix: str) -> Pending:
+    """What was typed and neither added nor left out, by side: `{"country_only": ("Narnia",)}`."""
+    found = {side: tuple(_waiting(place)) for side, place in _sides(prefix).items()}
+    return {side: values for side, values in found.items() if values}
+
+
+def fill(prefix: str, pending: Pending) -> None:
+    """Ask about these values, as `pending` returned them."""
+    for side, place in _sides(prefix).items():
+        odd = pending.get(side, ())
+        st.session_state[key(*place)] = [*held(place), *odd]
+        _wait(place, odd)
 
 
 def take(place: Place, offered: Mapping[str, str]) -> None:
     """Choose known and earlier values; other input is pending. A callback."""
     kind, state = place[1], st.session_state
     was = state.get(_before(place), [])
-    kept, odd = list[str](), ""
-    for value in state[key(*place)]:
+    values, odd = list[str](), list[str]()
+    for value in held(place):
         code = value if value in offered or value in was else exact(value, offered)
         if code is None and kind.is_list and CHECKS["list"].shape.fullmatch(value):
             code = value
         if code is None:
-            odd = value.strip().lower() if kind.name == "size" else value.strip()
-        elif code not in kept:
-            kept.append(code)
-    state.update({key(*place): kept, _waiting(place): odd or state.get(_waiting(place), "")})
+            code = value.strip().lower() if kind.name == "size" else value.strip()
+            odd.append(code)
+        values.append(code)
+    _hold(place, list(dict.fromkeys(filter(None, values))))
+    _wait(place, odd)
 
 
 def settle(here: Here, query: AudienceQuery, place: Place, offered: Mapping[str, str]) -> None:
@@ -69,52 +95,59 @@ def settle(here: Here, query: AudienceQuery, place: Place, offered: Mapping[str,
 
     To be called before the picker is drawn.
     """
-    odd, field = st.session_state.get(_waiting(place), ""), key_field(place[1], here.slicer)
-    is_fit = bool(odd) and field is not None and not wrong(place[1], odd)
-    if is_fit and field is not None and values.known(here, query, field.name, [odd]).get(odd):
-        add(place, odd)
+    field = key_field(place[1], here.slicer)
+    fit = [odd for odd in _waiting(place) if not wrong(place[1], odd)] if field is not None else []
+    known = values.known(here, query, field.name, fit) if field is not None and fit else {}
+    for odd in fit:
+        if known.get(odd):
+            add(place, odd, odd)
     st.session_state[_before(place)] = chosen(place)
 
 
 def draw(here: Here, query: AudienceQuery, place: Place, offered: Mapping[str, str]) -> None:
     """Draw the pending input: suggestions, and buttons to add it anyway or to drop it."""
-    odd, kind = st.session_state.get(_waiting(place), ""), place[1]
-    if not odd:
-        return
+    for odd in _waiting(place):
+        _draw(here, query, place, odd, offered)
+
+
+def _draw(here: Here, query: AudienceQuery, place: Place, odd: str, offered: Mapping[str, str]) -> None:
+    kind, at = place[1], f"{key(*place)}_{odd}"
     fault = wrong(kind, odd)
     beside([f"'{odd}': {fault}." if fault else f"The report has no '{odd}'."])
     with st.container(horizontal=True, gap="xsmall", width=WIDTH):
         for code in () if fault else _near(here, query, kind, odd, offered):
             st.button(
-                f"{plain(offered.get(code, code))}?", key=f"{key(*place)}_near_{code}", type="secondary",
-                on_click=add, args=(place, code),
+                f"{plain(offered.get(code, code))}?", key=f"{at}_near_{code}", type="secondary",
+                on_click=add, args=(place, odd, code),
             )  # fmt: skip
         if not fault:
             st.button(
-                f"Add '{plain(odd)}' anyway", key=f"{key(*place)}_anyway", type="tertiary", on_click=add,
-                args=(place, odd),
+                f"Add '{plain(odd)}' anyway", key=f"{at}_anyway", type="tertiary", on_click=add,
+                args=(place, odd, odd),
             )  # fmt: skip
         st.button(
-            f"Leave out '{plain(odd)}'", key=f"{key(*place)}_drop", type="tertiary", on_click=add,
-            args=(place, ""),
+            f"Leave out '{plain(odd)}'", key=f"{at}_drop", type="tertiary", on_click=add,
+            args=(place, odd, ""),
         )  # fmt: skip
 
 
-def add(place: Place, value: str) -> None:
-    """Choose this value instead of the pending input; an empty one drops it. A callback."""
-    found = list(dict.fromkeys([*chosen(place), *([value] if value else [])]))
-    st.session_state.update({key(*place): found, _waiting(place): "", _before(place): found})
+def add(place: Place, odd: str, value: str) -> None:
+    """Choose this value instead of the pending input `odd`; an empty one drops it. A callback."""
+    values = [value if one == odd else one for one in held(place)]
+    _hold(place, list(dict.fromkeys(filter(None, values))))
+    _wait(place, [one for one in _waiting(place) if one != odd])
+    st.session_state[_before(place)] = chosen(place)
 
 
 def waiting(prefix: str, kind: TargetingKind) -> list[str]:
     """Sentences about pending input for this kind."""
-    found = (st.session_state.get(_waiting((prefix, kind, is_excluded)), "") for is_excluded in SIDES)
-    return [f"'{odd}' is not added yet." for odd in found if odd]
+    return [f"'{odd}' is not added yet." for odd in _of_kind(prefix, kind)]
 
 
 def unsettled(prefix: str) -> list[str]:
-    """The titles of the kinds with pending input."""
-    return [kind.title for kind in KINDS if waiting(prefix, kind)]
+    """What is to be done about pending input: `Country: add or leave out 'Narnia'`."""
+    found = {kind.title: [f"'{odd}'" for odd in _of_kind(prefix, kind)] for kind in KINDS}
+    return [f"{title}: add or leave out {', '.join(several)}" for title, several in found.items() if several]
 
 
 def wrong(kind: TargetingKind, value: str) -> str:
@@ -136,8 +169,28 @@ def _near(
     return near(odd, {code: words for code, words in candidates.items() if code})
 
 
-def _waiting(place: Place) -> str:
-    return f"{key(*place)}_waiting"
+def _of_kind(prefix: str, kind: TargetingKind) -> list[str]:
+    return [odd for is_excluded in SIDES for odd in _waiting((prefix, kind, is_excluded))]
+
+
+def _sides(prefix: str) -> dict[str, Place]:
+    places: list[Place] = [(prefix, kind, is_excluded) for kind in KINDS for is_excluded in SIDES]
+    return {key(*place).removeprefix(f"{prefix}_"): place for place in places}
+
+
+def _waiting(place: Place) -> list[str]:
+    found: list[str] = st.session_state.get(f"{key(*place)}_waiting", [])
+    return found
+
+
+def _hold(place: Place, values: list[str]) -> None:
+    """Set the picker's values; only where they differ, as setting them empties what is being typed."""
+    if values != held(place):
+        st.session_state[key(*place)] = values
+
+
+def _wait(place: Place, values: Iterable[str]) -> None:
+    st.session_state[f"{key(*place)}_waiting"] = list(dict.fromkeys(filter(None, values)))
 
 
 def _before(place: Place) -> str:

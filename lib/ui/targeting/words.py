@@ -22,10 +22,11 @@ def sentence(
     `described` gives words for values and `marks` what to add to some of them (`unknown`), by the kind's
     name. What can't be read is counted.
     """
+    kinds = [kind for kind in KINDS if getattr(targeting, kind.field)]
     parts = [
         part
         for is_excluded in (False, True)
-        for kind in KINDS
+        for kind in kinds
         if (part := _part(kind, targeting, is_excluded, listed, described or {}, marks or {}))
     ]
     return " · ".join([*parts, *unread(targeting)]) or EVERYTHING

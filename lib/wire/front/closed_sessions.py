@@ -1,5 +1,7 @@
 """Sessions whose tab was closed: kept for a while in case it reconnects, and then ended.
 
+A session without a sign-in is ended at once: there is nothing in it that a new one would not have.
+
 Streamlit's own storage looks for sessions whose time is over when another is stored, and only forgets them:
 on a quiet desk the answers of the last 128 sessions, and files made for them, would stay in memory. It hands
 no other storage in, so that app.py puts this one in its place.
@@ -24,10 +26,18 @@ class SessionInfo(Protocol):
 
 
 class ClosedSessions:
-    """Keeps each session for `seconds`, at most `MOST` of them: a SessionStorage of Streamlit's."""
+    """Keeps each session for `seconds`, at most `MOST` of them: a SessionStorage of Streamlit's.
 
-    def __init__(self, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
-        self._seconds, self._now = seconds, now
+    `is_signed_in` says of a session whether somebody is signed in with it.
+    """
+
+    def __init__(
+        self,
+        seconds: float,
+        is_signed_in: Callable[[Any], bool],
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._seconds, self._is_signed_in, self._now = seconds, is_signed_in, now
         self._kept: dict[str, tuple[float, SessionInfo]] = {}
 
     def get(self, session_id: str) -> SessionInfo | None:
@@ -38,6 +48,9 @@ class ClosedSessions:
     def save(self, session_info: SessionInfo) -> None:
         """Store the session and stop its queries; the oldest is ended if there are too many."""
         abandon(session_info.session.id)
+        if not self._is_signed_in(session_info.session):
+            session_info.session.shutdown()
+            return
         self._kept.pop(session_info.session.id, None)
         self._kept[session_info.session.id] = (self._now() + self._seconds, session_info)
         if len(self._kept) > MOST:

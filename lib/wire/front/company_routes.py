@@ -12,7 +12,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lib.wire.front.desk_routes import CALLBACK, COMPANY, LOGIN, LOGOUT
+from lib.wire.front.desk_routes import CALLBACK, LOGIN
 from lib.wire.front.hosts import LOOPBACK_NAMES
 
 OUTCOME = "sign_in"
@@ -23,20 +23,19 @@ FOUND = 302
 
 
 class CompanyRoutes:
-    """ASGI middleware around the three routes of the sign-in; other requests pass.
+    """ASGI middleware around the two routes of the sign-in; other requests pass.
 
     `address` is the desk's scheme and host at the provider, `seconds` how long the browser keeps Streamlit's
-    cookies, `cookie` the name of the desk's own, which a sign-out deletes.
+    cookies.
     """
 
-    def __init__(self, app: ASGIApp, address: str, seconds: float, cookie: str) -> None:
+    def __init__(self, app: ASGIApp, address: str, seconds: float) -> None:
         self._app, self._address = app, address
         self._attributes = f"Max-Age={int(seconds)}{'; Secure' if address.startswith('https:') else ''}"
-        self._cookie = cookie
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, WebSocket or lifespan."""
-        if scope["type"] != "http" or scope["path"] not in COMPANY:
+        if scope["type"] != "http" or scope["path"] not in (LOGIN, CALLBACK):
             await self._app(scope, receive, send)
         elif scope["path"] == LOGIN and (near := self._same_machine(scope)):
             await RedirectResponse(near, FOUND)(scope, receive, send)
@@ -57,9 +56,7 @@ class CompanyRoutes:
     def lead(self, scope: Scope, start: Message) -> None:
         """Change the start of an answer."""
         headers = MutableHeaders(raw=start["headers"])
-        if scope["path"] == LOGOUT:
-            headers.append("set-cookie", f"{self._cookie}=; Max-Age=0; Path=/")
-        elif scope["path"] == LOGIN:
+        if scope["path"] == LOGIN:
             if start["status"] >= 400:
                 _to(start, headers, _said(UNREACHABLE))
             else:

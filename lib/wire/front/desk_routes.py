@@ -5,6 +5,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 CORE = "/_stcore"
 SOCKET = f"{CORE}/stream"
+CLOSED = (CORE, "/component/", "/app/static/")
 OPEN = (f"{CORE}/health", f"{CORE}/host-config", f"{CORE}/bidi-components/")
 METHODS = ("GET", "HEAD")
 POLICY_VIOLATION = 1008
@@ -19,8 +20,9 @@ class DeskRoutes:
     No screen uploads a file over HTTP (a CSV of deals is read in the browser, and sent as a short text over
     the WebSocket), and Streamlit would keep what anybody sends to `/_stcore/upload_file/` in memory. So a
     request with another method is answered before any of its body is read, and its connection is closed.
-    Routes of Streamlit that no screen needs (its metrics, its API for programs) are not there; those of a
-    company sign-in are there if the desk has one.
+    Routes of Streamlit that no screen needs (its metrics, its API for programs, files of an app and of
+    components in frames) are not there; those of a company sign-in are there if the desk has one. Those that
+    are open without a sign-in have no data: Streamlit's client, its components, and whether it is well.
     """
 
     def __init__(self, app: ASGIApp, has_company: bool = False) -> None:
@@ -41,7 +43,7 @@ class DeskRoutes:
         if method not in METHODS:
             headers = {"Allow": ", ".join(METHODS), **CLOSE}
             return PlainTextResponse("Uploads and forms are not accepted", 405, headers)
-        is_closed = path.startswith(CORE) and not path.startswith(OPEN)
+        is_closed = path.startswith(CLOSED) and not path.startswith(OPEN)
         if is_closed or (path in COMPANY and not self._has_company):
             return PlainTextResponse("There is nothing here", 404, CLOSE)
         return None

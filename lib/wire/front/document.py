@@ -7,7 +7,6 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lib.wire.front.policy import COMPONENT
 from lib.wire.front.preloads import Preloads
 
 FILE = "desk.js"
@@ -78,9 +77,8 @@ class _Rewriting:
 
 
 def _is_screen(scope: Scope) -> bool:
-    """Whether a browser asks for a document that is not the frame of a component."""
-    is_frame = scope["path"].startswith(COMPONENT)
-    return not is_frame and "text/html" in Headers(scope=scope).get("accept", "")
+    """Whether a browser asks for a document."""
+    return "text/html" in Headers(scope=scope).get("accept", "")
 
 
 def _is_document(start: Message) -> bool:

@@ -1,6 +1,7 @@
 """Checks the Host header, as a protection against DNS rebinding."""
 
 import ipaddress
+import re
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
@@ -8,9 +9,11 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lib.wire.errors import BadRequest
+from lib.wire.network import is_loopback
 from lib.wire.problems import problem
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:/?#@\\\s]+)(?::[0-9]{0,5})?")
 MISDIRECTED = 421
 POLICY_VIOLATION = 1008
 REASON = "This server does not answer to that host name; other names must be in the setting `origins`"
@@ -27,7 +30,7 @@ class OwnHosts:
     def __init__(self, app: ASGIApp, host: str, origins: Collection[str]) -> None:
         self._app = app
         self._names = LOOPBACK_NAMES | {_plain(host), *(_name(urlsplit(one).netloc) for one in origins)}
-        self._takes_addresses = not _is_loopback(_plain(host))
+        self._takes_addresses = not is_loopback(_plain(host))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, WebSocket or lifespan."""
@@ -47,11 +50,9 @@ class OwnHosts:
 
 
 def _name(host: str) -> str:
-    """The host without its port: `[::1]:8501` → `::1`."""
-    try:
-        return _plain(urlsplit(f"//{host}").hostname or "")
-    except ValueError:
-        return ""
+    """The host without its port: `[::1]:8501` → `::1`; empty if this is no host and port (RFC 9110, 7.2)."""
+    found = HOST.fullmatch(host)
+    return _plain(found[1]) if found else ""
 
 
 def _plain(host: str) -> str:
@@ -64,7 +65,3 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _is_loopback(name: str) -> bool:
-    return name == "localhost" or (_is_address(name) and ipaddress.ip_address(name).is_loopback)

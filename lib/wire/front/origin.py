@@ -25,11 +25,26 @@ class SameOrigin:
         if scope["type"] == "websocket":
             headers = Headers(scope=scope)
             origin, host = headers.get("origin"), headers.get("host", "")
+            if origin is not None and not is_own(origin, host, self._origins):
+                await receive()
+                await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+                return
             if origin is not None and origin.partition("://")[2] != host:
-                if origin not in self._origins:
-                    await receive()
-                    await send({"type": "websocket.close", "code": POLICY_VIOLATION})
-                    return
                 scope = {**scope, "headers": [*scope["headers"]]}
                 MutableHeaders(scope=scope)["origin"] = f"{scope['scheme']}://{host}"
         await self._app(scope, receive, send)
+
+
+def is_own(origin: str, host: str, origins: Collection[str]) -> bool:
+    """Whether a page of this origin is the desk's own, at the host that is asked or at one of `origins`."""
+    return origin.partition("://")[2] == host or origin in origins
+
+
+def is_from_own_page(headers: Headers, origins: Collection[str]) -> bool:
+    """Whether a request that changes something was sent by a page of the desk, as far as its browser says.
+
+    Browsers send `Origin` with every POST, and `Sec-Fetch-Site` (Fetch Metadata) wherever TLS or a loopback
+    address is; a link or a form of another site has others.
+    """
+    origin, site = headers.get("origin"), headers.get("sec-fetch-site", "same-origin")
+    return site == "same-origin" and origin is not None and is_own(origin, headers.get("host", ""), origins)

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-COMPONENT = "/component/"
 INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 SOURCES = {
     "default-src": "'self'",
@@ -20,6 +19,7 @@ SOURCES = {
     "object-src": "'none'",
     "base-uri": "'none'",
     "form-action": "'self'",
+    "frame-ancestors": "'none'",
 }
 
 
@@ -28,25 +28,27 @@ class Confined:
 
     Streamlit makes the scripts of its components from blobs and its styles at run time, so that blobs are
     allowed as scripts, and inline styles; `eval` and inline scripts are not, but for those of `scripts`
-    (their hashes, as `inline_scripts` gives them). The frame of the component that sets the cookie may be
-    framed by the desk itself. A page that brings a policy of its own keeps it.
+    (their hashes, as `inline_scripts` gives them). A page that brings a policy of its own keeps it.
     """
 
     def __init__(self, app: ASGIApp, scripts: Iterable[str] = ()) -> None:
         self._app = app
-        self._outer = _headers(policy(scripts), "DENY")
-        self._framed = _headers(policy(scripts, "'self'"), "SAMEORIGIN")
+        self._headers = {
+            "Content-Security-Policy": policy(scripts),
+            "X-Frame-Options": "DENY",
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "same-origin",
+        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, WebSocket or lifespan."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        own = self._framed if scope["path"].startswith(COMPONENT) else self._outer
 
         async def confined(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in own.items():
+                for name, value in self._headers.items():
                     headers.setdefault(name, value)
             await send(message)
 
@@ -60,19 +62,7 @@ def inline_scripts(html: str) -> list[str]:
     return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
 
 
-def policy(scripts: Iterable[str] = (), ancestors: str = "'none'") -> str:
-    """The content policy of a page with these inline scripts, which only `ancestors` may frame."""
-    sources = SOURCES | {
-        "script-src": " ".join([SOURCES["script-src"], *scripts]),
-        "frame-ancestors": ancestors,
-    }
+def policy(scripts: Iterable[str] = ()) -> str:
+    """The content policy of a page with these inline scripts."""
+    sources = SOURCES | {"script-src": " ".join([SOURCES["script-src"], *scripts])}
     return "; ".join(f"{kind} {allowed}" for kind, allowed in sources.items())
-
-
-def _headers(content_policy: str, frame_options: str) -> dict[str, str]:
-    return {
-        "Content-Security-Policy": content_policy,
-        "X-Frame-Options": frame_options,
-        "X-Content-Type-Options": "nosniff",
-        "Referrer-Policy": "same-origin",
-    }

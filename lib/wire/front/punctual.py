@@ -1,4 +1,4 @@
-"""Time limits for incoming requests: a half-sent request does not hold its connection for ever."""
+"""Limits for what arrives: a half-sent request or message does not hold its connection or memory for ever."""
 
 import asyncio
 import logging
@@ -6,9 +6,19 @@ from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame
+from websockets.http11 import Request
 
+from lib.wire.front.open_sockets import VISITOR_BYTES
 from lib.wire.front.readers import SlowReader
+from lib.wire.front.socket_pace import Pace, Rate
 
+RESIZE = "tranche.resize"
+"""The extension of a WebSocket's scope: a function that sets the size of its largest message, in bytes."""
+POLICY_VIOLATION = 1008
+MOST_PIECES = 1024
+PINGS = Rate(20, 1.0)
 LATE = h11.Response(status_code=408, headers=[("Connection", "close"), ("Content-Length", "0")])
 _log = logging.getLogger(__name__)
 
@@ -30,9 +40,7 @@ class Punctual(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start waiting for the first request."""
         super().connection_made(transport)
-        self._reader = SlowReader(
-            transport, self._reader_seconds, self.client[0] if self.client else "Somebody"
-        )
+        self._reader = SlowReader(transport, self._reader_seconds, _who(self.client))
         self._look()
 
     def data_received(self, data: bytes) -> None:
@@ -80,11 +88,91 @@ class Punctual(H11Protocol):
     def _late(self) -> None:
         if self.transport.is_closing():
             return
-        who = self.client[0] if self.client else "somebody"
-        _log.info("A request from %s did not arrive within %g seconds", who, self._seconds)
+        _log.info("A request from %s did not arrive within %g seconds", _who(self.client), self._seconds)
         if self._has_begun() and self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.write((self.conn.send(LATE) or b"") + (self.conn.send(h11.EndOfMessage()) or b""))
         if self.cycle is not None:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         self.transport.close()
+
+
+class BoundedSocket(WebSocketsSansIOProtocol):
+    """A WebSocket as uvicorn speaks it, whose messages arrive within `seconds`, each at most of a size.
+
+    The size is that of a visitor's message, until the application sets another by the extension `RESIZE`.
+    Text is refused, since the desk's messages are bytes. What costs work without being a message is bounded
+    too: pings, whose pongs nobody may read, and the number of pieces of a message, which may be empty.
+    """
+
+    def __init__(self, *, seconds: float, **parts: Any) -> None:
+        super().__init__(**parts)
+        self._seconds = seconds
+        self._timer: asyncio.TimerHandle | None = None
+        self._pings = Pace(PINGS)
+        self._resize(VISITOR_BYTES)
+
+    def handle_connect(self, event: Request) -> None:
+        """Offer the extension to the application."""
+        super().handle_connect(event)
+        if not self.close_sent:
+            extensions: dict[str, Any] = {**(self.scope["extensions"] or {}), RESIZE: self._resize}
+            self.scope["extensions"] = extensions
+
+    def handle_text(self, event: Frame) -> None:
+        """Close the socket: the bytes need not even be text."""
+        self._fail("a text message")
+
+    def handle_cont(self, event: Frame) -> None:
+        """A further piece of a message."""
+        if len(self.frames) < MOST_PIECES:
+            super().handle_cont(event)
+        else:
+            self._fail("a message in too many pieces")
+
+    def handle_ping(self) -> None:
+        """Answer with a pong."""
+        if self._pings.take(self.loop.time()):
+            self._fail("too many pings")
+        else:
+            super().handle_ping()
+
+    def data_received(self, data: bytes) -> None:
+        """Data arrived, perhaps the rest of a message."""
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting."""
+        if self._timer is not None:
+            self._timer.cancel()
+        super().connection_lost(exc)
+
+    def _watch(self) -> None:
+        """Start the clock for a message of which only a part is there; stop it when all has arrived."""
+        is_partial = bool(self.frames or self.conn.reader.buffer)
+        if is_partial and self._timer is None:
+            self._timer = self.loop.call_later(self._seconds, self._late)
+        elif not is_partial and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _late(self) -> None:
+        self._timer = None
+        if self.read_paused:  # it is we who don't read on
+            self._watch()
+            return
+        _log.info("A message from %s did not arrive within %g seconds", _who(self.client), self._seconds)
+        self.transport.abort()
+
+    def _fail(self, reason: str) -> None:
+        if not self.close_sent:
+            self.conn.fail(POLICY_VIOLATION, reason)
+            self.handle_parser_exception()
+
+    def _resize(self, size: int) -> None:
+        self.conn.max_message_size = size
+
+
+def _who(client: tuple[str, int] | None) -> str:
+    return client[0] if client else "somebody"

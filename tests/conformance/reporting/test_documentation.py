@@ -78,7 +78,21 @@ def test_answers_are_as_written(caller: Caller, verb: str) -> None:
         jsonschema.validate(answer, written["schema"])
 
 
-@pytest.mark.parametrize("code", ["400", "403", "413", "500", "504"])
+@pytest.mark.parametrize("verb", ["audience", "export"])
+def test_null_and_booleans_are_as_written(caller: Caller, verb: str) -> None:
+    """null for any optional field, and true for a flag, are valid by the schema, and answered."""
+    schema = content(operation(caller.http, verb)["requestBody"])["schema"]
+    optional = {name: None for name in schema["properties"] if name not in schema["required"]}
+    assert {"filters", "split_by"} < set(optional)
+    flags = {"precision": True} if verb == "audience" else {"include_total": True, "escape_formulas": False}
+    for fields in (optional, flags):
+        answer = caller.post(verb, **fields)
+        assert answer.status_code == 200, answer.text
+        partial = schema | {"required": []}
+        jsonschema.validate(fields, partial)
+
+
+@pytest.mark.parametrize("code", ["400", "403", "413", "500", "503", "504"])
 @pytest.mark.parametrize("verb", VERBS)
 def test_failures_are_as_written(caller: Caller, verb: str, code: str) -> None:
     """Each failure is written down with status and reason alone."""

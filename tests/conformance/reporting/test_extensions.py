@@ -13,6 +13,7 @@ from conformance.reporting.hourly import CATEGORIES, COUNTRIES, FIRST, ROWS, USU
 
 EXTENSIONS = [
     "exact_within",
+    "escape_formulas",
     "data_fields", "include_mappings", "order_by", "limit", "offset", "audience_key", "precision", "xlsx",
     "arrow",
 ]  # fmt: skip

@@ -26,6 +26,7 @@ from lib.reporting.definition import Definition
 from lib.reporting.engines.connected.columns import DAY_HOURS, Columns
 from lib.reporting.engines.drawn import KnownRecords
 from lib.reporting.measures import RECORDS, additive_atoms
+from lib.reporting.warehouse.manifest import with_digest, without_digest
 
 log = logging.getLogger(__name__)
 FILE, FORMAT = "sample.json", 1
@@ -64,7 +65,7 @@ class StoredSample:
 
     def save(self, folder: Path) -> None:
         """Write it beside the slicer's manifest, in one step."""
-        private.write(folder / FILE, json.dumps(asdict(self)))
+        private.write(folder / FILE, with_digest(json.dumps(asdict(self)).encode()).decode())
 
     @cached_property
     def thresholds(self) -> npt.NDArray[np.float64]:
@@ -173,16 +174,19 @@ def digest(definition: Definition) -> str:
 
 
 def stored_sample(folder: Path) -> StoredSample | None:
-    """The sample of the slicer in a folder, whatever its definition was; None without a readable one."""
+    """The sample of the slicer in a folder, whatever its definition was; None without an intact one."""
+    places: Sequence[str] = ("place", "replaced")
     try:
-        raw = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        raw = json.loads(without_digest((folder / FILE).read_bytes()))
+        if raw["format"] != FORMAT:
+            log.warning("%s is of another version; run tranche connect --sample again", folder / FILE)
+            return None
+        return StoredSample(**raw | {name: raw[name] and tuple(raw[name]) for name in places})
     except FileNotFoundError:
         return None
-    if raw.get("format") != FORMAT:
-        log.warning("%s is of another version; run tranche connect --sample again", folder / FILE)
+    except (ValueError, TypeError, LookupError) as error:
+        log.warning("%s is damaged (%s); run tranche connect --sample again", folder / FILE, error)
         return None
-    places: Sequence[str] = ("place", "replaced")
-    return StoredSample(**raw | {name: raw[name] and tuple(raw[name]) for name in places})
 
 
 def fitting_sample(folder: Path, definition: Definition) -> StoredSample | None:

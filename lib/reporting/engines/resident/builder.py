@@ -201,6 +201,8 @@ class Builder:
         return [sum(day.sums[place] for day in self.days) / records for place in range(len(self.atoms))]
 
     def _thresholds(self, starts: list[int], sizes: list[float]) -> tuple[Floats, Ints]:
+        if self.earlier:
+            self.earlier.check("draw.lane", "share.lane")
         draw = _mapped(self.lanes["draw.lane"].path, "float64", starts[-1])
         return sampling.thresholds([draw[start:end] for start, end in pairwise(starts)], sizes)
 

@@ -109,7 +109,6 @@ class KeyWriter:
     def _before(self) -> pa.Array:
         if self.earlier is None:
             return pa.array([], pa.string())
-        self.earlier.check(f"{self.stem.name}.arrow")
         return self.earlier.layout.dictionary(self.name)
 
 

@@ -6,7 +6,8 @@ layout knows the size of its files and doesn't look beyond. Only who has locked 
 where nobody has before: so no byte is written twice, and what is mapped doesn't change, whatever happens to
 those who build. Elsewhere bytes are copied.
 
-A file that is not taken over byte by byte is checked whole before it is used.
+A file that is not taken over byte by byte is verified whole before it is used, and so is one that another
+file is made from.
 """
 
 import fcntl
@@ -70,7 +71,7 @@ class Earlier:
     def check(self, *files: str) -> None:
         """Raise Damaged unless every byte of these files is as it was written."""
         for file in files:
-            self.sum_of(file).check(self.layout.folder / file, whole=True)
+            self.sum_of(file).check(self.layout.folder / file)
 
     def begin(self, path: Path, size: int) -> None:
         """Make `path` the first `size` bytes of the earlier file of its name; Damaged if it lacks some."""
@@ -118,7 +119,7 @@ def _shared(stored: StoredSlicer, folder: Path, recipe: str, locks: ExitStack) -
     """The layout in a folder, if it was made by the same recipe and shares a day."""
     try:
         layout = Layout(folder)
-        layout.contents.sums[days.DAYS].check(folder / days.DAYS, whole=True)
+        layout.contents.sums[days.DAYS].check(folder / days.DAYS)
         known = days.load(folder, recipe, layout.contents.hour_sums)
     except (Damaged, OSError):
         return None

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import pyarrow as pa
 
 from lib.reporting.engines.resident.build import build
-from lib.reporting.engines.resident.checksums import Damaged
+from lib.reporting.engines.resident.checksums import Damaged, Replaced
 from lib.reporting.engines.resident.draw import Draw
 from lib.reporting.engines.resident.identities import count_distinct, extreme, users_below
 from lib.reporting.engines.resident.layout import Floats, Ints
@@ -17,9 +16,9 @@ from lib.reporting.engines.sums import Aggregate, Question, Sums, check_bytes
 from lib.reporting.measures import RECORDS, is_additive
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
-from lib.wire.errors import DeadlineExceeded
+from lib.wire.errors import DeadlineExceeded, Misconfigured
 
-UNREADABLE = (IndexError, ValueError, pa.ArrowException)  # what numpy and Arrow raise over damaged files
+ATTEMPTS = 3
 
 
 class ResidentEngine:
@@ -32,19 +31,18 @@ class ResidentEngine:
 
     def audience(self, stored: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
         """See Engine."""
-        layout = self._layouts.layout(stored, deadline)
-        try:
-            return _answer(Query(layout, stored, question, deadline, self.threads))
-        except Damaged as damage:
-            reason = damage.reason
-        except UNREADABLE:
-            found = layout.damage()
-            if found is None:
-                raise
-            reason = found
-        self._layouts.replace(stored, layout, reason)
-        layout = self._layouts.layout(stored, deadline)
-        return _answer(Query(layout, stored, question, deadline, self.threads))
+        for _ in range(ATTEMPTS):
+            layout = self._layouts.layout(stored, deadline)
+            try:
+                return _answer(Query(layout, stored, question, deadline, self.threads))
+            except Replaced:
+                self._layouts.forget(layout)
+            except Damaged as damage:
+                self._layouts.replace(stored, layout, damage.reason)
+        raise Misconfigured(
+            f"{stored.layout_folder} holds the layout of {stored.project}/{stored.name} and is damaged again "
+            "after it was rebuilt from the rows: check the disk"
+        )
 
 
 def prepare(stored: StoredSlicer, progress: Callable[[float], None] | None = None) -> None:

@@ -5,10 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from lib.reporting.engines.resident.layout import Floats, Ints
+from lib.reporting.engines.resident.layout import Floats, Ints, Numbers, Places
 from lib.wire.deadline import Deadline
 
 LARGEST_BITMAP = 1 << 26
@@ -28,7 +27,7 @@ class Membership:
 
 
 def count_distinct(
-    chunks: Iterable[Membership], codes: npt.NDArray[np.uint32], values: int, groups: int, deadline: Deadline
+    chunks: Iterable[Membership], codes: Places, values: int, groups: int, deadline: Deadline
 ) -> tuple[Floats, float]:
     """How many different codes below `values` each group has, and all records together."""
     everything = np.zeros(values, dtype=bool)
@@ -78,7 +77,7 @@ class _PairSet:
 
 
 def extreme(
-    chunks: Iterable[Membership], column: Floats, greatest: bool, groups: int, deadline: Deadline
+    chunks: Iterable[Membership], column: Numbers, greatest: bool, groups: int, deadline: Deadline
 ) -> tuple[Floats, float]:
     """The least or greatest value in each group, and of all records; NaN where there is none."""
     better, empty = (np.fmax, -np.inf) if greatest else (np.fmin, np.inf)
@@ -92,10 +91,8 @@ def extreme(
     return np.where(best == empty, np.nan, best), float("nan") if total == empty else total
 
 
-def users_below(
-    order: npt.NDArray[np.uint32], codes: npt.NDArray[np.uint32], budget: int
-) -> tuple[Ints, int]:
+def users_below(order: Places, codes: Places, budget: int) -> tuple[Ints, int]:
     """The records of as many users as fit whole in `budget` records (one at least), and how many users."""
     users = max(1, int(codes[order[min(budget, len(order) - 1)]]))
-    inside = bisect.bisect_left(order, users, key=codes.__getitem__)
+    inside = bisect.bisect_left(order, users, key=lambda record: int(codes[record]))
     return np.sort(order[:inside].astype(np.int64)), users

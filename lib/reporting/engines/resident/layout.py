@@ -20,8 +20,9 @@ One folder per version of a slicer, made from its Parquet rows by build.py, read
     days.json            what the next layout needs of each day (days.py)
 
 Records lie by day (of the slicer's own zone), inside a day in sampling order. Everything is a cache. Bytes
-that are mapped are never written to again: a layout that is damaged is put aside, and another built; what is
-appended for the next version (earlier.py) lies behind them.
+that are mapped are never written to again, and none is used before it was verified (checksums.py): a layout
+that is damaged is put aside, and another built; what is appended for the next version (earlier.py) lies
+behind them.
 """
 
 import json
@@ -38,14 +39,22 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from lib.reporting.engines.resident.checksums import Damaged, Sum
+from lib.reporting.engines.resident.checksums import (
+    Damaged,
+    FileState,
+    Replaced,
+    StoredFile,
+    Sum,
+    VerifiedArray,
+)
 
 FIRST_LANES, MORE_LANES = 8, 32
 FORMAT = 5
 CONTENTS, DIGEST = "layout.json", "layout.json.sha256"
 
-State = tuple[int, int, int]
-Codes = npt.NDArray[np.unsignedinteger[Any]]
+Codes = VerifiedArray[np.unsignedinteger[Any]]
+Numbers = VerifiedArray[np.float64]
+Places = VerifiedArray[np.uint32]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -139,13 +148,16 @@ class Contents:
 
 
 class Layout:
-    """An opened layout. Arrays are memory maps, opened when first asked for and shared by all queries."""
+    """An opened layout. Arrays are memory maps, opened when first asked for and shared by all queries.
+
+    Whatever reads them may raise Damaged, or Replaced when another layout has taken its place.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder, self.verify_after = folder, 0.0
+        self._state = self._contents_state()
         self.contents = Contents.load(folder)
-        for name, one in self.contents.sums.items():
-            one.check_size(folder / name)
+        self._files = {name: StoredFile(folder / name, one) for name, one in self.contents.sums.items()}
         self.hours = np.array(self.contents.hours, dtype=np.int64)
         self.hour_sums = np.array(self.contents.hour_sums).reshape(len(self.hours), len(self.contents.lanes))
         self.grid = np.array(self.contents.grid)
@@ -158,44 +170,60 @@ class Layout:
             for block, span in enumerate(self.spans)
             for place, atom in enumerate(self.contents.lanes[span])
         }
-        self._maps: dict[str, npt.NDArray[Any]] = {}
+        self._used: dict[str, StoredFile] = {}
+        self._arrays: dict[str, VerifiedArray[Any]] = {}
         self._dictionaries: dict[str, pa.Array] = {}
         self._categories: dict[str, pd.CategoricalDtype] = {}
-        self._states: dict[str, State] = {}
 
     def damage(self) -> str | None:
         """The first fault in its files, read whole; None if there is none."""
         try:
             Contents.load(self.folder)
             for name, one in self.contents.sums.items():
-                one.check(self.folder / name, whole=True)
+                one.check(self.folder / name)
         except Damaged as damage:
             return damage.reason
         return None
 
-    def check(self) -> None:
-        """Raise Damaged if a file that is mapped was changed, cut off or removed since it was opened."""
-        for file, state in list(self._states.items()):
-            if _state(self.folder / file) != state:
-                self.contents.sums[file].check(self.folder / file, whole=True)
-                self._states[file] = _state(self.folder / file)
+    @property
+    def is_replaced(self) -> bool:
+        """Whether another layout has taken its place, or none."""
+        return self._contents_state() != self._state
+
+    def refresh(self) -> None:
+        """Look for changes since it was opened: changed files are verified anew before they are used.
+
+        Damaged where one is cut off or missing.
+        """
+        if self.is_replaced:
+            raise Replaced
+        unchanged = [file.refresh() for file in list(self._used.values())]
+        if not all(unchanged):
+            self.verify_after = 0.0
+
+    def verify(self) -> None:
+        """Verify what isn't yet; files that are, again."""
+        for file in self._files.values():
+            file.verify(again=file.is_verified)
 
     def codes(self, name: str) -> Codes:
         """The codes of a key field: one per record, or per element of a segmented field."""
         column = self.contents.keys[name]
-        return self._map(f"key_{column.number}.codes", narrowest(column.values), (column.elements,))
+        return self._array(f"key_{column.number}.codes", narrowest(column.values), (column.elements,))
 
-    def indptr(self, name: str) -> Ints:
+    def indptr(self, name: str) -> VerifiedArray[np.int64]:
         """Where the elements of each record of a segmented field begin; shape (records + 1,)."""
         number = self.contents.keys[name].number
-        return self._map(f"key_{number}.indptr", "int64", (self.contents.records + 1,))
+        return self._array(f"key_{number}.indptr", "int64", (self.contents.records + 1,))
 
     def dictionary(self, name: str) -> pa.Array:
         """The values of a key field, sorted; the missing one is the empty string."""
+        file = self._file(f"key_{self.contents.keys[name].number}.arrow")
+        if not file.is_verified:
+            file.verify()
         if name not in self._dictionaries:
-            path = self._verified(f"key_{self.contents.keys[name].number}.arrow")
-            with pa.memory_map(str(path)) as source:
-                column = pa.ipc.open_file(source).read_all().column(0)
+            content = file.map("uint8", (self.contents.sums[file.path.name].size,))
+            column = pa.ipc.open_file(pa.py_buffer(content)).read_all().column(0)
             self._dictionaries[name] = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
         return self._dictionaries[name]
 
@@ -209,57 +237,51 @@ class Layout:
     @cached_property
     def time(self) -> Codes:
         """Per record, the place of its hour in `hours`."""
-        return self._map("time.codes", narrowest(len(self.hours)), (self.contents.records,))
+        return self._array("time.codes", narrowest(len(self.hours)), (self.contents.records,))
 
-    def block(self, number: int) -> Floats:
+    def block(self, number: int) -> Numbers:
         """The additive atoms of a block per record; shape (records, lanes of the block)."""
         lanes = self.spans[number].stop - self.spans[number].start
-        return self._map(f"block_{number}.lanes", "float64", (self.contents.records, lanes))
+        return self._array(f"block_{number}.lanes", "float64", (self.contents.records, lanes))
 
     @cached_property
-    def size(self) -> npt.NDArray[np.float32]:
+    def size(self) -> VerifiedArray[np.float32]:
         """The sampling size of each record."""
-        return self._map("size.lane", "float32", (self.contents.records,))
+        return self._array("size.lane", "float32", (self.contents.records,))
 
-    def value(self, name: str) -> Floats:
+    def value(self, name: str) -> Numbers:
         """A column for minimum and maximum, NaN where missing."""
-        return self._map(f"value_{self.contents.values[name]}.lane", "float64", (self.contents.records,))
+        return self._array(f"value_{self.contents.values[name]}.lane", "float64", (self.contents.records,))
 
-    def distinct(self, name: str) -> npt.NDArray[np.uint32]:
+    def distinct(self, name: str) -> Places:
         """Per record the place of its value (or user) in random order; the missing are `values`."""
         number = self.contents.distinct[name].number
-        return self._map(f"distinct_{number}.codes", "uint32", (self.contents.records,))
+        return self._array(f"distinct_{number}.codes", "uint32", (self.contents.records,))
 
-    def by_user(self, name: str) -> npt.NDArray[np.uint32]:
+    def by_user(self, name: str) -> Places:
         """Records ordered by the place of their user."""
         number = self.contents.distinct[name].number
-        return self._map(f"distinct_{number}.order", "uint32", (self.contents.records,))
+        return self._array(f"distinct_{number}.order", "uint32", (self.contents.records,))
 
-    def _map(self, file: str, dtype: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-        if file not in self._maps:
-            path = self._verified(file)
-            empty = 0 in shape
-            opened = np.zeros(shape, dtype) if empty else np.memmap(path, dtype, "r", shape=shape)
-            self._maps[file] = np.asarray(opened)
-        return self._maps[file]
+    def _array(self, file: str, dtype: str, shape: tuple[int, ...]) -> VerifiedArray[Any]:
+        if file not in self._arrays:
+            self._arrays[file] = VerifiedArray(self._file(file), dtype, shape)
+        return self._arrays[file]
 
-    def _verified(self, file: str) -> Path:
-        """The file, checked as it is before it is mapped."""
-        path = self.folder / file
-        self._states[file] = _state(path)
-        self.contents.sums[file].check(path)
-        return path
+    def _file(self, name: str) -> StoredFile:
+        """A file that is used from now on."""
+        if name not in self._used:
+            self._files[name].refresh()
+            self._used[name] = self._files[name]
+        return self._used[name]
+
+    def _contents_state(self) -> FileState | None:
+        try:
+            return FileState.of((self.folder / CONTENTS).stat())
+        except OSError:
+            return None
 
 
 def _plain(parts: Mapping[str, object]) -> dict[str, dict[str, object]]:
     """Dataclasses as dictionaries. `asdict` copies every number."""
     return {name: vars(part) for name, part in parts.items()}
-
-
-def _state(path: Path) -> State:
-    """Changes with every change of the file."""
-    try:
-        found = path.stat()
-    except OSError:
-        return (0, 0, 0)
-    return (found.st_ino, found.st_size, found.st_mtime_ns)

@@ -1,17 +1,22 @@
-"""The layouts that this process has open. Building one keeps nobody waiting who asks about another slicer."""
+"""The layouts that this process has open. Building one keeps nobody waiting who asks about another slicer.
+
+A layout is verified in the background once it is open, and again when it is used an hour later.
+"""
 
 import threading
+import time
 from concurrent.futures import Future, TimeoutError
 from pathlib import Path
 
 from lib.reporting.engines.resident.build import build, put_aside, say_damaged
-from lib.reporting.engines.resident.checksums import Damaged
+from lib.reporting.engines.resident.checksums import Damaged, Replaced
 from lib.reporting.engines.resident.layout import Layout
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 
 MOST_OPEN = 32
 SECONDS_BETWEEN_CHECKS = 0.25
+SECONDS_UNTIL_VERIFIED_AGAIN = 3600
 
 
 class OpenLayouts:
@@ -20,7 +25,7 @@ class OpenLayouts:
     def __init__(self) -> None:
         self._open: dict[Path, Layout] = {}
         self._opening: dict[Path, Future[Layout]] = {}
-        self._lock = threading.Lock()
+        self._lock, self._verifying = threading.Lock(), threading.Lock()
 
     def layout(self, stored: StoredSlicer, deadline: Deadline) -> Layout:
         """The layout of the slicer's version, built if it is not there whole.
@@ -32,22 +37,49 @@ class OpenLayouts:
             layout = self._open.get(folder)
         if layout is not None:
             try:
-                layout.check()
+                layout.refresh()
+            except Replaced:
+                self.forget(layout)
+                layout = None
             except Damaged as damage:
                 self.replace(stored, layout, damage.reason)
                 layout = None
         layout = layout or self._opened(stored, deadline)
         self._keep(folder, layout)
+        self._verify_when_due(stored, layout)
         return layout
+
+    def forget(self, layout: Layout) -> bool:
+        """Don't answer from this layout any more; whether it was open until now."""
+        with self._lock:
+            is_open = self._open.get(layout.folder) is layout
+            if is_open:
+                del self._open[layout.folder]
+            return is_open
 
     def replace(self, stored: StoredSlicer, layout: Layout, reason: str) -> None:
         """Put a damaged layout aside, so that the next question builds another."""
-        with self._lock:
-            if self._open.get(layout.folder) is not layout:
-                return
-            del self._open[layout.folder]
+        if self.forget(layout) and not layout.is_replaced:
             say_damaged(stored, reason)
             put_aside(layout.folder)
+
+    def _verify_when_due(self, stored: StoredSlicer, layout: Layout) -> None:
+        with self._lock:
+            if time.monotonic() < layout.verify_after:
+                return
+            layout.verify_after = time.monotonic() + SECONDS_UNTIL_VERIFIED_AGAIN
+        name = f"checksums of {stored.name}"
+        threading.Thread(target=self._verify, args=(stored, layout), name=name, daemon=True).start()
+
+    def _verify(self, stored: StoredSlicer, layout: Layout) -> None:
+        """Verify a layout, one after the other: a start doesn't read all of them at once."""
+        try:
+            with self._verifying:
+                layout.verify()
+        except Replaced:
+            self.forget(layout)
+        except Damaged as damage:
+            self.replace(stored, layout, damage.reason)
 
     def _opened(self, stored: StoredSlicer, deadline: Deadline) -> Layout:
         with self._lock:

@@ -77,13 +77,13 @@ class IdentityWriter:
     def _inserted(self, earlier: Earlier, places: Records, values: int) -> Records:
         """The earlier records by user, and among them the new ones, each behind the others of its user."""
         known = earlier.layout.contents.records
-        earlier.check(f"{self.stem.name}.order")
+        earlier.check(self.codes.path.name)
         counts = np.zeros(values + 1, np.int64)
         for at in range(0, known, CHUNK):
             counts += np.bincount(places[at : min(at + CHUNK, known)], minlength=values + 1)
         new = np.argsort(places[known:], kind="stable")
         behind = np.cumsum(counts)[places[known:][new]]
-        return np.insert(earlier.layout.by_user(self.name), behind, known + new)
+        return np.insert(earlier.layout.by_user(self.name)[:], behind, known + new)
 
     def _before(self) -> Hashes:
         if self.earlier is None:

@@ -90,7 +90,6 @@ class CodeWriter:
         """Which of the earlier values are those of a day that is kept."""
         if self.before is None or self.before.earlier.is_whole:
             return np.ones(values, dtype=bool)
-        self.before.earlier.check(self.path.name)
         found = np.zeros(values, dtype=bool)
         for part in self.parts:
             if isinstance(part, slice):
@@ -122,9 +121,7 @@ class CodeWriter:
         earlier, codes = self.before.earlier, self.before.codes
         is_same = bool(((table == np.arange(len(table))) | (table < 0)).all())
         led = earlier.led if is_same and codes.dtype == np.dtype(dtype) else 0
-        if len(earlier.kept) > led:
-            earlier.check(self.path.name)
-        self.same = self.before.elements(led - 1).stop * codes.itemsize if led else 0
+        self.same = self.before.elements(led - 1).stop * codes.dtype.itemsize if led else 0
         earlier.begin(self.path, self.same)
         return led
 

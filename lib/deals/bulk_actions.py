@@ -1,0 +1,268 @@
+"""Actions on several packages and deals, with what each row was before and after: what Undo works from.
+
+They are kept in the desk's own database whatever service answers, for 30 days, and not without end: the
+service itself keeps the history of each entity.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Connection,
+    Engine,
+    ForeignKey,
+    Index,
+    String,
+    Table,
+    Text,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
+
+from lib.database import Document, Instant, Key, metadata, reading, transact
+from lib.deals.client import sent
+from lib.people import Person
+from lib.wire.deadline import Deadline
+from lib.wire.errors import BadRequest, Forbidden
+
+SECONDS, TOGETHER = 10, 500
+DAYS, MOST_ACTIONS, MOST_ROWS = 30, 200, 500_000
+GONE = "This action can't be undone any more"
+
+bulk_actions = Table(
+    "bulk_actions",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("service", String(500), nullable=False),
+    Column("title", String(100), nullable=False),
+    Column("who", String(64), nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("undone_by", String(64)),
+    Column("undone_at", Instant),
+    Index(None, "service", "at"),
+    sqlite_autoincrement=True,
+)
+
+bulk_action_rows = Table(
+    "bulk_action_rows",
+    metadata,
+    Column("action_id", Key, ForeignKey("bulk_actions.id", ondelete="CASCADE"), primary_key=True),
+    Column("entity", String(40), primary_key=True),
+    Column("entity_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("name", Text, nullable=False),
+    Column("before", Document, nullable=False),
+    Column("after", Document, nullable=False),
+    Column("is_undone", Boolean, nullable=False),
+)
+
+RowKey = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class ActionRow:
+    """A package or deal that an action changed: these fields before and after, as requests carry them."""
+
+    key: RowKey
+    name: str
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class BulkAction:
+    """An action: `title` is what was done ("Paused"), `counts` to how many of which entity.
+
+    `count` rows can still be undone; `undone_by` is who did that last.
+    """
+
+    number: int
+    title: str
+    who: str
+    at: datetime
+    counts: Mapping[str, int]
+    count: int
+    undone_by: str | None = None
+    undone_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class BulkActions:
+    """The actions on the deals of the service at `service` (empty: the embedded one), for one person.
+
+    A person sees their own, and everybody's if they may change the deals of all seats: names of deals are in
+    them. Its methods raise StoreUnavailable or DeadlineExceeded where the database can't be used.
+    """
+
+    engine: Engine
+    service: str
+    person: Person
+
+    def record(self, title: str) -> "ActionRecord":
+        """A new action, which is stored once it has touched something."""
+        return ActionRecord(self, title)
+
+    def recent(self) -> list[BulkAction]:
+        """The actions, latest first."""
+        rows = bulk_action_rows.c
+        counted = (
+            select(
+                bulk_actions, rows.entity, func.count().label("whole"),
+                func.count().filter(~rows.is_undone).label("open"),
+            )
+            .join(bulk_action_rows, rows.action_id == bulk_actions.c.id)
+            .where(*self._visible(), bulk_actions.c.at >= _oldest())
+            .group_by(*bulk_actions.c, rows.entity)
+            .order_by(bulk_actions.c.id.desc(), rows.entity)
+        )  # fmt: skip
+
+        def within(connection: Connection) -> list[BulkAction]:
+            return [
+                BulkAction(
+                    number, parts[0].title, parts[0].who, parts[0].at,
+                    {part.entity: part.whole for part in parts}, sum(part.open for part in parts),
+                    parts[0].undone_by, parts[0].undone_at,
+                )
+                for number, found in groupby(connection.execute(counted), lambda row: row.id)
+                for parts in [[*found]]
+            ]  # fmt: skip
+
+        return reading(self.engine, within, Deadline(SECONDS)) if self._writes else []
+
+    def rows(self, number: int) -> list[ActionRow]:
+        """The rows of an action that are not undone. BadRequest for one that is gone, or not to be seen."""
+        rows = bulk_action_rows.c
+
+        def within(connection: Connection) -> list[ActionRow]:
+            self._check(connection, number)
+            found = select(bulk_action_rows).where(rows.action_id == number, ~rows.is_undone)
+            return [
+                ActionRow((row.entity, row.entity_id), row.name, row.before, row.after)
+                for row in connection.execute(found.order_by(rows.entity, rows.entity_id))
+            ]
+
+        return reading(self.engine, within, Deadline(SECONDS))
+
+    def mark_undone(self, number: int, keys: Collection[RowKey]) -> None:
+        """Note that these rows are as they were before, and who has seen to it."""
+
+        def within(connection: Connection) -> None:
+            self._check(connection, number)
+            values = {"undone_by": self.person.username, "undone_at": datetime.now(UTC)}
+            connection.execute(update(bulk_actions).where(bulk_actions.c.id == number).values(values))
+            for rows in _conditions(number, keys):
+                connection.execute(update(bulk_action_rows).where(*rows).values(is_undone=True))
+
+        transact(self.engine, within, Deadline(SECONDS))
+
+    @property
+    def _writes(self) -> bool:
+        return self.person.deals.writes
+
+    def _visible(self) -> tuple[Any, ...]:
+        """The condition for the actions that this person may see, and so undo."""
+        table, person = bulk_actions.c, self.person
+        ours = (table.service == self.service,)
+        if person.deals.seats is None:
+            return ours
+        own = (table.who == person.username,)
+        return ours + own + (() if person.added is None else (table.at >= person.added,))
+
+    def _check(self, connection: Connection, number: int) -> None:
+        """Forbidden for who may change no deals, BadRequest without such an action."""
+        if not self._writes:
+            raise Forbidden("You can see deals, but not change them")
+        found = select(bulk_actions.c.id).where(*self._visible(), bulk_actions.c.id == number)
+        if connection.execute(found).one_or_none() is None:
+            raise BadRequest(GONE)
+
+
+@dataclass
+class ActionRecord:
+    """One action while it runs: rows are added before they are sent, and dropped where they were not saved.
+
+    So whatever breaks off in between, what was touched is known. `number` is None until something was added.
+    """
+
+    actions: BulkActions
+    title: str
+    number: int | None = None
+
+    def add(self, rows: Sequence[ActionRow]) -> None:
+        """Store rows, in place of what was stored of the same ones; Forbidden for who may change nothing."""
+        if not rows:
+            return
+        actions = self.actions
+        if not actions.person.deals.writes:
+            raise Forbidden("You can see deals, but not change them")
+
+        def within(connection: Connection) -> int:
+            number = self.number or _begin(connection, actions, self.title)
+            for stored in _conditions(number, [row.key for row in rows]):
+                connection.execute(delete(bulk_action_rows).where(*stored))
+            connection.execute(insert(bulk_action_rows), [_values(number, row) for row in rows])
+            return number
+
+        self.number = transact(actions.engine, within, Deadline(SECONDS))
+
+    def drop(self, keys: Collection[RowKey]) -> None:
+        """Forget rows that were not changed."""
+        number = self.number
+        if number is None or not keys:
+            return
+
+        def within(connection: Connection) -> None:
+            for rows in _conditions(number, keys):
+                connection.execute(delete(bulk_action_rows).where(*rows))
+
+        transact(self.actions.engine, within, Deadline(SECONDS))
+
+
+def _begin(connection: Connection, actions: BulkActions, title: str) -> int:
+    """Store a new action, and delete those that are too old or too many; returns its number."""
+    rows = bulk_action_rows.c
+    kept, count = 0, 0
+    sizes = (
+        select(bulk_actions.c.id, bulk_actions.c.at, func.count(rows.action_id).label("size"))
+        .outerjoin(bulk_action_rows, rows.action_id == bulk_actions.c.id)
+        .group_by(bulk_actions.c.id, bulk_actions.c.at)
+        .order_by(bulk_actions.c.id.desc())
+    )
+    for one in connection.execute(sizes).all():
+        kept, count = kept + 1, count + one.size
+        if kept >= MOST_ACTIONS or count > MOST_ROWS or one.at < _oldest():
+            connection.execute(delete(bulk_action_rows).where(rows.action_id == one.id))
+            connection.execute(delete(bulk_actions).where(bulk_actions.c.id == one.id))
+    values = {
+        "service": actions.service, "title": title, "who": actions.person.username, "at": datetime.now(UTC),
+    }  # fmt: skip
+    made = connection.execute(insert(bulk_actions).values(values)).inserted_primary_key
+    return int(made[0]) if made else 0
+
+
+def _conditions(number: int, keys: Collection[RowKey]) -> Iterable[tuple[Any, ...]]:
+    """Conditions for these rows of an action, some hundred ids each."""
+    rows = bulk_action_rows.c
+    for entity in sorted({entity for entity, _ in keys}):
+        ids = [one for of, one in keys if of == entity]
+        for first in range(0, len(ids), TOGETHER):
+            some = ids[first : first + TOGETHER]
+            yield rows.action_id == number, rows.entity == entity, rows.entity_id.in_(some)
+
+
+def _values(number: int, row: ActionRow) -> dict[str, Any]:
+    entity, entity_id = row.key
+    key = {"action_id": number, "entity": entity, "entity_id": entity_id, "name": row.name}
+    return {**key, "before": sent(row.before), "after": sent(row.after), "is_undone": False}
+
+
+def _oldest() -> datetime:
+    return datetime.now(UTC) - timedelta(days=DAYS)

@@ -1,0 +1,254 @@
+"""The health of deals in the desk's database: its rows by report, how old they are, and which are stale.
+
+What health is and what it is read from is not known here: a row has a state, facts (JSON), and the basis and
+versions that it was computed for. A row is stale once one of these differs, or the moment `until` has come.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Engine, delete, func, insert, or_, select, update
+
+from lib.database import reading, transact
+from lib.deals.codec import OWN
+from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
+from lib.deals.store.nouns import NOUNS
+from lib.deals.store.scope import DealsScope
+from lib.deals.store.tables import (
+    changes,
+    deal_health,
+    demand_deals,
+    dsps,
+    health_reports,
+    seats,
+    supply_package_deals,
+    supply_packages,
+)
+from lib.deals.store.work import Work
+from lib.wire.deadline import Deadline
+
+SECONDS, TOGETHER = 30, 500
+NO_REPORT = ("", "")
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class StoredHealth:
+    """A deal's health: its state, its facts, and when it was computed; `until` is when it may change."""
+
+    state: str
+    facts: Mapping[str, Any]
+    computed_at: datetime
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class HealthReport:
+    """A report (project, slicer; NO_REPORT: what deals say themselves) and the health computed from it.
+
+    `basis` stands for its data, `last_day` is the last one of them. At `checked_at` the health of all deals
+    was current; None before the first time. `problem` is why it could not be computed since, as a sentence.
+    """
+
+    id: int
+    pair: Pair
+    basis: str
+    last_day: str
+    checked_at: datetime | None
+    problem: str
+
+
+@dataclass(frozen=True)
+class HealthBatch:
+    """Some deals with their packages, seats and DSPs by id, and the versions of each deal's parts."""
+
+    deals: tuple[DemandDeal, ...]
+    packages: Mapping[int, SupplyPackage]
+    seats: Mapping[int, Seat]
+    dsps: Mapping[int, Dsp]
+    versions: Mapping[int, Mapping[str, int]]
+
+
+class HealthStore:
+    """The stored health. Its methods raise StoreUnavailable or DeadlineExceeded without the database."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def reports(self) -> dict[Pair, HealthReport]:
+        """The reports that health was computed from."""
+
+        def within(connection: Connection) -> dict[Pair, HealthReport]:
+            return {
+                report.pair: report for report in map(_report, connection.execute(select(health_reports)))
+            }
+
+        return reading(self._engine, within, Deadline(SECONDS))
+
+    def report(self, pair: Pair, basis: str, last_day: str = "") -> HealthReport:
+        """This report with its present data; added if it is new."""
+
+        def within(connection: Connection) -> HealthReport:
+            values = {"basis": basis, "last_day": last_day}
+            changed = connection.execute(update(health_reports).where(*_is(pair)).values(values))
+            if not changed.rowcount:
+                named = {"project": pair[0], "slicer": pair[1], "problem": ""}
+                connection.execute(insert(health_reports).values(named | values))
+            return _report(connection.execute(select(health_reports).where(*_is(pair))).one())
+
+        return transact(self._engine, within, Deadline(SECONDS))
+
+    def settle(self, pair: Pair, checked_at: datetime | None, problem: str = "") -> None:
+        """Note that all is current as of then, or why that could not be computed (`checked_at` None)."""
+        values = {"problem": problem} | ({} if checked_at is None else {"checked_at": checked_at})
+
+        def within(connection: Connection) -> None:
+            connection.execute(update(health_reports).where(*_is(pair)).values(values))
+
+        transact(self._engine, within, Deadline(SECONDS))
+
+    def forget(self, pairs: Collection[Pair]) -> None:
+        """Delete what was computed from these reports: they are not there any more."""
+
+        def within(connection: Connection) -> None:
+            for pair in pairs:
+                connection.execute(delete(health_reports).where(*_is(pair)))
+
+        if pairs:
+            transact(self._engine, within, Deadline(SECONDS))
+
+    def pulse(self, now: datetime) -> tuple[int, int]:
+        """The number of the last change of any entity, and how many rows may have changed by themselves."""
+        last, due = select(func.max(changes.c.id)), select(func.count()).select_from(deal_health)
+
+        def within(connection: Connection) -> tuple[int, int]:
+            number = connection.execute(last).scalar_one() or 0
+            return number, connection.execute(due.where(deal_health.c.until <= now)).scalar_one()
+
+        return reading(self._engine, within, Deadline(SECONDS))
+
+    def stale(self, report: HealthReport, now: datetime) -> list[int]:
+        """The ids of deals without a current row for this report, the newest first."""
+        deal, health = demand_deals.c, deal_health.c
+        joined = (
+            demand_deals.join(seats, seats.c.id == deal.seat_id)
+            .join(dsps, dsps.c.id == seats.c.dsp_id)
+            .outerjoin(deal_health, (health.deal_id == deal.id) & (health.report_id == report.id))
+        )
+        differs = [health.deal_id.is_(None), health.basis != report.basis, health.until <= now]
+        differs += [health[f"{name}_version"] != version for name, version in _versions().items()]
+        asked = select(deal.id).select_from(joined).where(or_(*differs)).order_by(deal.id.desc())
+        return reading(self._engine, lambda one: list(one.execute(asked).scalars()), Deadline(SECONDS))
+
+    def batch(self, ids: Sequence[int]) -> HealthBatch:
+        """These deals, all of one moment; at most TOGETHER."""
+
+        def within(connection: Connection) -> HealthBatch:
+            work = Work.of(connection, DealsScope())
+            deals = [OWN.read(DemandDeal, body) for body in NOUNS["demand_deals"].show(work, ids)]
+            linked = sorted({one.id for deal in deals for one in deal.supply_deals if one.id})
+            packages = [OWN.read(SupplyPackage, body) for body in NOUNS["supply_deals"].show(work, linked)]
+            buyers = {deal.seat.id: deal.seat for deal in deals if deal.seat and deal.seat.id}
+            known = {seat.dsp.id: seat.dsp for seat in buyers.values() if seat.dsp and seat.dsp.id}
+            return HealthBatch(
+                tuple(deals), {one.id: one for one in packages if one.id}, buyers, known,
+                {row.id: _versions_of(row) for row in work.rows(_select_versions(ids))},
+            )  # fmt: skip
+
+        return reading(self._engine, within, Deadline(SECONDS))
+
+    def write(
+        self,
+        report: HealthReport,
+        found: Mapping[int, StoredHealth],
+        versions: Mapping[int, Mapping[str, int]],
+    ) -> None:
+        """Store the health of these deals in place of what was there; of deals removed meanwhile, none."""
+
+        def within(connection: Connection) -> None:
+            there = connection.execute(
+                select(demand_deals.c.id).where(demand_deals.c.id.in_(found))
+            ).scalars()
+            rows = [_row(report, deal, found[deal], versions[deal]) for deal in there]
+            mine = deal_health.c.report_id == report.id, deal_health.c.deal_id.in_(found)
+            connection.execute(delete(deal_health).where(*mine))
+            if rows and _is_there(connection, report):
+                connection.execute(insert(deal_health), rows)
+
+        transact(self._engine, within, Deadline(SECONDS))
+
+    def of(self, pair: Pair, ids: Collection[int]) -> dict[int, StoredHealth]:
+        """The stored health of these deals by this report: ask only for what the person may see."""
+        found = select(deal_health).join(health_reports).where(*_is(pair), deal_health.c.deal_id.in_(ids))
+
+        def within(connection: Connection) -> dict[int, StoredHealth]:
+            return {
+                row.deal_id: StoredHealth(row.state, row.facts, row.computed_at, row.until)
+                for row in connection.execute(found)
+            }
+
+        return reading(self._engine, within, Deadline(SECONDS)) if ids else {}
+
+    def counts(self, pair: Pair) -> tuple[int, int, int]:
+        """How many deals have a row for the present data, how many have one, and how many there are."""
+        current = func.count().filter(deal_health.c.basis == health_reports.c.basis)
+        asked = select(current, func.count()).select_from(deal_health.join(health_reports)).where(*_is(pair))
+        everything = select(func.count()).select_from(demand_deals)
+
+        def within(connection: Connection) -> tuple[int, int, int]:
+            done, stored = connection.execute(asked).one()
+            return done, stored, connection.execute(everything).scalar_one()
+
+        return reading(self._engine, within, Deadline(SECONDS))
+
+
+def _is(pair: Pair) -> tuple[Any, ...]:
+    return health_reports.c.project == pair[0], health_reports.c.slicer == pair[1]
+
+
+def _is_there(connection: Connection, report: HealthReport) -> bool:
+    asked = select(health_reports.c.id).where(health_reports.c.id == report.id)
+    return connection.execute(asked).one_or_none() is not None
+
+
+def _report(row: Any) -> HealthReport:
+    return HealthReport(
+        row.id, (row.project, row.slicer), row.basis, row.last_day, row.checked_at, row.problem
+    )
+
+
+def _versions() -> dict[str, Any]:
+    """The columns with the versions of a deal's parts; every change of links is one of the deal."""
+    linked = (
+        select(func.coalesce(func.sum(supply_packages.c.version), 0))
+        .join(supply_package_deals, supply_package_deals.c.supply_package_id == supply_packages.c.id)
+        .where(supply_package_deals.c.demand_deal_id == demand_deals.c.id)
+        .correlate(demand_deals)
+        .scalar_subquery()
+    )
+    return {
+        "deal": demand_deals.c.version,
+        "packages": linked,
+        "seat": seats.c.version,
+        "dsp": dsps.c.version,
+    }
+
+
+def _select_versions(ids: Collection[int]) -> Any:
+    named = [version.label(name) for name, version in _versions().items()]
+    joined = demand_deals.join(seats, seats.c.id == demand_deals.c.seat_id).join(dsps)
+    return select(demand_deals.c.id, *named).select_from(joined).where(demand_deals.c.id.in_(ids))
+
+
+def _versions_of(row: Any) -> dict[str, int]:
+    return {name: int(getattr(row, name)) for name in ("deal", "packages", "seat", "dsp")}
+
+
+def _row(report: HealthReport, deal: int, found: StoredHealth, versions: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "report_id": report.id, "deal_id": deal, "basis": report.basis, "state": found.state,
+        "facts": found.facts, "computed_at": found.computed_at, "until": found.until,
+        **{f"{name}_version": version for name, version in versions.items()},
+    }  # fmt: skip

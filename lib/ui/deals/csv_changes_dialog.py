@@ -1,0 +1,167 @@
+"""The dialog that changes existing deals by a CSV: the file, its faults or a preview, and the result."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from lib.ui.deals import csv_text, planned_steps, undo
+from lib.ui.deals.csv_changes import CHANGES, DEALS, LARGEST, MOST, SUPPLY, CsvChangeJob
+from lib.ui.deals.csv_text import CsvFault
+from lib.ui.deals.planned_steps import became, note
+from lib.ui.deals.several_change import Effect
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.frame.straight import straightened
+from lib.ui.supply import facts, permission, prices
+from lib.ui.typed import text_file
+
+OPEN, FILE, CONFIRMED = "deals_csv_changes", "deals_csv_changes_file", "deals_csv_changes_meant_{}"
+TITLE = "Change deals by CSV"
+WHAT = """Each line changes a deal that exists.
+
+- **Deal id**, like TR-7K2Q-9FXA-4M1D
+- Optional: **Price**, with a decimal point · **Status**: active or paused · **Start** and **End** of its
+  package, like 2026-11-30 or 2026-11-30 09:00; *none* removes the end
+
+An empty cell keeps what is there. Nothing is saved unless every line is right."""
+
+
+@dataclass
+class CsvChanges:
+    """The dialog's contents: the file's name, the changes it asks for, and its faults."""
+
+    name: str = ""
+    job: CsvChangeJob | None = None
+    faults: tuple[CsvFault, ...] = ()
+    problem: str = ""
+
+
+def draw(here: Here, entity: str) -> None:
+    """Draw the button for who may change deals, and the dialog while it is open."""
+    does = permission.of(here)
+    if entity != DEALS or does.why_not(DEALS, "change") or not does.is_own:
+        return
+    st.button(
+        "Change by CSV", icon=":material/edit_note:", type="tertiary", key=f"{OPEN}_open", on_click=_open,
+        help=f"Prices, status and dates of up to {MOST:,} deals",
+    )  # fmt: skip
+    if (changes := st.session_state.get(OPEN)) is not None:
+        st.dialog(TITLE, width="large", on_dismiss=_close)(_dialog)(here, changes)
+
+
+def _open() -> None:
+    """Open the dialog. A callback."""
+    st.session_state[OPEN] = CsvChanges()
+
+
+def _close() -> None:
+    """Close the dialog; what was not sent stays as it is. A callback."""
+    st.session_state.pop(OPEN, None)
+
+
+def _dialog(here: Here, changes: CsvChanges) -> None:
+    job = changes.job
+    with st.empty().container():
+        if job is not None and job.phase in ("reading", "writing"):
+            planned_steps.run(here, job, lambda: None)
+        elif job is not None and job.phase == "done":
+            _result(here, job)
+        else:
+            _form(here, changes)
+            if job is not None and not job.faults:
+                _preview(here, job)
+
+
+def _form(here: Here, changes: CsvChanges) -> None:
+    """Draw what the file must be, and what is wrong with the one that was chosen."""
+    st.markdown(WHAT)
+    st.caption(f"UTF-8; commas, semicolons or tabs; at most {MOST:,} lines.")
+    text_file.draw(FILE, "CSV file", ".csv,text/csv", LARGEST, lambda: take(here, changes))
+    st.download_button(
+        "Template", csv_text.template(CHANGES), "deal-changes.csv", "text/csv", icon=":material/download:",
+        type="tertiary", key=f"{OPEN}_template", on_click="ignore",
+    )  # fmt: skip
+    if changes.problem:
+        st.error(plain(changes.problem), icon=":material/error:")
+    faults = [*changes.faults, *(changes.job.faults if changes.job is not None else ())]
+    if faults:
+        count = f"{planned_steps.number(len(faults))} fault{'' if len(faults) == 1 else 's'}"
+        st.error(f"{count} in {plain(changes.name)}. Nothing was changed.", icon=":material/error:")
+        table = {"Line": [one.line for one in faults], "Fault": [one.text for one in faults]}
+        st.dataframe(straightened(table), hide_index=True, alt="The faults, each with its line")
+
+
+def take(here: Here, changes: CsvChanges) -> None:
+    """Read the file that was chosen. A callback."""
+    chosen = text_file.taken(st.session_state.get(FILE), LARGEST)
+    if chosen is not None:
+        changes.name, changes.job, changes.faults, changes.problem = chosen.name, None, (), chosen.problem
+        if not chosen.problem:
+            check(here, changes, chosen.text)
+
+
+def check(here: Here, changes: CsvChanges, text: str) -> None:
+    """Find out what the text asks for: its deals are read next, unless its lines can't be."""
+    table = csv_text.read(text, CHANGES)
+    changes.faults = table.faults
+    if not table.faults:
+        record = here.clients.bulk_actions.record("Changed by CSV")
+        job = CsvChangeJob(
+            record=record, lines=table.rows, no_dates=permission.of(here).why_not(SUPPLY, "change")
+        )
+        job.phase, changes.job = "reading", job
+
+
+def _preview(here: Here, job: CsvChangeJob) -> None:
+    changes = [one for one in job.effects if one.is_change]
+    named = planned_steps.changes(changes)
+    planned_steps.summary(job, named)
+    refused = [one for one in job.effects if one.refused]
+    if changes or refused:
+        planned_steps.table(_table(here, [*refused, *changes], job), "What changes, before and after")
+    planned_steps.others(changes)
+    doubts = ", ".join(sorted({one.doubt for one in changes if one.doubt}))
+    is_sure = not doubts or st.checkbox(
+        f"Confirm {plain(doubts)} ({plain(prices.of(here).terms)})", key=CONFIRMED.format(doubts)
+    )
+    st.button(
+        f"Save {named}".strip(), type="primary", key=f"{OPEN}_save",
+        disabled=not changes or bool(refused) or not is_sure, on_click=job.start,
+    )  # fmt: skip
+
+
+def _result(here: Here, job: CsvChangeJob) -> None:
+    saved = planned_steps.changes([one.effect for one in job.outcomes if not one.reason])
+    planned_steps.verdict(job, f"{saved} saved" if saved else "Nothing saved")
+    changes = [one for one in job.effects if one.is_change]
+    planned_steps.table(_table(here, changes, job), "The result of each change")
+    with st.container(horizontal=True):
+        if st.button("Close", key=f"{OPEN}_close"):
+            _close()
+            st.rerun()
+        if saved:
+            undo.offer(job.record, _close)
+
+
+def _table(here: Here, effects: list[Effect], job: CsvChangeJob) -> dict[str, list[str]]:
+    """A row per entity with the cells that change, before → after."""
+    names = [
+        name
+        for name in ("price", "is_active", "start_date", "end_date")
+        if any(name in e.after for e in effects)
+    ]
+    results, money = planned_steps.results(job), prices.of(here)
+    columns = {"Name": [one.name for one in effects]}
+    if results or job.phase == "done":
+        columns["Result"] = [became(one, results) for one in effects]
+    for name in names:
+        columns[facts.title(name, money)] = [_cell(one, name) for one in effects]
+    columns[planned_steps.NOTE] = [note(one, results) for one in effects]
+    return columns
+
+
+def _cell(effect: Effect, name: str) -> str:
+    """`2.50 → 2.75`; nothing where it stays."""
+    if name not in effect.after:
+        return ""
+    return f"{facts.value(name, effect.before[name])} → {facts.value(name, effect.after[name])}"

@@ -1,0 +1,211 @@
+"""The dialog that undoes actions on several: the latest ones, what goes back and what stays, progress."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from lib.deals.bulk_actions import ActionRecord, BulkAction
+from lib.ui.deals import planned_steps, view
+from lib.ui.deals.planned_steps import counted, number
+from lib.ui.deals.several_change import Effect
+from lib.ui.deals.undo_job import UndoJob
+from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
+from lib.ui.supply import catalogue, facts, permission
+from lib.ui.supply.rows import KINDS
+from lib.wire.errors import TrancheError
+
+OPEN, FIRST = "deals_undo", 10
+
+
+@dataclass
+class UndoView:
+    """The dialog's contents: the undo that was chosen, or the action whose undo is to begin, or the list."""
+
+    job: UndoJob | None = None
+    begins: int | None = None
+    is_whole: bool = False
+
+
+def draw(here: Here) -> None:
+    """Draw the button for who may change packages or deals."""
+    does = permission.of(here)
+    if all(does.why_not(entity, "change") for entity in KINDS):
+        return
+    st.button(
+        "Undo", icon=":material/undo:", type="tertiary", key="deals_undo_open", on_click=_open,
+        help="Put back what was changed for several",
+    )  # fmt: skip
+
+
+def offer(record: ActionRecord, close: Callable[[], None]) -> None:
+    """Draw the button that undoes what was just done, if anything was; `close` closes the dialog it is in."""
+    if record.number is not None and st.button("Undo", icon=":material/undo:", key="undo_last"):
+        close()
+        st.session_state[OPEN] = UndoView(begins=record.number)
+        st.rerun()
+
+
+def shown(here: Here) -> None:
+    """Draw the dialog, if it is open."""
+    if (held := st.session_state.get(OPEN)) is not None:
+        st.dialog("Undo", width="large", icon=":material/undo:", on_dismiss=_close)(_dialog)(here, held)
+
+
+def leave() -> None:
+    """Close the dialog, if it is open: another screen was opened."""
+    if OPEN in st.session_state:
+        _close()
+
+
+def _open() -> None:
+    """Open the list. A callback."""
+    st.session_state[OPEN] = UndoView()
+
+
+def _close() -> None:
+    """Close it; what was not put back yet can be undone later. A callback."""
+    held: UndoView | None = st.session_state.pop(OPEN, None)
+    if held is not None and held.job is not None and held.job.outcomes:
+        _done()
+
+
+def _done() -> None:
+    view.choose_none()
+    catalogue.forget()
+
+
+def _dialog(here: Here, held: UndoView) -> None:
+    with st.empty().container():
+        if held.begins is not None or held.job is None:
+            _listed(here, held)
+        elif held.job.phase in ("reading", "writing"):
+            planned_steps.run(here, held.job, _done)
+        elif held.job.phase == "preview":
+            _preview(held, held.job)
+        else:
+            _result(held, held.job)
+
+
+def _listed(here: Here, held: UndoView) -> None:
+    """Draw the actions, latest first; begin the undo that is wanted, if any."""
+    try:
+        found = here.clients.bulk_actions.recent()
+        wanted = next((one for one in found if one.number == held.begins), None)
+        held.begins = None
+        if wanted is not None:
+            held.job = UndoJob.of(here.clients.bulk_actions, wanted)
+            st.rerun()
+    except TrancheError as error:
+        st.error(f"{plain(error.reason.rstrip('.'))}. Nothing was changed.", icon=":material/error:")
+        return
+    if not found:
+        st.info("There were no bulk changes in the last 30 days.", icon=":material/info:")
+        return
+    does = permission.of(here)
+    for one in found if held.is_whole else found[:FIRST]:
+        why_not = next(filter(None, (does.why_not(entity, "change") for entity in one.counts)), "")
+        _line(held, one, why_not)
+    if len(found) > FIRST and not held.is_whole:
+        st.button(
+            f"Show all {number(len(found))}",
+            type="tertiary",
+            key="undo_all",
+            on_click=_show_all,
+            args=(held,),
+        )
+
+
+def _line(held: UndoView, action: BulkAction, why_not: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(gap=None):
+            st.markdown(f"**{plain(action.title)}** {_counts(action)}")
+            st.caption(plain(f"{action.who}, {facts.moment(action.at)}{_state(action)}"))
+        if action.count:
+            st.button(
+                "Undo", key=f"undo_{action.number}", on_click=_begin, args=(held, action.number),
+                disabled=bool(why_not), help=plain(why_not) or None,
+            )  # fmt: skip
+
+
+def _state(action: BulkAction) -> str:
+    if action.undone_by is None:
+        return ""
+    stays = f", {number(action.count)} not put back" if action.count else ""
+    return f" · undone by {action.undone_by}, {facts.moment(action.undone_at)}{stays}"
+
+
+def _preview(held: UndoView, job: UndoJob) -> None:
+    back = [one for one in job.effects if one.is_change]
+    stays = [one for one in job.effects if one.refused]
+    same = len(job.effects) - len(back) - len(stays)
+    said = f"**{planned_steps.changes(back)}** will be put back." if back else "**Nothing** to put back."
+    said += f" {number(same)} as before already." if same else ""
+    st.markdown(
+        f"{plain(job.action.title)} by {plain(job.action.who)}, {facts.moment(job.action.at)}. {said}"
+    )
+    if stays:
+        st.markdown(f"**{number(len(stays))} stay{'s' if len(stays) == 1 else ''} as now**")
+        _table(stays, {one.key: one.refused for one in stays}, "Why", "What stays as it is now")
+    if back:
+        st.markdown(f"**{number(len(back))} put back**")
+        _table(back, {one.key: _way(one) for one in back}, "Change", "What is put back")
+    with st.container(horizontal=True):
+        st.button(
+            f"Put back {planned_steps.changes(back)}".strip(), type="primary", key="undo_start",
+            disabled=not back, on_click=job.start,
+        )  # fmt: skip
+        st.button("Back", key="undo_back", on_click=_back, args=(held,))
+
+
+def _table(effects: list[Effect], texts: dict[tuple[str, int], str], column: str, alt: str) -> None:
+    planned_steps.table(
+        {"Name": [one.name for one in effects], column: [texts[one.key] for one in effects]}, alt
+    )
+
+
+def _way(effect: Effect) -> str:
+    """`Price: 2.75 → 2.50`."""
+    return "; ".join(
+        f"{facts.title(name)}: {facts.value(name, effect.before[name])} → {facts.value(name, value)}"
+        for name, value in effect.after.items()
+    )
+
+
+def _result(held: UndoView, job: UndoJob) -> None:
+    saved = planned_steps.changes([one.effect for one in job.outcomes if not one.reason])
+    stays = [*job.failed, *job.left]
+    said = f"{saved} put back" if saved else "Nothing put back"
+    if stays:
+        left = f" {number(len(job.left))} not sent: another undo goes on there." if job.left else ""
+        st.warning(f"{said}, {number(len(stays))} not.{left}", icon=":material/info:")
+    else:
+        st.success(f"{said}.", icon=":material/check_circle:")
+    with st.container(horizontal=True):
+        if st.button("Close", key="undo_close"):
+            _close()
+            st.rerun()
+        st.button("Back", key="undo_back", on_click=_back, args=(held,))
+    if job.failed:
+        texts = {one.effect.key: one.reason for one in job.failed}
+        _table([one.effect for one in job.failed], texts, "Why", "What was not put back")
+
+
+def _begin(held: UndoView, action: int) -> None:
+    """Begin the undo of this action. A callback."""
+    held.begins = action
+
+
+def _back(held: UndoView) -> None:
+    """Back to the list. A callback."""
+    held.job = None
+
+
+def _show_all(held: UndoView) -> None:
+    """Show all actions. A callback."""
+    held.is_whole = True
+
+
+def _counts(action: BulkAction) -> str:
+    return " and ".join(counted(entity, count) for entity, count in action.counts.items())

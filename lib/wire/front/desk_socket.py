@@ -1,0 +1,207 @@
+"""The desk's WebSocket: what it receives is checked and paced before Streamlit sees it.
+
+Streamlit keeps a session for each WebSocket and runs the script for each message, for whoever connects. So
+here a handshake is answered without Streamlit, which gets to know of a socket with its first message, when
+the turn of its run has come. People who are signed in have limits that they don't notice; a visitor may do
+what the sign-in page does.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lib.wire.front.desk_routes import POLICY_VIOLATION
+from lib.wire.front.open_sockets import HEADER, TOO_MANY_REQUESTS, OpenSocket, OpenSockets
+from lib.wire.front.punctual import RESIZE
+from lib.wire.front.socket_messages import RERUN, Messages, PolicyViolation, Protocol, superseded
+from lib.wire.front.socket_pace import (
+    PERSON_MESSAGES,
+    PERSON_MESSAGES_PER_ADDRESS,
+    VISITOR_MESSAGES,
+    VISITOR_MESSAGES_PER_ADDRESS,
+    Limiter,
+    RunQueue,
+)
+from lib.wire.network import client_network
+
+TRY_LATER, NO_CODE = 1013, 1005
+RETRY_SECONDS = 30
+MOST_WAITING, LONGEST_WAIT = 16, 2.0
+SIGN_IN_THREADS = 4
+PROTOCOLS = "sec-websocket-protocol"
+FULL = {
+    TOO_MANY_REQUESTS: "Too many pages without a sign-in are open at this address; close some of them",
+    503: "Too many pages without a sign-in are open; try again later",
+}
+log = logging.getLogger(__name__)
+
+
+class DeskSocket:
+    """ASGI middleware around the desk's WebSocket; HTTP passes.
+
+    `has_session` says, from the handshake's `Cookie` header, whether it belongs to somebody signed in; it may
+    read a database. `visitors` is how many sockets may be open without a sign-in.
+    """
+
+    def __init__(
+        self, app: ASGIApp, protocol: Protocol, has_session: Callable[[str], bool], visitors: int
+    ) -> None:
+        self._app, self._protocol, self._has_session = app, protocol, has_session
+        self._threads = ThreadPoolExecutor(SIGN_IN_THREADS, "sign-in")
+        self._open, self.runs = OpenSockets(visitors), RunQueue()
+        self._visitor_limiter = Limiter(VISITOR_MESSAGES, VISITOR_MESSAGES_PER_ADDRESS)
+        self._person_limiter = Limiter(PERSON_MESSAGES, PERSON_MESSAGES_PER_ADDRESS)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, WebSocket or lifespan."""
+        if scope["type"] != "websocket":
+            await self._app(scope, receive, send)
+            return
+        await receive()  # websocket.connect
+        cookie, is_signed_in = Headers(scope=scope).get("cookie", ""), False
+        if cookie:
+            loop = asyncio.get_running_loop()
+            is_signed_in = await loop.run_in_executor(self._threads, self._has_session, cookie)
+        connection = _Connection(self, scope, receive, send, is_signed_in=is_signed_in)
+        if status := self._open.add(connection.socket):
+            answer = PlainTextResponse(FULL[status], status, {"Retry-After": str(RETRY_SECONDS)})
+            await answer(scope, receive, send)
+            return
+        try:
+            await connection.serve(self._app, _known(scope, connection.socket))
+        finally:
+            self._open.remove(connection.socket)
+            self.runs.leave(connection.socket)
+
+    def messages(self) -> Messages:
+        """The messages of a new socket."""
+        return Messages(self._protocol)
+
+    async def pace(self, socket: OpenSocket) -> None:
+        """Wait until the next message of this socket may pass; PolicyViolation if that is too long."""
+        limiter = self._person_limiter if socket.is_signed_in else self._visitor_limiter
+        now = asyncio.get_running_loop().time()
+        if limiter.wait(socket, now) > LONGEST_WAIT:
+            raise PolicyViolation("too many messages")
+        if wait := limiter.take(socket, now):
+            await asyncio.sleep(wait)
+
+
+class _Connection:
+    """One WebSocket: a task reads it, so that a message that waits for its turn can be superseded."""
+
+    def __init__(
+        self, desk: DeskSocket, scope: Scope, receive: Receive, send: Send, *, is_signed_in: bool
+    ) -> None:
+        self._desk, self._receive, self._send = desk, receive, send
+        self._loop = asyncio.get_running_loop()
+        self._subprotocol = next(iter(scope["subprotocols"]), "") or None
+        resize = (scope.get("extensions") or {}).get(RESIZE, lambda size: None)
+        address = client_network(scope["client"][0] if scope["client"] else "")
+        self.socket = OpenSocket(address, self._make_room, resize, is_signed_in=is_signed_in)
+        self._messages, self._waiting = desk.messages(), deque[Any]()
+        self._arrived, self._has_room = asyncio.Event(), asyncio.Event()
+        self._end: Message | None = None
+
+    async def serve(self, app: ASGIApp, scope: Scope) -> None:
+        """Accept the handshake; Streamlit serves the socket from its first message on."""
+        await self._send({"type": "websocket.accept", "subprotocol": self._subprotocol})
+        reading = asyncio.create_task(self._read())
+        try:
+            first = await self._next()
+            if self._end is None:
+                begun = iter(({"type": "websocket.connect"}, first))
+
+                async def receive() -> Message:
+                    return next(begun, None) or await self._next()
+
+                await app(scope, receive, self.send)
+        finally:
+            reading.cancel()
+
+    async def send(self, message: Message) -> None:
+        """A message of Streamlit's to the browser. OSError once the socket is closed, as a server has it."""
+        if message["type"] == "websocket.accept":
+            return
+        if self._end is not None:
+            raise OSError("The socket is closed")
+        if message["type"] == "websocket.send" and self._messages.note_sent(
+            message["bytes"], is_signed_in=self.socket.is_signed_in
+        ):
+            self._desk.runs.end(self.socket)
+        await self._send(message)
+
+    async def _next(self) -> Message:
+        """The next message whose turn has come, or the end."""
+        await self._arrived.wait()
+        if self._end is None and self._waiting[0].WhichOneof("type") == RERUN:
+            await self._desk.runs.begin(self.socket)
+        if self._end is not None:
+            return self._end
+        message = self._waiting.popleft()
+        self._has_room.set()
+        if not self._waiting:
+            self._arrived.clear()
+        return {"type": "websocket.receive", "bytes": message.SerializeToString()}
+
+    async def _read(self) -> None:
+        try:
+            while (message := await self._receive())["type"] != "websocket.disconnect":
+                await self._desk.pace(self.socket)
+                data, is_signed_in = message.get("bytes"), self.socket.is_signed_in
+                found = self._messages.received(data, is_signed_in=is_signed_in)
+                if found is not None:
+                    await self._put(found)
+        except PolicyViolation as refused:
+            await self.close(POLICY_VIOLATION, str(refused))
+        finally:
+            self._over({"type": "websocket.disconnect", "code": NO_CODE})
+
+    async def _put(self, message: Any) -> None:
+        if self._waiting and superseded(self._waiting[-1], message):
+            self._waiting[-1] = message
+        else:
+            while len(self._waiting) >= MOST_WAITING:
+                self._has_room.clear()
+                await self._has_room.wait()
+            self._waiting.append(message)
+        self._arrived.set()
+
+    async def close(self, code: int, reason: str) -> None:
+        """Close the socket, unless it is closed."""
+        if self._end is None:
+            log.info("A WebSocket from %s was closed: %s", self.socket.address, reason)
+            self._over({"type": "websocket.disconnect", "code": code})
+            with suppress(OSError):  # the browser was quicker
+                await self._send({"type": "websocket.close", "code": code, "reason": reason})
+
+    def _make_room(self) -> None:
+        self._closing = self._loop.create_task(
+            self.close(TRY_LATER, "too many pages without a sign-in are open")
+        )
+
+    def _over(self, end: Message) -> None:
+        if self._end is None:
+            self._end = end
+            self._arrived.set()
+            self._desk.runs.leave(self.socket)
+
+
+def _known(scope: Scope, socket: OpenSocket) -> Scope:
+    """The handshake with the socket's own header, and without a session to resume if nobody is signed in.
+
+    Streamlit hands a session to whoever names it.
+    """
+    headers = MutableHeaders(raw=[one for one in scope["headers"] if one[0] != HEADER.encode()])
+    headers.append(HEADER, socket.id)
+    if not socket.is_signed_in and PROTOCOLS in headers:
+        headers[PROTOCOLS] = ",".join(headers[PROTOCOLS].split(",")[:2])
+    return {**scope, "headers": headers.raw}

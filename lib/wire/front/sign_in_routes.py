@@ -1,0 +1,187 @@
+"""The routes at which the server sets and deletes the cookies of a sign-in, and who may read media files.
+
+The sign-in itself happens in a page, over its WebSocket, which can set no cookie. So the page gets a code and
+sends it here; the answer has the cookies, which no script can read (RFC 6265, HttpOnly and SameSite).
+"""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import Protocol, TypeVar
+from urllib.parse import urlsplit
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lib.wire.errors import TrancheError
+from lib.wire.front.desk_routes import LOGOUT
+from lib.wire.front.origin import is_from_own_page
+from lib.wire.problems import problem
+
+SESSION, MEDIA, HOST_CONFIG = "/auth/session", "/media/", "/_stcore/host-config"
+IDENTITY = "_streamlit_user"
+LONGEST_CODE = 2000
+BROWSER_HEADER = "x-tranche-browser"
+Answer = TypeVar("Answer")
+ToSet = Mapping[str, tuple[str, float]]
+"""Cookies to set: name → value, and the seconds that the browser keeps it."""
+
+
+class SignInCookies(Protocol):
+    """What the cookies of a sign-in are; each takes the `Cookie` header of a request."""
+
+    def new_browser(self, header: str) -> ToSet:
+        """The cookie of a browser that has none."""
+
+    def browser_number(self, header: str) -> str:
+        """The number of the browser; empty without its cookie."""
+
+    def exchange(self, header: str, code: str) -> ToSet | None:
+        """The cookies for a code; None for one that is worth nothing."""
+
+    def forget(self, header: str) -> ToSet:
+        """The cookies to delete after a sign-out."""
+
+
+class SignInRoutes:
+    """ASGI middleware: `POST /auth/session` sets the session cookie, `POST /auth/logout` deletes it.
+
+    Both are for the desk's own pages. A browser gets its own cookie with what Streamlit's client asks for
+    before each WebSocket. `may_read(file, cookies)` says who gets a file of `/media/`; for others it is not
+    there. `origins` are the addresses of the desk besides the host that is asked.
+
+    Streamlit resumes a session for whoever knows its identifier, which scripts can read, and has the same
+    user headers. So a handshake names its browser in `BROWSER_HEADER` (`server.trustedUserHeaders`).
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        cookies: SignInCookies,
+        may_read: Callable[[str, str], bool],
+        origins: Collection[str] = (),
+    ) -> None:
+        self._app, self._cookies, self._may_read, self._origins = app, cookies, may_read, origins
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, WebSocket or lifespan."""
+        path = scope["path"] if scope["type"] == "http" else ""
+        if scope["type"] == "websocket":
+            await self._app(self._with_browser(scope), receive, send)
+        elif path in (SESSION, LOGOUT):
+            answer = await _answered(path, self._changed(Request(scope, receive)))
+            await answer(scope, receive, send)
+        elif path == HOST_CONFIG:
+            new = self._cookies.new_browser(_cookie(scope))
+            await self._app(scope, receive, self._setting(scope, new, send))
+        elif path.startswith(MEDIA):
+            refusal = await _answered(path, self._media_refusal(scope))
+            await (refusal or self._app)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    def _with_browser(self, scope: Scope) -> Scope:
+        """The handshake with the browser's number in a header of ours, whatever it brought there."""
+        named = {**scope, "headers": [*scope["headers"]]}
+        MutableHeaders(scope=named)[BROWSER_HEADER] = self._cookies.browser_number(_cookie(scope))
+        return named
+
+    async def _media_refusal(self, scope: Scope) -> Response | None:
+        file = scope["path"].removeprefix(MEDIA).partition(".")[0]
+        if await run_in_threadpool(self._may_read, file, _cookie(scope)):
+            return None
+        return PlainTextResponse("There is nothing here", 404)
+
+    async def _changed(self, request: Request) -> Response:
+        if request.method != "POST":
+            return PlainTextResponse("Send a POST from a page of the desk", 405, {"Allow": "POST"})
+        if not is_from_own_page(request.headers, self._origins):
+            return PlainTextResponse("Only a page of the desk may send this", 403)
+        header = _cookie(request.scope)
+        if request.scope["path"] == SESSION:
+            code = await _text(request)
+            found = await run_in_threadpool(self._cookies.exchange, header, code)
+            if found is None:
+                return PlainTextResponse("This code is not valid (any more) in this browser", 403)
+            answer = Response(status_code=204)
+        else:
+            found = self._cookies.forget(header)
+            answer = await self._company_sign_out(request)
+        for text in self._lines(request.scope, found):
+            answer.headers.append("set-cookie", text)
+        answer.headers["Cache-Control"] = "no-store"
+        return answer
+
+    async def _company_sign_out(self, request: Request) -> Response:
+        """What Streamlit answers to the sign-out of a company account, as a place for the page to go to.
+
+        Its redirect would be followed by a form, to which the content policy closes other sites.
+        """
+        if IDENTITY not in request.cookies:
+            return JSONResponse({"location": None})
+        start: Message = {}
+
+        async def read(message: Message) -> None:
+            start.update(message if message["type"] == "http.response.start" else {})
+
+        await self._app({**request.scope, "method": "GET"}, request.receive, read)
+        headers = Headers(raw=start["headers"])
+        answer = JSONResponse({"location": headers.get("location")})
+        for text in headers.getlist("set-cookie"):
+            answer.headers.append("set-cookie", text)
+        return answer
+
+    def _setting(self, scope: Scope, found: ToSet, send: Send) -> Send:
+        async def setting(message: Message) -> None:
+            if found and message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers["Cache-Control"] = "no-store"
+                for text in self._lines(scope, found):
+                    headers.append("set-cookie", text)
+            await send(message)
+
+        return setting
+
+    def _lines(self, scope: Scope, found: ToSet) -> list[str]:
+        attributes = "Path=/; HttpOnly; SameSite=Strict"
+        if is_https(scope, self._origins):
+            attributes += "; Secure"
+        return [
+            f"{name}={value}; Max-Age={int(seconds)}; {attributes}"
+            for name, (value, seconds) in found.items()
+        ]
+
+
+def is_https(scope: Scope, origins: Collection[str]) -> bool:
+    """Whether the browser speaks TLS: to this server, or to a proxy in front of it.
+
+    As the scheme says (a trusted proxy names it), the origin of its own page, or the desk's address with
+    this host.
+    """
+    headers = Headers(scope=scope)
+    if scope["scheme"] == "https" or headers.get("origin", "").startswith("https://"):
+        return True
+    return any(one.startswith("https://") and urlsplit(one).netloc == headers.get("host") for one in origins)
+
+
+def _cookie(scope: Scope) -> str:
+    return "; ".join(Headers(scope=scope).getlist("cookie"))
+
+
+async def _answered(path: str, answer: Awaitable[Answer]) -> Answer | Response:
+    """The answer, or that of a database that is away."""
+    try:
+        return await answer
+    except TrancheError as error:
+        return problem(path, error)
+
+
+async def _text(request: Request) -> str:
+    """The body as text, as far as a code can be long."""
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > LONGEST_CODE:
+            return ""
+    return body.decode("latin-1")

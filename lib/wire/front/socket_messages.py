@@ -1,0 +1,124 @@
+"""Which of Streamlit's messages a WebSocket of the desk passes on, and what of a visitor's.
+
+Streamlit trusts its browsers: `load_git_info` runs git, `clear_cache` empties the caches of everybody,
+`install_skills` writes files, and what a rerun says of widgets is kept whether they were ever drawn or not.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+RERUN, STOP, OPERATION = "rerun_script", "stop_script", "backend_operation_request"
+PERSON_TYPES, VISITOR_TYPES = (RERUN, STOP, OPERATION), (RERUN, STOP)
+OPERATIONS = ("deferred_file",)  # the file of a download button, made on its click
+WIDGETS = ("$$ID-", "$$STREAMLIT_INTERNAL_KEY_$$ID-")  # a widget; what a component sends once, as a file
+VALUES = {"text_input": "string_value", "button": "trigger_value"}
+TRIGGERS = ("trigger_value", "string_trigger_value", "json_trigger_value", "chat_input_value")
+LONGEST_QUERY, LARGEST_WIDGET, LONGEST_TEXT = 20_000, 2_000, 500
+EARLY = 2  # FINISHED_EARLY_FOR_RERUN: the same run goes on
+LARGEST_END = 2_000
+
+
+class PolicyViolation(Exception):
+    """A message for which the socket is closed; its text is the reason."""
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """Streamlit's messages as they are parsed: from the browser, and from the server."""
+
+    from_browser: Callable[[bytes], Any]
+    from_server: Callable[[bytes], Any]
+
+
+@dataclass
+class Messages:
+    """The messages of one socket. `drawn_values` are the widgets that the sign-in page has drawn."""
+
+    protocol: Protocol
+    drawn_values: dict[str, str] = field(default_factory=dict)
+
+    def received(self, data: bytes | None, *, is_signed_in: bool) -> Any:
+        """The message in these bytes, reduced to what may pass, or None. Raises PolicyViolation."""
+        if data is None:
+            raise PolicyViolation("a text message")
+        try:
+            message = self.protocol.from_browser(data)
+        except Exception as error:  # protobuf's DecodeError, whichever implementation it has
+            raise PolicyViolation("a message that can't be parsed") from error
+        kind = message.WhichOneof("type")
+        if kind not in (PERSON_TYPES if is_signed_in else VISITOR_TYPES):
+            raise PolicyViolation(f"the message {kind}" if kind else "a message without a type")
+        if kind == OPERATION and message.backend_operation_request.WhichOneof("payload") not in OPERATIONS:
+            raise PolicyViolation("an operation that no screen needs")
+        if kind != RERUN:
+            return message
+        state = message.rerun_script
+        accepts = _is_widget if is_signed_in else self._is_drawn
+        widgets = [one for one in state.widget_states.widgets if accepts(one)]
+        if len(widgets) < len(state.widget_states.widgets):
+            del state.widget_states.widgets[:]
+            state.widget_states.widgets.extend(widgets)
+        return message if is_signed_in else self._reduced(message)
+
+    def note_sent(self, data: bytes, *, is_signed_in: bool) -> bool:
+        """Note the widgets that a message to a visitor draws; returns whether it says that a run is over."""
+        if is_signed_in and len(data) > LARGEST_END:
+            return False
+        message = self.protocol.from_server(data)
+        kind = message.WhichOneof("type")
+        if kind == "delta" and not is_signed_in:
+            element = message.delta.new_element
+            name = element.WhichOneof("type")
+            if value := VALUES.get(name or ""):
+                self.drawn_values[getattr(element, name).id] = value
+        return kind == "script_finished" and int(message.script_finished) != EARLY
+
+    def _reduced(self, message: Any) -> Any:
+        """A visitor's rerun with no more than the sign-in page can send. None for one of a part of the page.
+
+        The sign-in page has no parts that run alone.
+        """
+        state = message.rerun_script
+        if state.fragment_id:
+            return None
+        message.DiscardUnknownFields()
+        del state.cached_message_hashes[:]
+        if len(state.query_string) > LONGEST_QUERY:
+            state.query_string = ""
+        if max(len(state.page_script_hash), len(state.page_name)) > LONGEST_TEXT:
+            state.page_script_hash = state.page_name = ""
+        if state.context_info.ByteSize() > LARGEST_WIDGET:
+            state.ClearField("context_info")
+        return message
+
+    def _is_drawn(self, widget: Any) -> bool:
+        is_small: bool = widget.ByteSize() <= LARGEST_WIDGET
+        return is_small and self.drawn_values.get(widget.id, "") == widget.WhichOneof("value")
+
+
+def _is_widget(widget: Any) -> bool:
+    """Whether Streamlit has made this identifier: any other would be a name in the session's own state."""
+    is_made: bool = widget.id.startswith(WIDGETS)
+    return is_made
+
+
+def superseded(earlier: Any, later: Any) -> bool:
+    """Whether a run for the later message makes one for the earlier needless. The later gets its clicks.
+
+    Both are reruns of the whole of one page. A browser sends a click once, and all other values each time.
+    """
+    if {one.WhichOneof("type") for one in (earlier, later)} != {RERUN}:
+        return False
+    pages = {(one.rerun_script.page_script_hash, one.rerun_script.page_name) for one in (earlier, later)}
+    if len(pages) > 1 or earlier.rerun_script.fragment_id or later.rerun_script.fragment_id:
+        return False
+    widgets = later.rerun_script.widget_states.widgets
+    there = {one.id for one in widgets}
+    clicks = [
+        one
+        for one in earlier.rerun_script.widget_states.widgets
+        if one.WhichOneof("value") in TRIGGERS and one.id not in there
+    ]
+    widgets.extend(clicks)
+    return True

@@ -1,0 +1,105 @@
+"""Files that are small on disk and made to burst whoever reads them: each is refused in a sentence."""
+
+import gzip
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from lib.reporting.ingest.readers import reader
+from lib.wire.errors import ImportRefused
+
+ROOT = Path(__file__).parent.parent
+MEBIBYTE, WIDE = 1 << 20, 200_000
+HEADER, ROW = b"time,imps,name\n", b"2026-01-01T00:00:00,1,"
+LIMIT = 3 << 30
+IMPORT = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
+from lib.cli import main
+main(["import", sys.argv[1], "--project", "p", "--slicer", "s"])
+"""
+
+
+def zipped(path: Path, pieces: Iterable[bytes]) -> Path:
+    """A gzip file of these."""
+    with gzip.open(path, "wb", 1) as file:
+        for piece in pieces:
+            file.write(piece)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "beginning", "piece", "words"),
+    [
+        ("cell.csv.gz", HEADER + ROW, b"x", "Line 2 is longer than 16 MiB"),
+        ("quotes.csv.gz", HEADER + ROW, b'"', "Line 2 is longer than 16 MiB"),
+        ("header.csv.gz", b"time,", b"x", "is longer than 16 MiB"),
+        ("line.ndjson.gz", b'{"time": "', b"x", "A line is longer than 16 MiB"),
+    ],
+)
+def test_a_line_without_end(tmp_path: Path, name: str, beginning: bytes, piece: bytes, words: str) -> None:
+    """A cell of 300 MiB, of letters or quotes, ends the import in a process that has 3 GiB of addresses."""
+    path = zipped(tmp_path / name, [beginning, *[piece * MEBIBYTE] * 300])
+    told = {"TRANCHE_HOME": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORT.format(limit=LIMIT), str(path)],
+        cwd=tmp_path, env=told, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def wide_csv(path: Path) -> Path:
+    """CSV of many columns."""
+    return zipped(path, [b",".join(b"c%d" % number for number in range(WIDE)), b"\n", b"1," * WIDE, b"\n"])
+
+
+def wide_ndjson(path: Path) -> Path:
+    """An object of many names."""
+    return zipped(path, [b"{", b",".join(b'"c%d":1' % number for number in range(WIDE)), b"}\n"])
+
+
+def wide_parquet(path: Path) -> Path:
+    """A table of many columns."""
+    pq.write_table(pa.table({f"c{number}": [1] for number in range(10_000)}), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [(wide_csv, "a.csv.gz"), (wide_ndjson, "a.ndjson.gz"), (wide_parquet, "a.parquet")],
+)
+def test_columns_without_end(tmp_path: Path, make: Callable[[Path], Path], name: str) -> None:
+    """A file with more columns than anybody has is refused with their number, before they are inferred."""
+    path = make(tmp_path / name)
+    with pytest.raises(ImportRefused, match=r"has [\d,]+ columns, more than the 5,000|longer than"):
+        list(reader(path).rows(None, lambda reject: None))
+
+
+def test_a_workbook_of_several_large_parts(tmp_path: Path) -> None:
+    """An archive whose parts together unpack to more than a workbook may have is refused unread."""
+    path = tmp_path / "a.xlsx"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for number in range(3):
+            with archive.open(f"xl/worksheets/sheet{number}.xml", "w") as part:
+                for _ in range(400):
+                    part.write(b" " * MEBIBYTE)
+    with pytest.raises(ImportRefused, match="unpacks to 1,200 MiB"):
+        reader(path)
+
+
+def test_zstandard(tmp_path: Path) -> None:
+    """A file compressed by Zstandard is refused with what to do, whatever it is called."""
+    for name in ("a.csv.zst", "a.csv", "a.ndjson"):
+        path = tmp_path / name
+        with pa.CompressedOutputStream(str(path), "zstd") as file:
+            file.write(HEADER + ROW + b"x\n")
+        with pytest.raises(ImportRefused, match="compressed by Zstandard: unpack it first, or use gzip"):
+            reader(path)

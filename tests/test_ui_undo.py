@@ -1,0 +1,307 @@
+"""Undo of what was done to several: exactly the rows that were touched, from the database, by who may."""
+
+import datetime as dt
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from dealing import Visit, clean, table_rows
+from sqlalchemy import select, update
+from streamlit.testing.v1 import AppTest
+
+from lib import database
+from lib.deals import bulk_actions
+from lib.deals.bulk_actions import ActionRecord, ActionRow, BulkActions
+from lib.deals.client import Deals
+from lib.deals.models import DemandDeal, SupplyPackage
+from lib.people import ALL_DEALS, DealsGrant, Person
+from lib.ui.deals import bulk, undo_job
+from lib.ui.deals.planned_job import PlannedJob
+from lib.ui.deals.several_change import SeveralWanted
+from lib.ui.deals.several_job import SeveralJob
+from lib.ui.deals.undo_job import UndoJob
+from lib.ui.supply.rows import DealRow
+from lib.wire.errors import BadRequest, Forbidden, StoreUnavailable, Unanswered
+
+ADA = Person("ada", "Ada", None, "manager", deals=ALL_DEALS)
+ROW = ActionRow(("demand_deals", 1), "One", {"is_active": True}, {"is_active": False})
+
+
+def deal_rows(*numbers: int) -> list[DealRow]:
+    """Rows of deals, as the list on screen has them."""
+    return [DealRow("demand_deals", number, f"Deal {number}", is_active=True) for number in numbers]
+
+
+def set_active(deals: Deals, actions: BulkActions, is_active: bool, *numbers: int) -> bulk.BulkJob:
+    """Pause or resume these deals by the list's action; returns it when it is done."""
+    rows, record = deal_rows(*numbers), actions.record(bulk.VERBS[is_active][1].capitalize())
+    job = bulk.BulkJob("demand_deals", is_active, rows, len(rows), record)
+    while job.left and not job.is_stopped:
+        job.step(deals)
+    return job
+
+
+def ready(deals: Deals, actions: BulkActions) -> UndoJob:
+    """The undo of the latest action, at its preview."""
+    job = UndoJob.of(actions, actions.recent()[0])
+    while job.phase == "reading":
+        job.read(deals)
+    return job
+
+
+def finish(job: PlannedJob, deals: Deals) -> None:
+    """The rest of a job after its preview."""
+    job.start()
+    while job.phase == "writing":
+        job.write(deals)
+
+
+def active(deals: Deals) -> dict[int | None, bool | None]:
+    """Whether each deal is active."""
+    return {one.id: one.is_active for one in deals.everything(DemandDeal)}
+
+
+def test_exactly_the_rows_that_were_touched(deals: Deals, actions: BulkActions) -> None:
+    """A deal that was paused before "Pause all" stays paused when that is undone."""
+    deals.change(DemandDeal, 2, {"is_active": False})
+    job = set_active(deals, actions, False, 1, 2, 3, 4)
+    assert (job.done, job.same, job.failed) == (3, 1, [])
+    [action] = actions.recent()
+    assert (action.title, action.who, dict(action.counts)) == ("Paused", "manager", {"demand_deals": 3})
+    finish(ready(deals, actions), deals)
+    assert active(deals) == {1: True, 2: False, 3: True, 4: True}
+
+
+def test_what_changed_since_stays(deals: Deals, actions: BulkActions) -> None:
+    """Prices are restored but for the one that somebody has changed since, which is named with both."""
+    job = SeveralJob(entity="demand_deals", rows=deal_rows(1, 2, 3), record=actions.record("Edited"))
+    job.preview(SeveralWanted(percent=Decimal(10)), [row.key for row in job.rows])
+    while job.phase == "reading":
+        job.read(deals)
+    finish(job, deals)
+    deals.change(DemandDeal, 2, {"price": Decimal("9.99")})
+    deals.change(DemandDeal, 3, {"name": "Another name"})
+    undo = ready(deals, actions)
+    refused = {one.key[1]: one.refused for one in undo.effects if one.refused}
+    assert refused == {2: "Changed since: Price now 9.99, set to 3.30 by the action. It stays."}
+    finish(undo, deals)
+    prices = [deals.get(DemandDeal, number).price for number in (1, 2, 3)]
+    assert prices == [Decimal("2.5"), Decimal("9.99"), Decimal("3.25")]
+    assert deals.get(DemandDeal, 3).name == "Another name"
+    assert actions.recent()[1].count == 1, "one row of the edit is not put back"
+
+
+def test_a_change_between_preview_and_undo_stays(deals: Deals, actions: BulkActions) -> None:
+    """Each batch is read again before it is sent: what changed after the preview is left alone too."""
+    set_active(deals, actions, False, 1, 3)
+    job = ready(deals, actions)
+    assert [one.is_change for one in job.effects] == [True, True]
+    deals.change(DemandDeal, 1, {"is_active": True})
+    deals.remove(DemandDeal, 3)
+    finish(job, deals)
+    reasons = [one.reason for one in job.outcomes]
+    assert reasons == ["", "It is not there any more, or you can't see it."]
+    assert [one.action for one in deals.history(DemandDeal, 1)] == ["changed", "changed", "created"]
+
+
+def test_dates_in_another_offset_are_the_same(deals: Deals, actions: BulkActions) -> None:
+    """A time is compared as an instant: the same one in another zone is no change since."""
+    end = dt.datetime(2027, 1, 31, tzinfo=dt.UTC)
+    job = SeveralJob(
+        entity="supply_deals", rows=[DealRow("supply_deals", 1, "One")], record=actions.record("Edited")
+    )
+    job.preview(SeveralWanted(dates={"end_date": end.replace(tzinfo=None)}, offset=0), [("supply_deals", 1)])
+    job.read(deals)
+    finish(job, deals)
+    zone = dt.timezone(dt.timedelta(hours=5, minutes=30))
+    deals.change(SupplyPackage, 1, {"end_date": end.astimezone(zone)})
+    finish(ready(deals, actions), deals)
+    assert deals.get(SupplyPackage, 1).end_date is None
+
+
+def test_an_undo_has_an_undo(deals: Deals, actions: BulkActions) -> None:
+    """An undo that was a mistake is undone like any action, and by another one again."""
+    set_active(deals, actions, False, 1, 2)
+    for title, expected in (("Undo: Paused", True), ("Redo: Paused", False), ("Undo: Paused", True)):
+        finish(ready(deals, actions), deals)
+        assert actions.recent()[0].title == title
+        assert active(deals) == {1: expected, 2: expected, 3: True, 4: True}
+
+
+def test_an_interrupted_undo_goes_on(
+    deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An undo that stops after a batch has noted what it did; the next one does the rest, and that only."""
+    monkeypatch.setattr(undo_job, "TOGETHER", 2)
+    set_active(deals, actions, False, 1, 2, 3, 4)
+    job = ready(deals, actions)
+    job.start()
+    job.write(deals)
+    assert active(deals) == {1: True, 2: True, 3: False, 4: False}
+    paused = actions.recent()[1]
+    assert paused.count == 2
+    again = UndoJob.of(actions, paused)
+    while again.phase == "reading":
+        again.read(deals)
+    assert [one.key[1] for one in again.effects] == [3, 4]
+    finish(again, deals)
+    finish(again, deals)
+    assert active(deals) == dict.fromkeys((1, 2, 3, 4), True)
+    assert actions.recent()[-1].count == 0
+
+
+def test_without_an_answer(deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that may have been changed can be undone: what was is put back, what was not is as before."""
+    change = deals.change_each
+
+    def lost(entity: str, changes: dict[int, Any]) -> dict[int, str]:
+        change(entity, {1: changes[1]})
+        raise Unanswered("No answer in 30 s")
+
+    monkeypatch.setattr(deals, "change_each", lost)
+    job = set_active(deals, actions, False, 1, 2)
+    assert (job.is_stopped, len(job.failed)) == (True, 2)
+    monkeypatch.setattr(deals, "change_each", change)
+    undo = ready(deals, actions)
+    assert {one.key[1]: one.also for one in undo.effects} == {1: "", 2: "It is as it was before."}
+    finish(undo, deals)
+    assert active(deals) == dict.fromkeys((1, 2, 3, 4), True)
+
+
+def test_nothing_is_sent_that_is_not_recorded(
+    deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the desk's database is away, neither a pause nor an edit sends anything."""
+
+    def away(record: ActionRecord, rows: Collection[ActionRow]) -> None:
+        raise StoreUnavailable("The database can't be reached right now")
+
+    monkeypatch.setattr(ActionRecord, "add", away)
+    job = set_active(deals, actions, False, 1)
+    assert (job.done, job.is_stopped) == (0, True)
+    assert "not sent" in job.failed[0][1]
+    edit = SeveralJob(entity="demand_deals", rows=deal_rows(1, 2), record=actions.record("Edited"))
+    edit.preview(SeveralWanted(price=Decimal(9)), [row.key for row in edit.rows])
+    edit.read(deals)
+    finish(edit, deals)
+    assert (len(edit.outcomes), len(edit.left)) == (1, 1)
+    assert len(deals.history(DemandDeal, 1)) == 1
+
+
+def test_refused_rows_are_not_recorded(deals: Deals, actions: BulkActions) -> None:
+    """A row that the service refused is not the action's: a later change of it is nobody's to undo."""
+    job = SeveralJob(entity="demand_deals", rows=deal_rows(1, 2), record=actions.record("Edited"))
+    job.preview(SeveralWanted(price=Decimal(9)), [row.key for row in job.rows])
+    job.read(deals)
+    deals.change(DemandDeal, 2, {"price": Decimal(8)})
+    finish(job, deals)
+    assert [row.key[1] for row in actions.rows(actions.recent()[0].number)] == [1]
+
+
+def press(desk: AppTest, *keys: str) -> AppTest:
+    """The screen after clicks on these buttons."""
+    for key in keys:
+        desk = clean(desk.button(key=key).click().run())
+    return desk
+
+
+def test_on_screen(visit: Visit, deals: Deals) -> None:
+    """A bulk pause is listed with who and when in another session, and undone there after a preview."""
+    desk = visit("deals", deals_kind="Deals")
+    keys = ["demand_deals-1", "demand_deals-2"]
+    desk.session_state["deals_list"] = {"acts": {"by": "browser", "list": [[1, "tick", keys, True]]}}
+    desk = press(clean(desk.run()), "deals_pause", "job_start")
+    assert [one for one in desk.button if one.key == "undo_last"]
+    deals.change(DemandDeal, 2, {"is_active": True})
+    desk = press(visit("deals"), "deals_undo_open")
+    assert any(one.value == "**Paused** 2 deals" for one in desk.markdown)
+    assert any(one.value.startswith("manager, ") for one in desk.caption)
+    desk = press(desk, "undo_1")
+    assert table_rows(desk, "What is put back") == [
+        {"Name": "Morning News - Alpha Buying", "Change": "Active: no → yes"}
+    ]
+    desk = press(desk, "undo_start")
+    assert "1 deal put back" in desk.success[0].value
+    assert active(deals)[1]
+    desk = press(desk, "undo_back")
+    assert any("undone by manager" in one.value for one in desk.caption)
+
+
+def test_viewers_have_no_undo(visit: Visit) -> None:
+    """Who may change nothing sees no button for it."""
+    assert "deals_undo_open" not in [one.key for one in visit("deals", "viewer").button]
+
+
+@pytest.fixture
+def store(database_url: str) -> Iterator[BulkActions]:
+    """The actions in an empty database, in Ada's name."""
+    engine = database.engine(database_url)
+    database.migrate(engine)
+    yield BulkActions(engine, "", ADA)
+    engine.dispose()
+
+
+def of(store: BulkActions, person: Person, **more: Any) -> BulkActions:
+    """The same actions in another person's name."""
+    return replace(store, person=person, **more)
+
+
+def test_who_sees_and_undoes_what(store: BulkActions) -> None:
+    """Own actions, and everybody's for who may change all seats' deals; no other service's, no viewer's."""
+    store.record("Paused").add([ROW])
+    bob = Person("bob", "Bob", None, "manager", deals=DealsGrant("write", frozenset({3})))
+    of(store, bob).record("Resumed").add([ROW])
+    assert [one.who for one in store.recent()] == ["bob", "ada"]
+    assert [one.who for one in of(store, bob).recent()] == ["bob"]
+    later = replace(bob, added=dt.datetime.now(dt.UTC) + dt.timedelta(hours=1))
+    assert of(store, later).recent() == [], "an earlier person of that name did it"
+    assert of(store, ADA, service="https://deals.example").recent() == []
+    viewer = of(store, Person("vera", "Vera", None, "viewer", deals=DealsGrant("read")))
+    assert viewer.recent() == []
+    for call in (lambda: viewer.rows(1), lambda: viewer.record("Paused").add([ROW])):
+        with pytest.raises(Forbidden):
+            call()
+    for other in (of(store, bob), of(store, ADA, service="https://deals.example")):
+        with pytest.raises(BadRequest, match="can't be undone any more"):
+            other.rows(1)
+        with pytest.raises(BadRequest):
+            other.mark_undone(1, [ROW.key])
+
+
+def test_retention(store: BulkActions, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Old actions go when another begins: after 30 days, and the oldest where there are too many rows."""
+    monkeypatch.setattr(bulk_actions, "MOST_ACTIONS", 4)
+    monkeypatch.setattr(bulk_actions, "MOST_ROWS", 25)
+    rows = [replace(ROW, key=("demand_deals", number)) for number in range(1, 11)]
+    for _ in range(3):
+        store.record("Paused").add(rows)
+    assert [one.number for one in store.recent()] == [3, 2, 1]
+    store.record("Resumed").add([ROW])
+    assert [one.number for one in store.recent()] == [4, 3, 2]
+    old = dt.datetime.now(dt.UTC) - dt.timedelta(days=31)
+    table = bulk_actions.bulk_actions
+    with store.engine.begin() as connection:
+        connection.execute(update(table).where(table.c.id == 3).values(at=old))
+    assert [one.number for one in store.recent()] == [4, 2]
+    for _ in range(4):
+        store.record("Paused").add([ROW])
+    with store.engine.begin() as connection:
+        ids = connection.execute(select(table.c.id).order_by(table.c.id)).scalars().all()
+        row_ids = select(bulk_actions.bulk_action_rows.c.action_id).distinct()
+        assert sorted(connection.execute(row_ids).scalars()) == ids == [5, 6, 7, 8]
+
+
+def test_values_come_back_as_they_were(store: BulkActions) -> None:
+    """Prices keep their decimals, times their offset, and a row that is recorded twice is the later one."""
+    at = dt.datetime(2026, 3, 29, 1, 30, tzinfo=dt.timezone(dt.timedelta(hours=2)))
+    before = {"price": Decimal("0.123456"), "start_date": at, "end_date": None}
+    record = store.record("Edited")
+    record.add([ROW])
+    record.add([ActionRow(ROW.key, "Ünï", before, {"price": Decimal(3)})])
+    [row] = store.rows(1)
+    assert row.before == before | {"start_date": "2026-03-29 01:30:00+0200"}
+    assert (row.name, row.after) == ("Ünï", {"price": 3})
+    record.drop([ROW.key])
+    assert (store.rows(1), store.recent()) == ([], [])
