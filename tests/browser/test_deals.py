@@ -168,6 +168,7 @@ def test_pausing_several(selling: Desk, page: Page) -> None:
 def test_csv(selling: Desk, page: Page, tmp_path: Path) -> None:
     """The file has the rows that are shown."""
     enter(page, f"{selling.address}/deals?find=sports")
+    page.get_by_role("button", name="CSV").click()
     with page.expect_download() as download:
         page.get_by_test_id("stDownloadButton").click()
     download.value.save_as(tmp_path / "deals.csv")
@@ -284,7 +285,8 @@ def test_the_menu_closes_when_a_screen_is_chosen(selling: Desk, visitor: Visitor
 def test_deals_from_a_file(selling: Desk, page: Page) -> None:
     """A CSV is read in the browser: its faults are shown with their lines; the next file creates deals."""
     enter(page, f"{selling.address}/deals?deals_kind=Deals")
-    page.get_by_role("button", name="Upload CSV").click()
+    page.get_by_role("button", name="CSV").click()
+    page.get_by_role("button", name="Create deals").click()
     dialog = page.get_by_role("dialog")
 
     def choose(text: bytes) -> None:

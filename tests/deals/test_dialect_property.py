@@ -50,6 +50,14 @@ def test_anything_can_be_read(dialect: Dialect, model: type[Any], data: some.Dat
         assert value is not None or body[name] is None or name in found.unread
 
 
+def test_a_nested_resource_without_an_id() -> None:
+    """A package that can't be read is an unread part of its deal, which is read."""
+    odd, whole = {"id": "country"}, {"id": 3}
+    found = Dialect().read(DemandDeal, {"id": 1, "supply_deals": [odd, whole]})
+    assert [one.id for one in found.supply_deals or ()] == [3]
+    assert found.unread == {"supply_deals": [odd]}
+
+
 @given(some.sampled_from(DIALECTS), JSON)
 def test_what_is_no_object_is_unreadable(dialect: Dialect, body: Any) -> None:
     """Any JSON at all is read, or is Unreadable; misfits are told in sentences."""

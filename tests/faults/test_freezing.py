@@ -99,7 +99,7 @@ def test_a_closed_tab(come: Come, reports: Proxy, let_go: threading.Event) -> No
 
 
 def test_many(come: Come, address: str, reports: Proxy, let_go: threading.Event) -> None:
-    """Thirty people whose queries hang keep nobody from the sign-in page, nor from deals."""
+    """Thirty people whose queries hang keep nobody from signing in, from deals, or from other figures."""
     reports.behaviour = do.where(asks_for_more_than_germany, do.held(let_go))
     waiting = [come("audience", f"project=demo&slicer=delivery&start=-{d}d") for d in range(1, MANY + 1)]
     reports.wait_for(MANY, "/audience")
@@ -107,21 +107,9 @@ def test_many(come: Come, address: str, reports: Proxy, let_go: threading.Event)
     assert (page.status_code, "<title>" in page.text) == (200, True)
     assert come(name=None).sees("Slice your report data, and set up deals.")
     assert come("deals").sees("packages")
+    assert come("audience", "project=demo&slicer=delivery&is.geo.country=DE").sees("Impressions")
     let_go.set()
     assert all(visitor.sees("Impressions") for visitor in waiting)
-
-
-@pytest.mark.xfail(
-    reason="figures of a narrower question did not come within a minute; the cause is not found yet",
-    strict=False,
-)
-def test_other_figures_beside_many(come: Come, reports: Proxy, let_go: threading.Event) -> None:
-    """Nor do they keep anybody from other figures."""
-    reports.behaviour = do.where(asks_for_more_than_germany, do.held(let_go))
-    for days in range(1, MANY + 1):
-        come("audience", f"project=demo&slicer=delivery&start=-{days}d")
-    reports.wait_for(MANY, "/audience")
-    assert come("audience", "project=demo&slicer=delivery&is.geo.country=DE").sees("Impressions")
 
 
 def test_downloads(come: Come, reports: Proxy, let_go: threading.Event) -> None:

@@ -164,11 +164,14 @@ def _session(desk: Desk, cookie: str, resumed: str = "", **headers: str) -> str:
         start = BackMsg()
         start.rerun_script.query_string = ""
         socket.send(start.SerializeToString())
-        sessions = []
-        while (message := ForwardMsg.FromString(socket.recv(60))).WhichOneof("type") != "script_finished":
+        session, status = "", None
+        while status != ForwardMsg.FINISHED_SUCCESSFULLY:
+            message = ForwardMsg.FromString(socket.recv(60))
             if message.WhichOneof("type") == "new_session":
-                sessions.append(message.new_session.initialize.session_id)
-        return sessions[-1]
+                session = message.new_session.initialize.session_id
+            if message.WhichOneof("type") == "script_finished":
+                status = message.script_finished
+        return session
 
 
 def _signed_in(desk: Desk, browser: httpx.Client) -> str:

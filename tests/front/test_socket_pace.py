@@ -22,7 +22,9 @@ def socket(address: str = "192.0.2.1", *, is_signed_in: bool = False) -> OpenSoc
     """A socket that notes whether it was closed, and the size of its messages."""
     sizes: list[int] = []
     closed: list[bool] = []
-    found = OpenSocket(address, partial(closed.append, True), sizes.append, is_signed_in=is_signed_in)
+    found = OpenSocket(
+        address, partial(closed.append, True), sizes.append, lambda: None, is_signed_in=is_signed_in
+    )
     found.sizes, found.closed = sizes, closed  # type: ignore[attr-defined]
     return found
 
@@ -56,6 +58,24 @@ async def settle() -> None:
     """Let all that can go on do so."""
     for _ in range(10):
         await asyncio.sleep(0)
+
+
+def test_a_sign_in_ends_a_visit() -> None:
+    """The rest of a run in which somebody signs in keeps no visitor waiting."""
+
+    async def story(runs: RunQueue) -> None:
+        people = [socket(f"192.0.2.{number}") for number in range(VISITOR_RUNS)]
+        for one in people:
+            await runs.begin(one)
+        visitor = asyncio.create_task(runs.begin(socket("192.0.2.200")))
+        await settle()
+        assert not visitor.done()
+        people[0].is_signed_in = True
+        runs.note_sign_in(people[0])
+        await settle()
+        assert visitor.done()
+
+    queued(story)
 
 
 def test_who_has_just_come_is_first() -> None:

@@ -100,7 +100,10 @@ class Dialect:
         return ours
 
     def _element(self, model: type[Resource], raw: Any) -> Any:
-        return self.read(model, raw) if isinstance(raw, Mapping) else raw
+        try:
+            return self.read(model, raw)
+        except Unreadable:
+            return raw
 
     def _written(self, name: str, value: Any, base: Resource | None, problems: Problems) -> Any:
         unread = None if base is None else base.unread.get(name)

@@ -7,6 +7,7 @@ import streamlit as st
 from lib.ui.deals import csv_text, planned_steps, undo
 from lib.ui.deals.csv_changes import CHANGES, DEALS, LARGEST, MOST, SUPPLY, CsvChangeJob
 from lib.ui.deals.csv_text import CsvFault
+from lib.ui.deals.places import CSV_MENU
 from lib.ui.deals.planned_steps import became, note
 from lib.ui.deals.several_change import Effect
 from lib.ui.frame.frame import Here
@@ -42,7 +43,7 @@ def draw(here: Here, entity: str) -> None:
     if entity != DEALS or does.why_not(DEALS, "change") or not does.is_own:
         return
     st.button(
-        "Change by CSV", icon=":material/edit_note:", type="tertiary", key=f"{OPEN}_open", on_click=_open,
+        "Change deals", icon=":material/edit_note:", type="tertiary", key=f"{OPEN}_open", on_click=_open,
         help=f"Prices, status and dates of up to {MOST:,} deals",
     )  # fmt: skip
     if (changes := st.session_state.get(OPEN)) is not None:
@@ -52,6 +53,7 @@ def draw(here: Here, entity: str) -> None:
 def _open() -> None:
     """Open the dialog. A callback."""
     st.session_state[OPEN] = CsvChanges()
+    st.session_state[CSV_MENU] = False
 
 
 def _close() -> None:

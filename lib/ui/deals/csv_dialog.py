@@ -11,6 +11,7 @@ from lib.ui.deals.csv_job import CsvJob
 from lib.ui.deals.csv_kinds import KINDS, WHAT, CsvKind, Wanted
 from lib.ui.deals.csv_questions import CsvQuestions
 from lib.ui.deals.csv_text import CsvFault
+from lib.ui.deals.places import CSV_MENU
 from lib.ui.frame import notes
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
@@ -44,8 +45,8 @@ def draw(here: Here, entity: str) -> None:
     if permission.of(here).why_not(entity, "create"):
         return
     st.button(
-        "Upload CSV", icon=":material/upload:", type="tertiary", key=f"{kind.key}_from_csv_open",
-        on_click=_open, args=(kind,), help=f"Create {plain(kind.called)}s from a CSV",
+        f"Create {kind.called}s", icon=":material/upload:", type="tertiary",
+        key=f"{kind.key}_from_csv_open", on_click=_open, args=(kind,),
     )  # fmt: skip
     if (upload := st.session_state.get(OPEN.format(kind.key))) is not None:
         title = f"Create {plain(kind.called)}s from a CSV"
@@ -54,6 +55,7 @@ def draw(here: Here, entity: str) -> None:
 
 def _open(kind: CsvKind) -> None:
     st.session_state[OPEN.format(kind.key)] = CsvUpload(kind)
+    st.session_state[CSV_MENU] = False
 
 
 def _close(kind: CsvKind) -> None:

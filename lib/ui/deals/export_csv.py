@@ -11,7 +11,7 @@ import streamlit as st
 
 from lib.deals.client import Deals
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals.places import PLURALS
+from lib.ui.deals.places import CSV_MENU, PLURALS
 from lib.ui.frame import sign_in
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
@@ -81,9 +81,9 @@ def draw(here: Here, wanted: ListSearch, count: int) -> None:
         "disabled": not count,
     }
     if count > SHORT:
-        st.button("CSV", on_click=_begin, args=(here, export), **look)
+        st.button("Download list", on_click=_begin, args=(here, export), **look)
     else:
-        _download("CSV", partial(export.make, catalogue.client(here)), wanted, **look)
+        _download("Download list", partial(export.make, catalogue.client(here)), wanted, **look)
     if (open_export := st.session_state.get(EXPORT)) is not None:
         st.dialog(f"Export {_counted(open_export)}", on_dismiss=_close)(_dialog)(open_export)
 
@@ -97,6 +97,7 @@ def _begin(here: Here, export: CsvExport) -> None:
     """Begin the file, and open the dialog. A callback."""
     client = catalogue.client(here)
     st.session_state[EXPORT] = export
+    st.session_state[CSV_MENU] = False
     threading.Thread(target=export.run, args=(client,), name="deals-csv", daemon=True).start()
 
 

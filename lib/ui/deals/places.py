@@ -9,6 +9,7 @@ from lib.ui.supply.rows import KINDS
 
 OPEN, SAID = "open", notes.SAID
 FIND, KIND, FILTER, ALSO = "find", "deals_kind", "deals_{}", "also_{}"
+CSV_MENU = "deals_csv_menu"
 PLURALS = {entity: f"{word}s" for entity, word in KINDS.items()}
 ADDRESS = re.compile(r"(supply_deals|demand_deals)-([1-9][0-9]{0,15})")
 

@@ -24,7 +24,7 @@ from lib.ui.deals import (
     undo,
     view,
 )
-from lib.ui.deals.places import ALSO, FILTER, FIND, KIND, PLURALS, opened
+from lib.ui.deals.places import ALSO, CSV_MENU, FILTER, FIND, KIND, PLURALS, opened
 from lib.ui.frame import notes, screens
 from lib.ui.frame.frame import Here
 from lib.ui.listing import listing
@@ -66,9 +66,10 @@ def draw(here: Here) -> None:
         undo.draw(here)
         overlap.draw(wanted, seen)
         dead.draw(wanted)
-        export_csv.draw(here, wanted, part.count)
-        csv_dialog.draw(here, wanted.entity)
-        csv_changes_dialog.draw(here, wanted.entity)
+        with st.popover("CSV", icon=":material/csv:", type="tertiary", key=CSV_MENU, on_change="rerun"):
+            export_csv.draw(here, wanted, part.count)
+            csv_dialog.draw(here, wanted.entity)
+            csv_changes_dialog.draw(here, wanted.entity)
         bring_in.draw(here)
 
 

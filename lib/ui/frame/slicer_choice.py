@@ -99,7 +99,7 @@ def _picker(part: str, options: list[str], value: str, slicers: Sequence[Pair]) 
     """Draw one picker; a value that is missing is the first of its options."""
     if part not in st.session_state and value and st.query_params.get(part) != value:
         st.query_params[part] = value  # later on the widget does so itself, and nobody else may
-    if st.session_state.get(part) != value:
+    if st.session_state.get(part) != value or part not in st.query_params:
         st.session_state[part] = value or None
     st.selectbox(
         LABELS[part],

@@ -106,7 +106,9 @@ class _Connection:
         self._subprotocol = next(iter(scope["subprotocols"]), "") or None
         resize = (scope.get("extensions") or {}).get(RESIZE, lambda size: None)
         address = client_network(scope["client"][0] if scope["client"] else "")
-        self.socket = OpenSocket(address, self._make_room, resize, is_signed_in=is_signed_in)
+        self.socket = OpenSocket(
+            address, self._make_room, resize, self._note_sign_in, is_signed_in=is_signed_in
+        )
         self._messages, self._waiting = desk.messages(), deque[Any]()
         self._arrived, self._has_room = asyncio.Event(), asyncio.Event()
         self._end: Message | None = None
@@ -182,6 +184,9 @@ class _Connection:
             self._over({"type": "websocket.disconnect", "code": code})
             with suppress(OSError):  # the browser was quicker
                 await self._send({"type": "websocket.close", "code": code, "reason": reason})
+
+    def _note_sign_in(self) -> None:
+        self._loop.call_soon_threadsafe(self._desk.runs.note_sign_in, self.socket)
 
     def _make_room(self) -> None:
         self._closing = self._loop.create_task(

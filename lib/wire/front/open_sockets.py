@@ -20,14 +20,21 @@ TOO_MANY_REQUESTS, UNAVAILABLE = 429, 503
 class OpenSocket:
     """An open WebSocket, from `address` (as `client_network` has it).
 
-    `close` ends it to make room for another; `resize` sets the size of the largest message that it receives.
+    `close` ends it to make room for another; `resize` sets the size of the largest message that it receives;
+    `on_sign_in` is called, in any thread, when somebody has signed in or out while it was open.
     """
 
     def __init__(
-        self, address: str, close: Callable[[], None], resize: Callable[[int], None], *, is_signed_in: bool
+        self,
+        address: str,
+        close: Callable[[], None],
+        resize: Callable[[int], None],
+        on_sign_in: Callable[[], None],
+        *,
+        is_signed_in: bool,
     ) -> None:
         self.id, self.address, self.runs = secrets.token_urlsafe(16), address, 0
-        self.close, self._resize = close, resize
+        self.close, self._resize, self.on_sign_in = close, resize, on_sign_in
         self.is_signed_in = is_signed_in
         _by_id[self.id] = self
 
@@ -50,6 +57,7 @@ def note_sign_in(headers: Mapping[str, str], *, is_signed_in: bool) -> None:
     socket = _by_id.get(headers.get(HEADER, ""))
     if socket is not None and socket.is_signed_in != is_signed_in:
         socket.is_signed_in = is_signed_in
+        socket.on_sign_in()
 
 
 class OpenSockets:

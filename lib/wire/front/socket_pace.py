@@ -109,6 +109,13 @@ class RunQueue:
         self._visitors.pop(socket, None)
         self._start()
 
+    def note_sign_in(self, socket: OpenSocket) -> None:
+        """Somebody has signed in during the run for this socket: the rest of it is a person's."""
+        if socket.is_signed_in and (begun := self._visitors.pop(socket, None)) is not None:
+            self._people[socket] = begun
+            self._last_of_people = asyncio.get_running_loop().time()
+            self._start()
+
     def leave(self, socket: OpenSocket) -> None:
         """The socket is closed: it waits for nothing."""
         turn = self._waiting.pop(socket, None)
