@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -46,12 +47,13 @@ def test_an_address_shares_a_pace() -> None:
 
 
 def queued(story: Callable[[RunQueue], Awaitable[None]]) -> None:
-    """Run the story with a queue, in a loop of its own."""
+    """Run the story with a queue, in a loop of its own: this thread may have a browser's."""
 
     async def run() -> None:
         await asyncio.wait_for(story(RunQueue()), 60)
 
-    asyncio.run(run())
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, run()).result()
 
 
 async def settle() -> None:
