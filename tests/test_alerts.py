@@ -14,7 +14,7 @@ from serving import free_port, serving
 from watched import IMPS, SECRET, SLICER, YESTERDAY, Receiver, imported, set_up, webhook
 
 from lib import connect
-from lib.alerts import noise
+from lib.alerts import check
 from lib.alerts.check import earlier
 from lib.alerts.verdict import Verdict
 from lib.alerts.watch import Watch
@@ -138,7 +138,7 @@ def test_false_alarms_are_rare() -> None:
     """Of figures in which nothing has changed, about one in a hundred is outside of its bounds."""
     draws = stats.norm.rvs(100, 10, size=(4000, 6), random_state=7)
     outside = [
-        not low <= draw[-1] <= high for draw in draws for low, high in [noise.usual(draw[:-1].tolist())]
+        not low <= draw[-1] <= high for draw in draws for low, high in [check.usual(draw[:-1].tolist())]
     ]
     assert 0.006 < statistics.mean(outside) < 0.014
 

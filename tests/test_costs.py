@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lib.reporting.costs import (
+from lib.reporting.service import (
     FEWEST_RECORDS,
     MOST_SPLITS,
     OVERHEAD_MILLISECONDS,

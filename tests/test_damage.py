@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from conftest import COUNTRIES, DEFINITION, small_rows
 
 from lib.cli.verify import verify
-from lib.reporting.engines.resident import ResidentEngine, checksums, drafts, prepare
+from lib.reporting.engines.resident import ResidentEngine, build, checksums, prepare
 from lib.reporting.engines.resident.checksums import Damaged, StoredFile, Sum, VerifiedArray
 from lib.reporting.engines.resident.layout import Layout
 from lib.reporting.engines.sums import Question
@@ -293,7 +293,7 @@ def test_verify(stored: StoredSlicer, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_draft_that_was_left_is_removed(stored: StoredSlicer) -> None:
     """What a killed process left of a layout goes when the next one is made; what somebody works on stays."""
     left = drafts_of(stored, "left")
-    with drafts.begun(stored.layout_folder) as held:
+    with build.begun(stored.layout_folder) as held:
         (held / "rows").write_bytes(b"half")
         prepare(stored)
         assert stored.layout_folder.is_dir()
@@ -304,7 +304,7 @@ def test_a_draft_that_was_left_is_removed(stored: StoredSlicer) -> None:
 
 def drafts_of(stored: StoredSlicer, name: str) -> Path:
     """A draft that nobody holds, with a file in it."""
-    folder = stored.layout_folder.with_name(f"{stored.layout_folder.name}.{name}{drafts.ENDING}")
+    folder = stored.layout_folder.with_name(f"{stored.layout_folder.name}.{name}{build.ENDING}")
     folder.mkdir(parents=True)
     (folder / "rows").write_bytes(b"half")
     return folder

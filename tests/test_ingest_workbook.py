@@ -134,7 +134,7 @@ def test_a_workbook_that_would_not_fit_into_memory_is_refused(
     path = workbook(place, [["time"], *hours(500)])
     with zipfile.ZipFile(path) as archive:
         largest = max(part.file_size for part in archive.infolist())
-    monkeypatch.setattr("lib.reporting.ingest.workbook._MAX_SHEET", largest - 1)
+    monkeypatch.setattr("lib.reporting.ingest.readers._MAX_SHEET", largest - 1)
     with pytest.raises(ImportRefused, match="save the sheet as CSV"):
         reader(path)
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from lib.reporting import matches
-from lib.reporting.engines.resident import conditions
+from lib.reporting.engines.resident import query
 from lib.reporting.engines.resident.substrings import matching_any
 from lib.reporting.models import Filter
 from lib.wire.deadline import Deadline
@@ -35,7 +35,7 @@ def test_an_unknown_match_is_an_error(match: str) -> None:
 def test_an_engine_finds_what_the_entry_says(match: matches.Match) -> None:
     """For each match, the resident engine marks the texts for which the entry's test holds."""
     wanted = Filter(name="key", value=("ab", "ä"), match=match)
-    found = conditions.matching(pa.array([*TEXTS, None], pa.string()), wanted, {}, Deadline())
+    found = query.matching(pa.array([*TEXTS, None], pa.string()), wanted, {}, Deadline())
     holds = matches.rule(match).holds
     expected = [any(holds(text, value) for value in wanted.value) for text in TEXTS]
     assert found.tolist() == [*expected, False]
@@ -46,5 +46,5 @@ def test_one_entry_is_a_match_for_the_engine(monkeypatch: pytest.MonkeyPatch) ->
     shorter = matches.Rule("shorter", lambda text, value: len(text) < len(value), "is shorter than", "short")
     monkeypatch.setitem(matches.RULES, "shorter", shorter)
     wanted = Filter.model_construct(name="key", value=("abc",), match="shorter", case_insensitive=0)
-    found = conditions.matching(pa.array(TEXTS, pa.string()), wanted, {}, Deadline())
+    found = query.matching(pa.array(TEXTS, pa.string()), wanted, {}, Deadline())
     assert np.flatnonzero(found).tolist() == [0, 1, 2, 5]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.reporting.engines.resident import substrings
-from lib.reporting.engines.resident.conditions import matching
+from lib.reporting.engines.resident.query import matching
 from lib.reporting.engines.resident.substrings import matching_any
 from lib.reporting.models import Filter
 from lib.wire.deadline import Deadline

@@ -14,7 +14,7 @@ from lib.people import DealsGrant, Grant, Person
 from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.tokens.models import Token
-from lib.ui.access import people_list, person_drawer, selection, token_form, token_list
+from lib.ui.access import people_list, person_drawer, token_form, token_list
 from lib.wire.errors import AccessError, BadRequest
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
@@ -119,7 +119,7 @@ def test_revoking(visit: Visit, access: Access) -> None:
     text = access.issue("manager", "reporting", "old", None)
     desk = visit("manager")
     desk.session_state[
-        selection.key("tokens", [t.id for t in access.store.everything("manager") if t.name == "old"])
+        token_list.key("tokens", [t.id for t in access.store.everything("manager") if t.name == "old"])
     ] = {"selection": {"rows": [0], "columns": [], "cells": []}}
     clean(desk.run().button(key="tokens_revoke").click().run())
     assert "old" in " ".join(text.value for text in desk.markdown)

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from lib.reporting.client import Reporting
 from lib.reporting.models import ExportQuery, Filter
 from lib.ui.export import script
-from lib.ui.export.progress import Making
+from lib.ui.export.download import Making
 from lib.wire.call import Patience
 from lib.wire.errors import BadRequest, DeadlineExceeded
 

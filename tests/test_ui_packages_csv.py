@@ -10,7 +10,7 @@ from dealing import SOLD, Visit, clean
 from lib.deals.client import Deals
 from lib.deals.models import FEE_TYPES, AppList, DemandDeal, DomainList, Seat, SupplyPackage
 from lib.ui.deals import csv_packages, csv_text
-from lib.ui.deals.csv_job import CsvJob
+from lib.ui.deals.csv_dialog import CsvJob
 from lib.ui.deals.csv_new_deals import NewDeals
 from lib.ui.deals.csv_packages import PACKAGES, CsvPackages
 from lib.wire.errors import Conflict

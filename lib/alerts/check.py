@@ -1,12 +1,13 @@
 """One alert, checked: its view's question is asked in its owner's name, as they may ask it now."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Protocol
 
+from scipy.special import stdtrit
+
 from lib import connect
-from lib.alerts import noise
 from lib.alerts.verdict import Verdict
 from lib.people import Person
 from lib.reporting import watched
@@ -16,6 +17,29 @@ from lib.reporting.watched import Figure, FigureUnavailable
 from lib.settings import Settings
 from lib.views import Alert, SavedView
 from lib.wire.errors import AccessError, DeadlineExceeded, TrancheError, Unanswered
+
+FEWEST, MOST, CONFIDENCE = 4, 8, 0.99
+
+
+def usual(past: Sequence[float]) -> tuple[float, float] | None:
+    """Between which bounds a figure is expected, after those of the same weekdays in earlier weeks.
+
+    The two-sided 99 % prediction interval for one further observation of a normal sample: mean ± t · s ·
+    √(1 + 1/n), with Student's t of n − 1 degrees of freedom and the sample's standard deviation s (Hahn and
+    Meeker 1991, "Statistical Intervals", section 4.7). Where nothing has changed, about one check of another
+    day in a hundred falls outside of it.
+
+    None where nothing can be said: fewer than four earlier figures, or all of them alike.
+    """
+    count = len(past)
+    if count < FEWEST:
+        return None
+    mean = math.fsum(past) / count
+    spread = math.sqrt(math.fsum((value - mean) ** 2 for value in past) / (count - 1))
+    if spread <= 1e-12 * abs(mean):
+        return None
+    side = float(stdtrit(count - 1, (1 + CONFIDENCE) / 2)) * spread * math.sqrt(1 + 1 / count)
+    return mean - side, mean + side
 
 
 class ReadView(Protocol):
@@ -101,10 +125,10 @@ def _bounded(alert: Alert, found: Figure) -> Verdict:
 def _changed(found: Figure, days: Days, slicer: Slicer, figure: Callable[[Days], Figure]) -> Verdict:
     """Against the same weekdays of up to eight earlier periods; see `noise.usual`."""
     past = [figure(of) for of in earlier(days, slicer)]
-    bounds = noise.usual([one.value for one in past])
+    bounds = usual([one.value for one in past])
     if bounds is None or math.isinf(found.side) or any(math.isinf(one.side) for one in past):
         raise FigureUnavailable(
-            f"Too little to compare with: the same weekdays of {noise.FEWEST} earlier periods are needed, "
+            f"Too little to compare with: the same weekdays of {FEWEST} earlier periods are needed, "
             "with figures that vary."
         )
     low, high = bounds
@@ -118,5 +142,5 @@ def earlier(days: Days, slicer: Slicer) -> list[Days]:
         return []
     length = (days[1] - days[0]).days + 1
     step, first = timedelta(weeks=-(-length // 7)), date.fromisoformat(slicer.first_date)
-    shifts = (n * step for n in range(1, noise.MOST + 1))
+    shifts = (n * step for n in range(1, MOST + 1))
     return [(days[0] - by, days[1] - by) for by in shifts if days[0] - by >= first]

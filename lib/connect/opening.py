@@ -7,17 +7,22 @@ from functools import lru_cache, partial
 from typing import Any
 
 import httpx
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from starlette.requests import cookie_parser
 
-from lib import operations
-from lib.connect import parts
-from lib.connect.parts import Lines
+from lib import operations, remote
+from lib.deals import routes as deals_service
+from lib.deals.admission import Admission
+from lib.deals.service import DealsService
+from lib.deals.sync import routes as sync_service
+from lib.deals.sync.service import DealSync
+from lib.deals.sync.settings import selling_side
 from lib.people import People
 from lib.people.company import Company
 from lib.people.cookies import Cookies
 from lib.people.secret import secret
 from lib.people.sessions import Sessions
+from lib.remote import Line, RemoteDeals
 from lib.reporting import routes as service
 from lib.reporting.connected import Connected
 from lib.reporting.service import ReportingService
@@ -28,8 +33,69 @@ from lib.tokens.access import Access
 from lib.tokens.company import company_of, streamlit_secrets
 from lib.tokens.passes import Passes
 from lib.wire.apis import api
+from lib.wire.breaker import Breaker
 from lib.wire.errors import DeadlineExceeded, StoreUnavailable
+from lib.wire.throttle import Throttle
 from lib.wire.transport import InProcess
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The lines to remote services; None for an embedded service."""
+
+    reporting: Line | None
+    deals: RemoteDeals | None
+
+    @property
+    def breakers(self) -> list[Breaker]:
+        """The circuit breakers of the remote services, shared by everybody at the desk."""
+        lines = [self.reporting, self.deals and self.deals.line]
+        return [breaker for line in lines if line for breaker in line.breakers]
+
+
+def remote_lines(settings: Settings, access: Access) -> Lines:
+    """The lines to the remote services of the settings."""
+    return Lines(
+        remote.reporting_line(settings) if settings.base_url else None,
+        RemoteDeals(settings, remote.deals_line(settings), access.store.engine)
+        if settings.curate_url
+        else None,
+    )
+
+
+def usage_meter(settings: Settings, answering: ReportingService, sessions: Sessions) -> operations.Meter:
+    """What is measured of requests, and of what the reporting service and people do."""
+    meter, cached = operations.Meter(names_slicers=settings.metrics_slicers), answering.answers
+    meter.add_counter("tranche_rows_read", "Rows that queries read.", lambda: answering.rows_read)
+    meter.add_counter("tranche_cache_hits", "Answers taken from the cache.", lambda: cached.hits)
+    meter.add_counter("tranche_cache_misses", "Answers that had to be computed.", lambda: cached.misses)
+    meter.add_gauge("tranche_cache_bytes", "Bytes of the cached answers.", lambda: cached.bytes)
+    meter.add_gauge("tranche_sessions", "Sign-ins that have not ended.", sessions.count)
+    return meter
+
+
+def operations_routes(settings: Settings, access: Access, lines: Lines, meter: operations.Meter) -> APIRouter:
+    """The routes that tell whether the process is well, and what it does."""
+    remotes = (lines.reporting, lines.deals and lines.deals.line)
+    parts = operations.probes(access.store.engine, settings.warehouse, (line for line in remotes if line))
+    return operations.routes(operations.Readiness(parts), meter, settings.metrics_token)
+
+
+def deals_routes(access: Access, passes: Passes, settings: Settings) -> APIRouter:
+    """The routes of the deals API, and of the documents that DSPs poll."""
+    reads = Throttle(settings.throttle_reads, share=access.tally("reads"))
+    writes = Throttle(settings.throttle_writes, share=access.tally("writes"))
+    admission = Admission(access, settings.deals_service, reads, writes, is_exempt=passes.made)
+    router = deals_service.routes(
+        DealsService(access.store.engine),
+        admission,
+        settings.deadline_seconds,
+        with_packages=settings.legacy_packages,
+    )
+    sync = DealSync(access.store.engine, selling_side(settings))
+    router.include_router(sync_service.routes(sync, admission, settings.deadline_seconds))
+    return router
+
 
 GRACE_SECONDS = 10
 _opening = threading.Lock()
@@ -85,15 +151,15 @@ def _opened(settings: Settings) -> Installation:
     answering = ReportingService(warehouse, access, settings, connected=connected, is_exempt=passes.made)
     sessions = Sessions(access.people)
     cookies = Cookies(secret(access.store.engine, "cookie"), sessions)
-    meter = parts.usage_meter(settings, answering, sessions)
-    lines = parts.remote_lines(settings, access)
+    meter = usage_meter(settings, answering, sessions)
+    lines = remote_lines(settings, access)
     tokens = token_service.routes(access, settings.services.values(), lifetime)
     app = api(
         [
             service.routes(answering),
-            parts.deals_routes(access, passes, settings),
+            deals_routes(access, passes, settings),
             tokens,
-            parts.operations_routes(settings, access, lines, meter),
+            operations_routes(settings, access, lines, meter),
         ],
         settings.max_body_bytes,
         partial(operations.Observed, meter=meter),

@@ -1,22 +1,225 @@
-"""A remote deals service: its format, its features, and the emulation of missing ones."""
+"""A remote deals service: its format, its features, and the emulation of missing ones.
+
+Restricts a person to the deals of some seats, for services that only know the desk's token.
+
+What is read there with the desk's token is cut here, by the rules of our own service (deals/store/scope.py,
+unseen.py), as far as the service shows what they need. Who made a package is known only where the desk
+remembers what was made through it.
+"""
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Engine
 
 from lib.deals.abilities import PLAIN, Abilities
-from lib.deals.client import Deals
-from lib.deals.compat import Dialect, Memory, PlainDeals, finds, has_lists, seats_of
-from lib.deals.models import SupplyPackage
+from lib.deals.client import Changes, Deals, Entity, model_of
+from lib.deals.compat import Dialect, Linked, Memory, PlainDeals, finds, has_lists, listed, seats_of
+from lib.deals.models import AppList, DemandDeal, DomainList, Dsp, EntityChange, Resource, Seat, SupplyPackage
+from lib.deals.reading import Page
 from lib.people import Person
 from lib.remote.lines import Line
-from lib.remote.some_seats import SomeSeats
 from lib.settings import Settings
-from lib.wire.errors import DeadlineExceeded, Forbidden, ServiceProblem
+from lib.wire.errors import BadRequest, DeadlineExceeded, Forbidden, InUse, Invalid, NotFound, ServiceProblem
+
+LISTS: tuple[type[Resource], ...] = (DomainList, AppList)
+SECONDS = 15.0
+ONE_BY_ONE = frozenset({"supply_deals", "demand_deals"})
+OTHERS = "others that you can't see depend on it"
+SHARED = "The supply package {} is sold to others too, so only its deals may be changed with your permissions"
+
+
+class SomeSeats(Deals):
+    """A caller of `deals` who may see the deals of these seats, and the packages with the ids `made`."""
+
+    _takes_many = False  # each change is checked here by itself
+
+    def __init__(self, deals: Deals, seats: frozenset[int], made: frozenset[int] = frozenset()) -> None:
+        self._all, self._seats, self._made = deals, seats, made
+        does = deals.abilities
+        self.abilities = replace(
+            does,
+            creates=does.creates & (ONE_BY_ONE | {one.entity for one in LISTS}),
+            changes=does.changes & ONE_BY_ONE,
+            removes=does.removes & ONE_BY_ONE,
+            finds=True,
+            syncs=False,
+        )
+        self._known: tuple[float, tuple[DemandDeal, ...]] = (float("-inf"), ())
+
+    def get(self, entity: type[Resource] | str, entity_id: int) -> Any:
+        """The entity, if it may be seen; NotFound otherwise."""
+        model = model_of(entity)
+        found = self._all.get(model, entity_id)
+        if not self._is_seen(found):
+            raise NotFound(f"There is no {model.entity.replace('_', ' ').removesuffix('s')} {entity_id}")
+        return self._shown(found)
+
+    def list(self, entity: type[Resource] | str, **params: Any) -> Page[Any]:
+        """As `Deals.list`, of visible entities: reads all of them, then searches, filters and sorts here."""
+        model = model_of(entity)
+        if model in LISTS:
+            return self._all.list(model, **params)
+        seen = [self._shown(one) for one in self._everything(model)]
+        return listed(model, seen, params, self._linked())
+
+    def create(
+        self, entity: type[Resource] | str, model: Resource, idempotency_key: str | None = None
+    ) -> Any:
+        """As `Deals.create`, for own seats, and linked with visible entities only."""
+        kind = model_of(entity)
+        self.abilities.check("create", kind.entity)
+        self._check(model.sent())
+        made = self._all.create(kind, model, idempotency_key)
+        self._forget()
+        if isinstance(made, SupplyPackage):
+            self._made |= {made.id or 0}
+        return self._shown(made)
+
+    def change(
+        self, entity: Entity[Any], entity_id: int, fields: Mapping[str, Any], if_match: str | None = None
+    ) -> None:
+        """As `Deals.change`. Links to hidden deals are kept; Forbidden if other seats are affected."""
+        model = model_of(entity)
+        self.abilities.check("change", model.entity)
+        self.get(model, entity_id)
+        self._check(fields)
+        sent = dict(fields)
+        if model is SupplyPackage and (hidden := self._hidden_deals(entity_id)):
+            if fields.keys() - {"demand_deals"}:
+                raise Forbidden(SHARED.format(entity_id))
+            sent["demand_deals"] = [*fields["demand_deals"], *({"id": one} for one in hidden)]
+        self._all.change(model, entity_id, sent, if_match)
+        self._forget()
+
+    def remove(self, entity: Entity[Any], entity_id: int, if_match: str | None = None) -> None:
+        """As `Deals.remove`; InUse names visible deals only."""
+        model = model_of(entity)
+        self.abilities.check("delete", model.entity)
+        found = self.get(model, entity_id)
+        if model is SupplyPackage and self._hidden_deals(entity_id):
+            own = [f"{one.id} '{one.name}'" for one in found.demand_deals]
+            raise InUse(f"The supply package {entity_id} can't be deleted: {', '.join([*own, OTHERS])}")
+        self._all.remove(model, entity_id, if_match)
+        self._forget()
+
+    def history(self, entity: Entity[Any], entity_id: int, **params: Any) -> Changes:
+        """As `Deals.history`, without hidden parts; of a deal, since it moved to its current seat."""
+        model = model_of(entity)
+        self.get(model, entity_id)
+        found = self._all.history(model, entity_id, **params)
+        if model is DemandDeal:
+            return self._since_here(found)
+        return [self._without_deals(change) for change in found] if model is SupplyPackage else found
+
+    def _is_seen(self, one: Resource) -> bool:
+        if isinstance(one, DemandDeal):
+            return one.seat is not None and one.seat.id in self._seats
+        if isinstance(one, SupplyPackage):
+            return one.id in self._ids(SupplyPackage) or bool(self._own(one))
+        if isinstance(one, Seat):
+            return one.id in self._seats
+        if isinstance(one, Dsp):
+            return one.id in {seat.dsp.id for seat in self._everything(Seat) if seat.dsp}
+        return isinstance(one, LISTS)
+
+    def _shown(self, one: Any) -> Any:
+        if isinstance(one, SupplyPackage):
+            return one.model_copy(update={"demand_deals": self._own(one), "packages": ()})
+        return one
+
+    def _own(self, package: SupplyPackage) -> tuple[Any, ...]:
+        """Its visible deals, as far as the service includes them in the package."""
+        ids = {deal.id for deal in self._deals()}
+        return tuple(one for one in package.demand_deals if one.id in ids)
+
+    def _everything(self, model: type[Resource]) -> Sequence[Any]:
+        if model is DemandDeal:
+            return self._deals()
+        if model is Dsp:
+            dsps = {seat.dsp.id: seat.dsp for seat in self._everything(Seat) if seat.dsp}
+            return [one for _, one in sorted(dsps.items(), key=str)]
+        if model not in (Seat, SupplyPackage):
+            return ()
+        return [one for one in self._all.everything(model) if self._is_seen(one)]
+
+    def _deals(self) -> tuple[DemandDeal, ...]:
+        """The deals of these seats, read again after some seconds and after a change."""
+        at, known = self._known
+        if time.monotonic() - at > SECONDS:
+            known = tuple(one for one in self._asked() if self._is_seen(one))
+            self._known = (time.monotonic(), known)
+        return known
+
+    def _asked(self) -> Iterable[DemandDeal]:
+        """The deals that the service lists for these seats; all deals if it can't filter by seat."""
+        try:
+            return [*self._all.everything(DemandDeal, seat=sorted(self._seats))]
+        except (Invalid, BadRequest):
+            return self._all.everything(DemandDeal)
+
+    def _linked(self) -> Linked:
+        deals = {one.id: one for one in self._deals()}
+
+        def linked(one: Resource) -> Sequence[Resource]:
+            if isinstance(one, SupplyPackage):
+                return [deals[deal.id] for deal in one.demand_deals if deal.id in deals]
+            return one.supply_deals if isinstance(one, DemandDeal) else ()
+
+        return linked
+
+    def _hidden_deals(self, package_id: int) -> Sequence[int]:
+        whole: SupplyPackage = self._all.get(SupplyPackage, package_id)
+        ids = {one.id for one in self._own(whole)}
+        return [one.id for one in whole.demand_deals if one.id is not None and one.id not in ids]
+
+    def _check(self, fields: Mapping[str, Any]) -> None:
+        """Raise Invalid for a seat, a deal or a package that this caller can't see."""
+        created = fields.get("create_demand_deals") or {}
+        options = [one.get("seat") for one in created.get("demand_deals_options", ())]
+        for seat in (*options, fields.get("seat")):
+            if seat and seat["id"] not in self._seats:
+                raise Invalid({"seat": {"id": [f"There is no seat {seat['id']}."]}})
+        for field, model in (("demand_deals", DemandDeal), ("supply_deals", SupplyPackage)):
+            known = partial(self._ids, model)
+            for one in fields.get(field) or ():
+                if one["id"] not in known():
+                    raise Invalid({field: [f"There is no {field.replace('_', ' ')[:-1]} {one['id']}."]})
+
+    def _ids(self, model: type[Resource]) -> set[int | None]:
+        if model is SupplyPackage:
+            return {*self._made, *(of.id for deal in self._deals() for of in deal.supply_deals)}
+        return {deal.id for deal in self._deals()}
+
+    def _since_here(self, changes: Changes) -> Changes:
+        """The latest changes, back to the one that moved the deal from another seat."""
+        found = []
+        for change in changes:
+            before = (change.before or {}).get("seat") or {}
+            if before and before.get("id") not in self._seats:
+                break
+            found.append(change)
+        return found
+
+    def _without_deals(self, change: EntityChange) -> EntityChange:
+        ids = self._ids(DemandDeal)
+        sides = {
+            side: {
+                **fields,
+                "demand_deals": [one for one in fields["demand_deals"] or () if one["id"] in ids],
+            }
+            for side in ("before", "after")
+            if (fields := getattr(change, side)) and "demand_deals" in fields
+        }
+        return change.model_copy(update=sides)
+
+    def _forget(self) -> None:
+        self._known = (float("-inf"), ())
+
 
 LOOKS_AGAIN_SECONDS = 300.0
 NO_ACCESS = "You have no access to deals; an administrator can grant it"

@@ -1,22 +1,174 @@
 """The client of the reporting API: the same three verbs over any transport.
 
 What a service does not do itself (extensions that its info does not list) is done here.
+
+Client-side replacements for our extensions, for services that implement only the specification.
+
+Order, page and choice of data fields are made here from the whole answer; totals stay those of the whole.
+A file is the service's alone: what it can't do for one is refused.
 """
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from email.message import Message
 from typing import IO, Any, TypeVar
 
 import httpx
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
-from lib.reporting import fallback
-from lib.reporting.answers import Audience, as_arrow, body, received
-from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer
+from lib.reporting.answers import Audience, Total, Values, as_arrow, body, received
+from lib.reporting.formats import FORMATS
+from lib.reporting.models import EXTENSIONS, AudienceQuery, DataField, ExportQuery, InfoQuery, Order, Slicer
 from lib.wire import call
 from lib.wire.credential import Credential, credential, in_the_name_of
-from lib.wire.errors import Garbled, Unreadable
+from lib.wire.errors import BadRequest, Garbled, Unreadable
+
+Places = npt.NDArray[np.intp]
+Keys = npt.NDArray[np.float64]
+PAGE = frozenset({"order_by", "limit", "offset"})
+*SOME, LAST = sorted(name for name, one in FORMATS.items() if one.plain_words)
+OF_A_FILE = {
+    "data_fields": "This service can't choose a file's data fields: it writes all of them",
+    "order_by": "This service can't order a file's rows: it uses its own order",
+    "limit": "This service can't write a part of a file's rows: it writes all of them",
+    "offset": "This service can't write a part of a file's rows: it writes all of them",
+    "audience_key": "This service can't choose a file's audience source: it writes all of them",
+    "escape_formulas": "This service can't leave formulas in a file unescaped: it has its own way",
+}
+
+
+def described(slicer: Slicer) -> Slicer:
+    """The slicer with the data fields of its audience sources, which info need not list."""
+    listed = {field.name for field in slicer.data_fields}
+    unlisted = [source for source in slicer.audience_sources if f"unique_{source.name}" not in listed]
+    more = [
+        DataField(name=f"unique_{source.name}", description=source.description, annotation=source.annotation)
+        for source in unlisted
+    ]
+    return slicer.model_copy(update={"data_fields": (*slicer.data_fields, *more)}) if more else slicer
+
+
+def known(query: AudienceQuery, extensions: Collection[str]) -> dict[str, Any]:
+    """The request's fields for a service with these extensions; what is ordered here is cut here too."""
+    left_out = set(EXTENSIONS) - set(extensions)
+    if "order_by" in left_out:
+        left_out |= PAGE
+    return query.model_dump(mode="json", exclude_defaults=True, exclude=left_out)
+
+
+def complete(audience: Audience, query: AudienceQuery, slicer: Slicer) -> Audience:
+    """The answer with everything that was asked for and not sent; `slicer` is the service's info.
+
+    A data field that was asked for and did not come has no values; ranges are those that the service's
+    `confidence_range` leaves.
+    """
+    left_out = set(EXTENSIONS) - set(slicer.extensions)
+    if "order_by" in left_out:
+        audience = _rows(audience, _ordered(audience, query, slicer)[query.offset :][: query.limit])
+    elif left_out & PAGE:
+        audience = _rows(audience, np.arange(len(audience))[query.offset :][: query.limit])
+    if "data_fields" in left_out and query.data_fields:
+        audience = _fields(audience, query.data_fields)
+    elif "audience_key" in left_out and query.audience_key:
+        others = {f"unique_{source.name}" for source in slicer.audience_sources} - {
+            f"unique_{query.audience_key}"
+        }
+        audience = _fields(audience, [name for name in audience.total.values if name not in others])
+    return _ranged(audience) if "precision" in left_out and query.precision else audience
+
+
+def extensions_of(query: ExportQuery) -> list[str]:
+    """The extensions that the file's request makes use of."""
+    used = query.model_dump(exclude_defaults=True, include=set(OF_A_FILE))
+    return [*used, *({query.export_format} & set(EXTENSIONS))]
+
+
+def check_file(query: ExportQuery, extensions: Collection[str]) -> None:
+    """BadRequest where a service with these extensions can't make the file; says what it can't do."""
+    for used in extensions_of(query):
+        if used not in extensions:
+            raise BadRequest(
+                OF_A_FILE.get(
+                    used, f"This service can't write {used}; it can write {', '.join(SOME)} and {LAST}"
+                )
+            )
+
+
+def _ordered(audience: Audience, query: AudienceQuery, slicer: Slicer) -> Places:
+    """The rows in the asked order; what ties is ordered by name, and missing numbers come last."""
+    keys = [
+        _sort_key(audience, order, slicer)
+        for order in query.order_by
+        if order.name in audience.names or order.name in audience.values
+    ]
+    if not keys or not len(audience.names.columns):
+        return np.arange(len(audience))
+    names = [_rank(audience.names[name]) for name in audience.names]
+    return np.lexsort([*reversed(names), *reversed(keys)])
+
+
+def _sort_key(audience: Audience, order: Order, slicer: Slicer) -> Keys:
+    if order.name in audience.values:
+        key = audience.values[order.name].to_numpy()
+    elif order.name in {field.name for field in slicer.key_fields if field.type == "int"}:
+        key = pd.to_numeric(audience.names[order.name], errors="coerce").to_numpy(np.float64)
+    else:
+        key = _rank(audience.names[order.name])
+    return key if order.direction == "asc" else -key
+
+
+def _rank(texts: pd.Series) -> Keys:
+    return pd.factorize(texts, sort=True)[0].astype(np.float64)
+
+
+def _rows(audience: Audience, places: Places) -> Audience:
+    frames = ("names", "values", "percents", "descriptions", "confidence_range", "low", "high", "n_eff")
+    parts = {name: getattr(audience, name) for name in frames}
+    taken = {
+        name: part.iloc[places].reset_index(drop=True) for name, part in parts.items() if part is not None
+    }
+    return replace(audience, **taken)
+
+
+def _fields(audience: Audience, names: Iterable[str]) -> Audience:
+    wanted = list(names)
+    values: Values = {name: audience.total.values.get(name) for name in wanted}
+    return replace(
+        audience,
+        values=audience.values.reindex(columns=wanted).astype("float64"),
+        percents=audience.percents[[name for name in wanted if name in audience.percents]],
+        total=replace(audience.total, values=values),
+    )
+
+
+def _ranged(audience: Audience) -> Audience:
+    """The answer with the ranges that its confidence ranges leave: so many percent of each value.
+
+    What a confidence range is of, the specification does not say: it is taken to hold for every data field.
+    """
+    if audience.confidence_range is None:
+        return audience
+    sides = audience.values.abs().mul(pd.to_numeric(audience.confidence_range) / 100, axis="index")
+    return replace(
+        audience,
+        low=audience.values - sides,
+        high=audience.values + sides,
+        total=_ranged_total(audience.total),
+    )
+
+
+def _ranged_total(total: Total) -> Total:
+    share = float(total.confidence_range or 0) / 100
+    known = {name: value for name, value in total.values.items() if value is not None}
+    return replace(
+        total,
+        low={name: value - abs(value) * share for name, value in known.items()},
+        high={name: value + abs(value) * share for name, value in known.items()},
+    )
+
 
 PATH = "/API/v2"
 JSON = "application/json"
@@ -47,26 +199,26 @@ class Reporting:
 
     def info(self, query: InfoQuery) -> Slicer:
         """The slicer's description."""
-        return fallback.described(self._asked("info", query.model_dump(), JSON, received.slicer))
+        return described(self._asked("info", query.model_dump(), JSON, received.slicer))
 
     def audience(self, query: AudienceQuery, slicer: Slicer | None = None) -> Audience:
         """The figures. `slicer` (its info) saves asking which extensions the service knows."""
         slicer = slicer or self.info(_where(query))
-        sent = fallback.known(query, slicer.extensions)
+        sent = known(query, slicer.extensions)
         accept = as_arrow.MEDIA_TYPE if slicer.knows("arrow") else JSON
         audience = self._asked(
             "audience", sent, accept, lambda answer: received.audience(answer, query.split_by)
         )
-        return fallback.complete(audience, query, slicer)
+        return complete(audience, query, slicer)
 
     def export(self, query: ExportQuery, slicer: Slicer | None = None) -> Download:
         """The file, whole. `slicer` (its info) saves asking which extensions the service knows.
 
         BadRequest where the file is to have what its service does not know: nobody else can make it.
         """
-        if fallback.extensions_of(query):
+        if extensions_of(query):
             slicer = slicer or self.info(_where(query))
-            fallback.check_file(query, slicer.extensions)
+            check_file(query, slicer.extensions)
         return in_the_name_of(self._credential, lambda token: self._export(query, token))
 
     def _export(self, query: ExportQuery, token: str) -> Download:

@@ -5,8 +5,117 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
-from lib.settings.syncing import Syncing
+from lib.settings.remote import Remote
 from lib.wire.network import is_loopback
+
+SHORTEST_SECRET = 16
+
+
+class Alerting(Remote):
+    """The settings of alerts."""
+
+    alerts: bool = Field(
+        default=True, description="Whether this desk checks alerts: after imports, and every 15 minutes."
+    )
+    alerts_webhook: SecretStr | None = Field(
+        default=None,
+        description="Address to which alerts that fire or clear are sent; https beyond loopback.",
+    )
+    alerts_secret: SecretStr | None = Field(
+        default=None, description="Secret that signs these messages: 16 characters or more."
+    )
+
+    @model_validator(mode="after")
+    def _has_a_sealed_webhook(self) -> Self:
+        if self.alerts_webhook is None:
+            return self
+        parts = urlsplit(self.alerts_webhook.get_secret_value())
+        is_near = parts.scheme == "http" and is_loopback(parts.hostname or "")
+        if not parts.hostname or (parts.scheme != "https" and not is_near):
+            raise ValueError("alerts_webhook must be an https address, or http on this machine")
+        if parts.username or parts.password or parts.fragment:
+            raise ValueError("alerts_webhook has no password and no # in it: messages are signed")
+        if self.alerts_secret is None or len(self.alerts_secret.get_secret_value()) < SHORTEST_SECRET:
+            raise ValueError(f"alerts_webhook needs alerts_secret, of {SHORTEST_SECRET} characters or more")
+        return self
+
+
+class Operating(Alerting):
+    """The settings of operation."""
+
+    log_format: Literal["text", "json"] = Field(
+        default="text", description="Format of log messages: `text`, or `json` for one JSON object per line."
+    )
+    metrics_token: SecretStr | None = Field(
+        default=None,
+        description="Token that opens `/metrics`: 16 characters or more; empty: there is no `/metrics`.",
+    )
+    metrics_slicers: bool = Field(
+        default=False, description="Whether `/metrics` names slicers; otherwise it has no names at all."
+    )
+
+    @field_validator("metrics_token", mode="after")
+    @classmethod
+    def _is_long(cls, token: SecretStr | None) -> SecretStr | None:
+        if token is not None and len(token.get_secret_value()) < SHORTEST_SECRET:
+            raise ValueError(f"metrics_token must have {SHORTEST_SECRET} characters or more")
+        return token
+
+
+class Connection(BaseModel):
+    """A database. In its URL `${NAME}` is a variable of the environment."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    url: Annotated[str, Field(repr=False, pattern=r"^(parquet|duckdb|postgresql|clickhouse|spark)://.+")]
+
+
+class Connecting(Operating):
+    """The settings of connections."""
+
+    connections: dict[str, Connection] = Field(
+        default={},
+        description="Databases that slicers are connected to (docs/connections.md): `[connections.NAME]` "
+        "with a `url`; `${NAME}` in it is a variable of the environment.",
+    )
+
+    @property
+    def connection_urls(self) -> dict[str, str]:
+        """Name → URL of each connection."""
+        return {name: one.url for name, one in self.connections.items()}
+
+
+DOMAIN = r"^$|^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$"
+DEMO = "tranche.example"
+Domain = Annotated[str, Field(pattern=DOMAIN)]
+
+
+class Syncing(Connecting):
+    """The settings of deal sync."""
+
+    deal_sync_origin: Domain = Field(
+        default="",
+        description="Domain of the system that receives the bids for the deals, like `ssp.example`; empty: "
+        f"no deal sync (the demo says `{DEMO}`).",
+    )
+    deal_sync_seller: Domain = Field(
+        default="", description="Domain of the business that sells the deals, for deal sync."
+    )
+    deal_sync_curator: Domain = Field(
+        default="", description="Domain of the business that curates the packages, for deal sync."
+    )
+    deal_sync_price_type: int = Field(
+        default=0,
+        ge=0,
+        description="How the deals are priced, in the numbers of deal sync: 0 as each bid request says, 1 "
+        "first price, 2 second price, 3 fixed price.",
+    )
+
+    @property
+    def sync_origin(self) -> str:
+        """The origin of the documents; empty where there are none."""
+        return self.deal_sync_origin or (DEMO if self.demo else "")
+
 
 CALLBACK = "/oauth2callback"
 DISCOVERY = "/.well-known/openid-configuration"

@@ -1,14 +1,157 @@
 """All stores of one person: their own entries, and those that they see of others."""
 
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
 
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
+
+from lib.database import reading, transact
 from lib.views.alerts import Alerts
-from lib.views.cards import ChosenCards
 from lib.views.deal_entries import DealLists, EntriesScope, PackageTemplates
-from lib.views.notes import Notes
+from lib.views.models import LONGEST_NOTE, LONGEST_PARAMS, Note, SavedView, named
 from lib.views.saved import SavedViews
-from lib.views.scope import Scope
-from lib.views.start import StartView
+from lib.views.scope import SECONDS, Scope
+from lib.views.tables import chosen_cards, notes, start_views
+from lib.wire.deadline import Deadline
+from lib.wire.errors import BadRequest
+
+MOST_NOTES = 1000
+
+
+@dataclass(frozen=True)
+class Notes:
+    """The notes that one person may see."""
+
+    scope: Scope
+
+    def of(self, project: str, slicer: str, first: date, last: date) -> list[Note]:
+        """A slicer's notes on these days, in the order of days; AccessError without access to the slicer."""
+        about = self.scope.about(notes, project, slicer)
+        days = notes.c.day.between(first, last)
+        question = select(notes).where(*about, days).order_by(notes.c.day, notes.c.id)
+
+        def within(connection: Connection) -> list[Note]:
+            return [self._note(row) for row in connection.execute(question)]
+
+        return reading(self.scope.engine, within, Deadline(SECONDS))
+
+    def add(self, project: str, slicer: str, day: date, text: str) -> Note:
+        """Add a note; BadRequest for an empty or long text, AccessError without access."""
+        about = self.scope.about(notes, project, slicer)
+        values = {
+            "service": self.scope.service, "project": project, "slicer": slicer, "day": day,
+            "text": named(text, LONGEST_NOTE, "The text"),
+            "owner": self.scope.person.username, "created": datetime.now(UTC),
+        }  # fmt: skip
+
+        def within(connection: Connection) -> Note:
+            count = connection.execute(select(func.count()).select_from(notes).where(*about)).scalar_one()
+            if count >= MOST_NOTES:
+                raise BadRequest(f"This slicer has {MOST_NOTES:,} notes: delete one first")
+            adding = insert(notes).values(values).returning(notes)
+            return self._note(connection.execute(adding).one())
+
+        return transact(self.scope.engine, within, Deadline(SECONDS))
+
+    def change(self, number: int, day: date, text: str) -> Note:
+        """Change day and text of a note; BadRequest and AccessError as for a new one, and as for `delete`."""
+        values = {"day": day, "text": named(text, LONGEST_NOTE, "The text")}
+
+        def within(connection: Connection) -> Note:
+            row = connection.execute(select(notes).where(notes.c.id == number)).one_or_none()
+            self.scope.changeable(row, "note")
+            changing = update(notes).where(notes.c.id == number).values(values).returning(notes)
+            return self._note(connection.execute(changing).one())
+
+        return transact(self.scope.engine, within, Deadline(SECONDS))
+
+    def delete(self, number: int) -> None:
+        """Delete a note; BadRequest if it no longer exists, AccessError if it is another person's."""
+
+        def within(connection: Connection) -> None:
+            row = connection.execute(select(notes).where(notes.c.id == number)).one_or_none()
+            self.scope.changeable(row, "note")
+            connection.execute(delete(notes).where(notes.c.id == number))
+
+        transact(self.scope.engine, within, Deadline(SECONDS))
+
+    def _note(self, row: Row[Any]) -> Note:
+        values = {name: value for name, value in row._mapping.items() if name != "service"}
+        return Note(**values, is_mine=self.scope.owns(row.owner, row.created))
+
+
+@dataclass(frozen=True)
+class ChosenCards:
+    """A person's choices: a text per slicer, as in links."""
+
+    scope: Scope
+
+    def get(self, project: str, slicer: str) -> str:
+        """The choice, or an empty text. AccessError if the person may not see the slicer."""
+        mine, added = self._mine(project, slicer), self.scope.person.added
+
+        def within(connection: Connection) -> str:
+            row = connection.execute(select(chosen_cards).where(*mine)).one_or_none()
+            return "" if row is None or (added is not None and row.at < added) else str(row.cards)
+
+        return reading(self.scope.engine, within, Deadline(SECONDS))
+
+    def set(self, project: str, slicer: str, cards: str) -> None:
+        """Store this choice; an empty text removes it. BadRequest if it is too long, AccessError as above."""
+        mine = self._mine(project, slicer)
+        if len(cards) > LONGEST_PARAMS:
+            raise BadRequest(f"The leaderboards are too long to keep: {LONGEST_PARAMS:,} characters at most")
+        values = {
+            "username": self.scope.person.username, "service": self.scope.service, "project": project,
+            "slicer": slicer, "cards": cards, "at": datetime.now(UTC),
+        }  # fmt: skip
+
+        def within(connection: Connection) -> None:
+            connection.execute(delete(chosen_cards).where(*mine))
+            if cards:
+                connection.execute(insert(chosen_cards).values(values))
+
+        transact(self.scope.engine, within, Deadline(SECONDS))
+
+    def _mine(self, project: str, slicer: str) -> tuple[ColumnElement[bool], ...]:
+        about = self.scope.about(chosen_cards, project, slicer)
+        return *about, chosen_cards.c.username == self.scope.person.username
+
+
+@dataclass(frozen=True)
+class StartView:
+    """The saved view that a person chose as start page."""
+
+    scope: Scope
+
+    def get(self) -> SavedView | None:
+        """The view; None without one, or if the person may no longer see it."""
+        added = self.scope.person.added
+
+        def within(connection: Connection) -> int | None:
+            row = connection.execute(select(start_views).where(*self._mine())).one_or_none()
+            return None if row is None or (added is not None and row.at < added) else int(row.view_id)
+
+        number = reading(self.scope.engine, within, Deadline(SECONDS))
+        return None if number is None else SavedViews(self.scope).get(number)
+
+    def set(self, number: int | None) -> None:
+        """Set the start page, or remove it with None. BadRequest if the person can't see the view."""
+        if number is not None and SavedViews(self.scope).get(number) is None:
+            raise BadRequest("This view is not there any more")
+
+        def within(connection: Connection) -> None:
+            connection.execute(delete(start_views).where(*self._mine()))
+            if number is not None:
+                values = {"username": self.scope.person.username, "service": self.scope.service}
+                connection.execute(insert(start_views).values(**values, view_id=number, at=datetime.now(UTC)))
+
+        transact(self.scope.engine, within, Deadline(SECONDS))
+
+    def _mine(self) -> tuple[Any, ...]:
+        mine = start_views.c.username == self.scope.person.username
+        return mine, start_views.c.service == self.scope.service
 
 
 @dataclass(frozen=True)

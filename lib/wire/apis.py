@@ -1,20 +1,49 @@
 """The APIs as one ASGI application, mounted in front of the desk."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.openapi.docs import get_swagger_ui_html
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lib.wire.documents import add_documents
 from lib.wire.front.policy import inline_scripts, policy
 from lib.wire.problems import answer_problems
+from lib.wire.schemas import Schema
+
+PREFIX = "/openapi/"
+TOKENS = "/oauth2/"  # both APIs need a token: how to get one is in both documents
+APIS = {"reporting": "/API/", "deals": "/api/"}
+
+
+def add_documents(app: FastAPI) -> None:
+    """Let the application answer `/openapi/reporting.json` and `/openapi/deals.json`."""
+    for name in APIS:
+        path = f"{PREFIX}{name}.json"
+        app.add_api_route(path, _answering(app, name), include_in_schema=False)
+
+
+def of_api(whole: Schema, name: str) -> Schema:
+    """The document of one API, from that of the whole application."""
+    paths = {path: found for path, found in whole["paths"].items() if path.startswith((APIS[name], TOKENS))}
+    info = whole["info"] | {"title": f"{whole['info']['title']}: {name} API"}
+    document = whole | {"info": info, "paths": paths}
+    if not any("security" in operation for path in paths.values() for operation in path.values()):
+        document = {part: found for part, found in document.items() if part != "components"}
+    return document
+
+
+def _answering(app: FastAPI, name: str) -> Callable[[Request], Awaitable[JSONResponse]]:
+    async def answer(request: Request) -> JSONResponse:
+        return JSONResponse(of_api(app.openapi(), name))
+
+    return answer
+
 
 TITLE = "Tranche"
 OWN = frozenset({"/healthz", "/readyz", "/metrics"})

@@ -11,8 +11,7 @@ from peopled import people_in
 from demo.conftest import SIZE, TODAY
 from lib.demo import build
 from lib.demo.cast import PASSWORD, PEOPLE
-from lib.demo.delivery import delivery
-from lib.demo.stage import ACTS, ROWS
+from lib.demo.stage import ACTS, ROWS, delivery
 from lib.reporting.warehouse import Warehouse
 
 GEO, AGENT = "bid_context_wrapper.user.geo", "bid_context_wrapper.user.agent"

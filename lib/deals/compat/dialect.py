@@ -4,6 +4,7 @@ Answers come in by `read`, requests go out by `write`. Nothing that does not fit
 is kept as it came (`unread` of a resource), and goes back as it came when its list is changed.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,11 +13,39 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from lib.deals.codec import Fields, Model
-from lib.deals.compat.hidden import hidden
 from lib.deals.compat.shapes import OWN, ElementShape, leaves
 from lib.deals.models import FEE_TYPES, Resource
+from lib.deals.refusals import KINDS, fields_of, text_of
 from lib.deals.validation import Path, Problems
-from lib.wire.errors import BadRequest, Misconfigured, TrancheError, Unreadable
+from lib.wire.errors import BadRequest, Invalid, Misconfigured, TrancheError, Unreadable
+
+CODES = ("code", "status_code", "status")
+FAILED = re.compile(r"error|fail(ed|ure)?|invalid|bad_request", re.IGNORECASE)
+
+
+def hidden(body: Any) -> TrancheError | None:
+    """The error in the body of a success; None if it is an entity, or no error.
+
+    `{"status": "error", "detail": "…"}`, `{"error": "…"}`, `{"errors": {"name": ["…"]}}`. Whatever has an id
+    is an entity.
+    """
+    if not isinstance(body, Mapping) or "id" in body or not _says_so(body):
+        return None
+    for name in CODES:
+        code = body.get(name)
+        if isinstance(code, int | str) and str(code).isdecimal() and int(code) in KINDS:
+            return KINDS[int(code)](text_of(body) or f"The service answered {code}")
+    return Invalid(fields_of(body))
+
+
+def _says_so(body: Mapping[str, Any]) -> bool:
+    status = body.get("status")
+    return (
+        bool(body.get("error") or body.get("errors") or body.get("detail"))
+        or body.get("success") is False
+        or (isinstance(status, str) and bool(FAILED.fullmatch(status)))
+    )
+
 
 FEE_TYPE, NEW_DEALS = "agency_curation_fee_type", "create_demand_deals"
 

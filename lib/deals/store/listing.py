@@ -1,19 +1,103 @@
 """A page of a list: searched, filtered and sorted, with counts per value of some filters."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, Table, func, select
 
-from lib.deals import sought
+from lib.deals import fields, sought
 from lib.deals.queries import ListOffer, ListQuery
-from lib.deals.store import search, unseen
-from lib.deals.store.counting import countable, counts
+from lib.deals.store import healths, search, unseen
+from lib.deals.store import tables as t
 from lib.deals.store.filters import FILTERS
 from lib.deals.store.noun import Noun
-from lib.deals.store.ordering import ordered, orderings
 from lib.deals.store.work import Fields, Work
 from lib.deals.validation import Problems
+
+_LINKS, _DEALS, _SUPPLY = t.supply_package_deals.c, t.demand_deals, t.supply_packages
+REFERENCES = {"seat": t.seats, "dsp": t.dsps, "package": t.packages}
+
+
+def _first_package(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    """A column of a deal's first package."""
+    return (
+        select(column)
+        .join(t.supply_package_deals, _LINKS.supply_package_id == _SUPPLY.c.id)
+        .where(_LINKS.demand_deal_id == _DEALS.c.id)
+        .order_by(_SUPPLY.c.id)
+        .limit(1)
+        .correlate(_DEALS)
+        .scalar_subquery()
+    )
+
+
+def _lowest_price(work: Work) -> ColumnElement[Any]:
+    """The lowest price among a package's deals, those that the caller may see."""
+    return (
+        select(func.min(_DEALS.c.price))
+        .join(t.supply_package_deals, _LINKS.demand_deal_id == _DEALS.c.id)
+        .where(_LINKS.supply_package_id == _SUPPLY.c.id, *work.scope.seen(_DEALS))
+        .correlate(_SUPPLY)
+        .scalar_subquery()
+    )
+
+
+LINKED: dict[str, dict[str, Callable[[Work], ColumnElement[Any]]]] = {
+    "supply_deals": {"price": _lowest_price},
+    "demand_deals": {
+        name: lambda work, name=name: _first_package(_SUPPLY.c[name])
+        for name in ("media_type", "start_date", "end_date")
+    }
+    | {"health": healths.urgency},
+}
+
+
+def ordered(noun: Noun, work: Work, name: str) -> ColumnElement[Any]:
+    """The expressions to order by: names ignoring case, other entities by their names."""
+    linked = LINKED.get(noun.entity, {})
+    if name in linked:
+        return linked[name](work)
+    if name == "name":
+        return noun.table.c.folded
+    return _name_of(noun, name) if name in REFERENCES else FILTERS[noun.entity][name].column(work)
+
+
+def orderings(entity: str) -> list[str]:
+    """The names by which a list of this entity can be ordered."""
+    fixed = {field.name for field in fields.of(entity) if not field.is_order}
+    own = [name for name, one in FILTERS[entity].items() if one.owner is None and name not in fixed]
+    return list(dict.fromkeys([*own, *LINKED.get(entity, {})]))
+
+
+def _name_of(noun: Noun, name: str) -> ColumnElement[Any]:
+    other: Table = REFERENCES[name]
+    mine = other.c.id == noun.table.c[f"{name}_id"]
+    return select(other.c.folded).where(mine).correlate(noun.table).scalar_subquery()
+
+
+COUNTED = ("status", "media_type", "seat", "dsp")
+
+
+def countable(entity: str) -> list[str]:
+    """The filters whose values can be counted."""
+    return [name for name in COUNTED if name in FILTERS[entity]]
+
+
+def counts(work: Work, noun: Noun, name: str, found: Sequence[ColumnElement[bool]]) -> dict[str, int]:
+    """Value, as text → the number of entities with it that match these conditions."""
+    one, ids = FILTERS[noun.entity][name], noun.table.c.id
+    value: ColumnElement[Any] = one.column(work).label("value")
+    reached = one.reached(work)
+    if one.owner is None or reached is None:
+        question = select(value, func.count()).select_from(noun.table).where(*found).group_by("value")
+    else:
+        theirs = reached.add_columns(value).subquery()
+        whose, value = theirs.c[0], theirs.c["value"]
+        joined = noun.table.join(theirs, one.owner == whose)
+        question = select(value, func.count(ids.distinct())).select_from(joined).where(*found).group_by(value)
+    return {str(value): count for value, count in work.connection.execute(question) if value is not None}
+
 
 NO_REPORT = "There is no such slicer, or you may not see it."
 Conditions = dict[str, ColumnElement[bool]]

@@ -1,14 +1,227 @@
 """All kinds of entities, by their path names."""
 
-from sqlalchemy import Table
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
 
-from lib.deals import fields, requests
+from sqlalchemy import ColumnElement, Row, Table, select
+
+from lib.deals import fields, moments, requests, sought
+from lib.deals.fields import TERMS
+from lib.deals.models import generated_name
+from lib.deals.store import status
 from lib.deals.store import tables as t
-from lib.deals.store.demand_deals import DemandDeals
-from lib.deals.store.noun import Dependants, Noun
+from lib.deals.store.demand_deals import DemandDeals, check_sync, check_terms, seats_shown, seats_to_sell_to
+from lib.deals.store.noun import Dependants, Noun, refer
 from lib.deals.store.packages import Packages
-from lib.deals.store.seats import Dsps, Seats
-from lib.deals.store.supply_packages import SupplyPackages
+from lib.deals.store.tables import (
+    app_lists,
+    demand_deals,
+    domain_lists,
+    dsps,
+    package_supply_packages,
+    packages,
+    seats,
+    supply_app_lists,
+    supply_domain_lists,
+    supply_package_deals,
+)
+from lib.deals.store.work import EntityKey, Fields, Work
+from lib.deals.validation import Path, Problems
+
+EITHER = "Give either create_demand_deals or demand_deals, not both."
+OPTIONS: Path = ("create_demand_deals", "demand_deals_options")
+LISTS: dict[str, tuple[str, Table, Table]] = {
+    "app_list_targetings": ("app list", app_lists, supply_app_lists),
+    "domain_list_targetings": ("domain list", domain_lists, supply_domain_lists),
+}
+
+
+@dataclass(frozen=True)
+class SupplyPackages(Noun):
+    """Supply packages. `deals` creates the demand deals of a package."""
+
+    deals: Noun | None = None
+    links: ClassVar[Mapping[str, str]] = {"demand_deals": "demand_deals"}
+
+    def question(self, work: Work) -> Any:
+        """With the status."""
+        return select(self.table, status.of_package(work.now).label("status"))
+
+    def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
+        """Each with its lists, its deals and its (deprecated) packages."""
+        ids = [row.id for row in rows]
+        targets = {name: _listed(work, name, ids) for name in LISTS}
+        deals = _linked(work, demand_deals, supply_package_deals, "demand_deal_id", ids)
+        legacy = _linked(work, packages, package_supply_packages, "package_id", ids)
+        return [
+            {
+                "id": row.id,
+                **self.own(row),
+                **{name: found[row.id] for name, found in targets.items()},
+                "demand_deals": deals[row.id],
+                "packages": legacy[row.id],
+                "status": row.status,
+            }
+            for row in rows
+        ]
+
+    def check(self, work: Work, given: Fields, before: Fields | None, problems: Problems) -> None:
+        """Check that the end is after the start, references exist, and there is one source of deals."""
+        _check_dates({**(before or {}), **given}, given, problems)
+        for name, (called, table, _) in LISTS.items():
+            refer(work, table, called, given.get(name), (name,), problems)
+        refer(work, demand_deals, "demand deal", given.get("demand_deals"), ("demand_deals",), problems)
+        created = given.get("create_demand_deals")
+        if created is not None:
+            if given.get("demand_deals") is not None:
+                problems.add((), EITHER)
+            _check_options(work, created, problems)
+
+    def found_by(self, row: Mapping[str, Any]) -> Fields:
+        """Its targeting too."""
+        return {**super().found_by(row), "targets": sought.text(row)}
+
+    def link(self, work: Work, entity_id: int, given: Fields) -> list[EntityKey]:
+        """To lists and deals; creates new deals, also of a package that exists."""
+        mine = ("supply_package_id", entity_id)
+        for name, (_, _, links) in LISTS.items():
+            if name in given:
+                listed = [{"list_id": one["id"], "is_excluded": one["is_excluded"]} for one in given[name]]
+                work.relink(links, mine, listed)
+        if given.get("demand_deals") is not None:
+            work.relink(
+                supply_package_deals, mine, [{"demand_deal_id": one["id"]} for one in given["demand_deals"]]
+            )
+        created = given.get("create_demand_deals")
+        if not created:
+            return []
+        name = given.get("name") or work.named(self.table, [entity_id])[entity_id]
+        return self._generate(work, entity_id, name, created)
+
+    def _generate(self, work: Work, package_id: int, name: str, created: Fields) -> list[EntityKey]:
+        """Create a deal for each option, all with the same fee and contact."""
+        assert self.deals is not None  # noqa: S101
+        options = created["demand_deals_options"]
+        buyers = seats_shown(work, {option["seat"]["id"] for option in options})
+        shared = {"is_active": True, "supply_deals": [{"id": package_id}]} | {
+            term: created[term] for term in TERMS
+        }
+        keys: list[EntityKey] = []
+        for option in options:
+            seat = buyers[option["seat"]["id"]]
+            own = {
+                "name": generated_name(name, seat["name"]),
+                "seat": option["seat"],
+                "price": option["price"],
+            }
+            keys += self.deals.create(work, shared | own | {"deal_sync": option["deal_sync"]})
+        return keys
+
+
+def _check_dates(whole: Fields, given: Fields, problems: Problems) -> None:
+    if problems.at("start_date") or problems.at("end_date"):
+        return
+    start, end = _moment(whole.get("start_date")), _moment(whole.get("end_date"))
+    if start is not None and end is not None and end <= start:
+        where = "end_date" if given.get("end_date") else "start_date"
+        problems.add((where,), "The end must be after the start.")
+
+
+def _moment(value: Any) -> datetime | None:
+    return moments.parse(value) if isinstance(value, str) else value
+
+
+def _check_options(work: Work, created: Fields, problems: Problems) -> None:
+    options = created.get("demand_deals_options", [])
+    chosen = [option.get("seat", {}) for option in options]
+    buyers = seats_to_sell_to(work, {seat["id"] for seat in chosen if "id" in seat})
+    for number, (seat, option) in enumerate(zip(chosen, options, strict=True)):
+        if "id" not in seat:
+            continue
+        if seat["id"] not in buyers:
+            problems.add((*OPTIONS, number, "seat", "id"), f"There is no seat {seat['id']}.")
+        elif seat["id"] in [one.get("id") for one in chosen[:number]]:
+            problems.add((*OPTIONS, number, "seat", "id"), f"The seat {seat['id']} is given twice.")
+        elif option.get("deal_sync"):
+            check_sync(buyers[seat["id"]], (*OPTIONS, number, "deal_sync"), problems)
+    is_synced = any(option.get("deal_sync") for option in options)
+    check_terms(created, is_synced, ("create_demand_deals",), problems)
+
+
+def _listed(work: Work, name: str, ids: Sequence[int]) -> dict[int, list[Fields]]:
+    _, table, links = LISTS[name]
+    question = (
+        select(links.c.supply_package_id, table.c.id, table.c.name, links.c.is_excluded)
+        .join(table, table.c.id == links.c.list_id)
+        .where(links.c.supply_package_id.in_(ids))
+        .order_by(table.c.id)
+    )
+    found: dict[int, list[Fields]] = defaultdict(list)
+    for row in work.rows(question):
+        found[row.supply_package_id].append({"id": row.id, "name": row.name, "is_excluded": row.is_excluded})
+    return found
+
+
+def _linked(
+    work: Work, table: Table, links: Table, column: str, ids: Sequence[int]
+) -> dict[int, list[Fields]]:
+    question = (
+        select(links.c.supply_package_id, table.c.id, table.c.name)
+        .join(table, table.c.id == links.c[column])
+        .where(links.c.supply_package_id.in_(ids))
+        .order_by(table.c.id)
+    )
+    found: dict[int, list[Fields]] = defaultdict(list)
+    for row in work.rows(question):
+        found[row.supply_package_id].append({"id": row.id, "name": row.name})
+    return found
+
+
+NAMED_DEALS = 5
+
+
+class Dsps(Noun):
+    """A demand-side platform."""
+
+    def check(self, work: Work, given: Fields, before: Fields | None, problems: Problems) -> None:
+        """Check that deal sync is not switched off while deals use it."""
+        if before is not None and given.get("supports_deal_sync") is False:
+            _check_unused(work, seats.c.dsp_id == before["id"], "supports_deal_sync", problems)
+
+
+class Seats(Noun):
+    """A buyer's seat."""
+
+    def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
+        """Each with its DSP."""
+        shown = seats_shown(work, {row.id for row in rows})
+        return [shown[row.id] for row in rows]
+
+    def check(self, work: Work, given: Fields, before: Fields | None, problems: Problems) -> None:
+        """Check that the DSP exists, and supports deal sync if the seat's deals use it."""
+        chosen = given.get("dsp", {}).get("id")
+        if chosen is None:
+            return
+        dsp = work.connection.execute(select(dsps).where(dsps.c.id == chosen)).one_or_none()
+        if dsp is None:
+            problems.add(("dsp", "id"), f"There is no DSP {chosen}.")
+        elif before is not None and not dsp.supports_deal_sync:
+            _check_unused(work, seats.c.id == before["id"], "dsp", problems)
+
+
+def _check_unused(work: Work, at: ColumnElement[bool], field: str, problems: Problems) -> None:
+    """Add a problem that names the synchronised deals of these seats, if there are any."""
+    question = (
+        select(demand_deals.c.id, demand_deals.c.name)
+        .join(seats, seats.c.id == demand_deals.c.seat_id)
+        .where(at, demand_deals.c.deal_sync)
+        .order_by(demand_deals.c.id)
+    )
+    if names := [f"{row.id} '{row.name}'" for row in work.rows(question.limit(NAMED_DEALS))]:
+        problems.add((field,), f"Demand deals are synchronised, and need deal sync: {', '.join(names)}.")
 
 
 def _deals(column: str) -> Dependants:

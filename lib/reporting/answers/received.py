@@ -1,13 +1,27 @@
-"""Parses responses of a service: `status` in the body decides, not the HTTP code (docs/decisions.md)."""
+"""Parses responses of a service: `status` in the body decides, not the HTTP code (docs/decisions.md).
 
+Parses large JSON answers by columns: a service may send half a million rows where twenty were requested.
+
+Arrow's reader takes a fifth of the time and memory, and holds up no other thread meanwhile; it reads answers
+all of whose rows are alike. Any other is left to as_json, which reads the same.
+"""
+
+import re
 from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
 import httpx
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import json as arrow_json
 from pydantic import ValidationError
 
-from lib.reporting.answers import Audience, as_arrow, as_json, body, many_rows
+from lib.reporting.answers import Audience, as_arrow, as_json, body
+from lib.reporting.answers.as_json import decode_total
 from lib.reporting.models import Slicer
 from lib.wire.breaker import DEAD, retry_after
 from lib.wire.errors import (
@@ -23,6 +37,111 @@ from lib.wire.errors import (
     Unreachable,
     Unreadable,
 )
+
+LEAST_BYTES = 2 * 1024 * 1024
+HEAD = 64 * 1024
+NAME_IN_LIST = re.compile(rb'"name"\s*:\s*\[')
+TEXT = pa.string()
+
+
+def decode(body: bytes, split_by: Sequence[str], least_bytes: int = LEAST_BYTES) -> Audience | None:
+    """The Audience of a successful answer to that split; None if it has to be parsed row by row."""
+    if not split_by or len(body) < least_bytes:
+        return None
+    try:
+        table = _read(body, len(split_by) > 1 or NAME_IN_LIST.search(body, 0, HEAD) is not None)
+        if table["status"][0].as_py() != "success" or "precision" in table.column_names:
+            return None
+        return _audience(table, list(split_by))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, KeyError, _Unlike):
+        return None
+
+
+class _Unlike(Exception):
+    """The rows have different fields."""
+
+
+def _read(body: bytes, has_lists: bool) -> pa.Table:
+    """The answer as a table of one row, with explicit text types, as Arrow could infer times."""
+    name = pa.list_(TEXT) if has_lists else TEXT
+    cell = pa.struct([("name", TEXT)])
+    row = pa.struct([("name", name), ("data", pa.list_(cell))])
+    total = pa.struct([("data", pa.list_(cell)), ("dates", pa.list_(TEXT))])
+    schema = pa.schema([("status", TEXT), ("total", total), ("rows", pa.list_(row))])
+    return arrow_json.read_json(
+        pa.BufferReader(body),
+        read_options=arrow_json.ReadOptions(block_size=len(body) + 1),
+        parse_options=arrow_json.ParseOptions(explicit_schema=schema),
+    )
+
+
+def _audience(table: pa.Table, split: list[str]) -> Audience:
+    rows = table["rows"].chunk(0).flatten()
+    cells, count = rows.field("data").flatten(), len(rows)
+    total = decode_total(table["total"][0].as_py(), count)
+    fields = _fields(cells, count)
+    values = _numbers(cells, "value", fields)
+    percents = _numbers(cells, "percent", fields)
+    shared = percents.notna().any()
+    return Audience(
+        names=_names(rows.field("name"), split),
+        values=values,
+        percents=percents.loc[:, shared],
+        total=total,
+        confidence_range=_confidence(rows),
+    )
+
+
+def _fields(cells: pa.StructArray, rows: int) -> list[str]:
+    """The data fields of each row, which all have the same in the same order."""
+    if not rows or len(cells) % rows:
+        raise _Unlike
+    names = cells.field("name").dictionary_encode()
+    places = names.indices.to_numpy().reshape(rows, -1)
+    known: list[str] = names.dictionary.to_pylist()
+    if not (places == np.arange(len(known))).all() or places.shape[1] != len(known):
+        raise _Unlike
+    return known
+
+
+def _numbers(cells: pa.StructArray, key: str, fields: list[str]) -> pd.DataFrame:
+    """A column per field; numbers written as text are parsed, missing ones are NaN."""
+    rows = len(cells) // len(fields)
+    if key in {field.name for field in cells.type} and not pa.types.is_null(cells.field(key).type):
+        numbers = _floats(cells.field(key)).reshape(rows, len(fields))
+    else:
+        numbers = np.full((rows, len(fields)), np.nan)
+    return pd.DataFrame(numbers, columns=pd.Index(fields, dtype="str"))
+
+
+def _floats(told: pa.Array) -> npt.NDArray[np.float64]:
+    if pa.types.is_string(told.type):
+        told = pc.if_else(pc.equal(told, ""), pa.scalar(None, TEXT), told)
+    numbers: npt.NDArray[np.float64] = told.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def _names(told: pa.Array, split: list[str]) -> pd.DataFrame:
+    texts = told
+    if pa.types.is_list(told.type):
+        texts = told.flatten()
+        if len(texts) != len(told) * len(split) or told.null_count:
+            raise _Unlike
+    width = len(split)
+    columns = {
+        name: texts.take(pa.array(np.arange(place, len(texts), width))).to_pandas().astype("str").fillna("")
+        for place, name in enumerate(split)
+    }
+    return pd.DataFrame(columns)
+
+
+def _confidence(rows: pa.StructArray) -> pd.Series | None:
+    if "confidence_range" not in {field.name for field in rows.type}:
+        return None
+    told = rows.field("confidence_range")
+    _floats(told)
+    return None if told.null_count == len(told) else pd.Series(told.cast(TEXT).to_pandas(), dtype="str")
+
 
 UNAUTHORISED, TOO_MANY, GATEWAY_TIMEOUT = 401, 429, 504
 UNKNOWN_WAIT_SECONDS = 60
@@ -47,7 +166,7 @@ def audience(answer: httpx.Response, split_by: Sequence[str]) -> Audience:
     try:
         if as_arrow.MEDIA_TYPE in answer.headers.get("content-type", ""):
             return as_arrow.decode(answer.content)
-        found = many_rows.decode(answer.content, split_by)
+        found = decode(answer.content, split_by)
         return as_json.decode(fields(answer), split_by) if found is None else found
     except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
         raise Unreadable("The service's answer does not follow the API") from error

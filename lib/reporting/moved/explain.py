@@ -1,18 +1,103 @@
-"""Explain a change ("What moved"): combines queries, contributions, noise and surprise."""
+"""Explain a change ("What moved"): combines queries, contributions, noise and surprise.
+
+The usual differences of values: those of the same days in one to four earlier periods.
+
+A step back is whole weeks, so that weekdays stay the same, and at least the length of the period now: steps
+of less would compare days with themselves.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 
 import numpy as np
+import pandas as pd
 
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
-from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, DataField, Slicer
-from lib.reporting.moved import movers, noise, past, sides
-from lib.reporting.moved.contributions import Numbers, Pair
+from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, DataField, Slicer, time_key_field
+from lib.reporting.moved import movers, noise, sides
+from lib.reporting.moved.contributions import Numbers, Pair, contributions
 from lib.reporting.moved.movers import Candidate, Moves
 from lib.reporting.moved.quantity import Own, Quantity, Ratio, leaves, quantity, values
 from lib.reporting.moved.sides import About, Ask
+
+STEPS, LONGEST = 4, 120
+DAY = time_key_field("day")
+Earlier = tuple[Days, Days]
+
+
+def earlier(days: tuple[Days, Days], slicer: Slicer) -> list[Earlier]:
+    """The pairs of periods before these of which the slicer has all days; none where it knows no days."""
+    if slicer.first_date is None or DAY not in {field.name for field in slicer.key_fields}:
+        return []
+    first = date.fromisoformat(slicer.first_date)
+    length = (days[1][1] - days[1][0]).days + 1
+    step = timedelta(weeks=-(-length // 7))
+    found = [(_back(days[0], n * step), _back(days[1], n * step)) for n in range(1, STEPS + 1)]
+    there = [pair for pair in found if min(pair[0][0], pair[1][0]) >= first]
+    return there if there and _length(_span(there)) <= LONGEST else []
+
+
+def differences(
+    ask: Ask,
+    about: About,
+    of: Quantity,
+    codes: Mapping[str, Sequence[str]],
+    pairs: Sequence[Earlier],
+    segmented: Collection[str],
+) -> dict[str, Numbers]:
+    """Per key field what each of its values contributed to each earlier difference: values × pairs."""
+    if not pairs or isinstance(of, Own):
+        return {name: np.empty((len(values), 0)) for name, values in codes.items()}
+    span = _span(pairs)
+    questions = [about.of(span, name, values, DAY) for name, values in codes.items()]
+    total, *answers = ask([about.asked(span, split_by=(DAY,)), *questions])
+    whole = total.values.reindex(columns=list(about.leaves)).set_axis(total.names[DAY].astype(str), axis=0)
+    found = {}
+    for (name, field_codes), answer in zip(codes.items(), answers, strict=True):
+        daily = _days_of(answer, about)
+        past = [_pair(daily, field_codes, whole, pair, about.weight) for pair in pairs]
+        moved = [contributions(of, pair, name in segmented).whole for pair in past]
+        found[name] = np.stack(moved, axis=1)
+    return found
+
+
+def _pair(
+    daily: pd.DataFrame, codes: Sequence[str], whole: pd.DataFrame, pair: Earlier, weight: float
+) -> Pair:
+    before, now = (_summed(daily, codes, days) for days in pair)
+    all_before, all_now = (whole.loc[_within(whole.index, days)].sum().to_frame().T for days in pair)
+    return Pair(weight * before, now, weight * all_before, all_now)
+
+
+def _days_of(answer: Audience, about: About) -> pd.DataFrame:
+    """A row per value and day, indexed by both."""
+    frame = answer.values.reindex(columns=list(about.leaves)).fillna(0.0)
+    return frame.set_axis(pd.MultiIndex.from_frame(answer.names.astype(str)), axis=0)
+
+
+def _summed(daily: pd.DataFrame, codes: Sequence[str], days: Days) -> pd.DataFrame:
+    there = daily[_within(daily.index.get_level_values(1), days)]
+    return there.groupby(level=0).sum().reindex(list(codes)).fillna(0.0)
+
+
+def _within(names: pd.Index, days: Days) -> np.ndarray:
+    return np.asarray((names >= days[0].isoformat()) & (names <= days[1].isoformat()))
+
+
+def _span(pairs: Sequence[Earlier]) -> Days:
+    days = [day for pair in pairs for period in pair for day in period]
+    return min(days), max(days)
+
+
+def _length(days: Days) -> int:
+    return (days[1] - days[0]).days + 1
+
+
+def _back(days: Days, step: timedelta) -> Days:
+    return days[0] - step, days[1] - step
+
 
 MOST_FIELDS, TESTED_FIELDS = 30, 10
 MOST_RANKED, MOST_OVERLAPPING = 5, 2
@@ -75,7 +160,7 @@ def explained(
     ]
     complete = sides.completed(ask, about, [one.sides for one in _strongest(first)])
     candidates = [movers.candidate(of, found, whole, found.name in segmented) for found in complete]
-    pairs = past.earlier(days, slicer)
+    pairs = earlier(days, slicer)
     usual = _usual(ask, about, of, candidates, pairs, segmented)
     considered = sum(len(one.sides.codes) for one in first)
     before, now = (float(values(of, one)[0]) for one in (whole.whole_before, whole.whole_now))
@@ -126,12 +211,12 @@ def _usual(
     about: About,
     of: Quantity,
     candidates: Sequence[Candidate],
-    pairs: Sequence[past.Earlier],
+    pairs: Sequence[Earlier],
     segmented: Segmented,
 ) -> dict[str, Numbers]:
     """The earlier differences of the values that are tested."""
     codes = {one.sides.name: [one.sides.codes[place] for place in one.largest] for one in candidates}
-    return past.differences(ask, about, of, codes, pairs, segmented)
+    return differences(ask, about, of, codes, pairs, segmented)
 
 
 def _moves(

@@ -1,6 +1,7 @@
 """The list of tokens that a person may revoke, and the confirmation before they stop working."""
 
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Hashable, Iterable, Sequence
 from datetime import UTC, datetime
 
 import pandas as pd
@@ -9,10 +10,16 @@ import streamlit as st
 from lib.people import Person
 from lib.tokens.access import Access
 from lib.tokens.models import Token
-from lib.ui.access import selection
 from lib.ui.frame import notes, sign_in
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.straight import straightened
+
+
+def key(prefix: str, rows: Iterable[Hashable]) -> str:
+    """The key of a table with these rows; a selection among other rows is dropped."""
+    digest = hashlib.sha256(repr([*rows]).encode()).hexdigest()
+    return f"{prefix}_{digest[:16]}"
+
 
 ALL, ASKED = "tokens_all", "tokens_to_revoke"
 OPENS_ALL, NEVER = "all that its owner can see", "never"
@@ -90,7 +97,7 @@ def draw(access: Access, person: Person) -> None:
 def _chosen(listed: Sequence[Token], now: datetime, with_owner: bool) -> list[Token]:
     event = st.dataframe(
         straightened(table(listed, now, with_owner)),
-        key=selection.key("tokens", (token.id for token in listed)),
+        key=key("tokens", (token.id for token in listed)),
         on_select="rerun",
         selection_mode="multi-row",
         hide_index=True,

@@ -1,24 +1,67 @@
 """The dialog that edits price and dates of several entities: the change, a preview, progress, the result."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 
 import streamlit as st
 
-from lib.ui.deals import planned_steps, several_form, undo, view
+from lib.deals.models import SupplyPackage
+from lib.ui.deals import planned_steps, several_change, several_form, undo, view
 from lib.ui.deals.columns import as_text
+from lib.ui.deals.planned_job import PlannedJob, Sold
 from lib.ui.deals.planned_steps import Results, became, counted, note
-from lib.ui.deals.several_change import Effect
-from lib.ui.deals.several_job import SeveralJob
+from lib.ui.deals.several_change import Effect, SeveralWanted
 from lib.ui.frame.field_problems import beside
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.supply import catalogue, facts, pages, permission, prices
 from lib.ui.supply.prices import Prices
-from lib.ui.supply.rows import DealRow
+from lib.ui.supply.rows import DealRow, Key
 from lib.ui.supply.wanted import ListSearch
 from lib.wire.errors import TrancheError
+
+
+@dataclass
+class SeveralJob(PlannedJob):
+    """The change as far as it has come; `rows` are the chosen ones."""
+
+    entity: str
+    rows: list[DealRow]
+    wanted: SeveralWanted = field(default_factory=SeveralWanted)
+    failure: str = ""
+
+    def preview(self, wanted: SeveralWanted, rows: Iterable[Key]) -> None:
+        """Read these rows, and what the change concerns, from now on."""
+        self.wanted = wanted
+        self.begin(rows)
+
+    @property
+    def still_chosen(self) -> list[DealRow]:
+        """The rows of which something failed or was not sent."""
+        return [row for row in self.rows if row.key in self.unsaved]
+
+    def planned(self, found: Sold, key: Key, rows: frozenset[Key]) -> None:
+        """Add what becomes of an entity; of a deal whose dates change, its packages are read next."""
+        if isinstance(found, SupplyPackage):
+            self.add(found, several_change.of_package(found, rows, self.wanted))
+            return
+        if self.wanted.is_price:
+            self.add(found, several_change.of_deal(found, rows, self.wanted))
+        if not self.wanted.dates:
+            return
+        packages = [one.id for one in found.supply_deals if one.id is not None]
+        for package in packages:
+            self.to_read.setdefault(("supply_deals", package), set()).update(rows)
+        if not packages:
+            why = "It belongs to no package, and dates are those of a package."
+            self.effects.append(Effect(key, self.name(key), rows, refused=why))
+
+    def name(self, key: Key) -> str:
+        """What the list calls it."""
+        return next((row.name for row in self.rows if row.key == key), f"{key[0]} {key[1]}")
+
 
 JOB, MOST = "deals_several", 500
 DEALS, SUPPLY = "demand_deals", "supply_deals"

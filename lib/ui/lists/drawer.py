@@ -1,8 +1,10 @@
 """The drawer of a list: its entries, a field to paste more, its name, and what depends on it."""
 
 import re
-from collections.abc import Sized
+from collections.abc import Callable, Iterable, Sized
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -14,10 +16,85 @@ from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import reported, show
 from lib.ui.frame.straight import straightened
-from lib.ui.lists import entries
-from lib.ui.lists.entries import Pasted
 from lib.ui.supply import catalogue, permission
 from lib.wire.errors import NotFound, TrancheError
+
+DOMAIN = re.compile(r"([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9-]{2,63}")
+SEPARATORS = re.compile(r"[,;\t]")
+LONGEST_APP, LONGEST_DOMAIN = 200, 253
+
+
+@dataclass(frozen=True)
+class Broken:
+    """An entry that can't be read: its line (from 1), as it was pasted, and why."""
+
+    line: int
+    text: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Pasted:
+    """Parsed entries in order without repeats, those that can't be read, and the number of repeats."""
+
+    entries: tuple[str, ...]
+    broken: tuple[Broken, ...]
+    repeated: int
+
+    def new(self, known: Iterable[str]) -> list[str]:
+        """The entries that are not known yet."""
+        there = set(known)
+        return [one for one in self.entries if one not in there]
+
+    @property
+    def left(self) -> str:
+        """The entries that can't be read, a line each, to be corrected."""
+        return "\n".join(one.text for one in self.broken)
+
+
+def read(text: str, kind: type[DomainList] | type[AppList]) -> Pasted:
+    """One entry a line, or several with commas, semicolons or tabs between; empty lines count as lines."""
+    normalise: Callable[[str], str] = domain if kind is DomainList else app
+    found: dict[str, None] = {}
+    broken: list[Broken] = []
+    repeated = 0
+    for number, line in enumerate(text.splitlines(), start=1):
+        for part in filter(None, (part.strip().strip("\"'").strip() for part in SEPARATORS.split(line))):
+            try:
+                entry = normalise(part)
+            except ValueError as error:
+                broken.append(Broken(number, part, str(error)))
+                continue
+            repeated += entry in found
+            found[entry] = None
+    return Pasted(tuple(found), tuple(broken), repeated)
+
+
+def domain(text: str) -> str:
+    """`https://Example.org/news` → `example.org`; ValueError says what is wrong."""
+    host = urlsplit(text if "//" in text else f"//{text}").hostname or ""
+    host = host.rstrip(".")
+    try:
+        plain = host if host.isascii() else host.encode("idna").decode()
+    except UnicodeError:
+        raise ValueError("Not a domain name") from None
+    if "." not in plain:
+        raise ValueError("Not a domain name: it has no dot")
+    if len(plain) > LONGEST_DOMAIN or not DOMAIN.fullmatch(plain):
+        raise ValueError("Not a domain name")
+    if plain.rpartition(".")[2].isdigit():
+        raise ValueError("An IP address, not a domain name")
+    return plain
+
+
+def app(text: str) -> str:
+    """A bundle or a store's number as it is; ValueError says what is wrong."""
+    if any(one.isspace() for one in text):
+        raise ValueError("An app id has no spaces")
+    if not text.isprintable() or len(text) > LONGEST_APP:
+        raise ValueError("Not an app id")
+    return text
+
 
 OPEN, WIDTH, SHOWN = "list", 720, 1_000
 KINDS: dict[str, type[DomainList] | type[AppList]] = {"domain_lists": DomainList, "app_lists": AppList}
@@ -153,7 +230,7 @@ def _counted(some: Sized) -> str:
 
 def _pasted(key: tuple[str, int]) -> Pasted:
     """The parsed content of the field."""
-    return entries.read(st.session_state.get(PASTE.format(f"{key[0]}-{key[1]}")) or "", KINDS[key[0]])
+    return read(st.session_state.get(PASTE.format(f"{key[0]}-{key[1]}")) or "", KINDS[key[0]])
 
 
 def _add(here: Here, key: tuple[str, int], found: List) -> None:

@@ -1,13 +1,290 @@
 """The engine of connected slicers: exact, or from the sample that was written beside the rows."""
 
+from dataclasses import dataclass
+from functools import cached_property
+
+import ibis
+import ibis.expr.types as ir
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from lib.reporting.dates import format_time
+from lib.reporting.engines.connected.columns import DAY_HOURS, Columns
 from lib.reporting.engines.connected.exact import Exact
-from lib.reporting.engines.connected.live import LiveSlicers
-from lib.reporting.engines.connected.plan import plan_of
-from lib.reporting.engines.connected.sampled import SampledAnswer
-from lib.reporting.engines.connected.statements import Statements
-from lib.reporting.engines.sums import Question, Sums
+from lib.reporting.engines.connected.live import LiveSlicers, Sampled
+from lib.reporting.engines.connected.samples import HOUR, ORDER, SIZE, WHOLE, DrawnColumns, semantic
+from lib.reporting.engines.connected.statements import FIRST_DAY, Statements
+from lib.reporting.engines.drawn import SampleSums
+from lib.reporting.engines.resident import sampling
+from lib.reporting.engines.resident.sampling import SMALLEST_SAMPLE
+from lib.reporting.engines.resident.usual import REFERENCE_RECORDS
+from lib.reporting.engines.sums import Aggregate, Numbers, Question, Sample, Sums
+from lib.reporting.measures import RECORDS, is_additive
+from lib.reporting.models import TIME_KEY_FIELDS
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
+from lib.wire.errors import Abandoned, DeadlineExceeded
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Records with q below `tau` of the sample, but for the days `changed`, which are read whole.
+
+    `reads` is how many records that is.
+    """
+
+    sample: Sampled
+    tau: float
+    changed: frozenset[int]
+    reads: int
+
+
+def plan_of(asked: Statements) -> Plan | None:
+    """The largest draw within the question's limit of rows, as the resident engine takes it (rows.py).
+
+    None where all records are to be read: without a limit or a sample, where they are within the limit, or
+    where the sample has too few of them.
+    """
+    sample, limit = asked.live.sample, asked.question.rows_limit
+    if sample is None or limit is None or asked.records <= limit:
+        return None
+    stored, hourly = sample.stored, asked.live.definition.time.granularity == "hour"
+    own, zone = (asked.live.definition.timezone, asked.question.timezone) if hourly else (0, 0)
+    begin, end = ((day - FIRST_DAY).days * DAY_HOURS for day in (asked.question.first, asked.question.last))
+    opens = np.array(stored.days, dtype=np.int64) * DAY_HOURS - own + zone
+    overlaps = (opens < end + DAY_HOURS) & (opens + DAY_HOURS > begin)
+    unchanged = ~np.isin(stored.days, sorted(sample.changed))
+    days_now = (asked.live.shown_hours(own) // DAY_HOURS)[asked.inside]
+    is_changed = np.isin(days_now, sorted(sample.changed))
+    whole = int(asked.live.counts[asked.inside][is_changed].sum())
+    drawn = stored.drawn_by_day[overlaps & unchanged].sum(axis=0)
+    place = int(np.searchsorted(drawn, limit - whole, side="right")) - 1
+    if whole >= limit or not (overlaps & unchanged).any() or (place == len(drawn) - 1 and stored.is_whole):
+        return None
+    place = max(0, place)
+    tau = float(stored.thresholds[place])
+    is_sparse = not stored.is_whole and drawn[place] < min(limit - whole, SMALLEST_SAMPLE)
+    if is_sparse or tau * stored.smallest_size >= 1:
+        return None
+    return Plan(sample, tau, frozenset(days_now[is_changed].tolist()), whole + int(drawn[place]))
+
+
+Ints = npt.NDArray[np.int64]
+
+
+class SampledAnswer:
+    """The answer to one question from the sample of a plan."""
+
+    def __init__(self, asked: Statements, plan: Plan) -> None:
+        self._asked, self._plan, self._question = asked, plan, asked.question
+        others = sorted(atom for atom in self._question.atoms if is_additive(atom) and atom != RECORDS)
+        self._drawn = SampleSums(plan.tau, [RECORDS, *others], sorted(self._question.pairs))
+        self._is_timed = asked.conditions(asked.live.columns).is_timed
+
+    def sums(self) -> Sums:
+        """The answer. What time alone decides is known exactly, from the sums per hour."""
+        split_by = self._question.split_by
+        is_known = self._is_timed and all(name in TIME_KEY_FIELDS for name in split_by)
+        sample, missing = None, {}
+        if is_known:
+            groups, rows = self._timed()
+            total = self._exact(self._hour_sums[1].sum(axis=0)[None, :])
+        else:
+            groups, sums, whole = self._estimated()
+            rows, total = self._drawn.aggregate(sums), self._drawn.aggregate(whole)
+            sample, missing = self._sample(), self._drawn.missing(sums)
+            if self._is_timed:
+                total = self._exact(self._hour_sums[1].sum(axis=0)[None, :])
+        unread = self._others(groups, rows, total, is_known)
+        return Sums(
+            groups=groups,
+            rows=rows,
+            total=total,
+            dates=self._asked.dates,
+            records_read=self._asked.records if is_known else self._plan.reads,
+            records_in_range=self._asked.records,
+            sample=sample,
+            missing=missing,
+            unread=unread,
+        )
+
+    def _estimated(self) -> tuple[pd.DataFrame, Numbers, Numbers]:
+        """The groups, the draw's columns per group, and those of all records; see SampleSums."""
+        asked, columns = self._asked, self._columns()
+        weight = ibis.greatest(1.0, 1.0 / (columns.table[SIZE] * self._plan.tau))
+        cells = {**_cells(columns, self._drawn.atoms), "w": weight}
+        if not self._question.split_by:
+            whole = self._block(asked.fetch(asked.whole(columns, cells, self._aggregates)))
+            groups = pd.DataFrame(index=pd.RangeIndex(min(1, int(whole[0, 0]))))
+            return groups, whole[: len(groups)], whole
+        found = asked.fetch(asked.grouped(columns, cells, self._aggregates))
+        sums = self._block(found)
+        if not asked.has_segmented or self._is_timed:
+            return asked.names(found), sums, sums.sum(axis=0)[None, :]
+        whole = self._block(asked.fetch(asked.whole(columns, cells, self._aggregates)))
+        return asked.names(found), sums, whole
+
+    def _columns(self) -> DrawnColumns:
+        """The records drawn, and all records of the days that have changed since."""
+        sample, changed = self._plan.sample, sorted(self._plan.changed)
+        table = sample.columns.table.filter(sample.columns.table[ORDER] < self._plan.tau)
+        if sample.changed:
+            table = table.filter(~_day(sample.columns).isin(sorted(sample.changed)))
+        if changed:
+            theirs = self._asked.live.columns
+            whole = theirs.table.filter(_day(theirs).isin(changed)).select(
+                **semantic(theirs), **{SIZE: ibis.literal(WHOLE), ORDER: ibis.literal(0.0)}
+            )
+            table = table.union(whole.cast(table.schema()))
+        return DrawnColumns(table, sample.columns.definition)
+
+    def _aggregates(self, table: ir.Table) -> dict[str, ir.Scalar]:
+        """The draw's columns (SampleSums), summed."""
+        atoms = [table[f"a{place}"] for place in range(len(self._drawn.atoms))]
+        weight, light = table["w"], table["w"] * (table["w"] - 1.0)
+        found = [*atoms, *(atom * weight for atom in atoms)]
+        found += [ibis.ifelse(weight == 1.0, atom, 0.0) for atom in atoms]
+        firsts, seconds = self._drawn.places
+        found += [
+            atoms[first] * atoms[second] * light
+            for first, second in zip(firsts.tolist(), seconds.tolist(), strict=True)
+        ]
+        return {f"s{place}": cell.sum().fill_null(0.0) for place, cell in enumerate(found)}
+
+    def _block(self, found: pa.Table) -> Numbers:
+        width = 3 * len(self._drawn.atoms) + len(self._drawn.pairs)
+        return np.column_stack([np.asarray(found[f"s{place}"], np.float64) for place in range(width)])
+
+    def _sample(self) -> Sample:
+        """What intervals need, by the reference records: the largest draw with few of all (usual.py)."""
+        sample = self._plan.sample
+        stored, atoms = sample.stored, sample.stored.lanes
+        place = max(0, int(np.searchsorted(stored.drawn_by_day.sum(axis=0), REFERENCE_RECORDS, "right")) - 1)
+        tau = float(stored.thresholds[place])
+        if sample.reference is None:
+            table = sample.columns.table
+            cells = {**_cells(sample.columns, atoms), SIZE: table[SIZE]}
+            chosen = table.filter(table[ORDER] < tau).select(**cells)
+            sample.reference = self._asked.slicers.rows(self._asked.live, chosen, self._asked.deadline)
+        found = sample.reference
+        plain = np.column_stack(
+            [np.asarray(found[f"a{atoms.index(atom)}"], np.float64) for atom in self._drawn.atoms]
+        )
+        size = np.asarray(found[SIZE], np.float64)
+        return self._drawn.sample(stored.population, plain, size, sampling.weights(size, tau))
+
+    @cached_property
+    def _hour_sums(self) -> tuple[Ints, Numbers]:
+        """The hours that count, on the question's clock, and the sums of the atoms in each: exact."""
+        live, stored = self._asked.live, self._plan.sample.stored
+        lanes = [stored.lanes.index(atom) for atom in self._drawn.atoms]
+        hours = np.array(stored.hours, dtype=np.int64)
+        day = (hours + _shift(live.columns)) // DAY_HOURS
+        known = ~np.isin(day, sorted(self._plan.sample.changed)) & np.isin(
+            hours, live.hours[self._asked.inside]
+        )
+        found, sums = [hours[known]], [stored.sums[known][:, lanes]]
+        if self._plan.changed:
+            fresh, more = self._changed_hours()
+            found, sums = [*found, fresh], [*sums, more]
+        together = (
+            np.concatenate(found) + (self._asked.live.shown_hours(self._question.timezone) - live.hours)[0]
+        )
+        passing = self._asked.conditions(live.columns).passing(together)
+        return together[passing], np.concatenate(sums)[passing]
+
+    def _changed_hours(self) -> tuple[Ints, Numbers]:
+        """Hours of days that have changed (Live.hours), and the sums of the atoms in each."""
+        asked, columns = self._asked, self._asked.live.columns
+        table = columns.table.filter(_day(columns).isin(sorted(self._plan.changed)))
+        table = table.select(hour=columns.hour(), **_cells(columns, self._drawn.atoms))
+        sums = {f"s{place}": table[f"a{place}"].sum() for place in range(len(self._drawn.atoms))}
+        found = asked.slicers.rows(asked.live, table.group_by(HOUR).aggregate(**sums), asked.deadline)
+        hours = np.asarray(found[HOUR], np.int64)
+        block = np.column_stack([np.asarray(found[name], np.float64) for name in sums])
+        inside = np.isin(hours, asked.live.hours[asked.inside])
+        return hours[inside], block[inside]
+
+    def _timed(self) -> tuple[pd.DataFrame, Aggregate]:
+        """The groups of a split by time alone, from the sums per hour."""
+        hours, sums = self._hour_sums
+        split_by = self._question.split_by
+        if not split_by:
+            groups = pd.DataFrame(index=pd.RangeIndex(min(1, len(hours))))
+            return groups, self._exact(sums.sum(axis=0)[None, :][: len(groups)])
+        labels = {name: format_time(TIME_KEY_FIELDS[name], hours).astype(str) for name in split_by}
+        frame = pd.DataFrame(sums).groupby(list(labels.values()), sort=True).sum()
+        names = {}
+        for level, name in enumerate(split_by):
+            texts = frame.index.get_level_values(level).tolist()
+            names[name] = pd.Categorical(texts, categories=sorted(set(texts)))
+        return pd.DataFrame(names), self._exact(frame.to_numpy(np.float64))
+
+    def _exact(self, sums: Numbers) -> Aggregate:
+        estimate = dict(zip(self._drawn.atoms, sums.T, strict=True))
+        return Aggregate(estimate=estimate, drawn=estimate[RECORDS])
+
+    def _others(
+        self, groups: pd.DataFrame, rows: Aggregate, total: Aggregate, is_known: bool
+    ) -> frozenset[str]:
+        """Add the atoms that can't be added up, over all records; returns those that take too long."""
+        wanted = frozenset(atom for atom in self._question.atoms if not is_additive(atom))
+        if not wanted:
+            return frozenset()
+        deadline = self._asked.deadline if is_known else self._asked.deadline.half()
+        try:
+            names, found, whole = Exact(self._asked, wanted, deadline).answer()
+        except Abandoned:
+            raise
+        except DeadlineExceeded:
+            if is_known or self._asked.deadline.remaining() == 0:
+                raise
+            for atom in wanted:
+                rows.estimate[atom], total.estimate[atom] = np.full(len(groups), np.nan), np.array([np.nan])
+            return wanted
+        places = _places(names, groups)
+        for atom in wanted:
+            rows.estimate[atom], total.estimate[atom] = found.estimate[atom][places], whole.estimate[atom]
+        return frozenset()
+
+
+def _places(names: pd.DataFrame, wanted: pd.DataFrame) -> Ints:
+    """Where each of the wanted groups is among others."""
+    if wanted.shape[1] == 0:
+        return np.arange(len(wanted))
+    known, asked = (pd.MultiIndex.from_frame(frame.astype("str")) for frame in (names, wanted))
+    return np.asarray(known.get_indexer(asked), dtype=np.int64)
+
+
+def _cells(columns: Columns, atoms: list[str]) -> dict[str, ir.Value]:
+    """The additive atoms of each record, 0 where a value is missing."""
+    found: dict[str, ir.Value] = {}
+    for place, atom in enumerate(atoms):
+        kind, _, name = atom.partition(":")
+        if atom == RECORDS:
+            found[f"a{place}"] = _one_where(columns.hour().notnull())
+        elif kind == "sum":
+            found[f"a{place}"] = columns.number(name).fill_null(0.0)
+        else:
+            found[f"a{place}"] = _one_where(columns.number(name).notnull())
+    return found
+
+
+def _one_where(condition: ir.BooleanValue) -> ir.Value:
+    """1 or 0 as double precision everywhere: PostgreSQL's own 1.0 is a decimal number."""
+    return ibis.ifelse(condition, 1.0, ibis.null("float64")).fill_null(0.0)
+
+
+def _shift(columns: Columns) -> int:
+    """Hours from the hours of a slicer to its own days."""
+    return columns.definition.timezone if columns.definition.time.granularity == "hour" else 0
+
+
+def _day(columns: Columns) -> ir.IntegerColumn:
+    """The day in the slicer's own zone."""
+    return (columns.hour() + _shift(columns)) // DAY_HOURS
 
 
 class IbisEngine:

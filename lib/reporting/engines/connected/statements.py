@@ -1,21 +1,236 @@
-"""Questions as statements: one of the groups, and one of the total where it does not follow from them."""
+"""Questions as statements: one of the groups, and one of the total where it does not follow from them.
+
+Days, filters and groups of a question as conditions on a table.
+
+Values reach the database as Ibis's literals alone. What depends on how letters are lowered,
+or on descriptions, is worked out here over the different values of the key field; the database is asked
+for those that passed.
+"""
 
 import datetime as dt
-from collections.abc import Callable, Mapping
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 
+import ibis
 import ibis.expr.types as ir
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from lib.reporting.dates import format_time
 from lib.reporting.engines.connected.columns import DAY_HOURS, Columns
-from lib.reporting.engines.connected.conditions import Conditions
 from lib.reporting.engines.connected.live import Live, LiveSlicers
-from lib.reporting.engines.connected.times import TimeKey
-from lib.reporting.engines.sums import Question, check_groups
-from lib.reporting.models import TIME_KEY_FIELDS
+from lib.reporting.engines.sums import Groups, Question, check_groups
+from lib.reporting.matches import rule
+from lib.reporting.models import TIME_KEY_FIELDS, Filter, Granularity
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
+from lib.wire.errors import BadRequest
+
+MOST_GROUPS_WITHIN = 20_000
+TESTS: dict[str, Callable[[ir.StringColumn, str], ir.BooleanColumn]] = {
+    "contains": lambda column, value: column.contains(value),
+    "begins with": lambda column, value: column.startswith(value),
+    "ends with": lambda column, value: column.endswith(value),
+}
+Values = Callable[[str], list[str]]
+Describe = Callable[[str], dict[str, str]]
+
+
+class Conditions:
+    """The conditions of one question.
+
+    `hours` are the hours of the question that have records, on its clock; `values` gives the different values
+    of a key field, `describe` its mapping (nothing without one).
+    """
+
+    def __init__(
+        self, columns: Columns, question: Question, hours: np.ndarray, values: Values, describe: Describe
+    ) -> None:
+        self._columns, self._question, self._hours = columns, question, hours
+        self._values, self._describe = values, describe
+
+    def all(self) -> list[ir.BooleanValue]:
+        """The conditions, all of which a record fulfils."""
+        found = [self._inside(), *(self._filter(wanted) for wanted in self._question.filters)]
+        within = self._question.within
+        return found if within is None else [*found, self._within(within)]
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether time alone decides what counts."""
+        question = self._question
+        return question.within is None and all(wanted.name in TIME_KEY_FIELDS for wanted in question.filters)
+
+    def passing(self, hours: np.ndarray) -> np.ndarray:
+        """Which of some hours, on the question's clock, pass the filters, if `is_timed`; a flag for each."""
+        passed = np.ones(len(hours), dtype=bool)
+        for wanted in self._question.filters:
+            labels = format_time(TIME_KEY_FIELDS[wanted.name], hours)
+            found = np.isin(labels, self._fitting(sorted(set(labels.tolist())), wanted))
+            passed &= found ^ rule(wanted.match).is_negative
+        return passed
+
+    def _inside(self) -> ir.BooleanValue:
+        hour = self._columns.hour(self._question.timezone)
+        first = _day_number(self._question.first) * DAY_HOURS
+        last = _day_number(self._question.last) * DAY_HOURS + DAY_HOURS - 1
+        return hour.between(first, last)
+
+    def _filter(self, wanted: Filter) -> ir.BooleanValue:
+        passed = self._passes(wanted)
+        return ~passed if rule(wanted.match).is_negative else passed
+
+    def _passes(self, wanted: Filter) -> ir.BooleanValue:
+        """Whether a value, or any element, fulfils the test; negation is left to the caller."""
+        name, match = wanted.name, rule(wanted.match)
+        if name in TIME_KEY_FIELDS:
+            labels = format_time(TIME_KEY_FIELDS[name], self._hours)
+            fits = self._fitting(sorted(set(labels.tolist())), wanted)
+            return self._at(self._hours[np.isin(labels, fits)])
+        is_plain = not (wanted.case_insensitive or wanted.search_mappings)
+        if is_plain and match.test == "equals":
+            return self._is_one_of(name, wanted.value)
+        if is_plain and match.test in TESTS and not self._columns.is_segmented(name):
+            text = self._columns.text(name)
+            return any_of([TESTS[match.test](text, value) for value in wanted.value])
+        return self._is_one_of(name, self._fitting(self._values(name), wanted))
+
+    def _fitting(self, texts: Iterable[str], wanted: Filter) -> list[str]:
+        """The texts that pass the test, by themselves or by their description."""
+        given = list(texts)
+        described = self._describe(wanted.name) if wanted.search_mappings else {}
+        passed = set(_passing(given, wanted))
+        names = [text for text in given if text in described]
+        by_name = set(_passing([described[text] for text in names], wanted))
+        passed |= {text for text in names if described[text] in by_name}
+        return [text for text in given if text in passed]
+
+    def _is_one_of(self, name: str, values: Sequence[str]) -> ir.BooleanValue:
+        if not self._columns.is_segmented(name):
+            return self._columns.text(name).isin(list(values)) if values else ibis.literal(False)
+        elements = self._columns.elements(name)
+        found = [elements.contains(value).fill_null(False) for value in values]
+        return any_of([*found, self._columns.has_none(name)] if "" in values else found)
+
+    def _at(self, hours: np.ndarray) -> ir.BooleanValue:
+        """Whether a record is of one of these hours, asked in days where whole days are asked."""
+        hour = self._columns.hour(self._question.timezone)
+        others = np.setdiff1d(self._hours, hours) // DAY_HOURS
+        days = hours // DAY_HOURS
+        if np.isin(days, others).any():
+            return hour.isin(sorted(set(hours.tolist())))
+        return (hour // DAY_HOURS).isin(sorted(set(days.tolist()))) if len(days) else ibis.literal(False)
+
+    def _within(self, groups: Groups) -> ir.BooleanValue:
+        """Whether a record belongs to one of the groups: a tree of their values, field by field."""
+        if len(groups.names) > MOST_GROUPS_WITHIN:
+            raise BadRequest(
+                f"The total of {len(groups.names):,} rows is more than can be asked of a database; leave out "
+                f"the total, or filter down to {MOST_GROUPS_WITHIN:,} rows"
+            )
+        names = [str(name) for name in groups.names]
+        return self._member(names, [tuple(row) for row in groups.names.astype("str").itertuples(index=False)])
+
+    def _member(self, names: list[str], rows: list[tuple[str, ...]]) -> ir.BooleanValue:
+        if len(names) == 1:
+            return self._has(names[0], [row[0] for row in rows])
+        by_first: dict[str, list[tuple[str, ...]]] = {}
+        for row in rows:
+            by_first.setdefault(row[0], []).append(row[1:])
+        return any_of(
+            [self._has(names[0], [first]) & self._member(names[1:], rest) for first, rest in by_first.items()]
+        )
+
+    def _has(self, name: str, values: list[str]) -> ir.BooleanValue:
+        if name not in TIME_KEY_FIELDS:
+            return self._is_one_of(name, values)
+        labels = format_time(TIME_KEY_FIELDS[name], self._hours)
+        return self._at(self._hours[np.isin(labels, values)])
+
+
+def _passing(texts: list[str], wanted: Filter) -> list[str]:
+    """The texts that pass the test; letters are lowered one by one, as in Arrow."""
+    match = rule(wanted.match)
+    lowered = _lowered(texts) if wanted.case_insensitive else texts
+    values = _lowered(list(wanted.value)) if wanted.case_insensitive else list(wanted.value)
+    if match.test == "equals":
+        known = set(values)
+        return [text for text, given in zip(texts, lowered, strict=True) if given in known]
+    return [
+        text
+        for text, given in zip(texts, lowered, strict=True)
+        if any(match.holds(given, value) for value in values)
+    ]
+
+
+def _lowered(texts: list[str]) -> list[str]:
+    found: list[str] = pc.utf8_lower(pa.array(texts, pa.string())).to_pylist()
+    return found
+
+
+def any_of(conditions: Sequence[ir.BooleanValue]) -> ir.BooleanValue:
+    """Whether one of the conditions holds, as a tree that is no deeper than it has to be; False of none."""
+    if not conditions:
+        return ibis.literal(False)
+    found = list(conditions)
+    while len(found) > 1:
+        pairs = [found[place : place + 2] for place in range(0, len(found), 2)]
+        found = [reduce(operator.or_, pair) for pair in pairs]
+    return found[0]
+
+
+def _day_number(day: dt.date) -> int:
+    return (day - dt.date(1970, 1, 1)).days
+
+
+_WEEK, _DAYS_FROM_MONDAY_1970 = 7, 3
+Hours = npt.NDArray[np.int64]
+
+
+class TimeKey:
+    """A time key field of a question: hours, days and weeks are counted, longer spans begin at known days.
+
+    So no database has to know months, and none can differ about the weeks. `hours` are those with records.
+    """
+
+    def __init__(self, granularity: Granularity, hours: Hours) -> None:
+        self._granularity = granularity
+        days = np.unique(hours // DAY_HOURS)
+        labels = format_time(granularity, days * DAY_HOURS)
+        self._first_days = days[np.flatnonzero(np.r_[True, labels[1:] != labels[:-1]])] if len(days) else days
+
+    def number(self, hour: ir.IntegerColumn) -> ir.IntegerValue:
+        """The number of the span that an hour lies in."""
+        day = hour // DAY_HOURS
+        match self._granularity:
+            case "hour":
+                return hour
+            case "day":
+                return day
+            case "week":
+                return (day + _DAYS_FROM_MONDAY_1970) // _WEEK
+            case _:
+                spans = [ibis.ifelse(day >= int(first), 1, 0) for first in self._first_days[1:]]
+                return sum(spans, start=ibis.literal(0, "int64"))
+
+    def names(self, numbers: Hours) -> list[str]:
+        """The texts of spans by their numbers."""
+        match self._granularity:
+            case "hour":
+                hours = numbers
+            case "day":
+                hours = numbers * DAY_HOURS
+            case "week":
+                hours = (numbers * _WEEK - _DAYS_FROM_MONDAY_1970) * DAY_HOURS
+            case _:
+                hours = self._first_days[numbers] * DAY_HOURS
+        names: list[str] = format_time(self._granularity, hours).tolist()
+        return names
+
 
 FIRST_DAY = dt.date(1970, 1, 1)
 Cells = Mapping[str, ir.Value]

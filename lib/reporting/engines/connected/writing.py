@@ -1,20 +1,160 @@
-"""Writes the sample of a connected slicer into a table of ours, and what is known of it into sample.json."""
+"""Writes the sample of a connected slicer into a table of ours, and what is known of it into sample.json.
 
+Draws the sample of a connected slicer: reads every row of its table once, and keeps those of the least q.
+
+Sizes, random numbers and thresholds are the resident engine's own (sampling.py), by a record's position among
+the rows of its day as the database returns them: the same rows in the same order give the same sample. Memory
+grows with the rows kept (16 bytes each); the rows themselves are put down in a temporary folder.
+"""
+
+import datetime as dt
 import logging
 import re
 import secrets
 import tempfile
 from pathlib import Path
 
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from lib import private
+from lib.reporting.definition import Definition
 from lib.reporting.engines.connected import day_sizes, samples
-from lib.reporting.engines.connected.columns import Columns, source_of
+from lib.reporting.engines.connected.columns import DAY_HOURS, Columns, source_of
 from lib.reporting.engines.connected.connections import Connections
-from lib.reporting.engines.connected.drawing import DRAWN, Drawing
-from lib.reporting.engines.connected.samples import HOUR, StoredSample, stored_sample
+from lib.reporting.engines.connected.day_sizes import Scale
+from lib.reporting.engines.connected.gathered import Gathered
+from lib.reporting.engines.connected.samples import HOUR, ORDER, SIZE, StoredSample, numbers, stored_sample
+from lib.reporting.engines.resident import sampling
+from lib.reporting.engines.resident.build import SEED
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, TrancheError
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+DRAWN = "drawn.parquet"
+
+
+class Drawing:
+    """One run over the rows of a table. `folder` takes the rows kept, `most` says how many these may be."""
+
+    def __init__(self, definition: Definition, scale: Scale, folder: Path, most: int) -> None:
+        self.definition, self.scale, self.folder, self.most = definition, scale, folder, most
+        self.gathered = Gathered(definition)
+        self.positions: dict[int, int] = {}
+        self.bound, self.largest, self.smallest = np.inf, 0.0, np.inf
+        self.kept: list[tuple[Floats, Ints]] = []
+        schema = samples.schema(definition)
+        self._schema = schema.to_pyarrow()
+        self._writer = pq.ParquetWriter(folder / "kept.parquet", self._schema)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Take in rows (the columns of `samples.semantic`)."""
+        columns = {
+            name: np.asarray(
+                batch[samples.number_column(self.definition, name)].to_numpy(zero_copy_only=False), np.float64
+            )
+            for name in numbers(self.definition)
+        }
+        hours = np.asarray(batch[HOUR].to_numpy(zero_copy_only=False), np.int64)
+        self.gathered.add(hours, columns)
+        days = (hours + self._shift) // DAY_HOURS
+        shares, of_days = self.scale.shares(columns, days), self.scale.of_days(days)
+        size = (shares.astype(np.float64) * of_days).astype(np.float32)
+        q = self._uniform(days) / shares / of_days
+        self.largest = max(self.largest, float(q.max(initial=0.0)))
+        self.smallest = min(self.smallest, float(size.min(initial=np.inf)))
+        kept = q < self.bound
+        self._keep(batch, kept, size[kept].astype(np.float64), q[kept], days[kept])
+
+    def finish(self, place: tuple[str, str], replaced: tuple[str, str] | None) -> StoredSample:
+        """Write `drawn.parquet`, ordered by q, and return what is to be known of it."""
+        self._writer.close()
+        whole = self.records <= self.most
+        days = sorted(self.positions)
+        grid, drawn = self._grid(self._by_day(days), whole)
+        self._order(float(grid[-1]))
+        gathered = self.gathered
+        return StoredSample(
+            definition=samples.digest(self.definition),
+            place=place,
+            replaced=replaced,
+            written=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+            rows=int(drawn[:, -1].sum()),
+            days=days,
+            hours=gathered.hours,
+            lanes=gathered.lanes,
+            hour_sums=[gathered.hour_sums[hour].tolist() for hour in gathered.hours],
+            typical=gathered.typical(self.records),
+            signed=gathered.signed,
+            bounds=dict(gathered.bounds),
+            smallest_size=self.smallest if self.records else 1.0,
+            grid=grid.tolist(),
+            drawn=drawn.tolist(),
+            is_whole=whole,
+        )
+
+    @property
+    def records(self) -> int:
+        """All rows so far."""
+        return sum(self.positions.values())
+
+    @property
+    def _shift(self) -> int:
+        hourly = self.definition.time.granularity == "hour"
+        return self.definition.timezone if hourly else 0
+
+    def _uniform(self, days: Ints) -> Floats:
+        """The random number of each row, by its day and its position among the rows of that day."""
+        found = np.empty(len(days))
+        for day in np.unique(days).tolist():
+            rows = np.flatnonzero(days == day)
+            first = self.positions.get(day, 0)
+            found[rows] = sampling.uniform(SEED, day, len(rows), first)
+            self.positions[day] = first + len(rows)
+        return found
+
+    def _keep(
+        self, batch: pa.RecordBatch, kept: npt.NDArray[np.bool_], size: Floats, q: Floats, days: Ints
+    ) -> None:
+        table = pa.Table.from_batches([batch]).filter(pa.array(kept))
+        table = table.append_column(SIZE, pa.array(size)).append_column(ORDER, pa.array(q))
+        self._writer.write_table(table.cast(self._schema))
+        self.kept.append((q, days))
+        if sum(len(part) for part, _ in self.kept) > 2 * self.most:
+            found, theirs = self._kept_so_far()
+            self.bound = float(np.partition(found, self.most)[self.most])
+            self.kept = [(found[found < self.bound], theirs[found < self.bound])]
+
+    def _kept_so_far(self) -> tuple[Floats, Ints]:
+        """The q of each row kept, and its day."""
+        if not self.kept:
+            return np.zeros(0), np.zeros(0, np.int64)
+        return np.concatenate([q for q, _ in self.kept]), np.concatenate([days for _, days in self.kept])
+
+    def _by_day(self, days: list[int]) -> list[Floats]:
+        """The sorted q of each day."""
+        q, theirs = self._kept_so_far()
+        order = np.lexsort((q, theirs))
+        edges = np.searchsorted(theirs[order], days)
+        return np.split(q[order], edges[1:]) if days else []
+
+    def _grid(self, by_day: list[Floats], whole: bool) -> tuple[Floats, Ints]:
+        """The resident engine's thresholds (sampling.py), up to the greatest that the rows kept allow."""
+        grid, drawn = sampling.thresholds(by_day, [1.0] * len(by_day), self.largest or None)
+        fits = (grid <= self.bound) & (drawn.sum(axis=0) <= self.most)
+        return (grid, drawn) if whole else (grid[fits], drawn[:, fits])
+
+    def _order(self, below: float) -> None:
+        """The rows below a threshold, ordered by q."""
+        with duckdb.connect(config={"temp_directory": str(self.folder)}) as connection:
+            kept = connection.read_parquet(str(self.folder / "kept.parquet"))
+            kept.filter(f"{ORDER} < {below!r}").order(ORDER).write_parquet(str(self.folder / DRAWN))
+
 
 log = logging.getLogger(__name__)
 BATCH_ROWS, FEWEST_ROWS, LOCK = 50_000, 10_000, "sample.lock"

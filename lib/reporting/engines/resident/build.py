@@ -1,17 +1,59 @@
 """From a slicer's Parquet rows to its resident layout: only days that changed are made from rows."""
 
+import fcntl
 import logging
+import os
 import shutil
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from lib.reporting.engines.resident import days, drafts
+from lib.reporting.engines.resident import days
 from lib.reporting.engines.resident.builder import Builder, Progress
 from lib.reporting.engines.resident.checksums import Damaged
 from lib.reporting.engines.resident.earlier import Earlier, found
 from lib.reporting.engines.resident.layout import Layout
 from lib.reporting.warehouse import StoredSlicer
 from lib.reporting.warehouse.manifest import read_manifest
+
+ENDING = ".draft"
+
+
+@contextmanager
+def begun(target: Path) -> Iterator[Path]:
+    """A new folder beside `target`, gone afterwards unless it was renamed.
+
+    The kernel lets go of it when the process ends, however that happens.
+    """
+    draft = target.with_name(f"{target.name}.{uuid.uuid4().hex}{ENDING}")
+    draft.mkdir(parents=True)
+    handle = os.open(draft, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield draft
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+        os.close(handle)
+
+
+def is_in_use(folder: Path) -> bool:
+    """Whether somebody works on this draft; an empty one may have been made a moment ago, and is left."""
+    if not folder.name.endswith(ENDING):
+        return False
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    else:
+        return not any(folder.iterdir())
+    finally:
+        os.close(handle)
+
 
 _log = logging.getLogger(__name__)
 SEED = 20_151
@@ -45,7 +87,7 @@ def _build(
     stored: StoredSlicer, target: Path, progress: Progress, seed: int, earlier: Earlier | None
 ) -> None:
     """Put the layout together in a draft, and that in its place."""
-    with drafts.begun(target) as draft:
+    with begun(target) as draft:
         try:
             Builder(stored, draft, seed, earlier).build(progress)
             draft.rename(target)
@@ -103,5 +145,5 @@ def _is_current(stored: StoredSlicer) -> bool:
 def _forget_others(target: Path) -> None:
     """Remove the layouts of earlier versions, and drafts that were left; who has one open keeps its maps."""
     for other in target.parent.iterdir():
-        if other != target and not drafts.is_in_use(other):
+        if other != target and not is_in_use(other):
             shutil.rmtree(other, ignore_errors=True)
