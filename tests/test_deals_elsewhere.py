@@ -22,7 +22,7 @@ from lib.deals.compat.dialect import Dialect
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.people import ALL_DEALS, DealsGrant, Person
 from lib.settings import Settings
-from lib.ui.deals import edits, leftovers
+from lib.ui.deals import details, edits
 from lib.ui.new_package import numbers
 from lib.ui.supply import facts
 from lib.ui.targeting import words
@@ -226,7 +226,7 @@ def test_what_can_not_be_read_is_counted_and_shown() -> None:
     odd: list[Any] = [{"polygon": [1, Decimal("2.5")]}, {"radius": 3}]
     package = Dialect().read(SupplyPackage, {"id": 1, "geo_targetings": odd, "size_targetings": "any"})
     assert words.sentence(package) == "places: 2 unread · an unread targeting by size"
-    (places, raw), (sizes, _) = leftovers.unread(package)
+    (places, raw), (sizes, _) = details.unread(package)
     assert places == "2 of places that Tranche can't read; they stay unchanged"
     assert "2.5" in raw
     assert sizes == "Sizes: a value that Tranche can't read; it stays unchanged"

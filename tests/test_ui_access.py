@@ -14,7 +14,7 @@ from lib.people import DealsGrant, Grant, Person
 from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.tokens.models import Token
-from lib.ui.access import people_list, person_drawer, token_form, token_list
+from lib.ui.access import person_drawer, screen, token_list
 from lib.wire.errors import AccessError, BadRequest
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
@@ -179,17 +179,17 @@ def test_what_a_token_may_be_cut_to() -> None:
     """Whole projects that are granted, and slicers; somebody with one slicer alone is offered that."""
     whole = Person("ada", "Ada", None, "viewer", (Grant("demo"),))
     one = Person("bob", "Bob", None, "viewer", (Grant("demo", "curation"),))
-    assert token_form.offered(whole, SLICERS) == ["demo", "demo/curation", "demo/delivery"]
-    assert token_form.offered(one, SLICERS[:1]) == ["demo/curation"]
+    assert screen.offered(whole, SLICERS) == ["demo", "demo/curation", "demo/delivery"]
+    assert screen.offered(one, SLICERS[:1]) == ["demo/curation"]
 
 
 def test_how_a_script_uses_it() -> None:
     """The example names the address and no token; each service has its own header."""
-    assert token_form.usage("deals", "http://h").endswith("http://h/api/supply_deals/")
-    assert "Bearer $TRANCHE_TOKEN" in token_form.usage("deals", "http://h")
-    assert token_form.usage("reporting", "http://h").endswith("http://h/API/v2/info")
-    assert token_form.ends(None) == "until it is revoked"
-    assert token_form.ends(dt.timedelta(days=30), NOW) == "until 21 December 2026"
+    assert screen.usage("deals", "http://h").endswith("http://h/api/supply_deals/")
+    assert "Bearer $TRANCHE_TOKEN" in screen.usage("deals", "http://h")
+    assert screen.usage("reporting", "http://h").endswith("http://h/API/v2/info")
+    assert screen.ends(None) == "until it is revoked"
+    assert screen.ends(dt.timedelta(days=30), NOW) == "until 21 December 2026"
 
 
 def test_adding_a_person(visit: Visit, access: Access) -> None:
@@ -321,9 +321,9 @@ def test_roles_can_be_changed(tmp_path: Path) -> None:
 def test_finding_people() -> None:
     """Every word is found in the name, the user name, the role or the e-mail."""
     people = [Person("ada", "Ada Alpha", None, "admin"), Person("bob", "Bob Beta", "bob@x.example", "viewer")]
-    assert people_list.matching(people, "alpha ADMIN") == people[:1]
-    assert people_list.matching(people, "x.example") == people[1:]
-    assert list(people_list.table(people)["May see"]) == ["everything", "nothing yet"]
+    assert screen.matching(people, "alpha ADMIN") == people[:1]
+    assert screen.matching(people, "x.example") == people[1:]
+    assert list(screen.people_table(people)["May see"]) == ["everything", "nothing yet"]
 
 
 def test_what_can_be_granted() -> None:

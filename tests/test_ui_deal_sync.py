@@ -16,7 +16,7 @@ from lib.deals.models import DemandDeal
 from lib.deals.sync.models import BuyerSeat
 from lib.people import DealsGrant
 from lib.settings import Settings
-from lib.ui.deals import buyer_side
+from lib.ui.deals import details
 from lib.wire.errors import Unsupported
 
 
@@ -80,7 +80,7 @@ def test_sentences() -> None:
     body = {"id": "D", "buyerstatus": [{"status": 3}, {"status": 501}]}
     body["ext"] = {"fetched_at": "2026-11-21T09:00:00Z", "fetched_by": "alder"}
     east = timezone(timedelta(hours=1))
-    assert buyer_side.sentences(BuyerSeat.model_validate(body), east) == [
+    assert details.sentences(BuyerSeat.model_validate(body), east) == [
         "The DSP says: ready to serve.",
         "The DSP says: status 501.",
         "It fetched the deal last on 21 Nov 2026, 10:00 UTC+1, by alder.",

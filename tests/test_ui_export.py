@@ -30,7 +30,7 @@ from lib.reporting.models import (
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
-from lib.ui.export import data_filters, preview, receipt, tables
+from lib.ui.export import form, preview, receipt, tables
 from lib.ui.export.preview import Ask, Export, Preview
 from lib.ui.export.receipt import Receipt
 from lib.wire.errors import BadRequest
@@ -157,7 +157,7 @@ def test_preview_of_a_workbook(ask: Ask, make: Export, slicer: Slicer, export_fo
     assert previewed(file, slicer) == expected
 
 
-@pytest.mark.parametrize("match", data_filters.MATCHES)
+@pytest.mark.parametrize("match", form.MATCHES)
 @pytest.mark.parametrize("total", [0, 1])
 def test_preview_knows_data_filters(
     ask: Ask, make: Export, reporting: Reporting, slicer: Slicer, match: DataMatch, total: int

@@ -14,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from lib.reporting.client import Reporting
 from lib.reporting.models import ExportQuery, Filter
-from lib.ui.export import script
-from lib.ui.export.download import Making
+from lib.ui.export import tables
+from lib.ui.export.result import Making
 from lib.wire.call import Patience
 from lib.wire.errors import BadRequest, DeadlineExceeded
 
@@ -43,7 +43,7 @@ def test_request_as_json() -> None:
     """The JSON is the request of the specification, with a place for the token and nothing at its default."""
     where = Filter(name=COUNTRY, match="not equals", value=(NASTY,))
     query = export(split_by=(COUNTRY,), filters=(where,), include_total=1)
-    body = json.loads(script.as_json(query))
+    body = json.loads(tables.json_body(query))
     assert body.pop("token") == "<TOKEN>"
     assert ExportQuery.model_validate(body) == query
     assert set(body) == {*ASKED, "split_by", "filters", "include_total"}
@@ -54,7 +54,7 @@ def test_request_as_curl(socket: httpx.Client, token: Callable[[str], str], tmp_
     """The curl line, pasted into a shell with the token in its variable, writes the file."""
     where = Filter(name=COUNTRY, match="not equals", value=(NASTY,))
     query = export(split_by=(COUNTRY,), filters=(where,), include_total=1)
-    line = script.as_curl(query, str(socket.base_url))
+    line = tables.curl_command(query, str(socket.base_url))
     environment = {**os.environ, "TRANCHE_TOKEN": token("viewer"), "HOME": "/nowhere"}
     subprocess.run(["bash", "-euc", line], cwd=tmp_path, env=environment, check=True)
     expected = Reporting(socket, token("viewer")).export(query).content.read()
@@ -64,7 +64,7 @@ def test_request_as_curl(socket: httpx.Client, token: Callable[[str], str], tmp_
 
 def test_request_as_curl_fails(socket: httpx.Client, tmp_path: Path) -> None:
     """Where the service refuses, the command fails and leaves no file."""
-    line = script.as_curl(export(), str(socket.base_url))
+    line = tables.curl_command(export(), str(socket.base_url))
     environment = {**os.environ, "TRANCHE_TOKEN": "wrong"}
     ran = subprocess.run(["bash", "-euc", line], cwd=tmp_path, env=environment, capture_output=True)
     assert ran.returncode != 0

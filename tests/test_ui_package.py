@@ -20,7 +20,7 @@ from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceSource, DataField, Slicer
 from lib.ui.deals import edits
 from lib.ui.frame.field_problems import FieldProblems
-from lib.ui.new_package import copying, faults, panel
+from lib.ui.new_package import copying, faults, screen
 from lib.ui.new_package.state import STORED
 from lib.ui.supply.draft import Draft, OwnTerms, Terms
 from lib.ui.supply.prices import Prices, amount
@@ -302,7 +302,7 @@ def test_panel() -> None:
         Audience(empty, empty, empty, Total({"imps": n, "unique_users": 2.0, "win_bid_cpm": 1.5}, 1))
         for n in (7.0, 30.0)
     ]
-    frame = panel.table(slicer, answers)
+    frame = screen.table(slicer, answers)
     assert list(frame.columns) == ["Last 7 days", "Last 30 days"]
     assert frame.loc["Impressions"].tolist() == [7.0, 30.0]
     assert frame.loc["Average win CPM"].tolist() == [1.5, 1.5]

@@ -19,7 +19,7 @@ from standin.state import TOKEN, State
 from standin_fixtures import small
 from streamlit.testing.v1 import AppTest
 
-from lib.ui.export import data_filters
+from lib.ui.export import form
 
 SCREENS = ("slicers", "audience", "export")
 Visit = Callable[..., AppTest]
@@ -255,7 +255,7 @@ def test_export_filters_by_data(visit: Visit, rows: pd.DataFrame) -> None:
     """Data filters are the specification's, so that preview and file have them."""
     desk = visit("export")
     least = int(rows.groupby("geo.country")["imps"].sum().median())
-    lines = f"{data_filters.LINES}:demo/delivery"
+    lines = f"{form.LINES}:demo/delivery"
     desk.button(key=f"{lines}:add").click().run()
     desk.text_input(key=f"{lines}:1:value").set_value(str(least)).run()
     assert any("3 rows" in text.value for text in desk.markdown)

@@ -8,7 +8,7 @@ import pytest
 
 from deals.caller import Caller, World, option, package, unique
 from lib.deals import moments
-from lib.deals.compat import derived
+from lib.deals.compat import client
 from lib.deals.models import DemandDeal, SupplyPackage
 
 NOW = dt.datetime.now(dt.UTC)
@@ -76,7 +76,7 @@ def test_status_derived_for_other_services(manager: Caller, there: World, is_act
         body = package(start_date=start, end_date=end, is_active=is_active)
         made = manager.make("supply_deals", body)
         bare = SupplyPackage.model_validate(made | {"status": None})
-        assert derived.of_package(bare, NOW) == made["status"]
+        assert client.package_status(bare, NOW) == made["status"]
     supply = {name: manager.make("supply_deals", package(**PACKAGES[name])) for name in PACKAGES}
     known = {one["id"]: SupplyPackage.model_validate(one) for one in supply.values()}
     for names in [(), *((name,) for name in PACKAGES), *combinations(PACKAGES, 2)]:
@@ -84,4 +84,4 @@ def test_status_derived_for_other_services(manager: Caller, there: World, is_act
         body = {"name": unique("Deal"), "is_active": is_active, "supply_deals": linked, **option(there.ada)}
         made = manager.make("demand_deals", body)
         bare = DemandDeal.model_validate(made | {"status": None})
-        assert derived.of_deal(bare, known, NOW) == made["status"]
+        assert client.deal_status(bare, known, NOW) == made["status"]

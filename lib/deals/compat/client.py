@@ -2,6 +2,11 @@
 
 It creates packages, reads and changes a demand deal of which the id is known, and lists nothing: what the
 desk has made or seen there is remembered here (memory.py), and listed from here.
+
+The status of packages and deals of services that don't return it, by the rules of our own service.
+
+The rules are those of store/status.py, and tests/deals/test_status.py holds the two together. Without
+is_active the status is unknown.
 """
 
 import logging
@@ -15,9 +20,9 @@ from typing import Any
 from lib.deals.abilities import PLAIN, Abilities
 from lib.deals.client import Changes, Deals, Entity, model_of, sent
 from lib.deals.codec import Codec, Model
-from lib.deals.compat import derived, listing, seats, states
+from lib.deals.compat import listing, seats, states
 from lib.deals.compat.memory import Body, Event, Memory
-from lib.deals.models import DemandDeal, Dsp, Package, Resource, Seat, SupplyPackage
+from lib.deals.models import DemandDeal, Dsp, Package, Resource, Seat, Status, SupplyPackage
 from lib.deals.reading import Page
 from lib.wire.errors import (
     BadRequest,
@@ -32,6 +37,30 @@ from lib.wire.errors import (
     Unreadable,
     Unsupported,
 )
+
+BY_RANK: tuple[Status, ...] = ("active", "pending", "paused", "complete")
+
+
+def package_status(package: SupplyPackage, now: datetime) -> str | None:
+    """The status that the service returns, or else the one by its dates."""
+    if package.status is not None or package.is_active is None:
+        return package.status
+    if package.end_date is not None and package.end_date <= now:
+        return "complete"
+    if not package.is_active:
+        return "paused"
+    return "pending" if package.start_date is None or package.start_date > now else "active"
+
+
+def deal_status(deal: DemandDeal, packages: Mapping[int, SupplyPackage], now: datetime) -> str | None:
+    """The status that the service returns, or else the one by its known packages (by id)."""
+    if deal.status is not None or deal.is_active is None:
+        return deal.status
+    mine = [packages.get(one.id or 0, one) for one in deal.supply_deals]
+    found = [status for one in mine if (status := package_status(one, now)) in BY_RANK]
+    furthest = min(found, key=lambda status: [*BY_RANK].index(status), default="pending")
+    return "paused" if not deal.is_active and furthest != "complete" else furthest
+
 
 LINKED: tuple[type[Resource], ...] = (SupplyPackage, DemandDeal)
 REMEMBERED: tuple[type[Resource], ...] = (SupplyPackage, DemandDeal, Package)
@@ -94,7 +123,7 @@ class Recalled:
         """With the status and the seat's name, where the service does not tell them."""
         now = datetime.now(UTC)
         if isinstance(found, SupplyPackage):
-            return found.model_copy(update={"status": derived.of_package(found, now)})
+            return found.model_copy(update={"status": package_status(found, now)})
         if isinstance(found, DemandDeal):
             return self._deal(found, self._linked(found), now)  # type: ignore[return-value]
         return found
@@ -114,7 +143,7 @@ class Recalled:
     def _packages(self) -> list[SupplyPackage]:
         now = datetime.now(UTC)
         found = [self.codec.read(SupplyPackage, one.body) for one in self.memory.known(SupplyPackage)]
-        return [one.model_copy(update={"status": derived.of_package(one, now)}) for one in found]
+        return [one.model_copy(update={"status": package_status(one, now)}) for one in found]
 
     def _deals(self) -> list[DemandDeal]:
         packages = {one.id: one for one in self._packages() if one.id is not None}
@@ -134,7 +163,7 @@ class Recalled:
         if seat is not None and seat.id in configured:
             told = {name: getattr(seat, name) for name in ("name", "dsp") if getattr(seat, name) is not None}
             seat = configured[seat.id].model_copy(update=told)
-        return deal.model_copy(update={"seat": seat, "status": derived.of_deal(deal, packages, now)})
+        return deal.model_copy(update={"seat": seat, "status": deal_status(deal, packages, now)})
 
 
 log = logging.getLogger(__name__)

@@ -1,19 +1,81 @@
-"""A page of a list: searched, filtered and sorted, with counts per value of some filters."""
+"""A page of a list: searched, filtered and sorted, with counts per value of some filters.
+
+The search of a list: entities that contain all of its words, themselves or in linked entities.
+
+Packages and deals are found by each other's names, by seats and DSPs, by codes and contacts, by targeting;
+not by deals that the caller can't see (the packages of a deal that is seen are seen too).
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, func, select
+from sqlalchemy import ColumnElement, Select, Table, func, or_, select
 
 from lib.deals import fields, sought
 from lib.deals.queries import ListOffer, ListQuery
-from lib.deals.store import healths, search, unseen
+from lib.deals.store import healths, unseen
 from lib.deals.store import tables as t
 from lib.deals.store.filters import FILTERS
 from lib.deals.store.noun import Noun
 from lib.deals.store.work import Fields, Work
 from lib.deals.validation import Problems
+from lib.deals.values import LARGEST_ID
+
+LINKS = t.supply_package_deals.c
+BY_TARGETS = ("supply_deals", "demand_deals")
+LISTS = ((t.supply_domain_lists, t.domain_lists), (t.supply_app_lists, t.app_lists))
+
+
+def search_conditions(work: Work, noun: Noun, query: ListQuery) -> list[ColumnElement[bool]]:
+    """A condition per word of the search, ignoring case; a number can also be an id."""
+    return [_has(work, noun, word, query.meanings.get(word.casefold(), ())) for word in query.search.split()]
+
+
+def _has(work: Work, noun: Noun, word: str, meanings: tuple[tuple[str, str], ...]) -> ColumnElement[bool]:
+    found = [_within(noun, word)]
+    if noun.entity == "supply_deals":
+        deals = or_(_text(t.demand_deals, word), t.demand_deals.c.seat_id.in_(_seats(word)))
+        seen = work.scope.seen(t.demand_deals)
+        linked = LINKS.demand_deal_id.in_(select(t.demand_deals.c.id).where(deals, *seen))
+        of_deals = t.supply_packages.c.id.in_(select(LINKS.supply_package_id).where(linked))
+        found += [_targets(word, meanings), of_deals]
+    elif noun.entity == "demand_deals":
+        packages = or_(_text(t.supply_packages, word), _targets(word, meanings))
+        linked = LINKS.supply_package_id.in_(select(t.supply_packages.c.id).where(packages))
+        of_packages = t.demand_deals.c.id.in_(select(LINKS.demand_deal_id).where(linked))
+        found += [t.demand_deals.c.seat_id.in_(_seats(word)), of_packages]
+    return or_(*found)
+
+
+def _within(noun: Noun, word: str) -> ColumnElement[bool]:
+    """The condition on the entity's own names and codes, and its id if the word is a number."""
+    text = _text(noun.table, word)
+    if word.isascii() and word.isdigit() and len(word) < 17 and int(word) <= LARGEST_ID:
+        return or_(text, noun.table.c.id == int(word))
+    return text
+
+
+def _text(table: Table, word: str) -> ColumnElement[bool]:
+    return table.c.folded.contains(word.casefold(), autoescape=True)
+
+
+def _seats(word: str) -> Select[tuple[int]]:
+    """The seats with this word in their names or codes, or in those of their DSPs."""
+    dsps = select(t.dsps.c.id).where(_text(t.dsps, word))
+    return select(t.seats.c.id).where(or_(_text(t.seats, word), t.seats.c.dsp_id.in_(dsps)))
+
+
+def _targets(word: str, meanings: tuple[tuple[str, str], ...]) -> ColumnElement[bool]:
+    """Packages whose targeting has the word, a value that it means, or a list with it in its name."""
+    parts = [*sought.of_word(word), *(sought.of_value(kind, value) for kind, value in meanings)]
+    found = [t.supply_packages.c.targets.contains(part, autoescape=True) for part in parts]
+    for links, lists in LISTS:
+        named = select(lists.c.id).where(_text(lists, word))
+        owners = select(links.c.supply_package_id).where(links.c.list_id.in_(named))
+        found.append(t.supply_packages.c.id.in_(owners))
+    return or_(*found)
+
 
 _LINKS, _DEALS, _SUPPLY = t.supply_package_deals.c, t.demand_deals, t.supply_packages
 REFERENCES = {"seat": t.seats, "dsp": t.dsps, "package": t.packages}
@@ -114,7 +176,7 @@ class Listed:
 
 def offer(entity: str) -> ListOffer:
     """The query parameters that the list of this entity supports."""
-    kinds = sought.KINDS if entity in search.BY_TARGETS else ()
+    kinds = sought.KINDS if entity in BY_TARGETS else ()
     filters = FILTERS[entity]
     return ListOffer(filters, orderings(entity), countable(entity), kinds, "health" in filters)
 
@@ -124,7 +186,7 @@ def page(work: Work, noun: Noun, query: ListQuery, problems: Problems) -> Listed
     if query.report != work.report and not work.scope.may_see(*query.report):
         problems.add(("report",), NO_REPORT)
     work = replace(work, report=query.report)
-    found = [*search.conditions(work, noun, query), *work.scope.seen(noun.table)]
+    found = [*search_conditions(work, noun, query), *work.scope.seen(noun.table)]
     filters = _filters(work, noun, query, problems)
     problems.check()
     conditions = [*found, *filters.values()]

@@ -2,16 +2,21 @@
 
 import datetime as dt
 import io
+import shutil
+import tempfile
+import uuid
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
 
 from lib.reporting.definition import Definition
@@ -26,10 +31,150 @@ from lib.reporting.ingest.files import (
     check_width,
     data_file,
 )
-from lib.reporting.ingest.layout import Record, table_layout
+from lib.reporting.ingest.layout import Record, once_each, table_layout
 from lib.reporting.ingest.ndjson import column, ndjson
-from lib.reporting.ingest.parquet import Parquet, plain_table
 from lib.wire.errors import ImportRefused
+
+_PARQUET_BATCH_ROWS = 1 << 16
+_BUFFER = 1 << 20
+
+
+_SECONDS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+class Parquet:
+    """A Parquet file; see Reader. Lines are its rows, counted from 1."""
+
+    def __init__(self, file: DataFile) -> None:
+        self.file, self.has_header = file, True
+        with self._opened() as content:
+            schema = content.schema_arrow
+            check_width(file.name, schema.names)
+            self._roots = schema.names
+            empty = _columns(schema.empty_table())
+            self.columns: tuple[str, ...] | None = tuple(plain_table(empty).column_names)
+            self._owners = [root for root, column in empty for _ in plain_columns(root, column)]
+            self.seen = dict.fromkeys(self.columns)
+            self.description = f"Parquet, {content.metadata.num_rows:,} rows, {len(self.columns)} columns"
+
+    def rows(
+        self,
+        wanted: Collection[str] | None,
+        refuse: Refuse,
+        progress: Progress | None = None,
+        numbers: Collection[str] = (),
+    ) -> Iterator[RawRows]:
+        """All rows, in batches. There is nothing that could not be read."""
+        names = [name for name in self.columns or () if wanted is None or name in wanted]
+        with self._opened() as content:
+            first, told, total = 1, 0, content.metadata.num_rows
+            for batch in content.iter_batches(_PARQUET_BATCH_ROWS, columns=self._needed(names)):
+                table = plain_table(_columns(pa.Table.from_batches([batch])))
+                lines = np.arange(first, first + table.num_rows, dtype=np.int64)
+                yield RawRows(table.select(names), lines, _RowText(table))
+                first += table.num_rows
+                done = self.file.size * (first - 1) // total
+                if progress:
+                    progress(done - told)
+                told = done
+
+    def _needed(self, names: list[str]) -> list[str] | None:
+        """The columns to read for these; None, all of them, where their names could be taken for others."""
+        if len(set(self._roots)) < len(self._roots) or any("." in root for root in self._roots):
+            return None
+        owners = dict(zip(self.columns or (), self._owners, strict=True))
+        return list(dict.fromkeys(owners[name] for name in names))
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        with self.file.opened() as content, tempfile.TemporaryFile() as unpacked:
+            seekable = content
+            if self.file.is_gzipped:
+                shutil.copyfileobj(content, unpacked)
+                seekable = cast(BinaryIO, unpacked)
+            try:
+                with pq.ParquetFile(seekable, buffer_size=_BUFFER) as parquet:
+                    yield parquet
+            except (pa.ArrowException, OSError) as error:
+                raise ImportRefused(f"{self.file.name} can't be read as Parquet: {error}") from None
+
+
+class _RowText:
+    """The text of a row, made when somebody asks for it."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    def __call__(self, position: int) -> str:
+        row = self._table.slice(position, 1).to_pylist()[0]
+        return orjson.dumps(row, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+
+
+def _columns(table: pa.Table) -> list[tuple[str, pa.Array]]:
+    """The columns of a table by their names, of which two may be the same."""
+    columns = (column.combine_chunks() for column in table.columns)
+    flat = (column.chunk(0) if isinstance(column, pa.ChunkedArray) else column for column in columns)
+    return list(zip(table.column_names, flat, strict=True))
+
+
+def plain_table(columns: Sequence[tuple[str, pa.Array]]) -> pa.Table:
+    """Columns of values and of lists of values, each under a name of its own."""
+    plain = [found for name, column in columns for found in plain_columns(name, column)]
+    return pa.Table.from_arrays([column for _, column in plain], names=once_each([name for name, _ in plain]))
+
+
+def plain_columns(name: str, column: pa.Array) -> Iterator[tuple[str, pa.Array]]:
+    """A column as one or several without structs: `user` → `user.id`, `user.geo.city`.
+
+    Lists of structs, and maps, become one list per field; lists of lists become one list. A duration is
+    its seconds.
+    """
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        yield from plain_columns(name, _storage(column))
+    elif pa.types.is_struct(kind):
+        for number, child in enumerate(column.flatten()):
+            yield from plain_columns(f"{name}.{kind.field(number).name}", child)
+    elif _is_list(kind):
+        yield from _plain_lists(name, column)
+    elif pa.types.is_duration(kind):
+        yield name, pc.divide(column.cast(pa.int64()).cast(pa.float64(), safe=False), _SECONDS[kind.unit])
+    elif kind in (pa.string_view(), pa.binary_view()):
+        yield name, column.cast(pa.string() if kind == pa.string_view() else pa.binary())
+    else:
+        yield name, column
+
+
+def _plain_lists(name: str, column: pa.Array) -> Iterator[tuple[str, pa.Array]]:
+    if pa.types.is_map(column.type):
+        entry = pa.struct([("key", column.type.key_type), ("value", column.type.item_type)])
+        column = column.cast(pa.list_(entry))
+    lists = column.cast(pa.list_(column.type.value_type))
+    ends = np.cumsum([0, *pc.list_value_length(lists).fill_null(0).to_numpy()])
+    is_null = lists.is_null()
+    for child_name, items in plain_columns(name, lists.flatten()):
+        offsets = ends
+        if pa.types.is_list(items.type):
+            lengths = pc.list_value_length(items).fill_null(0).to_numpy()
+            offsets, items = np.cumsum([0, *lengths])[ends], items.flatten()
+        yield child_name, pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items, mask=is_null)
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    tests = (
+        pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list, pa.types.is_map,
+        pa.types.is_list_view, pa.types.is_large_list_view,
+    )  # fmt: skip
+    return any(test(kind) for test in tests)
+
+
+def _storage(column: pa.ExtensionArray) -> pa.Array:
+    """The storage type of an extension type; a UUID is its text."""
+    if column.type != pa.uuid():
+        return column.storage
+    texts = [value and str(uuid.UUID(bytes=value)) for value in column.storage.to_pylist()]
+    return pa.array(texts, pa.string())
+
 
 Row = list[Any]
 _BATCH_ROWS = 20_000

@@ -1,22 +1,116 @@
 """The controls of the figures (data field, granularity, headline metrics), and the notes on them."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import DataField
-from lib.ui.audience import date_notes, leaderboard_csv, leaderboard_picker, over_time
+from lib.ui.audience import date_notes, over_time
+from lib.ui.audience import leaderboard_queries as queries
 from lib.ui.audience.date_notes import Noted
 from lib.ui.charts import numbers
 from lib.ui.charts.time_chart import Named
+from lib.ui.frame import problems
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
-from lib.ui.question import compared, exactly, export_menu, followed, periods, precision, question, shortfalls
+from lib.ui.question import (
+    cards,
+    compared,
+    exactly,
+    export_menu,
+    filter_words,
+    followed,
+    periods,
+    precision,
+    question,
+    remembered,
+    shortfalls,
+)
+from lib.ui.question.cards import Card
 from lib.ui.question.compared import Compared
 from lib.ui.question.focus import Focus
-from lib.ui.question.view import granularities
+from lib.ui.question.view import CHANGES, granularities
+
+FIELDS, SHOWN = "card_fields", "card_changes"
+WORDS = {"percent": "Percent", "amount": "Amount"}
+
+
+def draw_leaderboard_picker(seen: Focus) -> None:
+    """Draw a popover with the key fields of the cards, and a choice between percent and amounts."""
+    with st.popover("Leaderboards", icon=":material/leaderboard:", type="tertiary"):
+        key = followed.key(FIELDS, [card.name for card in seen.cards])
+        st.multiselect(
+            "Key fields with a leaderboard",
+            [field.name for field in seen.slicer.key_fields],
+            format_func=lambda name: filter_words.field(name, seen.slicer),
+            key=key,
+            max_selections=cards.MOST,
+            filter_mode="contains",
+            select_all=False,
+            width=380,
+            on_change=_ask_fields,
+            args=(seen.here, key),
+        )
+        shown = followed.key(SHOWN, seen.view.changes)
+        st.segmented_control(
+            "Changes in",
+            CHANGES,
+            format_func=WORDS.__getitem__,
+            key=shown,
+            required=True,
+            on_change=_ask_changes,
+            args=(seen.here, shown),
+        )
+
+
+def _ask_fields(here: Here, key: str) -> None:
+    """Change the cards to these key fields, keeping their orders; without any, to the default cards.
+
+    They are remembered, but for the texts to find.
+    """
+    shown = {card.name: card for card in question.view(here).cards or cards.usual(here.slicer)}
+    chosen = tuple(shown.get(name, Card(name)) for name in st.session_state[key])
+    wanted = None if chosen == cards.usual(here.slicer) else chosen or None
+    remembered.keep(here, wanted and tuple(replace(card, find="") for card in wanted))
+    question.look(here, cards=wanted)
+    st.rerun()
+
+
+def _ask_changes(here: Here, key: str) -> None:
+    question.look(here, changes=st.session_state[key])
+    st.rerun()
+
+
+CARD, LABEL = "exported_card", "Leaderboard"
+
+
+def draw_leaderboard_csv(seen: Focus) -> None:
+    """Draw the choice of card and its download; its question has no filters on the card's own values."""
+    names = {card.name: card for card in seen.cards}
+    name = st.selectbox(
+        LABEL,
+        list(names),
+        format_func=lambda name: filter_words.field(name, seen.slicer),
+        key=CARD,
+        width=380,
+    )
+    if name in names:
+        with problems.reported("The file of this leaderboard"):
+            _files(seen, names[name])
+
+
+def _files(seen: Focus, card: Card) -> None:
+    board = queries.board(seen, card, queries.rows(seen, card))
+    whole = seen.query.model_copy(
+        update={"split_by": (card.name,), "filters": queries.question(seen, card).filters, "order_by": ()}
+    )
+    asked = replace(seen, query=whole)
+    export_menu.rows(asked, "leaderboard", board.split.answer, [seen.field], "Download its rows as CSV")
+    export_menu.way_on("Open all its values in Export", whole)
+
 
 FIELD, GRAIN, METRICS, NOTES = "shown_field", "shown_grain", "shown_metrics", "figure_notes"
 
@@ -28,11 +122,11 @@ def draw(focus: Focus, now: Audience, lines: Sequence[Named], noted: Noted) -> N
         if focus.grain is not None:
             _grain(focus)
         _metrics(focus)
-        leaderboard_picker.draw(focus)
+        draw_leaderboard_picker(focus)
         if lines:
             over_time.draw_table(focus, lines)
             export_menu.draw(
-                focus, "chart", now, _in_sight(focus), over_time.CHART, partial(leaderboard_csv.draw, focus)
+                focus, "chart", now, _in_sight(focus), over_time.CHART, partial(draw_leaderboard_csv, focus)
             )
             date_notes.draw(focus, noted)
         over_time.draw_zoom_out(focus)

@@ -1,19 +1,191 @@
 """The leaderboards: a card per key field, all in one component, queried in parallel."""
 
+import math
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
 
-from lib.ui.audience import leaderboard
+from lib.reporting.models import Direction
 from lib.ui.audience import leaderboard_queries as queries
+from lib.ui.audience.leaderboard_queries import Board
+from lib.ui.charts import numbers
+from lib.ui.charts.change import Change
+from lib.ui.charts.numbers import LONGEST, NOTHING
 from lib.ui.frame import problems
 from lib.ui.frame.frame import Here
 from lib.ui.frame.waiting import awaited
-from lib.ui.question import ask, cards, drill, focus, values
+from lib.ui.question import ask, cards, drill, filter_words, focus, lines, precision, split_rows, values
+from lib.ui.question.cards import By, Card
 from lib.ui.question.focus import Focus
 from lib.ui.rows import rows
-from lib.ui.rows.rows import Table
+from lib.ui.rows.rows import Cell, Column, Row, Table
 from lib.wire.errors import TrancheError
+
+OTHERS = "Others"
+VAGUE = "Smaller than its uncertainty: it may not be a real rise or fall"
+Bar = tuple[float, float, float]
+
+
+def table(seen: Focus, board: Board) -> Table:
+    """The card of a leaderboard: name with its share as a bar, value, share and change."""
+    card = board.card
+    field = seen.slicer.key_field(card.name)
+    title = filter_words.field(card.name, seen.slicer)
+    label = f"{title} by {numbers.title(seen.field)}"
+    around = rows.CardHeader(title, _about(seen, board), card.find, _message(board, card))
+    return Table(
+        id=field.name,
+        label=label,
+        columns=_columns(seen, board),
+        rows=[*_rows(seen, board), *_rest(seen, board)],
+        verb="Keep",
+        card=around,
+        has_lines=seen.grain is not None,
+    )
+
+
+def failed_table(seen: Focus, card: Card, why: str) -> Table:
+    """The card of a leaderboard that could not be loaded."""
+    title = filter_words.field(card.name, seen.slicer)
+    return Table(card.name, title, [], [], card=rows.CardHeader(title, find=card.find, message=why))
+
+
+def _columns(seen: Focus, board: Board) -> list[Column]:
+    field, card = seen.field, board.card
+    columns = [
+        Column("name", "Name", True, "asc", _sorted(card, "name")),
+        Column("value", numbers.title(field, with_unit=True), False, "desc", _sorted_by_value(seen, card)),
+    ]
+    if board.split.has_share:
+        columns.append(Column("share", "Share, %", about="Of all values, whatever this card's filter"))
+    if seen.comparison is not None:
+        of = numbers.change_title if seen.view.changes == "percent" else numbers.amount_title
+        title = of(field)
+        columns.append(
+            Column("change", title, False, "desc", _sorted(card, "change"), _said_of_changes(seen))
+        )
+    return columns
+
+
+def _sorted(card: Card, by: By) -> Direction | None:
+    return card.direction if card.by == by else None
+
+
+def _sorted_by_value(seen: Focus, card: Card) -> Direction | None:
+    is_volume = card.by == "volume" and focus.volume(seen.slicer, seen.field) == seen.field.name
+    return card.direction if is_volume or card.by == "value" else None
+
+
+def _said_of_changes(seen: Focus) -> str:
+    return f"Against {numbers.days(*seen.comparison.before)}" if seen.comparison else ""
+
+
+def _rows(seen: Focus, board: Board) -> list[Row]:
+    split = board.split
+    labels = split_rows.row_labels(split)
+    changes = split_rows.changes(split) if seen.comparison is not None else [None] * len(labels)
+    values = split.answer.values[seen.field.name].tolist()
+    names = split.answer.names[board.card.name].tolist()
+    rows = zip(names, labels, values, changes, strict=True)
+    return [_row(seen, board, place, *row) for place, row in enumerate(rows)]
+
+
+def _row(
+    seen: Focus, board: Board, place: int, code: str, label: str, value: float, changed: Change | None
+) -> Row:
+    split, name = board.split, board.card.name
+    cells = [Cell(label, bar=_bar(board, place), about=filter_words.both(code, label)), _value(seen, value)]
+    if split.has_share:
+        cells.append(Cell(seen.numbers.number(_share(board, value), 1)))
+    if changed is not None:
+        cells.append(_change(seen, changed, value))
+    return Row(
+        cells,
+        ((name, code),),
+        included=(_is_asked(seen, name, code, "equals"),),
+        excluded=(_is_asked(seen, name, code, "not equals"),),
+        color=lines.colors(seen.lines).get((name, code)),
+    )
+
+
+def _value(seen: Focus, value: float) -> Cell:
+    text = seen.numbers.plain(value, seen.field)
+    if math.isfinite(value) and abs(value) >= LONGEST:
+        text = seen.numbers.rough(value)
+    return Cell(text, about=seen.numbers.full(value, seen.field))
+
+
+def _change(seen: Focus, changed: Change, value: float) -> Cell:
+    if changed.amount is None:
+        return Cell(NOTHING)
+    percent = seen.numbers.change(changed.ratio)
+    amount = _signed(seen, changed.amount)
+    before = f"Before: {seen.numbers.full(value - changed.amount, seen.field)}"
+    about = " · ".join([before, amount, percent, *([] if changed.is_certain else [VAGUE])])
+    shown = percent.removesuffix(" %") if seen.view.changes == "percent" else amount
+    return Cell(shown, is_faint=not changed.is_certain, about=about)
+
+
+def _signed(seen: Focus, amount: float) -> str:
+    text = seen.numbers.rough(amount) if abs(amount) >= LONGEST else seen.numbers.plain(amount, seen.field)
+    return f"+{text}" if amount > 0 and text.strip("0.,") else text
+
+
+def _share(board: Board, value: float) -> float | None:
+    return 100 * value / board.whole if board.whole else None
+
+
+def _bar(board: Board, place: int) -> Bar | None:
+    """The value's share with the bounds of its range, from 0 to 1; a full bar is the total."""
+    split, name = board.split, board.split.field.name
+    if not split.is_additive or not board.whole or board.whole < 0:
+        return None
+    answer = split.answer
+    sides = [answer.values[name].iloc[place]] * 3
+    if answer.low is not None and answer.high is not None and name in answer.low:
+        sides[1:] = [answer.low[name].iloc[place], answer.high[name].iloc[place]]
+    shares = [float(side) / board.whole for side in sides]
+    if not all(map(math.isfinite, shares)) or shares[0] < 0:
+        return None
+    length, low, high = (min(max(share, 0.0), 1.0) for share in shares)
+    return length, low, high
+
+
+def _rest(seen: Focus, board: Board) -> Sequence[Row]:
+    """Others: the total less the values shown, for fields whose values add up."""
+    rest = None if board.card.find else split_rows.others(board.split)
+    if rest is None:
+        return []
+    answer = board.split.answer
+    cells = [
+        Cell(precision.others(answer, seen.numbers, OTHERS, board.found - len(answer))),
+        _value(seen, rest),
+    ]
+    if board.split.has_share:
+        cells.append(Cell(seen.numbers.number(_share(board, rest), 1)))
+    if seen.comparison is not None:
+        cells.append(_change(seen, split_rows.others_change(board.split), rest))
+    return [Row(cells, kind="rest")]
+
+
+def _about(seen: Focus, board: Board) -> str:
+    """The number of values and the precision of their figures, and a note if not all are sorted."""
+    said = precision.sentence(board.split.answer, seen.field.name, seen.numbers)
+    count = precision.count(board.split.answer, seen.numbers, board.found)
+    parts = [f"top {seen.numbers.number(queries.RANKED)} of {count}" if board.is_cut else count]
+    return " · ".join([*parts, *([] if said == precision.EXACT else [said])])
+
+
+def _message(board: Board, card: Card) -> str:
+    if len(board.split.answer):
+        return ""
+    return f"No value contains “{card.find}”." if card.find else "No data for these filters and days."
+
+
+def _is_asked(seen: Focus, name: str, code: str, match: str) -> bool:
+    return any(f.name == name and f.match == match and code in f.value for f in seen.query.filters)
+
 
 HEIGHT, PLACE = 236, "cards"
 
@@ -45,13 +217,13 @@ def _tables(seen: Focus) -> list[Table]:
         try:
             found[card] = queries.rows(seen, card)
         except TrancheError as error:
-            failed[card] = leaderboard.failed(seen, card, problems.sentence(error))
+            failed[card] = failed_table(seen, card, problems.sentence(error))
     queries.begin_comparison(seen, list(found.items()))
     drawn = {}
     for card, answer in found.items():
         try:
-            drawn[card] = leaderboard.table(seen, queries.board(seen, card, answer))
+            drawn[card] = table(seen, queries.board(seen, card, answer))
         except TrancheError as error:
-            failed[card] = leaderboard.failed(seen, card, problems.sentence(error))
+            failed[card] = failed_table(seen, card, problems.sentence(error))
         values.remember(seen.here, answer)
     return [drawn.get(card) or failed[card] for card in seen.cards]

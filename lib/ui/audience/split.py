@@ -1,22 +1,24 @@
 """The split, as table, pivot, bars, lines or heatmap; a click on a value drills down."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 
+import pandas as pd
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import DataField
+from lib.reporting.models import TIME_KEY_FIELDS, DataField
 from lib.ui.audience import (
+    answer_rows,
     figure_controls,
     nothing,
     split_charts,
     split_levels,
     split_lines,
-    split_notes,
     split_queries,
-    split_rollup,
 )
+from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_lines import Courses
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts.numbers import Numbers
@@ -29,17 +31,128 @@ from lib.ui.question import (
     compared,
     drill,
     export_menu,
+    filter_words,
     focus,
     folds,
     precision,
     question,
+    shortfalls,
     split_picker,
+    split_rows,
     values,
 )
 from lib.ui.question.focus import Focus
-from lib.ui.question.folds import Folds
+from lib.ui.question.folds import Folds, Path
 from lib.ui.question.split_rows import SplitRows
 from lib.ui.question.view import CHARTS, MOST, Chart
+
+ALL = "(all)"
+
+
+def rollup_split(pivot: Pivot) -> SplitRows:
+    """The rows as they are shown, from top to bottom; a subtotal has `(all)` for the key fields below it.
+
+    The total is that of the first level; how much was read, and without that the range of the figures, is
+    that of the first level that is sampled.
+    """
+    keys = list(pivot.levels[-1].split.keys)
+    answer = reduce(answer_rows.with_rows, _alike([_filled(level, keys) for level in pivot.levels]))
+    starts = [sum(len(level.paths) for level in pivot.levels[:depth]) for depth in range(len(pivot.levels))]
+    places = [starts[len(path) - 1] + pivot.rows[path][1] for path in _visible_paths(pivot, ())]
+    read = [level.split.answer.precision for level in pivot.levels]
+    sampled = next((one for one in read if one is not None and one.is_sampled), read[0])
+    ranges = [level.split.answer.total.confidence_range for level in pivot.levels]
+    total = replace(answer.total, confidence_range=next(filter(None, ranges), None))
+    shown = replace(answer_rows.taken(answer, places), precision=sampled, total=total)
+    return replace(pivot.levels[0].split, answer=shown, compared=None)
+
+
+def _filled(level: Level, keys: list[str]) -> Audience:
+    answer = level.split.answer
+    described = answer.descriptions
+    return replace(
+        answer,
+        names=_widened(answer.names, keys),
+        descriptions=None if described is None else _widened(described, keys),
+    )
+
+
+def _alike(answers: list[Audience]) -> list[Audience]:
+    """The answers, with ranges of no width for exact rows where those of another one have ranges."""
+    if any(answer.low is not None for answer in answers):
+        answers = [
+            answer if answer.low is not None else replace(answer, low=answer.values, high=answer.values)
+            for answer in answers
+        ]
+    if any(answer.confidence_range is not None for answer in answers):
+        answers = [
+            answer
+            if answer.confidence_range is not None
+            else replace(answer, confidence_range=pd.Series(0.0, index=range(len(answer))))
+            for answer in answers
+        ]
+    return answers
+
+
+def _widened(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    return frame.reindex(columns=keys, fill_value=ALL)
+
+
+def _visible_paths(pivot: Pivot, above: Path) -> Iterator[Path]:
+    for path in pivot.below.get(above, []):
+        yield path
+        if pivot.is_open(path):
+            yield from _visible_paths(pivot, path)
+
+
+def split_notes(seen: Focus, split: SplitRows, chart: Chart) -> list[str]:
+    """The notes on these rows, a sentence each."""
+    found = []
+    for name in split.segmented:
+        count = split_queries.overlap(seen, name)
+        if count is not None:
+            field = seen.slicer.key_field(name).description or name
+            found.append(
+                f"{plain(field)}: {seen.numbers.number(count, 1)} values per record: shares exceed 100 %."
+            )
+    found += split_rows.doubts(split, seen.numbers)
+    if chart == "heatmap" and split_rows.few(split).any():
+        found.append(
+            f"Hatched: fewer than {split_rows.FEW} records; the colour scale leaves these cells out."
+        )
+    found += map(plain, shortfalls.codes(seen.slicer, split.keys))
+    if seen.view.chart == "heatmap" and len(split.keys) < 2:
+        found.append("A heatmap needs two key fields: add one to the split.")
+    if chart == "heatmap":
+        found += [*_fields_left_out(seen, split.keys), *_values_left_out(seen)]
+    if seen.view.chart == "lines" and chart != "lines":
+        found.append("Lines need a key field other than time, in a slicer that has time.")
+    if chart == "lines":
+        found += _fields_left_out(seen, split.keys)
+    return found
+
+
+def _fields_left_out(seen: Focus, keys: Sequence[str]) -> list[str]:
+    """Which key fields of the split a chart shows, where these are not all that it could show."""
+    drawn = {*keys, *(TIME_KEY_FIELDS if seen.view.chart == "lines" else ())}
+    left_out = [filter_words.field(name, seen.slicer) for name in seen.query.split_by if name not in drawn]
+    if not left_out:
+        return []
+    shown = " and ".join(filter_words.field(name, seen.slicer) for name in keys)
+    return [plain(f"Shown: {shown} alone, without {', '.join(left_out)}.")]
+
+
+def _values_left_out(seen: Focus) -> list[str]:
+    """How many of all values of its key fields a heatmap shows, where these are not all."""
+    return [
+        plain(
+            f"{filter_words.field(name, seen.slicer)}: the {seen.numbers.number(shown)} largest of "
+            f"{precision.count(answer, seen.numbers)} values."
+        )
+        for name, shown, answer in split_queries.cuts(seen)
+        if answer.total.records_found > shown
+    ]
+
 
 CHART, HEIGHT, MORE = "split_chart", 380, 5
 TABLES, DRILLED = ("table", "pivot"), ("bars", "heatmap")
@@ -116,7 +229,7 @@ def _asked(seen: Focus) -> Drawn:
         pivot = split_charts.asked_pivot(seen)
         for level in pivot.levels:
             values.remember(seen.here, level.split.answer)
-        return Drawn(split_rollup.split(pivot), pivot)
+        return Drawn(rollup_split(pivot), pivot)
     if _chart(seen) == "lines" and (name := split_lines.key_field(seen)) is not None:
         courses = split_lines.asked(seen, name)
         values.remember(seen.here, courses.split.answer)
@@ -150,7 +263,7 @@ def _shown(seen: Focus, drawn: Drawn) -> None:
         draw_as[_chart(seen)](seen, drawn.split)
         if _chart(seen) != "heatmap":
             _more(seen, drawn.split.answer, len(drawn.split.answer), MOST)
-    notes = split_notes.notes(seen, drawn.split, _chart(seen))
+    notes = split_notes(seen, drawn.split, _chart(seen))
     if drawn.pivot is not None:
         notes.append(split_levels.note(seen, drawn.pivot.levels))
     if said := " ".join(filter(None, notes)):

@@ -1,5 +1,11 @@
-"""The widgets for the fields of a demand deal that can be changed."""
+"""The widgets for the fields of a demand deal that can be changed.
 
+Beside a deal's price in the form Change: what wins cost in each of its packages, and where the price is.
+
+It is computed in the background, over the same days as the deal's health, so that the two agree.
+"""
+
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -7,17 +13,65 @@ import streamlit as st
 
 from lib.deals import fields
 from lib.deals.models import SupplyPackage
-from lib.ui.deals import more_fields, price_in_change
+from lib.insight.filters import Translation, entries, report_filters
+from lib.ui.deals import more_fields
 from lib.ui.deals.edits import FEE_TYPE, Fields
 from lib.ui.frame.field_problems import FieldProblems, Path, beside
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
+from lib.ui.frame.problems import reported
 from lib.ui.new_package import faults
 from lib.ui.new_package.seats import seat_label
-from lib.ui.supply import catalogue, facts, links, permission, price_doubts, prices
+from lib.ui.supply import (
+    catalogue,
+    deal_health,
+    facts,
+    links,
+    pages,
+    permission,
+    price_doubts,
+    prices,
+    report,
+    seat_guide,
+)
 from lib.ui.supply.draft import NO_FEE
+from lib.ui.supply.seat_guide import GuidePlace
 from lib.ui.supply.words import NO_FEES, fee_title
 from lib.ui.typed import amounts
+
+PLACE, MOST, NO_SEAT = "change_prices_{}", 3, 0
+
+
+def draw_price_in_change(here: Here, seat: int | None, price: object, packages: Sequence[int]) -> None:
+    """Draw a sentence per package, with what it is computed from; nothing without packages.
+
+    `price` is what is typed, if it can be read.
+    """
+    if not packages:
+        return
+    with reported("What wins cost", kept="What you typed is kept."):
+        seen = report.of_deals(here) or here
+        known = pages.by_id(here, SupplyPackage, packages[:MOST])
+        lists = entries(catalogue.lists(here))
+        for place, package in enumerate(known):
+            said = report_filters(package, seen.slicer, lists, package.media_type)
+            title = f"{package.name or f'Package {package.id}'}: " if len(packages) > 1 else ""
+            _one(seen, place, said, {seat or NO_SEAT: price if isinstance(price, Decimal) else None}, title)
+        if len(packages) > MOST:
+            st.caption(
+                f":material/info: What wins cost is shown for the first {MOST} of {len(packages)} packages."
+            )
+
+
+def _one(seen: Here, place: int, said: Translation, typed: dict[int, Decimal | None], title: str) -> None:
+    """Draw the guide of one package."""
+    where = GuidePlace(PLACE.format(place), deal_health.DAYS)
+    guide = seat_guide.of(seen, where, said, typed, prices.of(seen))
+    for sentence in guide.by_seat.values():
+        st.caption(plain(f"{title}{sentence}"))
+    left_out = f"Not counted in: {' '.join(said.left_out)}" if said.left_out else ""
+    seat_guide.draw_note(guide, left_out)
+
 
 NAMES = (*fields.writable(fields.DEALS), "seat", "supply_deals")
 SWITCHES = fields.writable(fields.DEALS, fields.SWITCH)
@@ -94,7 +148,7 @@ def _guide(here: Here, prefix: str) -> None:
     if f"{prefix}price" in state:
         price = more_fields.sent("price", state[f"{prefix}price"] or "")
         packages = state.get(f"{prefix}supply_deals", ())
-        price_in_change.draw(here, state.get(f"{prefix}seat"), price, packages)
+        draw_price_in_change(here, state.get(f"{prefix}seat"), price, packages)
 
 
 def _seat(here: Here, prefix: str, problems: FieldProblems) -> None:

@@ -1,28 +1,106 @@
 """The dialog of dead targets: the search and its list, a preview, and one change for each package."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import partial
 
 import streamlit as st
 
+from lib.deals.bulk_actions import ActionRecord
+from lib.deals.models import Targeting
 from lib.insight.dead_search import MOST, DeadFound, DeadScope, DeadSearch
+from lib.insight.dead_targets import IncludedTarget
 from lib.insight.filters import entries
 from lib.insight.measured import BIDS, IMPRESSIONS, field_of
 from lib.reporting.dates import Days
 from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataField
 from lib.ui.charts import numbers
-from lib.ui.deals import dead_list, dead_repair
-from lib.ui.deals.dead_job import RepairJob
-from lib.ui.deals.planned_steps import number
+from lib.ui.deals import dead_list, planned_steps, undo
+from lib.ui.deals.dead_job import SUPPLY, RepairJob
+from lib.ui.deals.dead_list import DeadRow
+from lib.ui.deals.planned_steps import Results, became, note, number
+from lib.ui.deals.several_change import Effect
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import reported
 from lib.ui.question.periods import DAY
 from lib.ui.supply import catalogue, insights, permission, report
 from lib.ui.supply.wanted import ListSearch
-from lib.ui.targeting import picker
+from lib.ui.targeting import picker, words
+from lib.ui.targeting.words import Described
 from lib.wire.errors import TrancheError
+
+Describe = Callable[[Targeting], Described]
+Action = Callable[[], None]
+
+
+def begun(record: ActionRecord, chosen: Sequence[DeadRow]) -> RepairJob:
+    """The repair of these rows, whose packages are read next."""
+    targets: dict[int, list[IncludedTarget]] = {}
+    for row in chosen:
+        targets.setdefault(row.package.id or 0, []).append(row.dead.included)
+    job = RepairJob(chosen=targets, names={row.package.id or 0: row.name for row in chosen}, record=record)
+    job.begin([(SUPPLY, one) for one in targets])
+    return job
+
+
+def draw_dead_repair(here: Here, job: RepairJob, describe: Describe, back: Action, close: Action) -> None:
+    """Draw the phase that it is in, with the ways back to the list and out of the dialog, both callbacks."""
+    if job.phase in ("reading", "writing"):
+        planned_steps.run(here, job, lambda: None)
+    elif job.phase == "preview":
+        _repair_preview(job, describe, back)
+    else:
+        _result(job, describe, close)
+
+
+def _repair_preview(job: RepairJob, describe: Describe, back: Action) -> None:
+    changes = planned_steps.changes([one for one in job.effects if one.is_change])
+    planned_steps.summary(job, changes)
+    with st.container(horizontal=True):
+        st.button(
+            f"Save {changes}".strip(), type="primary", key="dead_save", disabled=not changes,
+            on_click=job.start,
+        )  # fmt: skip
+        st.button("Back", key="dead_back", on_click=back)
+    planned_steps.table(_repaired(job, describe, {}), "What each package would target")
+
+
+def _result(job: RepairJob, describe: Describe, close: Action) -> None:
+    saved = planned_steps.changes([one.effect for one in job.outcomes if not one.reason])
+    planned_steps.verdict(job, f"{saved} saved" if saved else "Nothing saved")
+    with st.container(horizontal=True):
+        if st.button("Close", key="dead_close"):
+            close()
+            st.rerun()
+        if job.left or any(one.reason for one in job.outcomes):
+            st.button("Preview the rest again", key="dead_again", on_click=_again, args=(job,))
+        if saved:
+            undo.offer(job.record, close)
+    planned_steps.table(_repaired(job, describe, planned_steps.results(job)), "The result of each change")
+
+
+def _repaired(job: RepairJob, describe: Describe, found: Results) -> dict[str, list[str]]:
+    """A row per package: what it loses, and what it targets afterwards."""
+    shown = job.effects
+    columns = {"Name": [one.name for one in shown]}
+    if found:
+        columns["Result"] = [became(one, found) for one in shown]
+    columns["Removed"] = [job.removed.get(one.key, "") for one in shown]
+    columns["Targets afterwards"] = [_afterwards(job, one, describe) for one in shown]
+    return columns | {"Note": [note(one, found) for one in shown]}
+
+
+def _afterwards(job: RepairJob, effect: Effect, describe: Describe) -> str:
+    after = job.after.get(effect.key)
+    return "" if after is None else words.sentence(after, None, describe(after))
+
+
+def _again(job: RepairJob) -> None:
+    """Read those again that were not saved. A callback."""
+    job.begin(sorted(job.unsaved))
+
 
 OPEN, PERIOD, PERIODS, USUAL = "dead_targets", "dead_days", (7, 14, 30), 30
 PACKAGES, MOMENT_SECONDS, LOOK_BACK = "supply_deals", 0.2, 365
@@ -83,7 +161,7 @@ def _close() -> None:
 def _content(here: Here, view: DeadView) -> None:
     with st.empty().container():
         if view.repair is not None:
-            dead_repair.draw(here, view.repair, _described(here), partial(_back, view), _close)
+            draw_dead_repair(here, view.repair, _described(here), partial(_back, view), _close)
             return
         days = st.segmented_control(
             "Days without a bid", PERIODS, format_func=lambda one: plain(f"{one} days"), key=PERIOD,
@@ -156,7 +234,7 @@ def _found(here: Here, view: DeadView, found: DeadFound, span: Days, field: Data
 def _preview(here: Here, view: DeadView, chosen: list[dead_list.DeadRow]) -> None:
     """Read the packages for the preview. A callback."""
     record = here.clients.bulk_actions.record("Removed dead targets of")
-    view.repair = dead_repair.begun(record, chosen)
+    view.repair = begun(record, chosen)
 
 
 def _back(view: DeadView) -> None:
@@ -203,7 +281,7 @@ def _before(here: Here, period: AudienceQuery, first: date) -> AudienceQuery | N
     return period.model_copy(update={"start_date": start.isoformat(), "end_date": end.isoformat()})
 
 
-def _described(here: Here) -> dead_repair.Describe:
+def _described(here: Here) -> Describe:
     """Words for the values of a targeting."""
     return partial(picker.described, here, catalogue.usual_days(here))
 

@@ -1,14 +1,16 @@
 """The facts of a package or a deal, and the entities linked with it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, tzinfo
 
 import streamlit as st
 
 from lib.deals import fields
-from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui.deals import buyer_side, columns, leftovers, marked, owner_note
+from lib.deals.models import DemandDeal, Resource, SupplyPackage
+from lib.deals.sync.models import BuyerSeat
+from lib.ui.deals import columns, marked, owner_note
 from lib.ui.deals.places import OPEN
-from lib.ui.frame import copying, screens
+from lib.ui.frame import clock, copying, screens
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.listing import listing
@@ -18,7 +20,72 @@ from lib.ui.supply.names import seat_name
 from lib.ui.supply.prices import amount
 from lib.ui.supply.rows import DealRow, of_deal, of_package
 from lib.ui.targeting import known, picker, words
-from lib.wire.errors import TrancheError
+from lib.wire import exact
+from lib.wire.errors import NotFound, TrancheError
+
+UNNAMED = "The DSP can't fetch it yet: the seat has no id at the DSP."
+
+
+def draw_buyer_side(here: Here, deal: DemandDeal) -> None:
+    """Draw it for a synchronised deal; nothing over a service that does not tell."""
+    client = catalogue.client(here)
+    if not deal.deal_sync or not deal.deal_id or not client.abilities.syncs:
+        return
+    try:
+        lines = sentences(client.buyer_seat(deal.deal_id), clock.zone())
+    except NotFound as error:
+        named = deal.seat is None or deal.seat.external_id
+        lines = [f"{error.reason.rstrip('.')}." if named else UNNAMED]
+    except TrancheError as error:
+        lines = [f"What the DSP reports could not be read: {error.reason.rstrip('.')}."]
+    st.markdown("  \n".join(f":material/sync: {plain(line)}" for line in lines))
+
+
+def sentences(found: BuyerSeat, zone: tzinfo = UTC) -> list[str]:
+    """What the DSP said last, and when it fetched the deal; times in that zone."""
+    said = [
+        f"The DSP says: {one.words}{_when(one.ext.reported_at, one.ext.reported_by, zone)}."
+        for one in found.buyerstatus
+    ]
+    fetched = _when(found.ext.fetched_at, found.ext.fetched_by, zone)
+    return [
+        *(said or ["The DSP has not reported a status yet."]),
+        f"It fetched the deal last{fetched}." if fetched else "It has not fetched the deal yet.",
+    ]
+
+
+def _when(at: datetime | None, who: str | None, zone: tzinfo) -> str:
+    """` on 21 Nov 2026, 10:00 UTC+1, by Alder Bidder (token 3)`; empty where the time is not known."""
+    if at is None:
+        return ""
+    return f" on {facts.moment(at.astimezone(zone))}{f', by {who}' if who else ''}"
+
+
+def draw_leftovers(entity: Resource) -> None:
+    """Draw these fields; nothing if all fields are known."""
+    for sentence, raw in unread(entity):
+        with st.expander(plain(sentence), icon=":material/data_object:"):
+            st.code(raw, language="json", wrap_lines=True)
+    if others := entity.model_extra:
+        with st.expander(f"Other fields ({len(others)})", icon=":material/data_object:"):
+            st.caption("The service returns them, and Tranche does not know them. They stay unchanged.")
+            st.code(exact.readable(others), language="json", wrap_lines=True)
+
+
+def unread(entity: Resource) -> Iterator[tuple[str, str]]:
+    """A sentence for each field, and its JSON."""
+    for name, part in entity.unread.items():
+        called = facts.title(name)
+        if isinstance(part, list):
+            what = f"{len(part)} of {called.lower()}"
+            yield f"{what} that Tranche can't read; {_stays(len(part))}", exact.readable(part)
+        else:
+            yield f"{called}: a value that Tranche can't read; it stays unchanged", exact.readable(part)
+
+
+def _stays(count: int) -> str:
+    return "it stays unchanged" if count == 1 else "they stay unchanged"
+
 
 SHOWN = frozenset(
     {"name", "price", "is_active", "deal_sync", "agency_curation_fee", "agency_curation_fee_type"}
@@ -45,9 +112,9 @@ def draw(here: Here, entity: SupplyPackage | DemandDeal) -> None:
             st.caption("Deal id, for the buyer")
             copying.draw(entity.deal_id)
         _facts(deal_facts(entity, prices.of(here)))
-        buyer_side.draw(here, entity)
+        draw_buyer_side(here, entity)
         _linked(here, "Packages", _packages_of(here, entity), "It is not linked to a package yet.")
-    leftovers.draw(entity)
+    draw_leftovers(entity)
 
 
 def _question(here: Here, package: SupplyPackage) -> None:

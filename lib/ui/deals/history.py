@@ -1,16 +1,187 @@
 """The history of a package or a deal: when, who, and the values before and after."""
 
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
+from lib.deals.client import LARGEST_PAGE
 from lib.deals.models import EntityChange
-from lib.ui.deals import evidence
+from lib.insight import evidence, evidence_file
+from lib.insight.evidence import Difference, EvidenceDays
+from lib.insight.evidence_file import EvidenceRow, Matter
+from lib.reporting.answers import Audience
+from lib.reporting.models import AudienceQuery, DataField
+from lib.ui.charts import numbers
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import change, delivery
+from lib.ui.frame import clock, sign_in
 from lib.ui.frame.frame import Here
+from lib.ui.frame.markdown import plain
 from lib.ui.frame.problems import reported
 from lib.ui.frame.straight import straightened
-from lib.ui.supply import catalogue, facts, prices
+from lib.ui.question import focus, precision
+from lib.ui.supply import catalogue, facts, insights, prices, report
 from lib.ui.supply.prices import USUAL, Prices
-from lib.ui.supply.rows import Key
+from lib.ui.supply.rows import KINDS, Key
+
+PLACE, CHOSEN, CHANGED, LONGEST = "evidence", "evidence_of", "changed", 90
+
+
+def draw_evidence(here: Here, key: Key, changes: Sequence[EntityChange], words: Sequence[str]) -> None:
+    """Draw the choice of a change, and its evidence; nothing where nothing was changed.
+
+    `words` say what each of the changes was.
+    """
+    named = {
+        one.id: f"{facts.moment(one.at.astimezone(clock.zone()))} · {what[:LONGEST]}"
+        for one, what in zip(changes, words, strict=True)
+        if one.action == CHANGED
+    }
+    if not named:
+        return
+    if st.session_state.get(CHOSEN) not in (None, *named):
+        del st.session_state[CHOSEN]
+    chosen = st.selectbox(
+        "Evidence of a change",
+        list(named),
+        index=None,
+        placeholder="Choose a change to see the days before and after it",
+        format_func=lambda one: named[one],
+        key=CHOSEN,
+    )
+    if chosen is None:
+        insights.forget(PLACE)
+        return
+    with reported("The evidence", kept="Nothing was changed."):
+        _draw(here, key, changes, next(one for one in changes if one.id == chosen))
+
+
+def _draw(here: Here, key: Key, changes: Sequence[EntityChange], one: EntityChange) -> None:
+    seen = report.of_deals(here)
+    if seen is None:
+        st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")
+        return
+    hours = seen.slicer.timezone
+    base = report.question(seen, (), 1, focus.usual_metrics(seen.slicer))
+    last = report.period(seen, base)[1]
+    around = evidence.days(one.at, hours, last)
+    if around is None:
+        ready = evidence.day_of(one.at, hours) + timedelta(days=evidence.FEWEST + 1)
+        st.info(
+            f"There is evidence once the report has {evidence.FEWEST} complete days after the change, from "
+            f"{numbers.days(ready, ready)} on.",
+            icon=":material/hourglass_empty:",
+        )
+        return
+    matter = _matter(here, key, changes, one, around, hours)
+    queries = evidence.questions(base, delivery.KEY_FIELDS[key[0]], key[1], matter.others, around)
+    found = insights.asked(seen, PLACE, queries)
+    answers = insights.arrived(found, PLACE, "the evidence")
+    if answers is None:
+        return
+    _found(seen, matter, queries, answers)
+
+
+def _matter(
+    here: Here, key: Key, changes: Sequence[EntityChange], one: EntityChange, around: EvidenceDays, hours: int
+) -> Matter:
+    client, model = catalogue.client(here), change.MODELS[key[0]]
+    changed = client.get(model, key[1])
+    linked_model = next(other for other in change.MODELS.values() if other is not model)
+    entities, linked = (
+        client.list(one, limit=LARGEST_PAGE, ordering="id").results for one in (model, linked_model)
+    )
+    first, last = around.before[0], around.after[1]
+    also = [
+        other for other in changes if other is not one and first <= evidence.day_of(other.at, hours) <= last
+    ]
+    others = evidence.untouched(entities, linked, changed, first, hours)
+    beside = evidence.changed_with(changed, linked, first, hours)
+    return Matter(key, changed, one, also, beside, around, others)
+
+
+def _found(seen: Here, matter: Matter, queries: Sequence[AudienceQuery], answers: Sequence[Audience]) -> None:
+    fields = [seen.slicer.data_field(name) for name in queries[0].data_fields or ()]
+    rows = evidence_file.rows(matter, fields, answers)
+    shown = Numbers.of(st.context.locale)
+    st.dataframe(
+        straightened(_table(rows, shown)), hide_index=True, alt="The figures before and after the change"
+    )
+    st.caption(plain(_note(seen, matter, answers, fields, shown)))
+    for sentence in _warnings(matter):
+        st.warning(sentence, icon=":material/warning:")
+    st.download_button(
+        "Download as a file to check",
+        partial(_file, matter, queries, rows, sign_in.still_here()),
+        f"evidence-{matter.key[0]}-{matter.key[1]}-{matter.change.id}.json",
+        "application/json",
+        icon=":material/download:",
+        key="evidence_file",
+        on_click="ignore",
+    )
+
+
+def _warnings(matter: Matter) -> list[str]:
+    """What else was changed, so that the difference is not of this change alone."""
+    said = []
+    if count := len(matter.also):
+        what = f"{count} other change{'' if count == 1 else 's'}"
+        said.append(f"{what} in these days: the difference is of all of them.")
+    if count := len(matter.beside):
+        other = next(kind for entity, kind in KINDS.items() if entity != matter.key[0])
+        what = f"{count} linked {other.lower()}{'' if count == 1 else 's'}"
+        since = numbers.days(matter.around.before[0], matter.around.before[0])
+        said.append(f"{what} changed since {since} too: the difference may be of both.")
+    return said
+
+
+def _file(
+    matter: Matter, queries: Sequence[AudienceQuery], rows: Sequence[EvidenceRow], check: Callable[[], None]
+) -> bytes:
+    check()
+    return evidence_file.content(matter, queries, rows)
+
+
+def _table(rows: Sequence[EvidenceRow], shown: Numbers) -> dict[str, list[str]]:
+    columns = {
+        "Figure": [numbers.title(row.field) for row in rows],
+        "Difference": [_evidence_change(row.difference, shown) for row in rows],
+        "Before": [shown.short(row.own[0], row.field) for row in rows],
+        "After": [shown.short(row.own[1], row.field) for row in rows],
+    }
+    if any(row.others for row in rows):
+        for place, title in enumerate(("Untouched before", "Untouched after")):
+            columns[title] = [shown.short((row.others or (None, None))[place], row.field) for row in rows]
+    return columns
+
+
+def _evidence_change(found: Difference | None, shown: Numbers) -> str:
+    """The difference in words; one that is within its range is none."""
+    if found is None:
+        return "Too few days"
+    span = f"{shown.change(found.low)} to {shown.change(found.high)}"
+    return f"{shown.change(found.value)} ({span})" if found.is_certain else f"None beyond chance ({span})"
+
+
+def _note(
+    seen: Here, matter: Matter, answers: Sequence[Audience], fields: Sequence[DataField], shown: Numbers
+) -> str:
+    """The days, the slicer, how exact the figures are, and what they are compared with."""
+    before, after = (numbers.days(*days) for days in (matter.around.before, matter.around.after))
+    exactly = dict.fromkeys(precision.over(answer, fields, shown) for answer in answers)
+    kind, count = KINDS[matter.key[0]].lower(), len(matter.others)
+    if count:
+        several = f"{count} {kind}{'' if count == 1 else 's'}"
+        since = numbers.days(matter.around.before[0], matter.around.before[0])
+        beside = f"Difference: beyond that of {several} not changed since {since}"
+    else:
+        beside = f"No other {kind} is known to be untouched, so the difference may be that of the market"
+    where = f"{seen.project}/{seen.slicer_name}"
+    return f"Before: {before}. After: {after} · {where} · {' / '.join(exactly)} · {beside}."
+
 
 DONE = {"created": "Created", "removed": "Deleted", "seen": "Opened here for the first time"}
 
@@ -47,7 +218,7 @@ def draw(here: Here, key: Key) -> None:
             alt="Changes, latest first",
         )
         words = ["; ".join(sentences(one, prices.of(here))) for one in changes]
-        evidence.draw(here, key, changes, words)
+        draw_evidence(here, key, changes, words)
 
 
 def _sentence(field: str, before: object, after: object, money: Prices) -> str:

@@ -1,23 +1,142 @@
-"""The right side of Export: preview, download, receipt, and request for scripts."""
+"""The right side of Export: preview, download, receipt, and request for scripts.
 
+The download button, and the messages while the file is made and afterwards.
+
+The file is made by a thread of its own, while the button turns. Why a file failed Streamlit does not say: the
+thread notes it, and the screen looks for the note. It looks by itself where making takes long (and only
+there: each look also clears away finished downloads), otherwise with the next thing that is done on it.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Literal
 from urllib.parse import urlsplit
 
 import streamlit as st
 
 from lib.reporting import files
+from lib.reporting.client import Reporting
 from lib.reporting.files import FileTable
-from lib.reporting.models import AudienceQuery
+from lib.reporting.models import AudienceQuery, ExportQuery, Slicer
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.export import download, preview, receipt, tables
+from lib.ui.export import preview, receipt, tables
 from lib.ui.export.form import Wish
-from lib.ui.export.preview import Preview
+from lib.ui.export.preview import Preview, summary
 from lib.ui.export.raw_file import Export
-from lib.ui.frame import problems
+from lib.ui.frame import problems, sign_in
 from lib.ui.frame.frame import Here
 from lib.ui.frame.markdown import plain
 from lib.ui.question import ask, focus, periods, shortfalls
-from lib.wire.errors import BadRequest
+from lib.wire.errors import BadRequest, DeadlineExceeded, TrancheError
+
+State = Literal["nothing", "making", "made", "failed"]
+TOO_LONG = "It took longer than the service allows: choose csv, fewer data fields or fewer days"
+
+
+class Making:
+    """The last requested file. Written by the thread of the download, read by the script's thread."""
+
+    def __init__(self) -> None:
+        self.state: State = "nothing"
+        self.query: ExportQuery | None = None
+        self.filename, self.size, self.reason = "", 0, ""
+        self._began = self._ended = 0.0
+
+    def make(
+        self,
+        reporting: Reporting,
+        query: ExportQuery,
+        slicer: Slicer | None = None,
+        check: Callable[[], None] = lambda: None,
+    ) -> bytes:
+        """The bytes of the file. An error is stored as a sentence and raised. `slicer` as in the client.
+
+        `check` raises where the file is not for whoever asks any more: before it is made, and before it is
+        handed out.
+        """
+        self.query, self._began, self.state = query, time.monotonic(), "making"
+        try:
+            check()
+            download = reporting.export(query, slicer)
+            content = download.content.read()
+            check()
+        except DeadlineExceeded:
+            self._end("failed", reason=TOO_LONG)
+            raise
+        except TrancheError as error:
+            self._end("failed", reason=error.reason)
+            raise
+        except Exception:
+            self._end("failed", reason="The file could not be made; the server's log has the details")
+            raise
+        self._end("made", filename=download.filename, size=len(content))
+        return content
+
+    @property
+    def seconds(self) -> float:
+        """The seconds since the start, or until the end."""
+        return (time.monotonic() if self.state == "making" else self._ended) - self._began
+
+    def _end(self, state: State, filename: str = "", size: int = 0, reason: str = "") -> None:
+        self.filename, self.size, self.reason, self._ended = filename, size, reason, time.monotonic()
+        self.state = state
+
+
+MAKING = "export_making"
+MANY_ROWS, POLL_SECONDS = 20_000, 2
+UNITS = ((1e6, "MB"), (1e3, "kB"))
+
+
+def draw_download(here: Here, file: Preview, filename: str, media_type: str, problem: str | None) -> None:
+    """Draw the button; it is disabled if there is a problem."""
+    making: Making = st.session_state.setdefault(MAKING, Making())
+    reporting, query, slicer = here.reporting, file.query, here.slicer
+    check = sign_in.still_here()
+    st.download_button(
+        f"Download {query.export_format}",
+        data=lambda: making.make(reporting, query, slicer, check),
+        file_name=filename,
+        mime=media_type,
+        on_click="ignore",
+        type="primary",
+        icon=":material/download:",
+        key="export_download",
+        disabled=problem is not None,
+        width="stretch",
+    )
+
+
+def news(file: Preview, filename: str) -> None:
+    """Draw the state of the last download, as long as the question is the same."""
+    takes_long = file.found >= MANY_ROWS
+    st.fragment(_news, run_every=POLL_SECONDS if takes_long else None)(file, filename)
+
+
+def _news(file: Preview, filename: str) -> None:
+    making: Making = st.session_state[MAKING]
+    if making.query != file.query:
+        return
+    figures = Numbers.of(st.context.locale)
+    if making.state == "making":
+        st.caption(
+            f":material/hourglass_top: Making {plain(summary(file, figures))}, {making.seconds:.0f} s so far"
+        )
+    elif making.state == "made":
+        size = _size(making.size, figures)
+        st.caption(f":material/check: {plain(filename)} was made in {making.seconds:.1f} s, {size}")
+    else:
+        st.error(
+            f"The file was not made. {plain(making.reason)}. Your choices are kept.", icon=":material/error:"
+        )
+
+
+def _size(count: int, figures: Numbers) -> str:
+    for size, unit in UNITS:
+        if count >= size:
+            return f"{figures.number(count / size, 1)} {unit}"
+    return f"{count} bytes"
+
 
 RECEIPT = "Receipt: the Audience screen and the file compared"
 
@@ -51,12 +170,12 @@ def _file(here: Here, asked: AudienceQuery, file: Preview, problem: str | None) 
     name = files.filename(here.slicer_name, first, last, query.export_format)
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(width=230):
-            download.draw(here, file, name, files.media_type(query.export_format), problem)
+            draw_download(here, file, name, files.media_type(query.export_format), problem)
         with st.container(width="stretch", gap="xxsmall"):
             st.markdown(f"**{plain(preview.summary(file, figures))}**")
             known = () if file.is_plain else (_columns(table), "every record is read")
             st.caption(" · ".join((plain(name), numbers.days(first, last), *known)))
-    download.news(file, name)
+    news(file, name)
     if problem:
         st.warning(plain(problem), icon=":material/warning:")
     tables.preview(file, table)

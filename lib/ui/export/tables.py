@@ -1,22 +1,74 @@
-"""The preview and the receipt of a file as tables, and its request as text."""
+"""The preview and the receipt of a file as tables, and its request as text.
+
+The export request for scripts, as JSON and as a curl command.
+
+The token is never a real one: in JSON it is the specification's `<TOKEN>`, for curl a variable of the shell.
+"""
 
 import math
+import re
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
+import orjson
 import pandas as pd
 import streamlit as st
 
 from lib.reporting import files
+from lib.reporting.client import PATH
 from lib.reporting.files import FileColumn, FileTable
 from lib.reporting.models import ExportQuery
 from lib.ui.charts.numbers import NOTHING, Numbers, title
-from lib.ui.export import script
 from lib.ui.export.preview import Preview
 from lib.ui.export.receipt import Receipt, ReceiptLine
 from lib.ui.frame.markdown import plain
 from lib.ui.frame.straight import straightened
 from lib.ui.question import precision
+
+TOKEN, VARIABLE = "<TOKEN>", "TRANCHE_TOKEN"
+_ALWAYS = ("slicer_name", "project_name")
+
+
+def json_body(query: ExportQuery) -> str:
+    """The body of the request, indented. Relative dates stay relative, for scripts that run daily."""
+    return orjson.dumps(_body(query, TOKEN), option=orjson.OPT_INDENT_2).decode()
+
+
+def curl_command(query: ExportQuery, address: str) -> str:
+    """A command for a POSIX shell that downloads the file; `address` is the service's, without a path.
+
+    It fails, and leaves no file, where the service answers an error.
+    """
+    body = shlex.quote(orjson.dumps(_body(query, TOKEN)).decode())
+    with_token = _replaced_last(body, TOKEN, f"'\"${VARIABLE}\"'")
+    return " \\\n  ".join(
+        (
+            f"curl --fail --silent --show-error --output {shlex.quote(_filename(query))}",
+            "--header 'Content-Type: application/json'",
+            f"--data {with_token}",
+            shlex.quote(f"{address.rstrip('/')}{PATH}/export"),
+        )
+    )
+
+
+def _body(query: ExportQuery, token: str) -> dict[str, object]:
+    """The body without default values, with the token last."""
+    fields = query.model_dump(mode="json", exclude_defaults=True)
+    first = {name: fields.pop(name) for name in _ALWAYS}
+    return {**first, **fields, "token": token}
+
+
+def _replaced_last(text: str, old: str, new: str) -> str:
+    """A value of a filter may be `<TOKEN>` too, and stays."""
+    head, _, tail = text.rpartition(old)
+    return f"{head}{new}{tail}"
+
+
+def _filename(query: ExportQuery) -> str:
+    name = re.sub(r"[^\w.-]", "_", query.slicer_name)
+    return f"{name}.{query.export_format}"
+
 
 ROW, HEADER, MOST_LINES = 33, 35, 10
 NO_TOOLBAR = "<style>.st-key-preview [data-testid=stElementToolbar] { display: none; }</style>"
@@ -122,11 +174,9 @@ def receipt_table(found: Receipt, numbers: Numbers) -> pd.DataFrame:
 def request(query: ExportQuery, address: str) -> None:
     """Draw the request for scripts."""
     as_json, as_curl = st.tabs(["JSON", "curl"])
-    as_json.code(script.as_json(query), language="json")
-    as_curl.code(script.as_curl(query, address), language="bash", wrap_lines=True)
-    st.caption(
-        f"Set a token of your own first: `export {script.VARIABLE}=…` in the shell before the command."
-    )
+    as_json.code(json_body(query), language="json")
+    as_curl.code(curl_command(query, address), language="bash", wrap_lines=True)
+    st.caption(f"Set a token of your own first: `export {VARIABLE}=…` in the shell before the command.")
 
 
 def _off(line: ReceiptLine, numbers: Numbers) -> str:
