@@ -28,9 +28,9 @@ from lib.alerts import watching
 from lib.deal_health import computing
 from lib.operations import OpenTabs
 from lib.settings import Settings
-from lib.ui.frame import checked
-from lib.ui.frame.media import OwnedMedia, script_owner
-from lib.ui.question import link
+from lib.ui.kit import checked
+from lib.ui.kit.media import OwnedMedia, script_owner
+from lib.ui.query import link
 from lib.wire import logs, server
 from lib.wire.apis import Apis
 from lib.wire.errors import TrancheError
@@ -52,7 +52,7 @@ from lib.wire.front.closed_sessions import ClosedSessions
 log = logging.getLogger("tranche")
 DESK = Path(__file__).parent / "lib" / "desk.py"
 STATIC = Path(st.__file__).parent / "static"
-STYLE = (Path(__file__).parent / "lib/ui/frame/style.css").read_text("utf-8")
+STYLE = (Path(__file__).parent / "lib/ui/kit/style.css").read_text("utf-8")
 HEAVY = ("pandas", "pyarrow.parquet", "plotly.graph_objects", "scipy.sparse", "captcha.image", "jwt")
 DOWNLOADS = 64  # at the same time: Streamlit makes them, and sends large tables, on the loop's own threads
 DEMO = "This is a demo: it listens on this machine alone; sign in as viewer, manager or admin, password demo."
@@ -109,7 +109,7 @@ def _company(here: connect.Installation) -> list[Middleware]:
         return []
     config.set_option("server.cookieSecret", here.secrets["auth"]["cookie_secret"])
     if provider := here.settings.oidc:
-        from lib.ui.frame import company_client  # authlib warns of its own imports
+        from lib.ui.kit import company_client  # authlib warns of its own imports
 
         company_client.bind(provider.issuer, provider.client_id, provider.algorithms)
     address, seconds = here.settings.company_address, here.settings.session_hours * 3600

@@ -28,9 +28,9 @@ from lib.deals.store import tables as t
 from lib.deals.store.nouns import NOUNS
 from lib.deals.store.scope import DealsScope
 from lib.settings import Settings
-from lib.ui.supply import pages
-from lib.ui.supply.rows import csv
-from lib.ui.supply.wanted import ListSearch
+from lib.ui.deals import pages
+from lib.ui.deals.list_search import ListSearch
+from lib.ui.deals.rows import csv
 from lib.wire.deadline import Deadline
 
 PACKAGES, DEALS, SEATS, DSPS, CHUNK = 20_000, 50_000, 400, 10, 5_000

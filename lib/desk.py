@@ -6,11 +6,11 @@ from pathlib import Path
 import streamlit as st
 
 from lib.people import ROLES, DealsGrant, Person, Role
-from lib.ui.alerts import firing
+from lib.ui.admin import firing
+from lib.ui.deals import deal_health
 from lib.ui.deals import screen as deals
-from lib.ui.frame import frame, menu, sign_in
-from lib.ui.question import question, start_page
-from lib.ui.supply import deal_health
+from lib.ui.kit import frame, menu, sign_in
+from lib.ui.query import question, start_page
 
 PAGES = Path(__file__).resolve().parent.parent / "pages"
 SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (

@@ -1,7 +1,7 @@
 """Access: tokens for scripts; for administrators, people, their roles and permissions."""
 
-from lib.ui.access import screen
-from lib.ui.frame import frame
+from lib.ui.admin import access
+from lib.ui.kit import frame
 
 here = frame.signed_in()
-screen.draw(here)
+access.draw(here)

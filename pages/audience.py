@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from lib.ui.alerts import firing
+from lib.ui.admin import firing
 from lib.ui.audience import figures, leaderboards, moved, split
-from lib.ui.frame import frame
-from lib.ui.frame.markdown import plain
-from lib.ui.new_package import from_question
-from lib.ui.question import bar, drill, question
-from lib.ui.supply import way_to_deals
+from lib.ui.deals import way_to_deals
+from lib.ui.deals.new_package import from_question
+from lib.ui.kit import frame
+from lib.ui.kit.markdown import plain
+from lib.ui.query import bar, drill, question
 
 here = frame.with_slicer(frame.signed_in())
 drill.catch_up(here)

@@ -3,9 +3,9 @@
 import streamlit as st
 
 from lib.ui.export import form, result
-from lib.ui.frame import frame
-from lib.ui.frame.markdown import plain
-from lib.ui.question import bar, question
+from lib.ui.kit import frame
+from lib.ui.kit.markdown import plain
+from lib.ui.query import bar, question
 
 here = frame.with_slicer(frame.signed_in())
 asked = question.current(here)

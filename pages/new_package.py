@@ -1,7 +1,7 @@
 """A supply package with its demand deals, set up in one go."""
 
-from lib.ui.frame import frame
-from lib.ui.new_package import screen
+from lib.ui.deals.new_package import screen
+from lib.ui.kit import frame
 
 here = frame.signed_in()
 screen.draw(here)

@@ -1,7 +1,7 @@
 """For administrators: where reports and deals come from, and whether each service answers."""
 
-from lib.ui.frame import frame
-from lib.ui.services import screen
+from lib.ui.admin import services
+from lib.ui.kit import frame
 
 here = frame.signed_in()
-screen.draw(here)
+services.draw(here)

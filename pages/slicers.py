@@ -1,8 +1,8 @@
 """The chosen slicer: its latest figures, its fields, the top values of each."""
 
-from lib.ui.alerts import firing
-from lib.ui.frame import frame, problems
-from lib.ui.slicers import explorer, screen, view_figures
+from lib.ui.admin import firing
+from lib.ui.explore import explorer, screen, view_figures
+from lib.ui.kit import frame, problems
 
 here = frame.with_slicer(frame.signed_in())
 firing.block(here.clients)

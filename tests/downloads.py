@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from lib.ui.question import export_menu
+from lib.ui.query import export_menu
 
 Files = dict[str, Callable[[], str]]
 

@@ -21,7 +21,7 @@ from lib.alerts.watch import Watch
 from lib.people import Grant
 from lib.reporting.models import Slicer
 from lib.settings import Settings
-from lib.ui.question import link
+from lib.ui.query import link
 from lib.views import Alert, Kept
 from lib.wire.errors import BadRequest, Misconfigured
 

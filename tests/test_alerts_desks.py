@@ -23,7 +23,7 @@ from lib.alerts import watch, watching
 from lib.alerts.watch import Watch, alone
 from lib.alerts.webhook import CLAIMED
 from lib.settings import Settings
-from lib.ui.question import link
+from lib.ui.query import link
 from lib.views import Kept
 
 NOW = datetime.now(UTC)
@@ -35,7 +35,7 @@ from datetime import datetime
 from watched import webhook
 from lib.alerts.watch import Watch
 from lib.settings import Settings
-from lib.ui.question import link
+from lib.ui.query import link
 settings = Settings(home={home!r}, database_url={database!r}, demo=True, **webhook({address!r}))
 Watch(settings, link.from_params).look(datetime.fromisoformat({now!r}))
 """

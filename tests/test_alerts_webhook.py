@@ -17,7 +17,7 @@ from lib.alerts import webhook as sending
 from lib.alerts.store import Waiting
 from lib.alerts.watch import Watch
 from lib.settings import Settings
-from lib.ui.question import link
+from lib.ui.query import link
 
 NOW = datetime.now(UTC)
 NO_CONTENT = b"HTTP/1.1 204 No Content\r\n\r\n"

@@ -22,10 +22,9 @@ from lib.deals.compat.dialect import Dialect
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.people import ALL_DEALS, DealsGrant, Person
 from lib.settings import Settings
-from lib.ui.deals import details, edits
-from lib.ui.new_package import numbers
-from lib.ui.supply import facts
-from lib.ui.targeting import words
+from lib.ui.deals import details, edits, facts
+from lib.ui.deals.new_package import numbers
+from lib.ui.deals.targeting import words
 from lib.wire.errors import Forbidden, ServiceProblem
 
 MAX = Person("max", "Max", None, "manager", deals=ALL_DEALS)

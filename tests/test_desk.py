@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from lib.people import Grant, People, Person, attempts
 from lib.people.sessions import Sessions
-from lib.ui.frame import checked
-from lib.ui.frame import sign_in as sign_in_page
+from lib.ui.kit import checked
+from lib.ui.kit import sign_in as sign_in_page
 from lib.wire.errors import StoreUnavailable
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")

@@ -6,8 +6,8 @@ import pytest
 
 from lib.people import Person
 from lib.reporting.models import Slicer
-from lib.ui.frame.frame import Here
-from lib.ui.frame.slicer_info import NOTHING
+from lib.ui.kit.frame import Here
+from lib.ui.kit.slicer_info import NOTHING
 from lib.wire.errors import TrancheError, Unreachable
 
 ADA = Person("ada", "Ada", None, "viewer")

@@ -71,34 +71,15 @@ ARROWS = {
     "private": {"wire"},
     "wire": set(),
 }
-UI = {
-    "frame": set(),
-    "typed": {"frame"},
+UI: dict[str, set[str]] = {
+    "kit": set(),
     "charts": set(),
-    "rows": set(),
-    "listing": {"rows"},
-    "question": {"frame", "charts", "rows"},
-    "alerts": {"frame", "charts", "question"},
-    "targeting": {"frame", "typed", "charts", "question"},
-    "supply": {"frame", "typed", "charts", "question", "targeting"},
-    "slicers": {"frame", "charts", "rows", "question"},
-    "audience": {"frame", "charts", "rows", "question"},
-    "export": {"frame", "typed", "charts", "rows", "question"},
-    "new_package": {"frame", "typed", "charts", "question", "targeting", "supply"},
-    "deals": {
-        "frame",
-        "typed",
-        "charts",
-        "rows",
-        "listing",
-        "question",
-        "targeting",
-        "supply",
-        "new_package",
-    },
-    "lists": {"frame", "charts", "rows", "listing", "supply"},
-    "access": {"frame"},
-    "services": {"frame"},
+    "query": {"kit", "charts"},
+    "audience": {"kit", "charts", "query"},
+    "explore": {"kit", "charts", "query"},
+    "export": {"kit", "charts", "query"},
+    "deals": {"kit", "charts", "query"},
+    "admin": {"kit", "charts", "query"},
 }
 SERVED = ("service", "routes", "engines", "warehouse", "writer", "stored", "ingest", "store", "compose")
 
@@ -126,7 +107,7 @@ MODULES = {_name(path): path for path in FILES}
 
 
 def _ui_folder(module: str) -> str:
-    """`lib.ui.frame.frame` lies in frame; what is not in ui lies in none."""
+    """`lib.ui.kit.frame` lies in frame; what is not in ui lies in none."""
     parts = module.split(".")
     return parts[2] if parts[:2] == ["lib", "ui"] and len(parts) > 2 else ""
 

@@ -19,7 +19,7 @@ from lib.reporting.models import DataField, Filter
 from lib.settings import Settings
 from lib.ui.charts import day_bars
 from lib.ui.charts.numbers import Numbers
-from lib.ui.supply import per_day
+from lib.ui.deals import per_day
 
 MONDAY = dt.date(2026, 11, 2)
 BIDS = DataField(name="bids", description="Bids")

@@ -6,7 +6,7 @@ import pytest
 from code_read import Code
 from markdown_calls import foreign, texts
 
-from lib.ui.frame.markdown import EMPTY, plain
+from lib.ui.kit.markdown import EMPTY, plain
 
 HEAD = "import streamlit as st\nfrom lib.ui.markdown import plain\n"
 FOREIGN = (

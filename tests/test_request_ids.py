@@ -114,7 +114,7 @@ async def gateway(send: object) -> None:
 
 def failing() -> None:
     """A screen whose figures could not be loaded."""
-    from lib.ui.frame import problems
+    from lib.ui.kit import problems
     from lib.wire.errors import Unreachable
 
     error = Unreachable("The service could not be reached: no route")

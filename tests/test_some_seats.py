@@ -16,8 +16,8 @@ from lib.deals.models import DemandDeal, Dsp, Reference, Seat, SupplyPackage
 from lib.people import DealsGrant, Person
 from lib.settings import Settings
 from lib.ui.deals.bulk import BulkJob
+from lib.ui.deals.rows import DealRow
 from lib.ui.deals.undo_job import UndoJob
-from lib.ui.supply.rows import DealRow
 from lib.wire.errors import Forbidden, InUse, Invalid, NotFound, Unsupported
 
 ADAS = DealsGrant("write", frozenset({3}))

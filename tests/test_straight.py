@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from lib.ui.charts.theme import drawn
-from lib.ui.frame.markdown import plain
-from lib.ui.frame.straight import straightened
-from lib.ui.rows.rows import Cell, Column, Row, Table, _as_json
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.rows import Cell, Column, Row, Table, _as_json
+from lib.ui.kit.straight import straightened
 from lib.wire.text import straight
 
 ROOT = Path(__file__).parent.parent

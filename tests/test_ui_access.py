@@ -14,7 +14,8 @@ from lib.people import DealsGrant, Grant, Person
 from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.tokens.models import Token
-from lib.ui.access import person_drawer, screen, token_list
+from lib.ui.admin import access as screen
+from lib.ui.admin import person_drawer, token_list
 from lib.wire.errors import AccessError, BadRequest
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")

@@ -16,8 +16,8 @@ from lib import connect
 from lib.alerts.watch import Watch
 from lib.people import Grant
 from lib.settings import Settings
-from lib.ui.frame.markdown import EMPTY
-from lib.ui.question import link
+from lib.ui.kit.markdown import EMPTY
+from lib.ui.query import link
 
 NOW = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
 Look = Callable[[], Any]

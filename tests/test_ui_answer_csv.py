@@ -17,7 +17,7 @@ from opening import of_delivery
 from lib.reporting.answers import Audience, Total
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, DataField, InfoQuery, KeyField, Slicer
-from lib.ui.question import answer_csv
+from lib.ui.query import answer_csv
 
 SITE = Slicer(key_fields=(KeyField(name="site", description="=Site"),), data_fields=(DataField(name="imps"),))
 

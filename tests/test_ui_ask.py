@@ -8,7 +8,7 @@ import pytest
 
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceQuery
-from lib.ui.question.ask import MOST, SECONDS, Answers, Key
+from lib.ui.query.ask import MOST, SECONDS, Answers, Key
 from lib.wire.errors import DeadlineExceeded
 
 EMPTY = pd.DataFrame()

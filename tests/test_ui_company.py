@@ -10,7 +10,7 @@ from peopled import people_in
 from provider import CLIENT, toml_of
 from streamlit.testing.v1 import AppTest
 
-from lib.ui.frame import company
+from lib.ui.kit import company
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
 ISSUER = "https://login.example"

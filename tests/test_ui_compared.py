@@ -8,8 +8,8 @@ import pytest
 from lib.reporting.answers import Audience, Precision, Total
 from lib.reporting.models import DataField
 from lib.ui.charts.change import Change, Estimate, change, of_rows, of_total
-from lib.ui.question import metric
-from lib.ui.question.compared import Compared
+from lib.ui.query import metric
+from lib.ui.query.compared import Compared
 
 IMPS = DataField(name="imps")
 CTR = DataField(name="ctr", formula="100 * clicks / imps")

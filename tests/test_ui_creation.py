@@ -15,8 +15,8 @@ from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
-from lib.ui.new_package import creation
-from lib.ui.supply.draft import Draft, OwnTerms, Terms
+from lib.ui.deals.draft import Draft, OwnTerms, Terms
+from lib.ui.deals.new_package import creation
 from lib.wire.errors import Unreachable
 
 SEATS = {

@@ -11,7 +11,7 @@ from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.ui.deals import csv_deals, csv_dialog, csv_text
 from lib.ui.deals.csv_deals import CsvPlan
 from lib.ui.deals.csv_dialog import CsvJob
-from lib.ui.typed import text_file
+from lib.ui.kit import text_file
 from lib.wire.errors import Conflict, Unanswered
 
 FEES = {1: "percent of spend", 3: "CPM", 4: "none"}

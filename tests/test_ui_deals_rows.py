@@ -12,11 +12,10 @@ from dealing import clients
 from lib.deals.abilities import Abilities
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Reference, Seat, SupplyPackage
 from lib.settings import Settings
-from lib.ui.deals import columns, history
+from lib.ui.deals import columns, facts, history, pages
 from lib.ui.deals.columns import cells
-from lib.ui.supply import facts, pages
-from lib.ui.supply.rows import DealRow, csv, of_deal, of_package
-from lib.ui.supply.wanted import NEWEST, ListSearch, orders, read_order
+from lib.ui.deals.list_search import NEWEST, ListSearch, orders, read_order
+from lib.ui.deals.rows import DealRow, csv, of_deal, of_package
 
 DAY = dt.datetime(2026, 11, 20, 9, 0, tzinfo=dt.timezone(dt.timedelta(hours=1)))
 NAMES = columns.OF["supply_deals"]

@@ -17,9 +17,8 @@ from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, GeoTarget, Seat, SupplyPackage
 from lib.people import Grant
-from lib.ui.deals import bulk, change, clone
-from lib.ui.supply import facts
-from lib.ui.supply.rows import DealRow
+from lib.ui.deals import bulk, change, clone, facts
+from lib.ui.deals.rows import DealRow
 
 LAST_MINUTE = dt.datetime.now(dt.UTC) - dt.timedelta(minutes=1)
 

@@ -12,9 +12,9 @@ from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.deals import several_change
+from lib.ui.deals.rows import DealRow
 from lib.ui.deals.several import SeveralJob
 from lib.ui.deals.several_change import SeveralWanted
-from lib.ui.supply.rows import DealRow
 from lib.wire.errors import Unanswered
 
 ROWS = [DealRow("demand_deals", number, f"Deal {number}") for number in range(1, 5)]

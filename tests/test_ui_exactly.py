@@ -9,7 +9,7 @@ from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
 from lib.reporting.warehouse import Warehouse
-from lib.ui.question import exactly
+from lib.ui.query import exactly
 
 SEEDS = range(3)
 SAMPLED = {"start": f"-{DAYS}d", "end": "yesterday", "rows": "10000"}

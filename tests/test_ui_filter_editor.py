@@ -11,7 +11,7 @@ from conftest import LAST_DAY, small_rows
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib.ui.question import filter_paste
+from lib.ui.query import filter_paste
 
 COUNTRY, CAMPAIGN = "geo.country", "campaign_id"
 BOARD, PASTED = "filter_add_board", f"filter_add_pasted_{COUNTRY}"

@@ -3,8 +3,8 @@
 import pytest
 
 from lib.reporting.models import AudienceQuery, Filter, KeyField, Slicer
-from lib.ui.question import filter_words
-from lib.ui.question.filters import exclude, include
+from lib.ui.query import filter_words
+from lib.ui.query.filters import exclude, include
 
 SLICER = Slicer(key_fields=(KeyField(name="geo.country", description="Country"), KeyField(name="site")))
 NAMES = {"US": "United States", "CA": "Canada"}

@@ -12,11 +12,10 @@ from streamlit.testing.v1 import AppTest
 
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
-from lib.ui.deals import clone
-from lib.ui.new_package.creation import Created
-from lib.ui.supply import hand_over
-from lib.ui.supply.prices import Prices
-from lib.ui.supply.rows import DealRow
+from lib.ui.deals import clone, hand_over
+from lib.ui.deals.new_package.creation import Created
+from lib.ui.deals.prices import Prices
+from lib.ui.deals.rows import DealRow
 
 PACKAGE = SupplyPackage(
     id=7, name="=Spring", media_type="video", start_date=START, end_date=START + dt.timedelta(days=30)

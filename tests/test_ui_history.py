@@ -7,7 +7,7 @@ import pytest
 from opening import DESK, of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib.ui.question.question import MOST_STEPS, Steps
+from lib.ui.query.question import MOST_STEPS, Steps
 
 A, B, C, D = ({"split": name} for name in "ABCD")
 

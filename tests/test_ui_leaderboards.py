@@ -14,9 +14,9 @@ from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
 from lib.reporting.models import DataField, KeyField, Slicer
-from lib.ui.question import cards, drill, lines, view
-from lib.ui.question.cards import Card
-from lib.ui.question.view import View
+from lib.ui.query import cards, drill, lines, view
+from lib.ui.query.cards import Card
+from lib.ui.query.view import View
 
 CAMPAIGN, COUNTRY = "campaign_id", "geo.country"
 Visit = Callable[..., AppTest]

@@ -17,9 +17,9 @@ from lib.reporting.models import (
     Order,
     Slicer,
 )
-from lib.ui.question import link, view
-from lib.ui.question.folds import Folds
-from lib.ui.question.view import View
+from lib.ui.query import link, view
+from lib.ui.query.folds import Folds
+from lib.ui.query.view import View
 
 KEYS = ("geo.country", "site", "a,b~c", "granularity_day", "granularity_hour")
 DATA = ("imps", "ctr")

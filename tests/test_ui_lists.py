@@ -5,7 +5,7 @@ from dealing import Visit, clean, listed
 
 from lib.deals.client import Deals
 from lib.deals.models import AppList, DomainList
-from lib.ui.lists import drawer
+from lib.ui.deals.lists import drawer
 
 
 def test_five_thousand_pasted_entries() -> None:

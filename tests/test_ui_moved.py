@@ -21,8 +21,8 @@ from streamlit.testing.v1 import AppTest
 from lib.demo import build, stories
 from lib.reporting.warehouse import Warehouse
 from lib.ui.audience import moved
-from lib.ui.frame.markdown import EMPTY
-from lib.ui.question import drill, moved_button
+from lib.ui.kit.markdown import EMPTY
+from lib.ui.query import drill, moved_button
 
 PUBLISHER = "bid_context_wrapper.supply.publisher_id"
 ROWS = 300_000

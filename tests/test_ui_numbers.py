@@ -11,7 +11,7 @@ from lib.reporting.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.change import Change, Estimate, change
 from lib.ui.charts.numbers import Numbers
-from lib.ui.question import precision
+from lib.ui.query import precision
 
 IMPS = DataField(name="imps", description="Impressions")
 COST = DataField(name="cost", description="Cost", display_precision=2, display_pattern="$#")

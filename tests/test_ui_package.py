@@ -19,12 +19,12 @@ from lib.reporting import dates
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceSource, DataField, Slicer
 from lib.ui.deals import edits
-from lib.ui.frame.field_problems import FieldProblems
-from lib.ui.new_package import copying, faults, screen
-from lib.ui.new_package.state import STORED
-from lib.ui.supply.draft import Draft, OwnTerms, Terms
-from lib.ui.supply.prices import Prices, amount
-from lib.ui.supply.words import offset, sentences
+from lib.ui.deals.draft import Draft, OwnTerms, Terms
+from lib.ui.deals.new_package import copying, faults, screen
+from lib.ui.deals.new_package.state import STORED
+from lib.ui.deals.prices import Prices, amount
+from lib.ui.deals.words import offset, sentences
+from lib.ui.kit.field_problems import FieldProblems
 from lib.wire.errors import Invalid
 
 SEATS = {

@@ -12,7 +12,7 @@ from lib.reporting.models import Granularity, Slicer
 from lib.ui.audience import over_time
 from lib.ui.charts import series
 from lib.ui.charts.time_chart import Named
-from lib.ui.question import periods
+from lib.ui.query import periods
 
 TODAY = date(2026, 11, 21)
 FRESH = Slicer(first_date="2026-09-22", last_date="2026-11-21")

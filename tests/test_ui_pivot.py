@@ -23,9 +23,9 @@ from lib.ui.audience import split, split_levels, split_pivot
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts.numbers import Numbers
-from lib.ui.question import answer_csv, drill, folds
-from lib.ui.question.folds import AS_USUAL, Folds
-from lib.ui.question.split_rows import SplitRows
+from lib.ui.query import answer_csv, drill, folds
+from lib.ui.query.folds import AS_USUAL, Folds
+from lib.ui.query.split_rows import SplitRows
 
 COUNTRY, CAMPAIGN, CATEGORY = "geo.country", "campaign_id", "categories"
 KEYS = {"split": f"{COUNTRY}~{CAMPAIGN}", "chart": "pivot"}

@@ -6,7 +6,7 @@ import pytest
 from lib.reporting.answers import Audience, Precision, Total
 from lib.reporting.models import DataField
 from lib.ui.charts.numbers import Numbers
-from lib.ui.question import precision
+from lib.ui.query import precision
 
 NUMBERS = Numbers()
 IMPS = DataField(name="imps", description="Impressions")

@@ -14,10 +14,10 @@ from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
 from lib.reporting.models import AudienceQuery, Filter, KeyField, Order, Slicer
-from lib.ui.question import drill, question
-from lib.ui.rows import rows
-from lib.ui.rows.rows import Choice, Ordering
-from lib.ui.slicers import top_board
+from lib.ui.explore import top_board
+from lib.ui.kit import rows
+from lib.ui.kit.rows import Choice, Ordering
+from lib.ui.query import drill, question
 
 US, DE = [["geo.country", "US"]], [["geo.country", "DE"]]
 Visit = Callable[..., AppTest]

@@ -19,8 +19,8 @@ from lib.reporting.models import AudienceQuery, DataField, InfoQuery, KeyField, 
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
-from lib.ui.slicers import fields, top_values
-from lib.ui.slicers.top_values import Ask
+from lib.ui.explore import fields, top_values
+from lib.ui.explore.top_values import Ask
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
 ASKED = AudienceQuery(project_name="demo", slicer_name="delivery", start_date="-7d", end_date="yesterday")

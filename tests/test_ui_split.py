@@ -19,10 +19,10 @@ from lib.ui.charts import heatmap, numbers
 from lib.ui.charts.change import Change
 from lib.ui.charts.heatmap import Grid
 from lib.ui.charts.numbers import Numbers
-from lib.ui.question import split_rows
-from lib.ui.question.compared import Compared
-from lib.ui.question.split_rows import SplitRows
-from lib.ui.rows.rows import Table
+from lib.ui.kit.rows import Table
+from lib.ui.query import split_rows
+from lib.ui.query.compared import Compared
+from lib.ui.query.split_rows import SplitRows
 
 ENGLISH = Numbers.of("en")
 SLICER = Slicer(

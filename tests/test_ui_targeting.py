@@ -11,7 +11,7 @@ from lib.insight.filters import entries, report_filters
 from lib.insight.kinds import KINDS, elements, key_field
 from lib.reporting.models import AudienceQuery, Filter, InfoQuery, KeyField, Slicer
 from lib.settings import Settings
-from lib.ui.targeting import words
+from lib.ui.deals.targeting import words
 
 NAMES = ("country", "region", "city", "zip", "device_type", "browser", "operating_system", "size",
          "site_domain", "app_bundle", "media_type")  # fmt: skip

@@ -8,8 +8,8 @@ from opening import Popover
 from streamlit.testing.v1 import AppTest
 
 from lib.deals.models import GeoTarget, Seat, Targeting
-from lib.ui.new_package import templates
-from lib.ui.supply.draft import Draft, OwnTerms, Terms
+from lib.ui.deals.draft import Draft, OwnTerms, Terms
+from lib.ui.deals.new_package import templates
 from lib.wire.errors import BadRequest
 
 TEMPLATES = Popover("package_templates")

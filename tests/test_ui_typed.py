@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.ui.typed import amounts, times
+from lib.ui.kit import amounts, times
 
 ANY = amounts.Limits(least=-(10**15), below=10**15, decimals=15)
 

@@ -19,10 +19,10 @@ from lib.deals.models import DemandDeal, SupplyPackage
 from lib.people import ALL_DEALS, DealsGrant, Person
 from lib.ui.deals import bulk, undo_job
 from lib.ui.deals.planned_job import PlannedJob
+from lib.ui.deals.rows import DealRow
 from lib.ui.deals.several import SeveralJob
 from lib.ui.deals.several_change import SeveralWanted
 from lib.ui.deals.undo_job import UndoJob
-from lib.ui.supply.rows import DealRow
 from lib.wire.errors import BadRequest, Forbidden, StoreUnavailable, Unanswered
 
 ADA = Person("ada", "Ada", None, "manager", deals=ALL_DEALS)

@@ -12,7 +12,7 @@ from dealing import clients
 from lib.reporting.models import AudienceQuery, InfoQuery
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
-from lib.ui.question import values
+from lib.ui.query import values
 
 ASKED = AudienceQuery(project_name="demo", slicer_name="together", start_date="-7d", end_date="yesterday")
 

@@ -17,9 +17,9 @@ from lib import connect
 from lib.alerts.watch import Watch
 from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
-from lib.ui.frame.markdown import EMPTY, plain
-from lib.ui.question import link
-from lib.ui.slicers import view_figures
+from lib.ui.explore import view_figures
+from lib.ui.kit.markdown import EMPTY, plain
+from lib.ui.query import link
 from lib.views import Kept, SavedView
 
 NOW = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)

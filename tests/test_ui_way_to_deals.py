@@ -5,7 +5,7 @@ from dealing import SOLD, Visit, clean
 from streamlit.testing.v1 import AppTest
 
 from lib.reporting.models import AudienceQuery, Filter, Match
-from lib.ui.supply import way_to_deals
+from lib.ui.deals import way_to_deals
 
 
 def links(desk: AppTest) -> dict[str, str]:

@@ -3,7 +3,7 @@
 import streamlit as st
 from hostile_texts import TEXTS
 
-from lib.ui.frame.markdown import plain
+from lib.ui.kit.markdown import plain
 
 for number, text in enumerate(TEXTS):
     with st.container(key=f"hostile-{number}"):

@@ -31,7 +31,7 @@ from peopled import people_in
 from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
 from lib.ui.deals import change_deal, columns, details, edits, history
-from lib.ui.supply import rows
+from lib.ui.deals import rows
 from lib.deals.models import DemandDeal, EntityChange
 
 home = Path(sys.argv[1])

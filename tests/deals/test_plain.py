@@ -34,7 +34,7 @@ from lib.deals.models import (
     SupplyPackage,
 )
 from lib.insight.assessor import Assessor
-from lib.ui.supply.deal_health import checked
+from lib.ui.deals.deal_health import checked
 from lib.wire.errors import (
     Conflict,
     Forbidden,

@@ -6,14 +6,14 @@ import pytest
 from clocks import Stopwatch
 from streamlit.testing.v1 import AppTest
 
-from lib.ui.frame import retry
+from lib.ui.kit import retry
 
 
 def cards() -> None:
     """Five cards that fail alike: side by side, one in another, and one as it is."""
     import streamlit as st
 
-    from lib.ui.frame.problems import reported
+    from lib.ui.kit.problems import reported
     from lib.wire.errors import Unreachable
 
     def fail() -> None:
@@ -35,7 +35,7 @@ def card() -> None:
     """A card that fails while the session says so."""
     import streamlit as st
 
-    from lib.ui.frame.problems import reported
+    from lib.ui.kit.problems import reported
     from lib.wire.errors import Throttled, TooLarge, Unreachable
 
     kinds = {"gone": Unreachable("nobody there"), "wish": Throttled(10**9), "large": TooLarge("too much")}

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from faults import behaviours as do
 from faults.conftest import Desk
 from faults.proxy import Behaviour, Proxy
-from lib.ui.supply import pages
+from lib.ui.deals import pages
 
 MOST = 100_000
 UNREACHABLE = "The service can't be reached. Try again in a moment."

@@ -16,7 +16,7 @@ from websockets.sync.client import connect as connect_socket
 from lib import connect
 from lib.people.cookies import Cookies, SignIn
 from lib.settings import Settings
-from lib.ui.frame.media import OwnedMedia
+from lib.ui.kit.media import OwnedMedia
 from lib.wire.front.sign_in_routes import is_https
 
 ENDS = 4_000_000_000.5

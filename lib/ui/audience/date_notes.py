@@ -10,10 +10,10 @@ from datetime import date
 import streamlit as st
 
 from lib.ui.charts import numbers
-from lib.ui.frame import problems
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.question.focus import Focus
+from lib.ui.kit import problems
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.query.focus import Focus
 from lib.views import LONGEST_NOTE, Note
 from lib.wire.errors import TrancheError
 

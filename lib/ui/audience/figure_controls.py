@@ -13,10 +13,10 @@ from lib.ui.audience import leaderboard_queries as queries
 from lib.ui.audience.date_notes import Noted
 from lib.ui.charts import numbers
 from lib.ui.charts.time_chart import Named
-from lib.ui.frame import problems
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.question import (
+from lib.ui.kit import problems
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.query import (
     cards,
     compared,
     exactly,
@@ -29,10 +29,10 @@ from lib.ui.question import (
     remembered,
     shortfalls,
 )
-from lib.ui.question.cards import Card
-from lib.ui.question.compared import Compared
-from lib.ui.question.focus import Focus
-from lib.ui.question.view import CHANGES, granularities
+from lib.ui.query.cards import Card
+from lib.ui.query.compared import Compared
+from lib.ui.query.focus import Focus
+from lib.ui.query.view import CHANGES, granularities
 
 FIELDS, SHOWN = "card_fields", "card_changes"
 WORDS = {"percent": "Percent", "amount": "Amount"}

@@ -7,14 +7,14 @@ from lib.reporting.models import DataField
 from lib.ui.audience import date_notes, figure_controls, nothing, over_time, value_lines
 from lib.ui.charts import numbers, series, sparkline
 from lib.ui.charts.change import Change
-from lib.ui.frame import problems
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.frame.waiting import awaited
-from lib.ui.question import ask, compared, focus, metric, question
-from lib.ui.question.compared import Compared
-from lib.ui.question.focus import Focus
-from lib.ui.question.view import granularities
+from lib.ui.kit import problems
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.waiting import awaited
+from lib.ui.query import ask, compared, focus, metric, question
+from lib.ui.query.compared import Compared
+from lib.ui.query.focus import Focus
+from lib.ui.query.view import granularities
 
 NARROWEST = 132
 HEADLINE, CHOSEN, FIGURE, SHOW = "headline", "chosen_figure", "figure", "show_figure"

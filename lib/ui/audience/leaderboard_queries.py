@@ -9,11 +9,11 @@ from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, Direction, Filter, Order
 from lib.ui.audience import answer_rows
 from lib.ui.charts.change import Change, is_sampled
-from lib.ui.question import ask, compared, focus, split_rows
-from lib.ui.question.cards import Card
-from lib.ui.question.compared import Compared
-from lib.ui.question.focus import Focus
-from lib.ui.question.split_rows import SplitRows
+from lib.ui.query import ask, compared, focus, split_rows
+from lib.ui.query.cards import Card
+from lib.ui.query.compared import Compared
+from lib.ui.query.focus import Focus
+from lib.ui.query.split_rows import SplitRows
 
 SHOWN, RANKED = 6, 1000
 WHOLE = ("equals", "not equals")

@@ -12,14 +12,13 @@ from lib.ui.audience.leaderboard_queries import Board
 from lib.ui.charts import numbers
 from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import LONGEST, NOTHING
-from lib.ui.frame import problems
-from lib.ui.frame.frame import Here
-from lib.ui.frame.waiting import awaited
-from lib.ui.question import ask, cards, drill, filter_words, focus, lines, precision, split_rows, values
-from lib.ui.question.cards import By, Card
-from lib.ui.question.focus import Focus
-from lib.ui.rows import rows
-from lib.ui.rows.rows import Cell, Column, Row, Table
+from lib.ui.kit import problems, rows
+from lib.ui.kit.frame import Here
+from lib.ui.kit.rows import Cell, Column, Row, Table
+from lib.ui.kit.waiting import awaited
+from lib.ui.query import ask, cards, drill, filter_words, focus, lines, precision, split_rows, values
+from lib.ui.query.cards import By, Card
+from lib.ui.query.focus import Focus
 from lib.wire.errors import TrancheError
 
 OTHERS = "Others"

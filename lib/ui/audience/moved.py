@@ -15,13 +15,12 @@ from lib.reporting.moved.movers import Mover, Moves, Together
 from lib.reporting.moved.quantity import Formula, Own, Ratio
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import NOT_SET, NOTHING
-from lib.ui.frame import problems
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.question import answer_csv, ask, drill, export_menu, filter_words, focus, question
-from lib.ui.question.focus import Focus
-from lib.ui.rows import rows
-from lib.ui.rows.rows import Cell, Column, Row, Table
+from lib.ui.kit import problems, rows
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.rows import Cell, Column, Row, Table
+from lib.ui.query import answer_csv, ask, drill, export_menu, filter_words, focus, question
+from lib.ui.query.focus import Focus
 from lib.wire.spreadsheet import csv_text
 
 NAMED = 2

@@ -5,9 +5,9 @@ import streamlit as st
 from lib.reporting.answers import Audience
 from lib.reporting.models import Filter
 from lib.ui.charts import numbers
-from lib.ui.frame.markdown import plain
-from lib.ui.question import ask, filter_words, periods, question, values
-from lib.ui.question.focus import Focus
+from lib.ui.kit.markdown import plain
+from lib.ui.query import ask, filter_words, periods, question, values
+from lib.ui.query.focus import Focus
 
 TRIED, PLACE = 6, "nothing"
 

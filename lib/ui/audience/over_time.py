@@ -13,11 +13,11 @@ from lib.ui.charts import note_marks, numbers, series, time_chart, value_lines
 from lib.ui.charts.series import Series
 from lib.ui.charts.time_chart import Named
 from lib.ui.charts.value_lines import ValueLine
-from lib.ui.frame.frame import Here
-from lib.ui.frame.straight import straightened
-from lib.ui.question import ask, picture, question
-from lib.ui.question.compared import Compared
-from lib.ui.question.focus import Focus
+from lib.ui.kit.frame import Here
+from lib.ui.kit.straight import straightened
+from lib.ui.query import ask, picture, question
+from lib.ui.query.compared import Compared
+from lib.ui.query.focus import Focus
 from lib.views import Note
 from lib.wire.text import straight
 

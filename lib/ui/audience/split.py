@@ -22,11 +22,11 @@ from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_lines import Courses
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts.numbers import Numbers
-from lib.ui.frame import problems
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.frame.waiting import awaited
-from lib.ui.question import (
+from lib.ui.kit import problems
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.waiting import awaited
+from lib.ui.query import (
     ask,
     compared,
     drill,
@@ -41,10 +41,10 @@ from lib.ui.question import (
     split_rows,
     values,
 )
-from lib.ui.question.focus import Focus
-from lib.ui.question.folds import Folds, Path
-from lib.ui.question.split_rows import SplitRows
-from lib.ui.question.view import CHARTS, MOST, Chart
+from lib.ui.query.focus import Focus
+from lib.ui.query.folds import Folds, Path
+from lib.ui.query.split_rows import SplitRows
+from lib.ui.query.view import CHARTS, MOST, Chart
 
 ALL = "(all)"
 

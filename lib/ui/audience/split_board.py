@@ -8,8 +8,8 @@ import pandas as pd
 from lib.reporting.models import AudienceQuery, Direction, Order
 from lib.ui.audience import split_table
 from lib.ui.charts.numbers import NOTHING
-from lib.ui.question.split_rows import SplitRows
-from lib.ui.rows.rows import Cell, Column, Row, Table, Values
+from lib.ui.kit.rows import Cell, Column, Row, Table, Values
+from lib.ui.query.split_rows import SplitRows
 
 Bar = tuple[float, float, float]
 

@@ -15,10 +15,10 @@ from lib.ui.charts import heatmap as heat_chart
 from lib.ui.charts import numbers, theme
 from lib.ui.charts.bars import Bars
 from lib.ui.charts.heatmap import Grid
-from lib.ui.question import drill, filter_words, focus, picture, split_rows
-from lib.ui.question.focus import Focus
-from lib.ui.question.split_rows import SplitRows
-from lib.ui.rows import rows
+from lib.ui.kit import rows
+from lib.ui.query import drill, filter_words, focus, picture, split_rows
+from lib.ui.query.focus import Focus
+from lib.ui.query.split_rows import SplitRows
 
 
 def table(seen: Focus, split: SplitRows) -> None:

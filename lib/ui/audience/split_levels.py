@@ -8,11 +8,11 @@ from itertools import pairwise
 from lib.reporting.answers import Audience, Values
 from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, Order
 from lib.ui.audience import answer_rows
-from lib.ui.question import ask, compared, focus, folds
-from lib.ui.question.compared import Compared
-from lib.ui.question.focus import TIMES, Focus
-from lib.ui.question.folds import Path
-from lib.ui.question.split_rows import SplitRows
+from lib.ui.query import ask, compared, focus, folds
+from lib.ui.query.compared import Compared
+from lib.ui.query.focus import TIMES, Focus
+from lib.ui.query.folds import Path
+from lib.ui.query.split_rows import SplitRows
 
 MOST_FIRST, MOST_BELOW = 100, 5000
 DRAWN, LEAST_BELOW = {2: 200, 3: 600}, {2: 5, 3: 1}  # of the second and third level: rows in all, and each

@@ -9,9 +9,9 @@ from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, time_ke
 from lib.ui.audience import split_levels, value_lines
 from lib.ui.charts import panels, theme
 from lib.ui.charts.panels import Panel
-from lib.ui.question import ask, lines, picture, split_rows
-from lib.ui.question.focus import Focus
-from lib.ui.question.split_rows import SplitRows
+from lib.ui.query import ask, lines, picture, split_rows
+from lib.ui.query.focus import Focus
+from lib.ui.query.split_rows import SplitRows
 
 KEY, SHOWN = "split_lines", 12
 

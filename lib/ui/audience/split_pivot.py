@@ -11,9 +11,9 @@ from lib.ui.audience import split_board, split_table
 from lib.ui.audience.split_levels import Level
 from lib.ui.charts.change import Change, is_sampled, of_total
 from lib.ui.charts.numbers import Numbers
-from lib.ui.question import filter_words, folds, precision, split_rows
-from lib.ui.question.folds import Folds, Path
-from lib.ui.rows.rows import Cell, Column, Row, Table, Values
+from lib.ui.kit.rows import Cell, Column, Row, Table, Values
+from lib.ui.query import filter_words, folds, precision, split_rows
+from lib.ui.query.folds import Folds, Path
 
 STEP, LEAST_LEFT = " › ", 1e-9
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, Order
-from lib.ui.question import ask, compared, focus
-from lib.ui.question.compared import Compared
-from lib.ui.question.focus import Focus
+from lib.ui.query import ask, compared, focus
+from lib.ui.query.compared import Compared
+from lib.ui.query.focus import Focus
 
 ACROSS, DOWN = 14, 20
 

@@ -11,8 +11,8 @@ from lib.reporting.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import Numbers
-from lib.ui.question import precision, split_rows
-from lib.ui.question.split_rows import SplitRows
+from lib.ui.query import precision, split_rows
+from lib.ui.query.split_rows import SplitRows
 
 TOTAL, OTHERS, SHARE, OFF, CHANGE = "Total", "Others", "Share, %", "±, %", "Change, %"
 RANK, GREY = "Rank", "Grey: smaller than its uncertainty"

@@ -10,8 +10,8 @@ from lib.ui.charts import series
 from lib.ui.charts.numbers import NOT_SET
 from lib.ui.charts.series import Series
 from lib.ui.charts.value_lines import ValueLine
-from lib.ui.question import ask, lines
-from lib.ui.question.focus import Focus
+from lib.ui.query import ask, lines
+from lib.ui.query.focus import Focus
 
 
 def asked(seen: Focus) -> list[ValueLine]:

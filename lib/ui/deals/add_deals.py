@@ -17,15 +17,14 @@ from lib.deals.models import (
     Seat,
     SupplyPackage,
 )
-from lib.ui.frame import notes
-from lib.ui.frame.field_problems import FieldProblems, beside
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.new_package.review import advice
-from lib.ui.new_package.seats import seat_label
-from lib.ui.supply import catalogue, pages, permission, price_doubts, prices
-from lib.ui.supply.words import NO_FEES, fee_title, seat_name
-from lib.ui.typed import amounts
+from lib.ui.deals import catalogue, pages, permission, price_doubts, prices
+from lib.ui.deals.new_package.review import advice
+from lib.ui.deals.new_package.seats import seat_label
+from lib.ui.deals.words import NO_FEES, fee_title, seat_name
+from lib.ui.kit import amounts, notes
+from lib.ui.kit.field_problems import FieldProblems, beside
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
 from lib.wire.errors import Invalid, TrancheError
 
 SEATS, KEY, PROBLEMS = "seats", "key", "problems"

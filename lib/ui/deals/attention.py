@@ -7,12 +7,12 @@ import streamlit as st
 
 from lib.insight import health
 from lib.ui.charts.numbers import Numbers
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.supply import deal_health
-from lib.ui.supply.deal_health import DEALS
-from lib.ui.supply.rows import DealRow
-from lib.ui.supply.wanted import HEALTH
+from lib.ui.deals import deal_health
+from lib.ui.deals.deal_health import DEALS
+from lib.ui.deals.list_search import HEALTH
+from lib.ui.deals.rows import DealRow
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
 
 ONLY = "attention"
 Filters = tuple[tuple[str, tuple[str, ...]], ...]

@@ -3,11 +3,11 @@
 import streamlit as st
 
 from lib.deals.models import DemandDeal
+from lib.ui.deals import catalogue, permission
+from lib.ui.deals.new_package import numbers
 from lib.ui.deals.places import OPEN, SAID
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.new_package import numbers
-from lib.ui.supply import catalogue, permission
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
 from lib.wire.errors import NotFound, TrancheError
 
 POPOVER, NUMBER, PROBLEM = "bring_in", "bring_in_id", "bring_in_problem"

@@ -9,13 +9,12 @@ import streamlit as st
 from lib.deals.bulk_actions import ActionRecord, ActionRow
 from lib.deals.client import Deals
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import planned_steps, several, undo, view
+from lib.ui.deals import catalogue, pages, permission, planned_steps, several, undo, view
+from lib.ui.deals.list_search import ListSearch
 from lib.ui.deals.planned_job import drop
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.supply import catalogue, pages, permission
-from lib.ui.supply.rows import KINDS, DealRow
-from lib.ui.supply.wanted import ListSearch
+from lib.ui.deals.rows import KINDS, DealRow
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
 from lib.wire.errors import DeadlineExceeded, ServiceProblem, TrancheError
 
 JOB, TOGETHER, PAUSE_SECONDS = "deals_job", 50, 0.1

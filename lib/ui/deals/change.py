@@ -7,18 +7,17 @@ import streamlit as st
 
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui.deals import change_deal, change_package, edits
+from lib.ui.deals import catalogue, change_deal, change_package, edits, facts, prices
+from lib.ui.deals.draft import Draft
 from lib.ui.deals.edits import Fields, Meeting
-from lib.ui.frame import notes
-from lib.ui.frame.field_problems import FieldProblems, Path, beside
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.frame.problems import is_open
-from lib.ui.supply import catalogue, facts, prices
-from lib.ui.supply.draft import Draft
-from lib.ui.supply.prices import Prices
-from lib.ui.supply.rows import Key
-from lib.ui.targeting import typed
+from lib.ui.deals.prices import Prices
+from lib.ui.deals.rows import Key
+from lib.ui.deals.targeting import typed
+from lib.ui.kit import notes
+from lib.ui.kit.field_problems import FieldProblems, Path, beside
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import is_open
 from lib.wire.errors import Conflict, Invalid, TrancheError, Unsupported
 
 NO_PROBLEMS = FieldProblems()

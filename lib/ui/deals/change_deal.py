@@ -14,19 +14,12 @@ import streamlit as st
 from lib.deals import fields
 from lib.deals.models import SupplyPackage
 from lib.insight.filters import Translation, entries, report_filters
-from lib.ui.deals import more_fields
-from lib.ui.deals.edits import FEE_TYPE, Fields
-from lib.ui.frame.field_problems import FieldProblems, Path, beside
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.frame.problems import reported
-from lib.ui.new_package import faults
-from lib.ui.new_package.seats import seat_label
-from lib.ui.supply import (
+from lib.ui.deals import (
     catalogue,
     deal_health,
     facts,
     links,
+    more_fields,
     pages,
     permission,
     price_doubts,
@@ -34,10 +27,17 @@ from lib.ui.supply import (
     report,
     seat_guide,
 )
-from lib.ui.supply.draft import NO_FEE
-from lib.ui.supply.seat_guide import GuidePlace
-from lib.ui.supply.words import NO_FEES, fee_title
-from lib.ui.typed import amounts
+from lib.ui.deals.draft import NO_FEE
+from lib.ui.deals.edits import FEE_TYPE, Fields
+from lib.ui.deals.new_package import faults
+from lib.ui.deals.new_package.seats import seat_label
+from lib.ui.deals.seat_guide import GuidePlace
+from lib.ui.deals.words import NO_FEES, fee_title
+from lib.ui.kit import amounts
+from lib.ui.kit.field_problems import FieldProblems, Path, beside
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import reported
 
 PLACE, MOST, NO_SEAT = "change_prices_{}", 3, 0
 

@@ -8,17 +8,16 @@ import streamlit as st
 from lib.deals import doubts, fields
 from lib.deals.models import MEDIA_TYPES, DemandDeal
 from lib.insight.kinds import elements
-from lib.ui.deals import more_fields
+from lib.ui.deals import catalogue, facts, links, more_fields, permission
+from lib.ui.deals.draft import Draft
 from lib.ui.deals.edits import Fields, targeting
-from lib.ui.frame.field_problems import FieldProblems, Path, beside
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.new_package import faults, names
-from lib.ui.supply import catalogue, facts, links, permission
-from lib.ui.supply.draft import Draft
-from lib.ui.supply.words import OFFSETS, offset
-from lib.ui.targeting import picker, typed
-from lib.ui.typed import times
+from lib.ui.deals.new_package import faults, names
+from lib.ui.deals.targeting import picker, typed
+from lib.ui.deals.words import OFFSETS, offset
+from lib.ui.kit import times
+from lib.ui.kit.field_problems import FieldProblems, Path, beside
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
 
 SWITCHES = fields.writable(fields.SUPPLY, fields.SWITCH)
 DATES = fields.writable(fields.SUPPLY, fields.MOMENT)

@@ -9,19 +9,18 @@ import streamlit as st
 from lib.deals import fields
 from lib.deals.client import LARGEST_PAGE, Deals
 from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name
+from lib.ui.deals import catalogue, price_doubts, prices
+from lib.ui.deals.draft import number
+from lib.ui.deals.new_package import copying, state
+from lib.ui.deals.new_package.review import advice
+from lib.ui.deals.new_package.seats import seat_label
 from lib.ui.deals.places import SAID
-from lib.ui.frame import screens
-from lib.ui.frame.field_problems import FieldProblems, beside
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.new_package import copying, state
-from lib.ui.new_package.review import advice
-from lib.ui.new_package.seats import seat_label
-from lib.ui.supply import catalogue, price_doubts, prices
-from lib.ui.supply.draft import number
-from lib.ui.supply.rows import Key
-from lib.ui.targeting import words
-from lib.ui.typed import amounts
+from lib.ui.deals.rows import Key
+from lib.ui.deals.targeting import words
+from lib.ui.kit import amounts, screens
+from lib.ui.kit.field_problems import FieldProblems, beside
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
 from lib.wire.errors import BadRequest, Invalid, TrancheError
 
 ELSEWHERE = "Create it in the system in which the package was created."

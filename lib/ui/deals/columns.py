@@ -8,11 +8,11 @@ from typing import Literal
 from lib.deals import fields
 from lib.deals.fields import FIELDS
 from lib.reporting.models import Direction
-from lib.ui.listing import listing
-from lib.ui.listing.listing import ListCell, ListColumn
-from lib.ui.supply import facts
-from lib.ui.supply.prices import amount
-from lib.ui.supply.rows import DealRow, Key, more
+from lib.ui.deals import facts
+from lib.ui.deals.prices import amount
+from lib.ui.deals.rows import DealRow, Key, more
+from lib.ui.kit import listing
+from lib.ui.kit.listing import ListCell, ListColumn
 
 Tone = Literal["green", "blue", "orange", "gray"]
 TONES: dict[str, Tone] = {"active": "green", "pending": "blue", "paused": "orange", "complete": "gray"}

@@ -4,17 +4,16 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from lib.ui.deals import csv_text, planned_steps, undo
+from lib.ui.deals import csv_text, facts, permission, planned_steps, prices, undo
 from lib.ui.deals.csv_changes import CHANGES, DEALS, LARGEST, MOST, SUPPLY, CsvChangeJob
 from lib.ui.deals.csv_text import CsvFault
 from lib.ui.deals.places import CSV_MENU
 from lib.ui.deals.planned_steps import became, note
 from lib.ui.deals.several_change import Effect
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.frame.straight import straightened
-from lib.ui.supply import facts, permission, prices
-from lib.ui.typed import text_file
+from lib.ui.kit import text_file
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.straight import straightened
 
 OPEN, FILE, CONFIRMED = "deals_csv_changes", "deals_csv_changes_file", "deals_csv_changes_meant_{}"
 TITLE = "Change deals by CSV"

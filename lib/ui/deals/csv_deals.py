@@ -16,11 +16,11 @@ from lib.deals.models import (
     SupplyPackage,
     generated_name,
 )
+from lib.ui.deals import pages
 from lib.ui.deals.csv_text import CsvFault, CsvRow, switch
-from lib.ui.new_package import faults as typed_faults
-from lib.ui.supply import pages
-from lib.ui.supply.words import seat_name
-from lib.ui.typed import amounts
+from lib.ui.deals.new_package import faults as typed_faults
+from lib.ui.deals.words import seat_name
+from lib.ui.kit import amounts
 
 Packages = Mapping[str, Sequence[SupplyPackage]]
 MOST_OF_A_NAME, LONGEST_ID = 100, 15

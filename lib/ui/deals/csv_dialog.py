@@ -17,18 +17,16 @@ import streamlit as st
 
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui.deals import csv_questions, csv_text
+from lib.ui.deals import catalogue, csv_questions, csv_text, permission
 from lib.ui.deals.csv_kinds import KINDS, WHAT, CsvKind, Wanted
 from lib.ui.deals.csv_questions import CsvQuestions
 from lib.ui.deals.csv_text import CsvFault
 from lib.ui.deals.places import CSV_MENU
-from lib.ui.frame import notes
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.frame.problems import is_open
-from lib.ui.frame.straight import straightened
-from lib.ui.supply import catalogue, permission
-from lib.ui.typed import text_file
+from lib.ui.kit import notes, text_file
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import is_open
+from lib.ui.kit.straight import straightened
 from lib.wire.errors import NotFound, TrancheError
 
 State = Literal["ready", "done", "undone", "open", "left"]
@@ -131,7 +129,7 @@ def draw(here: Here, entity: str) -> None:
     if permission.of(here).why_not(entity, "create"):
         return
     st.button(
-        f"Create {kind.called}s", icon=":material/upload:", type="tertiary",
+        f"Create {plain(kind.called)}s", icon=":material/upload:", type="tertiary",
         key=f"{kind.key}_from_csv_open", on_click=_open, args=(kind,),
     )  # fmt: skip
     if (upload := st.session_state.get(OPEN.format(kind.key))) is not None:

@@ -7,17 +7,16 @@ from typing import Any
 from lib.deals import fields
 from lib.deals.models import Targeting
 from lib.insight.kinds import KINDS as TARGETS
-from lib.ui.deals import csv_deals, csv_packages
+from lib.ui.deals import catalogue, csv_deals, csv_packages, facts, permission, prices
 from lib.ui.deals.csv_deals import CsvDeal
 from lib.ui.deals.csv_new_deals import COLUMNS, CsvNewDeal, NewDeals
 from lib.ui.deals.csv_packages import PACKAGES, CsvPackage
 from lib.ui.deals.csv_text import DEALS, CsvFault, CsvRow, CsvShape
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.supply import catalogue, facts, permission, prices
-from lib.ui.supply.prices import amount
-from lib.ui.supply.words import seat_name
-from lib.ui.targeting import known, words
+from lib.ui.deals.prices import amount
+from lib.ui.deals.targeting import known, words
+from lib.ui.deals.words import seat_name
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
 
 Wanted = Sequence[CsvDeal] | Sequence[CsvPackage | CsvNewDeal]
 Planned = tuple[Wanted, Sequence[CsvFault]]

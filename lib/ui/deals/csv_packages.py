@@ -12,9 +12,9 @@ from lib.deals.models import LONGEST_NAME, MEDIA_TYPES, SupplyPackage, Targeting
 from lib.insight.kinds import KINDS, TargetingKind
 from lib.ui.deals.csv_new_deals import COLUMNS, CsvNewDeal, NewDeals
 from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape, switch
-from lib.ui.new_package import faults as typed_faults
-from lib.ui.new_package import names
-from lib.ui.supply.draft import Draft
+from lib.ui.deals.draft import Draft
+from lib.ui.deals.new_package import faults as typed_faults
+from lib.ui.deals.new_package import names
 from lib.wire import text as texts
 
 Named = Mapping[str, Mapping[str, str]]

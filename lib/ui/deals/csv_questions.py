@@ -10,11 +10,11 @@ import streamlit as st
 from lib.deals import doubts
 from lib.deals.models import DemandDeal, SupplyPackage, Targeting
 from lib.insight.kinds import KINDS
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.supply import catalogue, price_doubts, prices
-from lib.ui.targeting import known
-from lib.ui.targeting.words import Marks
+from lib.ui.deals import catalogue, price_doubts, prices
+from lib.ui.deals.targeting import known
+from lib.ui.deals.targeting.words import Marks
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
 
 MOST = 50
 

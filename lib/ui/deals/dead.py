@@ -16,19 +16,18 @@ from lib.insight.measured import BIDS, IMPRESSIONS, field_of
 from lib.reporting.dates import Days
 from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataField
 from lib.ui.charts import numbers
-from lib.ui.deals import dead_list, planned_steps, undo
+from lib.ui.deals import catalogue, dead_list, insights, permission, planned_steps, report, undo
 from lib.ui.deals.dead_job import SUPPLY, RepairJob
 from lib.ui.deals.dead_list import DeadRow
+from lib.ui.deals.list_search import ListSearch
 from lib.ui.deals.planned_steps import Results, became, note, number
 from lib.ui.deals.several_change import Effect
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.frame.problems import reported
-from lib.ui.question.periods import DAY
-from lib.ui.supply import catalogue, insights, permission, report
-from lib.ui.supply.wanted import ListSearch
-from lib.ui.targeting import picker, words
-from lib.ui.targeting.words import Described
+from lib.ui.deals.targeting import picker, words
+from lib.ui.deals.targeting.words import Described
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import reported
+from lib.ui.query.periods import DAY
 from lib.wire.errors import TrancheError
 
 Describe = Callable[[Targeting], Described]

@@ -7,10 +7,10 @@ from typing import Any
 from lib.deals.models import SupplyPackage
 from lib.insight.dead_targets import IncludedTarget, identity
 from lib.insight.kinds import elements
+from lib.ui.deals import facts
 from lib.ui.deals.planned_job import PlannedJob, Sold
+from lib.ui.deals.rows import Key
 from lib.ui.deals.several_change import Effect
-from lib.ui.supply import facts
-from lib.ui.supply.rows import Key
 
 SUPPLY = "supply_deals"
 MATCHED = {"app_list_targetings": "apps", "domain_list_targetings": "domains"}

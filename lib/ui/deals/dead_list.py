@@ -9,11 +9,11 @@ from lib.deals.models import SupplyPackage, Targeting
 from lib.insight.dead_search import DeadFound
 from lib.insight.dead_targets import DeadTarget, IncludedTarget, identity
 from lib.ui.charts import numbers
-from lib.ui.listing import listing
-from lib.ui.listing.listing import ListCell, ListColumn, Listing, ListRow, Opened, Ticked, new_acts
-from lib.ui.rows.rows import NOTHING_TAKEN, Taken
-from lib.ui.targeting import words
-from lib.ui.targeting.words import Described
+from lib.ui.deals.targeting import words
+from lib.ui.deals.targeting.words import Described
+from lib.ui.kit import listing
+from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, Opened, Ticked, new_acts
+from lib.ui.kit.rows import NOTHING_TAKEN, Taken
 
 LIST, CHOSEN, MOST = "dead_list", "dead_chosen", 300
 COLUMNS = (

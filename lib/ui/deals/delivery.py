@@ -7,15 +7,14 @@ from lib.reporting.models import AudienceQuery, Filter
 from lib.ui.charts import numbers, series, sparkline, theme, time_chart
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.time_chart import Named
-from lib.ui.deals import attention
-from lib.ui.frame import screens
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.frame.problems import reported
-from lib.ui.frame.straight import straightened
-from lib.ui.question import ask, focus, link, precision
-from lib.ui.supply import report
-from lib.ui.supply.rows import Key
+from lib.ui.deals import attention, report
+from lib.ui.deals.rows import Key
+from lib.ui.kit import screens
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import reported
+from lib.ui.kit.straight import straightened
+from lib.ui.query import ask, focus, link, precision
 
 DAYS, NARROWEST = 30, 120
 KEY_FIELDS = {"demand_deals": report.DEAL, "supply_deals": report.PACKAGE}

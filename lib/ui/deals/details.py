@@ -8,18 +8,16 @@ import streamlit as st
 from lib.deals import fields
 from lib.deals.models import DemandDeal, Resource, SupplyPackage
 from lib.deals.sync.models import BuyerSeat
-from lib.ui.deals import columns, marked, owner_note
+from lib.ui.deals import catalogue, columns, facts, hand_over, marked, owner_note, pages, prices
+from lib.ui.deals.names import seat_name
 from lib.ui.deals.places import OPEN
-from lib.ui.frame import clock, copying, screens
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.listing import listing
-from lib.ui.rows.rows import NOTHING_TAKEN
-from lib.ui.supply import catalogue, facts, hand_over, pages, prices
-from lib.ui.supply.names import seat_name
-from lib.ui.supply.prices import amount
-from lib.ui.supply.rows import DealRow, of_deal, of_package
-from lib.ui.targeting import known, picker, words
+from lib.ui.deals.prices import amount
+from lib.ui.deals.rows import DealRow, of_deal, of_package
+from lib.ui.deals.targeting import known, picker, words
+from lib.ui.kit import clock, copying, listing, screens
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.rows import NOTHING_TAKEN
 from lib.wire import exact
 from lib.wire.errors import NotFound, TrancheError
 

@@ -11,13 +11,13 @@ import streamlit as st
 
 from lib.deals.client import Deals
 from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import catalogue, pages, prices
+from lib.ui.deals.list_search import ListSearch
 from lib.ui.deals.places import CSV_MENU, PLURALS
-from lib.ui.frame import sign_in
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.supply import catalogue, pages, prices
-from lib.ui.supply.rows import csv
-from lib.ui.supply.wanted import ListSearch
+from lib.ui.deals.rows import csv
+from lib.ui.kit import sign_in
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
 EXPORT, SHORT, POLL_SECONDS, PART = "deals_export", 2_000, 0.5, 500

@@ -16,16 +16,15 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import change, delivery
-from lib.ui.frame import clock, sign_in
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.frame.problems import reported
-from lib.ui.frame.straight import straightened
-from lib.ui.question import focus, precision
-from lib.ui.supply import catalogue, facts, insights, prices, report
-from lib.ui.supply.prices import USUAL, Prices
-from lib.ui.supply.rows import KINDS, Key
+from lib.ui.deals import catalogue, change, delivery, facts, insights, prices, report
+from lib.ui.deals.prices import USUAL, Prices
+from lib.ui.deals.rows import KINDS, Key
+from lib.ui.kit import clock, sign_in
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import reported
+from lib.ui.kit.straight import straightened
+from lib.ui.query import focus, precision
 
 PLACE, CHOSEN, CHANGED, LONGEST = "evidence", "evidence_of", "changed", 90
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lib.ui.frame.frame import Here
-from lib.ui.supply import catalogue
-from lib.ui.supply.rows import DealRow
-from lib.ui.targeting import known, words
+from lib.ui.deals import catalogue
+from lib.ui.deals.rows import DealRow
+from lib.ui.deals.targeting import known, words
+from lib.ui.kit.frame import Here
 
 
 def rows(here: Here, some: Sequence[DealRow]) -> list[DealRow]:

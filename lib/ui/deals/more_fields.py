@@ -6,10 +6,10 @@ from typing import Any
 import streamlit as st
 
 from lib.deals import fields
-from lib.ui.frame.field_problems import FieldProblems, beside
-from lib.ui.frame.markdown import plain
-from lib.ui.supply import facts
-from lib.ui.typed import amounts
+from lib.ui.deals import facts
+from lib.ui.kit import amounts
+from lib.ui.kit.field_problems import FieldProblems, beside
+from lib.ui.kit.markdown import plain
 
 PLACED = ("name", "price", "agency_curation_fee", "contact_email")
 

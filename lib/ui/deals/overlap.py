@@ -14,14 +14,13 @@ from lib.insight.overlap import SharedInventory, TwoPrices
 from lib.reporting.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import view
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.frame.problems import reported
-from lib.ui.frame.straight import straightened
-from lib.ui.supply import catalogue, costs, insights, pages, prices, report
-from lib.ui.supply.prices import amount
-from lib.ui.supply.wanted import ListSearch
+from lib.ui.deals import catalogue, costs, insights, pages, prices, report, view
+from lib.ui.deals.list_search import ListSearch
+from lib.ui.deals.prices import amount
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import reported
+from lib.ui.kit.straight import straightened
 
 OPEN, PLACE, DAYS, FEWEST = "overlap_of", "overlap", 30, 2
 PACKAGES = "supply_deals"

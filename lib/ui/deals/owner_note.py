@@ -8,12 +8,12 @@ import streamlit as st
 
 from lib.deals.models import SupplyPackage
 from lib.deals.package_notes import LONGEST_NOTE, LONGEST_OWNER, PackageNote
-from lib.ui.frame import notes
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.question.entries import REMOTE
-from lib.ui.supply import facts, permission
-from lib.ui.supply.rows import DealRow
+from lib.ui.deals import facts, permission
+from lib.ui.deals.rows import DealRow
+from lib.ui.kit import notes
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.query.entries import REMOTE
 from lib.wire.errors import Conflict, TrancheError
 
 OWNER, NOTE, PROBLEM = "note_owner_{}", "note_text_{}", "note_problem"

@@ -4,8 +4,8 @@ import re
 
 import streamlit as st
 
-from lib.ui.frame import notes
-from lib.ui.supply.rows import KINDS
+from lib.ui.deals.rows import KINDS
+from lib.ui.kit import notes
 
 OPEN, SAID = "open", notes.SAID
 FIND, KIND, FILTER, ALSO = "find", "deals_kind", "deals_{}", "also_{}"

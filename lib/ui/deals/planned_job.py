@@ -11,9 +11,9 @@ from lib.deals.bulk_actions import ActionRecord, ActionRow
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.deals import edits
+from lib.ui.deals.rows import Key
 from lib.ui.deals.several_change import Effect
-from lib.ui.frame.problems import is_open
-from lib.ui.supply.rows import Key
+from lib.ui.kit.problems import is_open
 from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)

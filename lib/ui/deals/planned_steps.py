@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 
 from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import catalogue
 from lib.ui.deals.planned_job import Outcome, PlannedJob
+from lib.ui.deals.rows import KINDS, Key
 from lib.ui.deals.several_change import Effect
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.supply import catalogue
-from lib.ui.supply.rows import KINDS, Key
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
 
 PAUSE_SECONDS, FIRST, NOTE = 0.1, 50, "Note"
 Results = Mapping[Key, Outcome]

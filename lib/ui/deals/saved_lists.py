@@ -7,15 +7,14 @@ from typing import Any
 import streamlit as st
 
 from lib.deals.abilities import Abilities
-from lib.ui.deals import attention, columns, view
+from lib.ui.deals import attention, columns, deal_health, view
+from lib.ui.deals.list_search import offered
 from lib.ui.deals.places import ALSO, FILTER, FIND, KIND, PLURALS
-from lib.ui.frame import notes, problems
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.question import entries, share
-from lib.ui.question.entries import EntryShelf
-from lib.ui.supply import deal_health
-from lib.ui.supply.wanted import offered
+from lib.ui.kit import notes, problems
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.query import entries, share
+from lib.ui.query.entries import EntryShelf
 from lib.views import DealEntry
 from lib.wire.errors import TrancheError
 

@@ -10,28 +10,34 @@ from lib.insight.filters import entries, report_filters
 from lib.ui.deals import (
     add_deals,
     bring_in,
+    catalogue,
     change,
     clone,
+    costs,
     dead,
     delivery,
     details,
+    facts,
     history,
     overlap,
+    pages,
+    per_day,
+    permission,
+    prices,
     table,
     undo,
 )
 from lib.ui.deals.columns import TONES
 from lib.ui.deals.edits import Fields
+from lib.ui.deals.new_package import state
 from lib.ui.deals.places import OPEN, SAID, opened
-from lib.ui.frame import clock, notes, screens, unsaved
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.frame.problems import is_open, older, reported, show
-from lib.ui.new_package import state
-from lib.ui.supply import catalogue, costs, facts, pages, per_day, permission, prices
-from lib.ui.supply.prices import Prices
-from lib.ui.supply.rows import KINDS, Key
-from lib.ui.targeting import picker, words
+from lib.ui.deals.prices import Prices
+from lib.ui.deals.rows import KINDS, Key
+from lib.ui.deals.targeting import picker, words
+from lib.ui.kit import clock, notes, screens, unsaved
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import is_open, older, reported, show
 from lib.wire.errors import NotFound, TrancheError
 
 Entity = SupplyPackage | DemandDeal

@@ -10,20 +10,29 @@ from itertools import islice
 import streamlit as st
 
 from lib.deals.models import SupplyPackage
-from lib.ui.deals import planned_steps, several_change, undo, view
+from lib.ui.deals import (
+    catalogue,
+    facts,
+    pages,
+    permission,
+    planned_steps,
+    prices,
+    several_change,
+    undo,
+    view,
+)
 from lib.ui.deals.columns import as_text
+from lib.ui.deals.list_search import ListSearch
 from lib.ui.deals.planned_job import PlannedJob, Sold
 from lib.ui.deals.planned_steps import Results, became, counted, note
+from lib.ui.deals.prices import Prices
+from lib.ui.deals.rows import DealRow, Key
 from lib.ui.deals.several_change import END, START, Effect, SeveralWanted
-from lib.ui.frame.field_problems import beside
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.supply import catalogue, facts, pages, permission, prices
-from lib.ui.supply.prices import Prices
-from lib.ui.supply.rows import DealRow, Key
-from lib.ui.supply.wanted import ListSearch
-from lib.ui.supply.words import OFFSETS, offset
-from lib.ui.typed import amounts, times
+from lib.ui.deals.words import OFFSETS, offset
+from lib.ui.kit import amounts, times
+from lib.ui.kit.field_problems import beside
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
 PREFIX = "several_"

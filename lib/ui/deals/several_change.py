@@ -8,8 +8,8 @@ from typing import Any
 
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.values import DECIMALS, LARGEST_AMOUNT
-from lib.ui.supply.rows import Key
-from lib.ui.typed import amounts
+from lib.ui.deals.rows import Key
+from lib.ui.kit import amounts
 
 CENTS = 2
 START, END, PRICE = "start_date", "end_date", "price"

@@ -12,25 +12,28 @@ from lib.ui.deals import (
     attention,
     bring_in,
     bulk,
+    catalogue,
     columns,
     csv_changes_dialog,
     csv_dialog,
     dead,
     export_csv,
     marked,
+    meanings,
     overlap,
     owner_note,
+    pages,
+    permission,
+    prices,
     saved_lists,
     undo,
     view,
 )
+from lib.ui.deals.list_search import PAGE, ListSearch, offered, orders, read_order, selected
 from lib.ui.deals.places import ALSO, CSV_MENU, FILTER, FIND, KIND, PLURALS, opened
-from lib.ui.frame import notes, screens
-from lib.ui.frame.frame import Here
-from lib.ui.listing import listing
-from lib.ui.supply import catalogue, meanings, pages, permission, prices
-from lib.ui.supply.rows import KINDS
-from lib.ui.supply.wanted import PAGE, ListSearch, offered, orders, read_order, selected
+from lib.ui.deals.rows import KINDS
+from lib.ui.kit import listing, notes, screens
+from lib.ui.kit.frame import Here
 
 NARROWEST, NARROW = 150, "deals_filters_shown"
 SHOW = {"owner": "Show owner", "contact_email": "Show contact"}

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 import streamlit as st
 
 from lib.deals.bulk_actions import ActionRecord, BulkAction
-from lib.ui.deals import planned_steps, view
+from lib.ui.deals import catalogue, facts, permission, planned_steps, view
 from lib.ui.deals.planned_steps import counted, number
+from lib.ui.deals.rows import KINDS
 from lib.ui.deals.several_change import Effect
 from lib.ui.deals.undo_job import UndoJob
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.supply import catalogue, facts, permission
-from lib.ui.supply.rows import KINDS
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
 OPEN, FIRST = "deals_undo", 10

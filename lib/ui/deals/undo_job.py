@@ -9,7 +9,7 @@ from typing import Any
 from lib.deals import moments
 from lib.deals.bulk_actions import ActionRow, BulkAction, BulkActions
 from lib.deals.client import Deals, sent
-from lib.ui.deals import edits
+from lib.ui.deals import edits, facts
 from lib.ui.deals.planned_job import (
     MAY_BE,
     STEP_SECONDS,
@@ -22,10 +22,9 @@ from lib.ui.deals.planned_job import (
     row_of,
     send,
 )
+from lib.ui.deals.rows import KINDS, Key
 from lib.ui.deals.several_change import Effect
-from lib.ui.frame.problems import is_open
-from lib.ui.supply import facts
-from lib.ui.supply.rows import KINDS, Key
+from lib.ui.kit.problems import is_open
 from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)

@@ -10,9 +10,9 @@ import streamlit as st
 
 from lib.ui.deals.columns import as_text
 from lib.ui.deals.places import OPEN
-from lib.ui.listing.listing import Opened, Ordered, Ticked, new_acts
-from lib.ui.rows.rows import NOTHING_TAKEN, Taken
-from lib.ui.supply.rows import DealRow, Key
+from lib.ui.deals.rows import DealRow, Key
+from lib.ui.kit.listing import Opened, Ordered, Ticked, new_acts
+from lib.ui.kit.rows import NOTHING_TAKEN, Taken
 
 VIEW, LIST, ORDER, PAGE = "deals_view", "deals_list", "deals_order", "deals_page"
 

@@ -9,11 +9,11 @@ from lib.reporting.lenient import Flag
 from lib.reporting.matches import COMPARE, DataMatch
 from lib.reporting.models import EXTENSIONS, AudienceQuery, DataFilter, ExportQuery
 from lib.ui.charts.numbers import title
-from lib.ui.frame.field_problems import beside
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.question import focus, link, question, shortfalls, split_picker
-from lib.ui.typed import amounts
+from lib.ui.kit import amounts
+from lib.ui.kit.field_problems import beside
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.query import focus, link, question, shortfalls, split_picker
 
 MATCHES: tuple[DataMatch, ...] = (*COMPARE,)
 SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠"}

@@ -27,7 +27,7 @@ from lib.reporting.models import (
 from lib.ui.charts.numbers import Numbers
 from lib.ui.export import raw_file
 from lib.ui.export.raw_file import Export
-from lib.ui.question import shortfalls
+from lib.ui.query import shortfalls
 
 Ask = Callable[[AudienceQuery], Audience]
 FIRST_ROWS = 10

@@ -15,8 +15,8 @@ from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataField, ExportQu
 from lib.ui.export import raw_file
 from lib.ui.export.preview import Ask, Preview
 from lib.ui.export.raw_file import Export
-from lib.ui.question import split_rows
-from lib.ui.question.split_rows import SplitRows
+from lib.ui.query import split_rows
+from lib.ui.query.split_rows import SplitRows
 
 TOTAL = "Total"
 SAME = 1e-9

@@ -24,10 +24,10 @@ from lib.ui.export import preview, receipt, tables
 from lib.ui.export.form import Wish
 from lib.ui.export.preview import Preview, summary
 from lib.ui.export.raw_file import Export
-from lib.ui.frame import problems, sign_in
-from lib.ui.frame.frame import Here
-from lib.ui.frame.markdown import plain
-from lib.ui.question import ask, focus, periods, shortfalls
+from lib.ui.kit import problems, sign_in
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.query import ask, focus, periods, shortfalls
 from lib.wire.errors import BadRequest, DeadlineExceeded, TrancheError
 
 State = Literal["nothing", "making", "made", "failed"]

@@ -22,9 +22,9 @@ from lib.reporting.models import ExportQuery
 from lib.ui.charts.numbers import NOTHING, Numbers, title
 from lib.ui.export.preview import Preview
 from lib.ui.export.receipt import Receipt, ReceiptLine
-from lib.ui.frame.markdown import plain
-from lib.ui.frame.straight import straightened
-from lib.ui.question import precision
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.straight import straightened
+from lib.ui.query import precision
 
 TOKEN, VARIABLE = "<TOKEN>", "TRANCHE_TOKEN"
 _ALWAYS = ("slicer_name", "project_name")

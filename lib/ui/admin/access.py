@@ -1,0 +1,305 @@
+"""The screen Access: one's own tokens; for administrators also all tokens, the people and the audit log."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+import pandas as pd
+import streamlit as st
+
+from lib import connect
+from lib.people import Grant, Person
+from lib.settings import Settings
+from lib.tokens.access import Access
+from lib.tokens.audit import EVENTS, Entry
+from lib.ui.admin import company_person, deals_grant, person_drawer, token_list
+from lib.ui.admin.deals_grant import words
+from lib.ui.kit import copying, notes, sign_in
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.straight import straightened
+from lib.wire.errors import TrancheError
+
+NAME, SERVICE, EXPIRY, OPENS = "token_name", "token_service", "token_expiry", "token_opens"
+DEALS, MADE, PROBLEM = "token_deals", "token_made", "token_problem"
+LIFETIMES: dict[str, timedelta | None] = {
+    "30 days": timedelta(days=30),
+    "90 days": timedelta(days=90),
+    "1 year": timedelta(days=365),
+    "Never": None,
+}
+USUAL = "90 days"
+SERVICES = {"reporting": "Reporting", "deals": "Deals"}
+SYNC = "deal sync"
+ADDRESSES = {"deals": "supply_deals", SYNC: "deal_sync"}
+
+
+def draw_token_form(here: Here, access: Access, settings: Settings) -> None:
+    """Draw the form; a new token is shown in a dialog until the person confirms having copied it."""
+    services = [name for name in here.clients.own if name != "deals" or here.person.deals.opens]
+    if not services:
+        st.caption("You have no permission for deals, so you can't create a token for them.")
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input("What it is for", key=NAME, placeholder="Nightly report", max_chars=200, width=260)
+        st.selectbox("Service", services, format_func=SERVICES.__getitem__, key=SERVICE, width=140)
+        names = list(LIFETIMES)
+        st.selectbox("Expires after", names, names.index(USUAL), key=EXPIRY, width=130)
+        if st.session_state[SERVICE] == "reporting":
+            st.multiselect(
+                "Opens",
+                offered(here.person, here.clients.slicers),
+                key=OPENS,
+                placeholder="Everything that you can see",
+                width=300,
+            )
+        else:
+            most = here.person.deals
+            picked = deals_grant.draw(here, "token_deals", most, most, "It may", "sync", 300)
+            st.session_state[DEALS] = picked
+        st.button(
+            "Create token",
+            type="primary",
+            icon=":material/key:",
+            key="token_make",
+            on_click=_make,
+            args=(access, settings),
+        )
+    if problem := st.session_state.pop(PROBLEM, None):
+        st.error(plain(problem), icon=":material/error:")
+    if MADE in st.session_state:
+        _show(st.session_state[MADE])
+
+
+def offered(person: Person, slicers: tuple[tuple[str, str], ...]) -> list[str]:
+    """The grants to choose from for a token: projects and slicers that the person may see."""
+    projects = dict.fromkeys(project for project, _ in slicers if person.may_see(project))
+    return [*projects, *(f"{project}/{slicer}" for project, slicer in slicers)]
+
+
+def _make(access: Access, settings: Settings) -> None:
+    """Issue the token. A second click before it is copied issues none."""
+    person, state = sign_in.person(), st.session_state
+    if person is None or MADE in state:
+        return
+    service, lifetime = state[SERVICE], LIFETIMES[state[EXPIRY]]
+    opens = tuple(map(Grant.parse, state.get(OPENS, ()))) if service == "reporting" else ()
+    deals = state.get(DEALS) if service == "deals" and state.get(DEALS) != person.deals else None
+    if not state[NAME].strip():
+        state[PROBLEM] = "Name what the token is for, so that you can recognise it later."
+        return
+    try:
+        text = access.issue(
+            person.username, settings.services[service], state[NAME], lifetime, opens, deals=deals
+        )
+    except TrancheError as error:
+        state[PROBLEM] = f"{error.reason}."
+        return
+    path = SYNC if deals is not None and deals.syncs else service
+    state[MADE] = {"text": text, "name": state[NAME].strip(), "service": path, "ends": ends(lifetime)}
+    state[NAME] = ""
+
+
+def ends(lifetime: timedelta | None, now: datetime | None = None) -> str:
+    """When a token of that lifetime ends, as the end of a sentence."""
+    if lifetime is None:
+        return "until it is revoked"
+    return f"until {(now or datetime.now(UTC)) + lifetime:%-d %B %Y}"
+
+
+@st.dialog("Your token", width="medium", dismissible=False, icon=":material/key:")
+def _show(made: dict[str, str]) -> None:
+    st.markdown(
+        f"**{plain(made['name'])}**, for the {plain(made['service'])} API, works {plain(made['ends'])}."
+    )
+    copying.draw(made["text"])
+    st.caption(
+        "The token is shown only now: copy it, and keep it like a password. It lets a script do what "
+        "you can do there."
+    )
+    with st.expander("Use it in a script"):
+        st.code(usage(made["service"], _address()), language="bash", wrap_lines=True)
+    if st.button("I have copied it", type="primary", key="token_copied"):
+        del st.session_state[MADE]
+        st.rerun()
+
+
+def usage(service: str, address: str) -> str:
+    """A first call with the token in the shell's variable TRANCHE_TOKEN."""
+    if service in ADDRESSES:
+        return f'curl -H "Authorization: Bearer $TRANCHE_TOKEN" {address}/api/{ADDRESSES[service]}/'
+    body = r'"{\"project_name\": \"PROJECT\", \"slicer_name\": \"SLICER\", \"token\": \"$TRANCHE_TOKEN\"}"'
+    return f"curl -H 'Content-Type: application/json' -d {body} {address}/API/v2/info"
+
+
+def _address() -> str:
+    scheme, _, rest = (st.context.url or "").partition("://")
+    return f"{scheme}://{rest.partition('/')[0]}" if rest else "http://localhost:8501"
+
+
+OPEN, CLICKED, SEARCH = "person_open", "person_clicked", "people_search"
+NEW = "+"
+
+
+def matching(people: Iterable[Person], text: str) -> list[Person]:
+    """The people that match every word of `text`, ignoring case."""
+    words = text.casefold().split()
+    return [person for person in people if all(word in _searched(person) for word in words)]
+
+
+def people_table(people: Iterable[Person]) -> pd.DataFrame:
+    """A row per person; where some have company accounts, how each signs in."""
+    listed = list(people)
+    rows = [
+        (
+            p.name,
+            p.username,
+            p.role.capitalize(),
+            person_drawer.sees(p),
+            words(p.deals, {}),
+            p.email or "",
+            p.added,
+        )
+        for p in listed
+    ]
+    names = ["Name", "User name", "Role", "May see", "Deals", "E-mail", "Since"]
+    frame = pd.DataFrame(rows, columns=names)
+    with_company = frame.assign(**company_person.column(listed)) if company_person.any_of(listed) else frame
+    return with_company.assign(Since=pd.to_datetime(frame["Since"], utc=True))
+
+
+def draw_people_list(here: Here, access: Access) -> None:
+    """Draw the list; a click on a name opens the person, a button adds one."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        text = st.text_input(
+            "Search people", type="search", live=True, key=SEARCH, placeholder="Search", width=260,
+            label_visibility="collapsed",
+        )  # fmt: skip
+        st.button("Add a person", icon=":material/person_add:", key="people_add", on_click=_add)
+    listed = matching(access.people.everyone(), text or "")
+    st.dataframe(
+        straightened(people_table(listed)),
+        key="people",
+        hide_index=True,
+        column_config={
+            "Name": st.column_config.ButtonColumn(
+                type="tertiary", alignment="left", key=CLICKED, on_click=_open, args=(listed,)
+            ),
+            "May see": st.column_config.TextColumn(width="large"),
+            "Since": st.column_config.DatetimeColumn(format="D MMM YYYY"),
+        },
+        alt="People who may sign in",
+    )
+    opened = st.session_state.get(OPEN)
+    found = access.people.get(opened) if opened else None
+    if opened == NEW:
+        person_drawer.add(here, access, close)
+    elif found is not None:
+        person_drawer.change(here, access, found, close)
+
+
+def close() -> None:
+    """Close the drawer."""
+    st.session_state.pop(OPEN, None)
+
+
+def _add() -> None:
+    st.session_state[OPEN] = NEW
+
+
+def _open(listed: list[Person]) -> None:
+    st.session_state[OPEN] = listed[st.session_state[CLICKED]["row"]].username
+
+
+def _searched(person: Person) -> str:
+    return "\n".join(
+        (person.username, person.name, person.role, person.email or "", person.company)
+    ).casefold()
+
+
+PERSON, EVENT, PAGE = "log_person", "log_event", "log_page"
+SHOWN = 200
+
+
+def table(entries: Iterable[Entry]) -> pd.DataFrame:
+    """A row per entry, times in UTC."""
+    rows = [(one.at, one.event.capitalize(), one.about, one.who, one.address, one.detail) for one in entries]
+    frame = pd.DataFrame(rows, columns=["When", "Event", "Person", "By", "From", "Details"])
+    return frame.assign(When=pd.to_datetime(frame["When"], utc=True))
+
+
+def draw_log(access: Access) -> None:
+    """Filters, then a page of the entries, the latest first."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        people = [person.username for person in access.people.everyone()]
+        about = st.selectbox(
+            "Person",
+            people,
+            index=None,
+            key=PERSON,
+            placeholder="Everybody",
+            accept_new_options=True,
+            width=220,
+        )
+        events = st.multiselect(
+            "Events", EVENTS, key=EVENT, format_func=str.capitalize, placeholder="All", width=420
+        )
+    wanted = (about, None, tuple(events) or EVENTS)
+    count, _ = access.audit.entries(0, 0, *wanted)
+    pages = max(1, -(-count // SHOWN))
+    page = min(pages, int(st.session_state.get(PAGE) or 1))
+    _, entries = access.audit.entries(SHOWN, SHOWN * (page - 1), *wanted)
+    if not count:
+        st.info("There are no such entries yet.", icon=":material/history:")
+        return
+    st.dataframe(
+        straightened(table(entries)),
+        hide_index=True,
+        column_config={
+            "When": st.column_config.DatetimeColumn(
+                format="D MMM YYYY, HH:mm:ss", timezone=st.context.timezone, width=170
+            ),
+            "Details": st.column_config.TextColumn(width="large"),
+        },
+        placeholder="",
+        alt="Audit log",
+    )
+    if pages > 1:
+        st.pagination(pages, key=PAGE)
+    counted = "One entry" if count == 1 else f"{count:,} entries"
+    st.caption(f"{counted}. `tranche log` shows them on the command line.")
+
+
+TOKENS, PEOPLE, LOG = "Tokens", "People", "Log"
+
+
+def draw(here: Here) -> None:
+    """Draw the tokens; for administrators also the people and the log, as sections."""
+    settings = Settings.current()
+    access = connect.installation(settings).access
+    notes.draw()
+    if here.person.role != "admin":
+        _tokens(here, access, settings)
+        return
+    shown = st.segmented_control(
+        "Access", [TOKENS, PEOPLE, LOG], default=TOKENS, required=True, key="access_shown",
+        label_visibility="collapsed", persist_state="session",
+    )  # fmt: skip
+    if shown == PEOPLE:
+        draw_people_list(here, access)
+    elif shown == LOG:
+        draw_log(access)
+    else:
+        _tokens(here, access, settings)
+
+
+def _tokens(here: Here, access: Access, settings: Settings) -> None:
+    if here.clients.own:
+        st.header("Create a token", anchor=False)
+        st.caption("A token lets a script call the APIs in your name, without your password.")
+        draw_token_form(here, access, settings)
+        st.space("small")
+    for api, address in here.clients.remote_addresses.items():
+        where = f"{SERVICES[api]} is a remote service ({plain(address)})"
+        st.caption(f"{where}: create its tokens there.")
+    st.header("Everybody's tokens" if here.person.role == "admin" else "Your tokens", anchor=False)
+    token_list.draw(access, here.person)

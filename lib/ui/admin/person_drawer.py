@@ -1,0 +1,242 @@
+"""The drawer of a person: role, grants, a new password, and removal."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+import streamlit as st
+
+from lib.people import ALL_DEALS, NO_DEALS, ROLES, SHORTEST_PASSWORD, DealsGrant, Grant, Person, Role, capped
+from lib.tokens.access import Access
+from lib.ui.admin import company_person, deals_grant, new_person
+from lib.ui.kit import notes, sign_in
+from lib.ui.kit.field_problems import beside
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.wire.errors import BadRequest, Forbidden, TrancheError
+
+PROBLEM, ADDED = "person_problem", "person_added"
+DOES: dict[Role, str] = {
+    "viewer": "sees what is granted, and changes nothing",
+    "manager": "sees what is granted, and can be granted changes of deals",
+    "admin": "sees and changes everything, and manages people",
+}
+Closed = Callable[[], None]
+
+
+def sees(person: Person) -> str:
+    """A person's permissions in words."""
+    if person.role == "admin":
+        return "everything"
+    return ", ".join("everything" if str(g) == "*" else str(g) for g in person.grants) or "nothing yet"
+
+
+def offered(slicers: Iterable[tuple[str, str]], held: Iterable[Grant] = ()) -> list[str]:
+    """The grants to choose from: everything, projects, slicers, and other grants that the person has."""
+    pairs = list(slicers)
+    there = ["*", *dict.fromkeys(p for p, _ in pairs), *(f"{p}/{s}" for p, s in pairs)]
+    return list(dict.fromkeys([*there, *map(str, held)]))
+
+
+def add(here: Here, access: Access, closed: Closed) -> None:
+    """Open the drawer for a new person; `closed` is called when it is closed."""
+
+    def end() -> None:
+        new_person.forget()
+        closed()
+
+    drawer = st.dialog(
+        "A new person", position="right", width=480, icon=":material/person_add:", on_dismiss=end
+    )
+    drawer(_add)(here, access, end)
+
+
+def change(here: Here, access: Access, person: Person, closed: Closed) -> None:
+    """Open the drawer of a person; `closed` is called when it is closed."""
+    drawer = st.dialog(
+        plain(person.name), position="right", width=480, icon=":material/person:", on_dismiss=closed
+    )
+    drawer(_change)(here, access, person, closed)
+
+
+def _add(here: Here, access: Access, closed: Closed) -> None:
+    if said := st.session_state.pop(ADDED, None):
+        notes.say(said)
+        st.rerun()
+    wrong = new_person.draw(access)
+    role = _role("new", "viewer", disabled=False)
+    grants = _grants(here, "new", role, ())
+    odd = new_person.grants_fault(grants)
+    beside([odd] if odd else [])
+    deals = _deals(here, "new", role, NO_DEALS)
+    st.button(
+        "Add", type="primary", key="person_add_sure", on_click=_added,
+        args=(here, access, deals, closed),
+    )  # fmt: skip
+    fields = new_person.named(wrong, odd)
+    beside([f"Not added. To fix: {', '.join(fields)}."] if fields and new_person.was_tried() else [])
+    _problem()
+
+
+def _added(here: Here, access: Access, deals: DealsGrant, closed: Closed) -> None:
+    """Add the person if there are no errors. A callback, so that a later rerun can't interrupt it."""
+    new_person.tried()
+    given, grants = new_person.typed(), list(st.session_state["person_grants_new"])
+    role: Role = st.session_state["person_role_new"]
+    if new_person.faults(access, given) or new_person.grants_fault(grants):
+        return
+    name, email = given.name or given.username, given.email or None
+
+    def add() -> None:
+        held = tuple(map(Grant.parse, grants))
+        new = Person(given.username, name, email, role, held, deals=capped(role, deals))
+        access.add(new, given.password, here.person.username)
+
+    if _did(add):
+        closed()
+        st.session_state[ADDED] = f"{given.username} is added"
+
+
+def _change(here: Here, access: Access, person: Person, closed: Closed) -> None:
+    is_oneself = person.username == here.person.username
+    described = dict.fromkeys(filter(None, (person.username, person.email, sees(person))))
+    st.caption(plain(" · ".join(described)))
+    if person.company:
+        if company_person.draw(person, is_oneself=is_oneself):
+            block = partial(
+                access.block, person.username, here.person.username, blocked=not person.is_shut_out
+            )
+            _try(
+                block, f"{person.name} {'may sign in again' if person.is_shut_out else 'is blocked'}", closed
+            )
+    else:
+        _rights_and_password(here, access, person, closed, is_oneself=is_oneself)
+    st.space("small")
+    _removal(here, access, person, closed, is_oneself=is_oneself)
+    _problem()
+
+
+def _rights_and_password(
+    here: Here, access: Access, person: Person, closed: Closed, *, is_oneself: bool
+) -> None:
+    """Draw what can be changed of a person with a password."""
+    role = _role(person.username, person.role, disabled=is_oneself)
+    if is_oneself:
+        st.caption("Only another administrator can change your role or remove you.")
+    grants = _grants(here, person.username, role, person.grants)
+    deals = _deals(here, person.username, role, person.deals)
+    if st.button("Save", type="primary", key="person_save"):
+        work = partial(_changed, here, access, person, role, grants, deals)
+        _try(work, f"{person.name} is changed", closed)
+    st.space("small")
+    _new_password(here, access, person, closed, is_oneself=is_oneself)
+
+
+def _removal(here: Here, access: Access, person: Person, closed: Closed, *, is_oneself: bool) -> None:
+    with st.popover("Remove", icon=":material/person_remove:", disabled=is_oneself):
+        st.markdown(f"{plain(person.name)} can no longer sign in, and their tokens stop working at once.")
+        if person.company:
+            st.caption(company_person.REMOVED)
+        if st.button("Remove permanently", type="primary", key="person_remove_sure"):
+            remove = partial(access.remove, person.username, here.person.username)
+            _try(remove, f"{person.name} is removed", closed)
+
+
+def _changed(
+    here: Here, access: Access, person: Person, role: Role, grants: Iterable[str], deals: DealsGrant
+) -> None:
+    held = [Grant.parse(text) for text in grants]
+    access.change(person.username, here.person.username, role, held, deals)
+
+
+def _new_password(here: Here, access: Access, person: Person, closed: Closed, *, is_oneself: bool) -> None:
+    """Draw the form of a new password. It revokes other people's tokens, and one's own only on request."""
+    password = _password("person_new_password", "New password")
+    revokes = not is_oneself or st.checkbox("Revoke my tokens too", value=True, key="person_revoke_tokens")
+    if not is_oneself:
+        st.caption(f"{plain(person.name)} is signed out everywhere, and their tokens stop working.")
+    fault = new_person.password_fault(password)
+    beside([fault] if password and fault else [])
+    if st.button("Set password", key="person_set_password"):
+        work = partial(_repassword, here, access, person, password, revokes)
+        done = "signed out, and the tokens revoked" if revokes else "signed out; the tokens keep working"
+        _try(work, f"{person.name} has a new password: {done}", closed)
+
+
+def _repassword(here: Here, access: Access, person: Person, password: str, revokes: bool) -> None:
+    access.set_password(person.username, checked(password), here.person.username, revokes_tokens=revokes)
+
+
+def checked(password: str) -> str:
+    """The password; BadRequest if it is too short."""
+    if len(password) < SHORTEST_PASSWORD:
+        raise BadRequest(f"The password is too short: at least {SHORTEST_PASSWORD} characters")
+    return password
+
+
+def _role(whose: str, role: Role, disabled: bool) -> Role:
+    picked: Role = st.segmented_control(
+        "Role",
+        ROLES,
+        default=role,
+        format_func=str.capitalize,
+        required=True,
+        key=f"person_role_{whose}",
+        disabled=disabled,
+    )
+    st.caption(f"{picked.capitalize()} {DOES[picked]}.")
+    return picked
+
+
+def _grants(here: Here, whose: str, role: Role, held: Iterable[Grant]) -> list[str]:
+    return st.multiselect(
+        "May see",
+        offered(here.clients.slicers, held),
+        default=list(map(str, held)),
+        format_func=lambda text: "Everything" if text == "*" else text,
+        key=f"person_grants_{whose}",
+        accept_new_options=True,
+        placeholder="An administrator sees everything" if role == "admin" else "project, or project/slicer",
+    )
+
+
+def _deals(here: Here, whose: str, role: Role, held: DealsGrant) -> DealsGrant:
+    if role == "admin":
+        return ALL_DEALS
+    return deals_grant.draw(here, f"person_deals_{whose}", capped(role, held), capped(role, ALL_DEALS))
+
+
+def _password(key: str, label: str) -> str:
+    return st.text_input(
+        label,
+        type="password",
+        key=key,
+        autocomplete="new-password",
+        placeholder=f"At least {SHORTEST_PASSWORD} characters",
+        live=new_person.LIVE,
+    )
+
+
+def _try(work: Callable[[], object], said: str, closed: Closed) -> None:
+    """Run `work` and close the drawer; errors are shown in it."""
+    if _did(work):
+        closed()
+        notes.say(said)
+        st.rerun()
+
+
+def _did(work: Callable[[], object]) -> bool:
+    """Run `work` if the person signed in is still an administrator; returns whether it succeeded."""
+    me = sign_in.person()
+    try:
+        if me is None or me.role != "admin":
+            raise Forbidden("Only an administrator may do this")
+        work()
+    except TrancheError as error:
+        st.session_state[PROBLEM] = error.reason
+        return False
+    return True
+
+
+def _problem() -> None:
+    if problem := st.session_state.pop(PROBLEM, None):
+        st.error(f"{plain(problem)}. Nothing was changed.", icon=":material/error:")

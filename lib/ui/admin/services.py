@@ -1,0 +1,113 @@
+"""The screen Services, for administrators: the address of each service, and a check of it step by step."""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from lib import connect
+from lib.check import Step, check
+from lib.settings import Settings
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+
+FOUND, AGAIN = "services_found", "services_check"
+KEPT_SECONDS = 60
+MARKS = {
+    "ok": ":green[:material/check_circle:]",
+    "note": ":gray[:material/info:]",
+    "refused": ":red[:material/block:]",
+    "failed": ":red[:material/error:]",
+}
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The steps of a check, and when it ended."""
+
+    at: float
+    clock: datetime
+    steps: tuple[Step, ...]
+
+
+def draw(here: Here) -> None:
+    """Draw the latest check, or run one and draw its steps as they finish."""
+    if here.person.role != "admin":
+        st.info("Only administrators can see the services.", icon=":material/lock:")
+        return
+    settings = Settings.current()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            "Where reports and deals come from. A check changes nothing; `tranche check` does the same.",
+            width="stretch",
+        )
+        st.button("Check again", icon=":material/refresh:", key=AGAIN, on_click=_forget)
+    _resting(settings)
+    summary, places = st.empty(), st.columns(2, gap="large")
+    found: CheckResult | None = st.session_state.get(FOUND)
+    if found is None or time.monotonic() - found.at > KEPT_SECONDS:
+        with summary, st.spinner("Checking each service", show_time=True):
+            steps = _shown(check(settings), places)
+        found = st.session_state[FOUND] = CheckResult(time.monotonic(), datetime.now().astimezone(), steps)
+    else:
+        _shown(found.steps, places)
+    with summary:
+        _summary(found.steps)
+    st.caption(f"Checked at {found.clock:%H:%M:%S} (server time)")
+
+
+def _forget() -> None:
+    st.session_state.pop(FOUND, None)
+
+
+def _resting(settings: Settings) -> None:
+    """Draw a note for each service that is not called at the moment (circuit open)."""
+    for breaker in connect.installation(settings).lines.breakers:
+        if breaker.rest:
+            st.warning(
+                f"{plain(breaker.name.capitalize())} failed several times in a row, and is not called "
+                f"for {breaker.rest} seconds (circuit open).",
+                icon=":material/pause_circle:",
+            )
+
+
+def _summary(steps: tuple[Step, ...]) -> None:
+    if _is_good(steps):
+        st.success(_words(steps), icon=":material/check_circle:")
+    else:
+        st.error(_words(steps), icon=":material/error:")
+
+
+def _shown(steps: Iterable[Step], places: Sequence[DeltaGenerator]) -> tuple[Step, ...]:
+    """Draw each step as it finishes, grouped by service; returns the steps."""
+    drawn: list[Step] = []
+    services: list[str] = []
+    for step in steps:
+        is_new = step.service not in services
+        services += [step.service] if is_new else []
+        with places[services.index(step.service) % len(places)]:
+            if is_new:
+                st.header(plain(step.service), anchor=False)
+            _step(step)
+        drawn.append(step)
+    return tuple(drawn)
+
+
+def _step(step: Step) -> None:
+    st.markdown(f"{MARKS[step.state]} **{plain(step.what)}** · {plain(step.said)}")
+    if step.remedy:
+        st.caption(f":material/build: {plain(step.remedy)}")
+
+
+def _words(steps: tuple[Step, ...]) -> str:
+    wrong = sum(not step.is_good for step in steps)
+    if not wrong:
+        return "Everything works"
+    return "One thing needs fixing" if wrong == 1 else f"{wrong} things need fixing"
+
+
+def _is_good(steps: tuple[Step, ...]) -> bool:
+    return all(step.is_good for step in steps)

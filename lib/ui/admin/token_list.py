@@ -1,0 +1,157 @@
+"""The list of tokens that a person may revoke, and the confirmation before they stop working."""
+
+import hashlib
+from collections.abc import Hashable, Iterable, Sequence
+from datetime import UTC, datetime
+
+import pandas as pd
+import streamlit as st
+
+from lib.people import Person
+from lib.tokens.access import Access
+from lib.tokens.models import Token
+from lib.ui.kit import notes, sign_in
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.straight import straightened
+
+
+def key(prefix: str, rows: Iterable[Hashable]) -> str:
+    """The key of a table with these rows; a selection among other rows is dropped."""
+    digest = hashlib.sha256(repr([*rows]).encode()).hexdigest()
+    return f"{prefix}_{digest[:16]}"
+
+
+ALL, ASKED = "tokens_all", "tokens_to_revoke"
+OPENS_ALL, NEVER = "all that its owner can see", "never"
+COLUMNS = {
+    "Name": st.column_config.TextColumn(width="medium"),
+    "Begins": st.column_config.TextColumn(help="The first characters, to recognise it"),
+    "Opens": st.column_config.TextColumn(
+        help="Projects and slicers; for deals, read or write, and the ids of seats"
+    ),
+    "Created": st.column_config.DatetimeColumn(format="D MMM YYYY"),
+    "Expires": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
+    "Last used": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
+}
+
+
+def of(access: Access, person: Person) -> list[Token]:
+    """The tokens that this person may revoke, the latest first: their own, an administrator everybody's."""
+    owner = None if person.role == "admin" else person.username
+    return access.store.everything(owner)[::-1]
+
+
+def shown(tokens: Iterable[Token], now: datetime, with_ended: bool) -> list[Token]:
+    """The valid permanent tokens; or all of them, including expired and temporary ones."""
+    return [t for t in tokens if with_ended or (_is_permanent(t) and t.state(now) == "active")]
+
+
+def table(tokens: Iterable[Token], now: datetime, with_owner: bool) -> pd.DataFrame:
+    """A row per token, times in UTC; missing if it never expires or was never used."""
+    rows = [
+        {
+            "Name": token.name,
+            "Owner": token.owner,
+            "Service": token.service,
+            "Begins": f"{token.prefix}…",
+            "Opens": _opens(token),
+            "State": token.state(now),
+            "Last used": token.last_used,
+            "Expires": token.expires,
+            "Created": token.created,
+        }
+        for token in tokens
+    ]
+    columns = ["Name", "Owner", "Service", "Begins", "Opens", "State", "Last used", "Expires", "Created"]
+    frame = pd.DataFrame(rows, columns=columns)
+    times = {name: pd.to_datetime(frame[name], utc=True) for name in ("Last used", "Expires", "Created")}
+    return frame.assign(**times).drop(columns=[] if with_owner else ["Owner"])
+
+
+def draw(access: Access, person: Person) -> None:
+    """Draw the list, the switch that shows expired tokens too, and the button that revokes those chosen."""
+    now = datetime.now(UTC)
+    everything = of(access, person)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        revoke = st.container(width="content")
+        st.toggle("Include expired and temporary tokens", key=ALL)
+        listed = shown(everything, now, st.session_state[ALL])
+    if not listed:
+        none = "There are no active tokens" if any(map(_is_permanent, everything)) else "No tokens yet"
+        st.info(f"{none}. A script needs one to call the APIs.", icon=":material/key:")
+        return
+    chosen = _chosen(listed, now, person.role == "admin")
+    active = [token for token in chosen if token.state(now) == "active"]
+    revoke.button(
+        "Revoke",
+        icon=":material/block:",
+        key="tokens_revoke",
+        disabled=not active,
+        on_click=_begin,
+        args=(active,),
+    )
+    if asked := st.session_state.get(ASKED):
+        _ask(access, asked)
+
+
+def _chosen(listed: Sequence[Token], now: datetime, with_owner: bool) -> list[Token]:
+    event = st.dataframe(
+        straightened(table(listed, now, with_owner)),
+        key=key("tokens", (token.id for token in listed)),
+        on_select="rerun",
+        selection_mode="multi-row",
+        hide_index=True,
+        column_config=COLUMNS,
+        placeholder=NEVER,
+        alt="Access tokens",
+    )
+    return [listed[row] for row in event["selection"]["rows"] if row < len(listed)]
+
+
+def _begin(tokens: list[Token]) -> None:
+    st.session_state[ASKED] = tokens
+
+
+def _end() -> None:
+    st.session_state.pop(ASKED, None)
+
+
+@st.dialog("Revoke", icon=":material/block:", on_dismiss=_end)
+def _ask(access: Access, tokens: list[Token]) -> None:
+    st.markdown(f"{_counted(tokens)} will stop working at once, permanently:")
+    st.markdown(
+        "\n".join(
+            f"- **{plain(token.name)}** ({plain(token.service)}), {plain(token.prefix)}…" for token in tokens
+        )
+    )
+    with st.container(horizontal=True):
+        if st.button("Revoke", type="primary", key="tokens_revoke_sure"):
+            revoke(access, tokens)
+            _end()
+            notes.say("Revoked")
+            st.rerun()
+        if st.button("Keep", key="tokens_keep"):
+            _end()
+            st.rerun()
+
+
+def revoke(access: Access, tokens: Iterable[Token]) -> None:
+    """Revoke those of the tokens that the person signed in may revoke."""
+    person = sign_in.person()
+    if person is not None:
+        theirs = {token.id for token in of(access, person)}
+        for token in tokens:
+            if token.id in theirs:
+                access.revoke(token, person.username)
+
+
+def _opens(token: Token) -> str:
+    return str(token.deals or "") or ", ".join(map(str, token.grants)) or OPENS_ALL
+
+
+def _is_permanent(token: Token) -> bool:
+    return token.kind == "permanent"
+
+
+def _counted(tokens: Sequence[Token]) -> str:
+    return "This token" if len(tokens) == 1 else f"These {len(tokens)} tokens"

@@ -1,1 +1,0 @@
-"""Alerts that fire, on every screen and on the first one."""

@@ -1,0 +1,125 @@
+"""The cost of each target as a table: on the form of a package, and in its drawer."""
+
+import math
+from collections.abc import Callable
+
+import pandas as pd
+import streamlit as st
+
+from lib.deals.models import Targeting
+from lib.insight import cost, measured
+from lib.insight.cost import Element, TargetCost, Trials
+from lib.insight.filters import Lists
+from lib.insight.measured import BIDS, IMPRESSIONS, Measured, field_of
+from lib.reporting.answers import Audience
+from lib.reporting.models import DataField
+from lib.ui.charts import numbers
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import insights, report
+from lib.ui.deals.targeting import words
+from lib.ui.deals.targeting.words import Described
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import reported
+
+DAYS = 30
+NO_RANGE = "range unknown"
+
+
+@st.fragment(parallel=True)
+def draw(
+    here: Here, place: str, targeting: Targeting, lists: Lists, media_type: str | None, described: Described
+) -> None:
+    """The table, once it is computed; nothing where the targeting has no element."""
+    tried = cost.trials(targeting, here.slicer, lists, media_type)
+    field = field_of(here.slicer, (*BIDS, *IMPRESSIONS))
+    if not (tried.each or tried.unmeasured):
+        insights.forget(place)
+        return
+    st.header("Cost of each target", anchor=False)
+    if field is None:
+        st.caption("This slicer has no data field for bids or impressions.")
+        return
+    with reported("The cost of each target", kept="What you entered is kept."):
+        _draw(here, place, tried, field, described)
+
+
+def _draw(here: Here, place: str, tried: Trials, field: DataField, described: Described) -> None:
+    filters = (tried.whole.filters, *(trial.filters for trial in tried.each))
+    queries = [report.question(here, one, DAYS, (field.name,)) for one in filters]
+    found = insights.asked(here, place, queries)
+    answers = insights.arrived(found, place, "the cost of each target")
+    if answers is None:
+        return
+    first, last = report.period(here, queries[0])
+    if not any(map(measured.has_data, answers)):
+        st.caption(f"The report has no data for {numbers.days(first, last)}.")
+        return
+    _table(cost.costs(tried, answers, field.name), field, described)
+    where = f"{plain(here.project)}/{plain(here.slicer_name)}"
+    st.caption(f"{numbers.days(first, last)} · From {where} · {precision_of(answers, field)}")
+    for sentence in _not_measured(tried, described):
+        st.caption(f":material/info: {plain(sentence)}")
+
+
+def precision_of(answers: list[Audience], field: DataField) -> str:
+    """Whether the figures of these answers are exact."""
+    if all(measured.total(answer, field.name).is_exact for answer in answers):
+        return "Exact"
+    return "Estimates, with their 95 % ranges"
+
+
+def share(costs: TargetCost, shown: Numbers) -> str:
+    """`−38.0 %` for what a target costs, `brings 43.9 %`; with its range if it is estimated."""
+    found = costs.share
+    if found.value is None:
+        return "no data" if costs.change.value is None else "none either way"
+    if found.value == 0 and found.is_exact:
+        return "costs nothing" if costs.restricts else "brings nothing"
+    sign = numbers.MINUS if costs.restricts else ""
+    text = f"{'' if costs.restricts else 'brings '}{sign}{shown.percent(found.value)}"
+    return text + _range(found, lambda value: f"{sign}{shown.percent(value)}")
+
+
+def without(costs: TargetCost, shown: Numbers) -> str:
+    """`4.10 M more`, `1.20 M fewer`, `the same`."""
+    found = costs.change
+    if found.value is None:
+        return "no data"
+    if found.value == 0:
+        return "the same" + _range(found, shown.rough)
+    return f"{shown.rough(found.value)} {'more' if costs.restricts else 'fewer'}{_range(found, shown.rough)}"
+
+
+def name(element: Element, described: Described) -> str:
+    """`not Safari`; `only US, CA` for all of a kind, as its targets are named one by one too."""
+    text = words.sentence(element.targeting, None if len(element.targets) <= 2 else 2, described)
+    return f"only {text}" if len(element.targets) > 1 and not element.is_excluded else text
+
+
+def _range(found: Measured, written: Callable[[float], str]) -> str:
+    if found.low is None or found.high is None:
+        return ""
+    if not (math.isfinite(found.low) and math.isfinite(found.high)):
+        return f" ({NO_RANGE})"
+    return f" ({written(max(found.low, 0.0))} to {written(found.high)})"
+
+
+def _table(found: list[TargetCost], field: DataField, described: Described) -> None:
+    """The costs, highest first, then the gains."""
+    shown = Numbers.of(st.context.locale)
+    columns = {
+        numbers.title(field): [share(one, shown) for one in found],
+        "Without it": [without(one, shown) for one in found],
+    }
+    index = pd.Index([plain(name(one.element, described)) for one in found], name="Target")
+    st.table(pd.DataFrame(columns, index=index), border="horizontal", alt="What each target costs or brings")
+
+
+def _not_measured(tried: Trials, described: Described) -> list[str]:
+    """A note on what the table leaves out."""
+    named = [name(element, described) for element in tried.unmeasured]
+    said = [f"Not measured, as this slicer can't tell: {', '.join(named)}."] if named else []
+    if tried.skipped:
+        said.append(f"Measured are the first {len(tried.each)}; {len(tried.skipped)} more are not.")
+    return said

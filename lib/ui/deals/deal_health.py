@@ -1,0 +1,295 @@
+"""The health of deals on screen, as the desk has computed and stored it from a report the person may see.
+
+The health of deals of a remote service, computed in the background of a session, for some minutes.
+
+The desk stores the health of its own deals alone (deal_health.py).
+"""
+
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as WaitedTooLong
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from functools import cached_property, partial
+
+import streamlit as st
+
+from lib.deals.client import Deals
+from lib.deals.healths import NO_REPORT, HealthReport, HealthStore, Pair
+from lib.deals.models import DemandDeal, Seat, SupplyPackage
+from lib.insight import assessor
+from lib.insight.assessor import Assessor
+from lib.insight.filters import entries
+from lib.insight.health import DealHealth, Surroundings
+from lib.ui.deals import catalogue, pages, prices, report
+from lib.ui.deals.rows import DealRow
+from lib.ui.kit import clock
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.wire.errors import TrancheError
+
+SECONDS, MOMENT_SECONDS, MOST, TOGETHER, MOST_FOUND = 300.0, 0.2, 2_000, 50, 500
+Healths = Mapping[int, DealHealth]
+Assess = Callable[[Sequence[DemandDeal], Surroundings], Healths]
+
+
+@dataclass(frozen=True)
+class HealthCheck:
+    """Whose deals are being checked, since when, and what comes of it; None where there are too many."""
+
+    whose: str
+    at: float
+    coming: Future[Healths | None]
+
+
+class SessionHealth:
+    """What was found in this session; see `deal_health.StoredHealths` for what its methods do."""
+
+    def __init__(self, here: Here) -> None:
+        self._check = _check(here)
+
+    def of(self, ids: Collection[int]) -> Healths:
+        """The health of these deals, as far as it comes at once."""
+        found = self._found(MOMENT_SECONDS) or {}
+        return {one: found[one] for one in ids if one in found}
+
+    def reported(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """No part of a list's filters: the service does not know health."""
+        return ()
+
+    def selection(self) -> tuple[tuple[tuple[str, tuple[str, ...]], ...], str]:
+        """The filter of the list for those that need attention: their ids; or why there is none."""
+        found = self._found(None)
+        if found is None:
+            return (), self.why_not()
+        ids = tuple(str(deal) for deal, one in sorted(found.items()) if one.state == "attention")
+        if len(ids) > MOST_FOUND:
+            return (), f"{len(ids):,} deals need attention; this service finds {MOST_FOUND:,} at once."
+        return (("id", ids or ("0",)),), ""
+
+    def count(self) -> int:
+        """How many deals need attention, as far as that is known."""
+        found = self._found(0) if self._check.coming.done() else None
+        return sum(one.state == "attention" for one in (found or {}).values())
+
+    def is_coming(self) -> bool:
+        """Whether it is still being computed."""
+        return not self._check.coming.done()
+
+    def note(self) -> str:
+        """How far it is, as a sentence."""
+        return "Checking the health of the deals." if self.is_coming() else self.why_not()
+
+    def why_not(self) -> str:
+        """Why there is no health, as a sentence; empty where there is, or will be."""
+        coming = self._check.coming
+        if not coming.done():
+            return ""
+        if isinstance(error := coming.exception(), TrancheError):
+            return f"The health of the deals could not be loaded: {error.reason.rstrip('.')}."
+        few = f"Of a remote service, health is shown for up to {MOST:,} deals that are not paused."
+        return few if coming.result() is None else ""
+
+    def _found(self, seconds: float | None) -> Healths | None:
+        try:
+            return self._check.coming.result(seconds)
+        except (WaitedTooLong, TrancheError):
+            return None
+
+
+def _check(here: Here) -> HealthCheck:
+    known: HealthCheck | None = st.session_state.get(catalogue.HEALTH)
+    whose = here.person.username
+    if known is None or known.whose != whose or time.monotonic() - known.at > SECONDS:
+        known = HealthCheck(whose, time.monotonic(), Future())
+        st.session_state[catalogue.HEALTH] = known
+        try:
+            check = partial(checked, catalogue.client(here), catalogue.seats(here), _assessor(here).assess)
+        except TrancheError as error:
+            known.coming.set_exception(error)
+        else:
+            threading.Thread(target=_settle, args=(known.coming, check), name="health", daemon=True).start()
+    return known
+
+
+def _assessor(here: Here) -> Assessor:
+    """By the report that the person may see, in their name."""
+    found, lists = report.of_deals(here), entries(catalogue.lists(here))
+    asking = None if found is None else report.deal_report(found, found.reporting)
+    return Assessor(asking, lambda: lists, prices.of(here).unit.upper() == prices.BY_CPM)
+
+
+def checked(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | None:
+    """The health of all deals that are not paused themselves; None where they are more than MOST.
+
+    A service that can't search may not return `is_active` either: of its deals all are checked.
+    """
+    running = {"is_active": True} if client.abilities.finds else {}
+    if client.list(DemandDeal, limit=1, **running).count > MOST:
+        return None
+    deals = [one for one in client.everything(DemandDeal, ordering="id", **running) if one.id]
+    ids = sorted({one.id for deal in deals for one in deal.supply_deals if one.id})
+    packages = {
+        one.id: one
+        for first in range(0, len(ids), TOGETHER)
+        for one in client.everything(SupplyPackage, id=ids[first : first + TOGETHER], ordering="id")
+        if one.id
+    }
+    dsps = {seat.dsp.id: seat.dsp for seat in seats.values() if seat.dsp is not None and seat.dsp.id}
+    return assess(deals, Surroundings(packages, seats, dsps, datetime.now(UTC)))
+
+
+def _settle(coming: Future[Healths | None], check: Callable[[], Healths | None]) -> None:
+    try:
+        coming.set_result(check())
+    except BaseException as error:
+        coming.set_exception(error)
+
+
+DAYS, DEALS, ATTENTION = assessor.DAYS, "demand_deals", "attention"
+POLL_SECONDS, OLD = 2.0, timedelta(minutes=20)
+COUNT, DRAWN = "deals_attention_count", "deals_health_drawn"
+TONES = {ATTENTION: "orange", "unknown": "gray", "healthy": "green", "idle": ""}
+NOTHING_YET = "The health of the deals has not been computed yet."
+Selection = tuple[tuple[tuple[str, tuple[str, ...]], ...], str]
+
+
+@dataclass(frozen=True)
+class StoredHealths:
+    """What is stored of a report (project, slicer) that the person may see; NO_REPORT if there is none.
+
+    `trouble` is why that can't be said now, as a sentence: nothing is shown then.
+    """
+
+    here: Here
+    store: HealthStore
+    pair: Pair
+    trouble: str = ""
+
+    def of(self, ids: Collection[int]) -> Mapping[int, DealHealth]:
+        """The health of these deals, as far as it is known."""
+        found = {} if self.trouble else self.store.of(self.pair, ids)
+        return {deal: DealHealth.stored(one.state, one.facts) for deal, one in found.items()}
+
+    def selection(self) -> Selection:
+        """The filter of the list for those that need attention; or a sentence why it can't be applied."""
+        if self.trouble or self._report is None or not self._progress[1]:
+            return (), self.why_not() or NOTHING_YET
+        return (("health", (ATTENTION,)), *self.reported()), ""
+
+    def reported(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The part of a list's filters that says by which report; none is left out by it."""
+        return () if self.pair == NO_REPORT else (("report", ("/".join(self.pair),)),)
+
+    def count(self) -> int:
+        """How many deals need attention."""
+        wanted = {name: list(values) for name, values in self.selection()[0]}
+        if not wanted:
+            return 0
+        client = catalogue.client(self.here)
+        asked = pages.cached(
+            self.here, ("attention", self.pair), lambda: client.list(DemandDeal, limit=1, **wanted).count
+        )
+        return int(asked)
+
+    def is_coming(self) -> bool:
+        """Whether some deals are still to be computed with the present data."""
+        found = self._report
+        if self.trouble or found is None:
+            return not self.trouble
+        return not found.problem and (found.checked_at is None or self._part() < 1)
+
+    def note(self) -> str:
+        """How far it is, or how old, as a sentence."""
+        found = self._report
+        if found is None:
+            return self.trouble or NOTHING_YET
+        if self.is_coming():
+            rest = "" if found.checked_at else " Needs attention has none that are not checked yet."
+            return f"Checking the health of the deals: {int(100 * self._part())} % done.{rest}"
+        return self.why_not() or self._age(found)
+
+    def why_not(self) -> str:
+        """Why it can't be computed, as a sentence; empty if it can."""
+        found = self._report
+        if self.trouble or found is None or not found.problem:
+            return self.trouble
+        age = "" if found.checked_at is None else f" {self._age(found)}"
+        return f"The health of the deals could not be computed: {found.problem}{age}"
+
+    @cached_property
+    def _report(self) -> HealthReport | None:
+        return None if self.trouble else self.store.reports().get(self.pair)
+
+    @cached_property
+    def _progress(self) -> tuple[int, int, int]:
+        return self.store.counts(self.pair)
+
+    def _part(self) -> float:
+        """The part of all deals with health by the present data."""
+        current, _, everything = self._progress
+        return current / max(1, everything)
+
+    def _age(self, found: HealthReport) -> str:
+        """`Health as of 23 Nov 2026, 14:05 · report to 22 Nov 2026`."""
+        if found.checked_at is None:
+            return ""
+        at = found.checked_at.astimezone(clock.zone())
+        data = f" · report to {_day(date.fromisoformat(found.last_day))}" if found.last_day else ""
+        late = " · not updated since" if datetime.now(UTC) - found.checked_at > OLD else ""
+        return f"Health as of {_day(at.date())}, {at:%H:%M}{data}{late}"
+
+
+def of(here: Here) -> StoredHealths | SessionHealth:
+    """The health of the deals that the person may see, by a report that they may see."""
+    store = here.clients.healths
+    if store is None:
+        return SessionHealth(here)
+    try:
+        found = report.of_deals(here)
+    except TrancheError as error:
+        why = f"The health of the deals could not be loaded: {error.reason.rstrip('.')}."
+        return StoredHealths(here, store, NO_REPORT, why)
+    return StoredHealths(here, store, NO_REPORT if found is None else (found.project, found.slicer_name))
+
+
+def marked(here: Here, rows: Sequence[DealRow]) -> list[DealRow]:
+    """The rows of deals with their health."""
+    healths = of(here).of([row.id for row in rows])
+    return [
+        replace(row, health=(one.brief or one.words, TONES[one.state]))
+        if (one := healths.get(row.id))
+        else row
+        for row in rows
+    ]
+
+
+def look_again(here: Here) -> None:
+    """Draw the screen again once all of it is there; meanwhile say how far it is."""
+    st.fragment(_look, run_every=POLL_SECONDS)(here)
+
+
+def _look(here: Here) -> None:
+    healths = of(here)
+    if not healths.is_coming():
+        st.session_state.pop(catalogue.PAGES, None)
+        st.rerun()
+    st.caption(f":material/hourglass_top: {plain(healths.note())}")
+
+
+def drawn_number() -> int:
+    """How many deals need attention as last seen on the screen, for the navigation, which remembers it."""
+    number = st.session_state[DRAWN] = st.session_state.get(COUNT, 0)
+    return int(number)
+
+
+def note_number(here: Here) -> bool:
+    """Note how many deals need attention; whether the navigation shows another number."""
+    st.session_state[COUNT] = of(here).count()
+    return bool(st.session_state[COUNT] != st.session_state.get(DRAWN, 0))
+
+
+def _day(day: date) -> str:
+    return f"{day.day} {day:%b %Y}"

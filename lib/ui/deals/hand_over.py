@@ -1,0 +1,162 @@
+"""What each buyer needs of a package's deals: a text, a CSV and a mail, each with one seat's deals alone.
+
+Prices and names of one buyer are nobody else's business. The sheet of all seats is for the house.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from urllib.parse import quote, urlencode
+
+import streamlit as st
+
+from lib.deals.models import DemandDeal, SupplyPackage
+from lib.ui.deals import facts
+from lib.ui.deals.prices import Prices, amount
+from lib.ui.deals.rows import DealRow, of_deal
+from lib.ui.kit import copying
+from lib.ui.kit.markdown import plain
+from lib.wire.spreadsheet import csv_records
+
+NO_DEAL_ID = "This service returns no deal ids, so the numbers are those of the deals in the service."
+INTERNAL = "All seats (internal, not for buyers)"
+SEAT = "seat-"
+LONGEST_LINK = 2_000  # what mail programs on Windows are opened with is about that long
+ATTACHED = "The deal ids and prices are in the attached file."
+
+
+@dataclass(frozen=True)
+class Buyer:
+    """One seat with its deals of a package; `key` tells it from others of the same name.
+
+    A deal without a known seat is a buyer of its own: nothing says that another deal is theirs too.
+    """
+
+    key: str
+    deals: tuple[DealRow, ...]
+    contacts: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """`Bluebird (Alder Bidder)`."""
+        first = self.deals[0]
+        return _seat(first) if self.key.startswith(SEAT) else f"Unknown seat: {first.name}"
+
+
+def buyers(deals: Iterable[DemandDeal]) -> list[Buyer]:
+    """The deals by seat, seats by name."""
+    groups: dict[str, list[DemandDeal]] = {}
+    for deal in deals:
+        seat = deal.seat.id if deal.seat else None
+        groups.setdefault(f"deal-{deal.id}" if seat is None else f"{SEAT}{seat}", []).append(deal)
+    found = [
+        Buyer(
+            key,
+            tuple(of_deal(deal, {}) for deal in some),
+            tuple(dict.fromkeys(deal.contact_email for deal in some if deal.contact_email)),
+        )
+        for key, some in groups.items()
+    ]
+    return sorted(found, key=lambda one: (one.label.casefold(), one.key))
+
+
+def draw(package: SupplyPackage, deals: Sequence[DemandDeal], money: Prices) -> None:
+    """Draw the hand-over of the seat that is chosen, and the house's own sheet; once per screen."""
+    known = {one.key: one for one in buyers(deals)}
+    count = Counter(one.label for one in known.values())
+    labels = {
+        key: one.label if count[one.label] == 1 else f"{one.label} · {key}" for key, one in known.items()
+    }
+    chosen = st.selectbox(
+        "Buyer", list(known), key=f"hand_over_{package.id}", filter_mode="contains",
+        format_func=lambda key: labels.get(key, key),
+    )  # fmt: skip
+    buyer = known.get(chosen) or next(iter(known.values()))
+    copying.draw(text(package, buyer.deals, money))
+    if not any(one.deal_id for one in buyer.deals):
+        st.caption(NO_DEAL_ID)
+    with st.container(horizontal=True):
+        _download("CSV for this buyer", buyer.key, partial(csv, package, buyer.deals, money), package)
+        if buyer.contacts:
+            link, is_whole = mail(package, buyer, money)
+            to = plain(", ".join(buyer.contacts))
+            st.link_button(f"Write to {to}", link, icon=":material/mail:", key="hand_over_mail")
+    if buyer.contacts and not is_whole:
+        st.caption(":material/attach_file: The deals don't fit into a mail link: attach the CSV.")
+    others = {contact for one in known.values() if one is not buyer for contact in one.contacts}
+    if shared := [one for one in buyer.contacts if one in others]:
+        is_contact = "is a contact" if len(shared) == 1 else "are contacts"
+        st.caption(f":material/info: {plain(', '.join(shared))} {is_contact} of other seats here, too.")
+    everything = tuple(row for one in known.values() for row in one.deals)
+    _download(INTERNAL, "all-seats-internal", partial(csv, package, everything, money), package)
+
+
+def text(package: SupplyPackage, deals: Sequence[DealRow], money: Prices) -> str:
+    """The package, when it runs, and a line for each deal: seat, deal id and price."""
+    return "\n".join([*_head(package), *(_line(one, money) for one in deals)])
+
+
+def csv(package: SupplyPackage, deals: Sequence[DealRow], money: Prices) -> bytes:
+    """A row for each deal: times with their offset, nothing that a spreadsheet would run."""
+    start, end = (at.isoformat(sep=" ") if at else "" for at in (package.start_date, package.end_date))
+    data = [
+        {
+            "Seat": "; ".join(one.seats),
+            "DSP": "; ".join(one.dsps),
+            "Deal id": _number(one),
+            "Deal": one.name,
+            money.title: amount(one.prices[0]).replace(",", "") if one.prices else "",
+            "Status": one.status,
+            "Package": package.name or "",
+            "Media type": package.media_type or "",
+            "Start": start,
+            "End": end,
+        }
+        for one in deals
+    ]
+    return csv_records(data)
+
+
+def mail(package: SupplyPackage, buyer: Buyer, money: Prices) -> tuple[str, bool]:
+    """A link to a mail to the seat's contacts (RFC 6068), and whether all of its deals fit into it."""
+    link = _mail(package, buyer, text(package, buyer.deals, money))
+    if len(link) <= LONGEST_LINK:
+        return link, True
+    return _mail(package, buyer, "\n".join([*_head(package), ATTACHED])), False
+
+
+def _mail(package: SupplyPackage, buyer: Buyer, body: str) -> str:
+    head = {"subject": f"Deals of {_head(package)[0]}", "body": body.replace("\n", "\r\n")}
+    to = ",".join(quote(one, safe="@") for one in buyer.contacts)
+    return f"mailto:{to}?{urlencode(head, safe='', quote_via=quote)}"
+
+
+def _download(label: str, suffix: str, data: Callable[[], bytes], package: SupplyPackage) -> None:
+    is_internal = label == INTERNAL
+    st.download_button(
+        label, data, f"package-{package.id}-{suffix}.csv", "text/csv", icon=":material/download:",
+        type="tertiary" if is_internal else "secondary", on_click="ignore",
+        key="hand_over_internal" if is_internal else "hand_over_csv",
+    )  # fmt: skip
+
+
+def _head(package: SupplyPackage) -> list[str]:
+    name = package.name or f"Package {package.id}"
+    return [f"{name} ({package.media_type or 'any media'})", facts.span(package), ""]
+
+
+def _line(deal: DealRow, money: Prices) -> str:
+    """`Bluebird (Alder Bidder): TR-7EN1-W6ZZ-2TY2, 2.50 USD CPM`."""
+    price = f", {amount(deal.prices[0])} {money.terms}".rstrip() if deal.prices else ""
+    return f"{_seat(deal)}: {_number(deal)}{price}"
+
+
+def _seat(deal: DealRow) -> str:
+    dsp = f" ({deal.dsps[0]})" if deal.dsps else ""
+    return f"{', '.join(deal.seats)}{dsp}"
+
+
+def _number(deal: DealRow) -> str:
+    """The deal id; where the service returns none, the number of the deal."""
+    return deal.deal_id or str(deal.id)

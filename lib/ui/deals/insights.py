@@ -1,0 +1,63 @@
+"""Background computations about a targeting: started, shown as they arrive, and cancelled."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from lib.insight.asked import QuestionsAsked
+from lib.insight.dead_search import DeadSearch
+from lib.reporting.answers import Audience
+from lib.reporting.models import AudienceQuery
+from lib.ui.kit.frame import Here
+from lib.wire.errors import TrancheError
+
+KEPT, MOMENT_SECONDS, POLL_SECONDS = "insights", 0.2, 1.0
+Key = tuple[object, ...]
+
+
+def asked(here: Here, place: str, queries: Sequence[AudienceQuery]) -> QuestionsAsked:
+    """The questions of this place on the screen; those that it asked before are given up."""
+    kept: dict[str, tuple[Key, QuestionsAsked]] = st.session_state.setdefault(KEPT, {})
+    key = (here.person.username, *queries)
+    known = kept.get(place)
+    if known is None or known[0] != key:
+        if known is not None:
+            known[1].cancel()
+        ask = partial(here.reporting.audience, slicer=here.slicer)
+        known = kept[place] = (key, QuestionsAsked(ask, queries))
+    return known[1]
+
+
+def arrived(found: QuestionsAsked, place: str, what: str) -> list[Audience] | None:
+    """All answers if they come in a moment; else says how far it is, and draws again when they have come.
+
+    Where a question failed its error is raised, and this place asks again next time.
+    """
+    if found.wait(MOMENT_SECONDS):
+        try:
+            return found.answers()
+        except TrancheError:
+            forget(place)
+            raise
+    come, of = found.come
+    st.caption(f":material/hourglass_top: Computing {what}: {come} of {of} questions answered.")
+    look_again(found)
+    return None
+
+
+def look_again(found: QuestionsAsked | DeadSearch) -> None:
+    """Draw the screen again once it is done."""
+    st.fragment(_look, run_every=POLL_SECONDS)(found)
+
+
+def forget(place: str) -> None:
+    """Ask again next time: what came was a failure. Whatever is on its way is given up."""
+    kept: dict[str, tuple[Key, QuestionsAsked]] = st.session_state.get(KEPT, {})
+    if (known := kept.pop(place, None)) is not None:
+        known[1].cancel()
+
+
+def _look(found: QuestionsAsked | DeadSearch) -> None:
+    if found.is_done:
+        st.rerun()

@@ -1,0 +1,57 @@
+"""Choosing which packages or deals something is linked with: searched by the service, however many."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from lib.deals.models import DemandDeal, SupplyPackage
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import pages
+from lib.ui.deals.names import deal_label
+from lib.ui.kit.frame import Here
+
+OFFERED = 50
+Linked = SupplyPackage | DemandDeal
+NOUNS: dict[type[Linked], str] = {SupplyPackage: "Package", DemandDeal: "Deal"}
+
+
+def choose(here: Here, label: str, key: str, model: type[Linked]) -> None:
+    """A choice of several by id; what is chosen already is offered, known or not."""
+    chosen: Sequence[int] = st.session_state[key]
+    titles = offered(here, label, f"{key}_search", model, chosen)
+    st.multiselect(
+        label,
+        list(titles),
+        format_func=titles.__getitem__,
+        key=key,
+        persist_state="session",
+        filter_mode="contains",
+        select_all=False,
+    )
+
+
+def offered(
+    here: Here, label: str, key: str, model: type[Linked], chosen: Sequence[int], disabled: bool = False
+) -> dict[int, str]:
+    """The options: those chosen, and the newest; if there are more, those that a search finds."""
+    everything = pages.some(here, model, "", OFFERED)
+    found = everything
+    if everything.count > OFFERED:
+        number = Numbers.of(st.context.locale).number(everything.count)
+        text = st.text_input(
+            f"Search for {label.lower()}", type="search", live="200ms", key=key, disabled=disabled,
+            placeholder=f"Search among {number} by name, seat, DSP or id", label_visibility="collapsed",
+        )  # fmt: skip
+        found = pages.some(here, model, " ".join((text or "").split()), OFFERED)
+    return named(here, model, chosen) | {one.id or 0: title(one) for one in found.results}
+
+
+def named(here: Here, model: type[Linked], ids: Sequence[int]) -> dict[int, str]:
+    """The labels of these in the picker."""
+    known = {one.id: title(one) for one in pages.by_id(here, model, ids)}
+    return {one: known.get(one) or f"{NOUNS[model]} {one}" for one in ids}
+
+
+def title(one: Linked) -> str:
+    """A package or a deal as the picker has it."""
+    return deal_label(one) if isinstance(one, DemandDeal) else f"{one.name or 'Package'} · {one.id}"

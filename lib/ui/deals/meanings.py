@@ -1,0 +1,48 @@
+"""Meanings of search words: "france" is the country FR.
+
+The names come from the report: the mappings of the key fields that targeting is about, in the slicer that is
+picked. Where the report has no mapping, or can't be asked, a search finds places by their codes alone.
+"""
+
+from collections.abc import Iterator
+
+from lib.insight.kinds import KINDS, key_field
+from lib.reporting.models import KeyField
+from lib.ui.deals import catalogue
+from lib.ui.deals.list_search import words
+from lib.ui.kit import slicer_info
+from lib.ui.kit.frame import Here
+from lib.ui.query import values
+from lib.wire.errors import TrancheError
+
+MOST = 20
+
+
+def of(here: Here, text: str) -> tuple[str, ...]:
+    """The values of targeting with a word of the text at the start of a word of their description, as the
+    service's `meaning`: `france:country:FR`."""
+    if here.slicer is slicer_info.NOTHING:
+        return ()
+    fields = {kind.name: field for kind in KINDS if (field := _described(here, kind.name)) is not None}
+    return tuple(
+        f"{word}:{name}:{code}"
+        for word in words(text)
+        for name, field in fields.items()
+        for code in _codes(here, field, word)
+    )
+
+
+def _described(here: Here, name: str) -> KeyField | None:
+    """The key field of a kind of targeting, if the report has descriptions for its values."""
+    kind = next(one for one in KINDS if one.name == name)
+    field = None if kind.is_list else key_field(kind, here.slicer)
+    return field if field is not None and field.mapping else None
+
+
+def _codes(here: Here, field: KeyField, word: str) -> Iterator[str]:
+    try:
+        found = values.offered(here, catalogue.usual_days(here), field.name, word).described
+    except TrancheError:
+        return
+    named = [code for code, words in found.items() if f" {words.casefold()}".find(f" {word}") >= 0 and code]
+    yield from named[:MOST]

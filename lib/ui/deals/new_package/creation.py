@@ -1,0 +1,128 @@
+"""Creating a package whose deals differ: one request for what they share, one for each other deal.
+
+`create_demand_deals` has one fee and one contact, and creates active deals (deals specification, Resources).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lib.deals.client import Deals
+from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name
+from lib.ui.deals.draft import NO_FEE, Draft, OwnTerms, Terms, number
+from lib.ui.deals.words import seat_name
+from lib.ui.kit.problems import is_open
+from lib.wire.errors import NotFound, TrancheError
+
+Seats = Mapping[int, Seat]
+
+
+class Undone(TrancheError):
+    """A deal could not be created, and everything that was created before it was deleted again."""
+
+
+@dataclass(frozen=True)
+class Created:
+    """The package, and sentences on what is not as it should be and could not be undone."""
+
+    package: SupplyPackage
+    left: tuple[str, ...] = ()
+
+
+def create(deals: Deals, draft: Draft, seats: Seats, key: str) -> Created:
+    """Create the package and all of its deals, or nothing.
+
+    With the same key it may be repeated where the service honours keys: what is there already is not created
+    again. Undone where a deal was refused. A service that can't delete keeps what was created: then `left`
+    says what is missing.
+    """
+    own = {seat: terms for seat, terms in draft.seats.items() if terms.own is not None}
+    if draft.deals != "new" or not own:
+        return Created(deals.create(SupplyPackage, draft.package(), key))
+    if deals.abilities.why_not("demand_deals", "create"):
+        return _adjusted(deals, deals.create(SupplyPackage, draft.package(), key), own, seats)
+    shared = {seat: terms for seat, terms in draft.seats.items() if terms.own is None}
+    alike = replace(draft, seats=shared, deals="new" if shared else "none")
+    made = deals.create(SupplyPackage, alike.package(), key)
+    return _completed(deals, made, own, seats, key)
+
+
+def _completed(
+    deals: Deals, made: SupplyPackage, own: Mapping[int, Terms], seats: Seats, key: str
+) -> Created:
+    """The package with the deals that have terms of their own."""
+    added: list[DemandDeal] = []
+    for seat, terms in own.items():
+        try:
+            added.append(deals.create(DemandDeal, _deal(made, seat, terms, seats), f"{key}-{seat}"))
+        except TrancheError as error:
+            if is_open(error) and deals.abilities.repeats:
+                raise
+            missing = [*own][len(added) :]
+            return _given_up(deals, made, added, error, [seat_name(seats.get(one), one) for one in missing])
+    links = (*made.demand_deals, *({"id": one.id, "name": one.name} for one in added))
+    return Created(SupplyPackage.model_validate({**made.model_dump(), "demand_deals": links}))
+
+
+def _given_up(
+    deals: Deals, made: SupplyPackage, added: list[DemandDeal], error: TrancheError, missing: list[str]
+) -> Created:
+    """Delete what was created; where that can't be, say what there is."""
+    if is_open(error):
+        first = f"It is unknown whether the deal for {missing[0]} was created: {error.reason.rstrip('.')}"
+        rest = f"not created: the deals for {', '.join(missing[1:])}" if missing[1:] else ""
+        return Created(made, tuple(filter(None, (first, rest))))
+    why = f"The deal for {missing[0]}: {error.reason.rstrip('.')}"
+    entities = [
+        *(("demand_deals", one.id) for one in added),
+        *(("demand_deals", d.id) for d in made.demand_deals),
+    ]
+    for entity, entity_id in [*entities, ("supply_deals", made.id)]:
+        try:
+            deals.remove(entity, entity_id or 0)
+        except NotFound:
+            continue
+        except TrancheError as stuck:
+            undone = f"What had been created could not be deleted: {stuck.reason.rstrip('.')}"
+            return Created(made, (why, undone, f"not created: the deals for {', '.join(missing)}"))
+    raise Undone(why) from error
+
+
+def _adjusted(deals: Deals, made: SupplyPackage, own: Mapping[int, Terms], seats: Seats) -> Created:
+    """The package of a service that creates no single deals: those that differ are changed."""
+    left: list[str] = []
+    wanted = dict(own)
+    for link in made.demand_deals:
+        try:
+            deal = deals.get(DemandDeal, link.id)
+            terms = wanted.pop(deal.seat.id, None) if deal.seat and deal.seat.id is not None else None
+            if terms is not None and terms.own is not None:
+                deals.change(DemandDeal, link.id, _terms(terms.own, is_change=True))
+        except TrancheError as error:
+            left.append(f"Deal {link.id} has the shared terms: {error.reason.rstrip('.')}")
+    left += [f"The deal for {seat_name(seats.get(one), one)} may have the shared terms" for one in wanted]
+    return Created(made, tuple(left))
+
+
+def _deal(made: SupplyPackage, seat: int, terms: Terms, seats: Seats) -> DemandDeal:
+    fields: dict[str, Any] = {
+        "name": generated_name(made.name or "", seat_name(seats.get(seat), seat)),
+        "seat": Seat(id=seat),
+        "price": terms.amount,
+        "deal_sync": terms.deal_sync,
+        "supply_deals": (SupplyPackage(id=made.id),),
+        **_terms(terms.own or OwnTerms()),
+    }
+    return DemandDeal.model_construct(**{name: value for name, value in fields.items() if value is not None})
+
+
+def _terms(own: OwnTerms, is_change: bool = False) -> dict[str, Any]:
+    """The fields of a deal's own terms; in a change those without a value are emptied."""
+    fee = None if own.fee_type in (None, NO_FEE) else number(own.fee)
+    fields = {
+        "is_active": own.is_active,
+        "agency_curation_fee": fee,
+        "agency_curation_fee_type": own.fee_type,
+        "contact_email": own.contact_email.strip() or None,
+    }
+    return {name: value for name, value in fields.items() if is_change or value is not None}

@@ -1,0 +1,259 @@
+"""The screen New package: the form, and beside it what the targeting had and what will be created."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from pandas.io.formats.style import Styler
+
+from lib.deals.models import CPM, PERCENT
+from lib.deals.package_questions import PackageQuestion
+from lib.insight import win_prices
+from lib.insight.filters import Translation, entries, report_filters
+from lib.insight.win_prices import WinPrices
+from lib.reporting.answers import Audience
+from lib.reporting.models import AudienceQuery, Slicer
+from lib.ui.charts import numbers
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import catalogue, costs, facts, insights, per_day, permission, prices, report
+from lib.ui.deals.draft import Draft, number
+from lib.ui.deals.new_package import faults, form, review, seats, state, templates
+from lib.ui.deals.new_package.creation import Created
+from lib.ui.deals.prices import BY_CPM, amount
+from lib.ui.deals.targeting import known, picker
+from lib.ui.kit import clock, unsaved
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import older, reported
+from lib.ui.query import link, precision
+
+PLACE = "form_win_cpm"
+
+
+@st.fragment(parallel=True)
+def draw_price_guide(here: Here, question: PackageQuestion | None, draft: Draft, closed: bool) -> None:
+    """Draw median and quartiles with what they are computed from, and the price that the fee makes of them.
+
+    Nothing without a question; what is missing is said.
+    """
+    if question is None:
+        return
+    st.header("Win CPM of the question", anchor=False)
+    fields = win_prices.win_fields(here.slicer)
+    if (question.project, question.slicer) != (here.project, here.slicer_name):
+        st.caption(
+            f"The question is about {plain(question.project)}/{plain(question.slicer)}: choose that slicer "
+            "above to see what wins cost in it."
+        )
+    elif fields is None:
+        st.caption("This slicer has no data field for the win CPM, or none that counts wins.")
+    else:
+        with reported("The win CPM", kept="What you entered is kept."):
+            _draw_price_guide(here, question, fields, draft, closed)
+
+
+def _draw_price_guide(
+    here: Here, question: PackageQuestion, fields: win_prices.WinFields, draft: Draft, closed: bool
+) -> None:
+    read = link.from_params(question.params, here.slicer, here.project, here.slicer_name).query
+    query = win_prices.win_question(read, here.slicer, fields)
+    found = insights.asked(here, PLACE, [query])
+    answers = insights.arrived(found, PLACE, "the win CPM")
+    if answers is None:
+        return
+    (answer,) = answers
+    days = numbers.days(*report.period(here, query))
+    of = win_prices.win_prices(answer, fields)
+    if of is None:
+        st.caption(f"Nothing was won in {days}.")
+        return
+    _shown(here.slicer, of, query, fields, days)
+    _proposal(of, draft, prices.of(here), closed)
+
+
+def _shown(
+    slicer: Slicer, of: WinPrices, query: AudienceQuery, fields: win_prices.WinFields, days: str
+) -> None:
+    shown = Numbers.of(st.context.locale)
+    field = slicer.data_field(fields.cpm)
+    low, median, high = (shown.short(value, field=field) for value in (of.low, of.median, of.high))
+    st.markdown(plain(f"Median {median} · quartiles {low} and {high}"))
+    named = " and ".join(slicer.key_field(name).description or name for name in query.split_by)
+    wins = slicer.data_field(fields.wins).description or fields.wins
+    share = "all" if of.covered >= 100 else f"{shown.percent(of.covered)} of the"
+    exactness = "Exact" if of.is_exact else "Estimated from a sample"
+    groups = f"{shown.number(of.groups)} groups by {named.lower()}" if named else "one group"
+    st.caption(
+        plain(
+            f"{days} · {exactness} · Averages of {groups}, weighted by {wins.lower()} "
+            f"({share} {wins.lower()}). Single auctions scatter more widely."
+        )
+    )
+
+
+def _proposal(of: WinPrices, draft: Draft, money: prices.Prices, closed: bool) -> None:
+    """Draw the price, what it is made of, and the button for the seats that have none."""
+    if draft.deals != "new":
+        return
+    if money.unit.upper() != BY_CPM:
+        st.caption(f"No price is proposed: prices here are in {plain(money.terms)}, not by CPM.")
+        return
+    fee = number(draft.fee) if draft.has_fee else None
+    price = win_prices.proposed(of, draft.fee_type, fee)
+    if price is None:
+        st.caption("No price is proposed: the agency fee takes all of it.")
+        return
+    st.markdown(f"Proposed price: **{amount(price)} {plain(money.terms)}** ({_made_of(draft, fee, money)})")
+    without = [seat for seat, terms in draft.seats.items() if not terms.price.strip()]
+    st.button(
+        "Use for seats without a price", key="np_use_price", disabled=closed or not without,
+        on_click=_use, args=(tuple(without), price),
+        help=None if without else "Choose seats first; prices that you typed are kept",
+    )  # fmt: skip
+
+
+def _made_of(draft: Draft, fee: Decimal | None, money: prices.Prices) -> str:
+    if fee is None or draft.fee_type not in (PERCENT, CPM):
+        return "the median; no fee that depends on the price"
+    return f"the median is left after the fee of {plain(money.fee(fee, draft.fee_type))}"
+
+
+def _use(without: tuple[int, ...], price: Decimal) -> None:
+    """Put the price into the fields of these seats that are still empty. A callback."""
+    for seat in without:
+        key = seats.PRICE.format(seat)
+        if not (st.session_state.get(key) or "").strip():
+            st.session_state[key] = amount(price).replace(",", "")
+            st.session_state.pop(state.PROBLEMS, None)
+    st.rerun()
+
+
+DAYS = (7, 30)
+HEIGHT = 200
+
+
+@st.fragment(parallel=True)
+def draw_panel(here: Here, translation: Translation) -> None:
+    """Ask for both periods, then the table; what the filters leave out is named under it."""
+    st.header("Past delivery of this targeting", anchor=False)
+    with reported("The figures", kept="What you entered is kept."):
+        with st.skeleton(height=HEIGHT):
+            answers = [report.figures(here, translation.filters, days) for days in DAYS]
+        shown = Numbers.of(st.context.locale)
+        st.table(_styled(here.slicer, answers, shown), border="horizontal", alt="Figures of this targeting")
+        where = f"{plain(here.project)}/{plain(here.slicer_name)}"
+        st.caption(f"From {where} · {_precision(here.slicer, answers, shown)}")
+        if not any(any(answer.total.values.values()) for answer in answers):
+            st.caption("Nothing in the report matches this targeting.")
+    for sentence in translation.left_out:
+        st.caption(f":material/info: Not counted in: {plain(sentence)}")
+
+
+def table(slicer: Slicer, answers: list[Audience]) -> pd.DataFrame:
+    """A row per figure, a column per period; NaN where the slicer has no such data field, or no value."""
+    wanted = report.wanted(slicer)
+    columns = {
+        f"Last {days} days": [
+            np.nan if figure.field is None else answer.total.values.get(figure.field.name)
+            for figure in wanted
+        ]
+        for days, answer in zip(DAYS, answers, strict=True)
+    }
+    titles = pd.Index([figure.title for figure in wanted], name="Figure")
+    return pd.DataFrame(columns, index=titles, dtype="float64")
+
+
+def _styled(slicer: Slicer, answers: list[Audience], shown: Numbers) -> Styler:
+    """The numbers in words of their fields; they stay numbers, so that they stand to the right."""
+    styled = table(slicer, answers).style
+    for figure in report.wanted(slicer):
+        styled = styled.format(_words(figure, shown), subset=pd.IndexSlice[[figure.title], :])
+    return styled
+
+
+def _words(figure: report.ReportFigure, shown: Numbers) -> Callable[[Any], str]:
+    return shown.number if figure.field is None else partial(shown.short, field=figure.field)
+
+
+def _precision(slicer: Slicer, answers: list[Audience], shown: Numbers) -> str:
+    """How exact the widest of the figures is."""
+    fields = [figure.field.name for figure in report.wanted(slicer) if figure.field is not None]
+    pairs = [(precision.total_range(answer, name), answer, name) for answer in answers for name in fields]
+    if not pairs:
+        return "no figures"
+    _, answer, name = max(pairs, key=lambda pair: pair[0] if pair[0] == pair[0] else -1.0)
+    return precision.sentence(answer, name, shown)
+
+
+STAYS = """<style>
+[data-testid=stLayoutWrapper]:has(> .st-key-np_beside) { position: sticky; top: 4.5rem; }
+@media (min-width: 641px) {
+    [data-testid=stLayoutWrapper]:has(> .st-key-np_beside) {
+        max-height: calc(100vh - 5rem); overflow-y: auto;
+    }
+}
+</style>"""
+
+
+def draw(here: Here) -> None:
+    """The form until its package is there, then what was created."""
+    created: Created | None = st.session_state.get(state.CREATED)
+    if created is not None:
+        unsaved.ask_before(False)
+        review.done(here, created)
+        return
+    state.begin(here.clients.drafts)
+    with st.container():  # always there, so that what comes and goes moves no other element
+        _notes()
+    with reported("The form", kept="What you entered is kept."):
+        _draw(here)
+    if trouble := catalogue.trouble(here):
+        older(trouble, "Seats and lists")
+
+
+def _notes() -> None:
+    """That the form holds a draft of before, and what a copy does not have."""
+    if at := st.session_state.get(state.FOUND):
+        when = facts.moment(at.astimezone(clock.zone()))
+        st.caption(f":material/history: Your draft from {when}. Start over discards it.")
+    if note := st.session_state.get(state.NOTE):
+        st.warning(plain(note), icon=":material/content_copy:")
+
+
+def _draw(here: Here) -> None:
+    draft = state.read(catalogue.named_lists(here))
+    left, right = st.columns([8, 5], gap="large")
+    found = faults.of(draft, bool(permission.of(here).fees))
+    problems = state.problems(draft, found)
+    lists = entries(catalogue.lists(here))
+    translation = report_filters(draft.targeting, here.slicer, lists, draft.media_type)
+    with left:
+        templates.draw(here, draft)
+        form.draw(here, draft, problems, translation)
+    st.html(STAYS)
+    with right, st.container(key="np_beside"):
+        draw_panel(here, translation)
+        closed = bool(permission.of(here).why_not("supply_deals", "create"))
+        draw_price_guide(here, state.question(), draft, closed)
+        query = catalogue.usual_days(here)
+        described = picker.described(here, query, draft.targeting)
+        marks = known.marks(here, query, [draft.targeting], with_unchecked=True)
+        review.draw(here, draft, found, problems, described, marks)
+        _keep(here, draft)
+        booked = (draft.moment(draft.start), draft.moment(draft.end))
+        per_day.draw(here, "form_days", translation.filters, booked)
+        costs.draw(here, "form", draft.targeting, lists, draft.media_type, described)
+
+
+def _keep(here: Here, draft: Draft) -> None:
+    """Keep the draft; the browser asks before it is left only where that failed."""
+    why_not = state.keep(here.clients.drafts, draft)
+    if why_not:
+        st.caption(f":orange[:material/warning: {plain(why_not)}]")
+    elif not draft.is_untouched:
+        st.caption("Saved as your draft until you create or discard it.")
+    unsaved.ask_before(bool(why_not))

@@ -1,0 +1,211 @@
+"""The form's state: what its widgets hold, as a draft, and the draft that is kept between visits."""
+
+import logging
+import uuid
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import streamlit as st
+from pydantic import TypeAdapter, ValidationError
+
+from lib.deals.drafts import Drafts
+from lib.deals.models import Targeting
+from lib.deals.package_questions import PackageQuestion
+from lib.ui.deals.draft import Draft
+from lib.ui.deals.new_package import faults, seats
+from lib.ui.deals.new_package.faults import Faults
+from lib.ui.deals.targeting import picker, typed
+from lib.ui.deals.targeting.picker import NamedLists
+from lib.ui.kit import amounts, clock, times
+from lib.ui.kit.field_problems import FieldProblems, Path
+from lib.wire.errors import TrancheError
+
+log = logging.getLogger(__name__)
+PREFIX = "np_"
+TARGETING = "np_target"
+NAME, MEDIA, START, END, ZONE = "np_name", "np_media", "np_start", "np_end", "np_zone"
+ACTIVE, DYNAMIC, TRUE_PRICE = "np_active", "np_dynamic", "np_true_price"
+DEALS, LINKS, FEE_TYPE, FEE, EMAIL = "np_deals", "np_links", "np_fee_type", "np_fee", "np_email"
+KEY, PROBLEMS, FAILURE, CREATED = "np_idempotency_key", "np_problems", "np_failure", "np_created"
+ASKED, SURE, TRIED, NOTE = "np_asked", "np_sure", "np_tried", "np_note"
+KEPT, FOUND, QUESTION = "np_kept", "np_found", "np_question"
+STORED = TypeAdapter(Draft)
+STORED_QUESTION = TypeAdapter(PackageQuestion)
+
+
+def begin(drafts: Drafts) -> None:
+    """Start where this person left off, else an empty form: with its key, so that it creates one at most."""
+    if KEY in st.session_state:
+        return
+    if not _resume(drafts):
+        fill(empty())
+
+
+def fill(draft: Draft, note: str = "") -> None:
+    """A new form that says what the draft says; `note` is shown above it."""
+    clear()
+    _show(draft)
+    st.session_state.update({KEY: str(uuid.uuid4()), NOTE: note})
+
+
+def fill_from(targeting: Targeting, media_type: str | None, question: PackageQuestion) -> None:
+    """A new form with this targeting, which comes from a question."""
+    usual = empty()
+    fill(replace(usual, targeting=targeting, media_type=media_type or usual.media_type))
+    st.session_state[QUESTION] = question
+
+
+def question() -> PackageQuestion | None:
+    """The question that the package of the form comes from, if any."""
+    found: PackageQuestion | None = st.session_state.get(QUESTION)
+    return found
+
+
+def clear() -> None:
+    """Forget what the form holds in this session."""
+    for key in [key for key in st.session_state if str(key).startswith(PREFIX)]:
+        del st.session_state[key]
+
+
+def discard(drafts: Drafts) -> None:
+    """Start over: forget the form, and what was kept of it. A callback."""
+    try:
+        drafts.discard()
+    except TrancheError as error:
+        st.session_state[FAILURE] = f"{error.reason.rstrip('.')}. The draft is still kept."
+        return
+    clear()
+
+
+def created(drafts: Drafts) -> None:
+    """Keep the draft no longer: its package is there. Left over, it would create the same one at most."""
+    try:
+        drafts.discard()
+    except TrancheError as error:
+        log.warning("The draft of a package that was created is still kept: %s", error.reason)
+
+
+def keep(drafts: Drafts, draft: Draft) -> str:
+    """Keep the draft where it was changed; why it could not be kept, in a sentence, else empty."""
+    state = st.session_state
+    is_asked = ASKED in state
+    body: dict[str, Any] | None = None
+    if not draft.is_untouched:
+        stored = STORED.dump_python(draft, mode="json")
+        body = {"draft": stored, "key": state[KEY], "asked": is_asked}
+        if (of := question()) is not None:
+            body["question"] = STORED_QUESTION.dump_python(of, mode="json")
+    if body == state.get(KEPT):
+        return ""
+    try:
+        drafts.discard() if body is None else drafts.keep(body)
+    except TrancheError as error:
+        return f"{error.reason.rstrip('.')}. A reload of this page would lose what you entered."
+    state[KEPT] = body
+    return ""
+
+
+def is_held(drafts: Drafts, lists: NamedLists) -> bool:
+    """Whether there is a draft that another one would replace."""
+    if KEY in st.session_state:
+        return CREATED not in st.session_state and not read(lists).is_untouched
+    try:
+        return drafts.get() is not None
+    except TrancheError:
+        return False
+
+
+def read(lists: NamedLists) -> Draft:
+    """The form's content; `lists` names domain and app lists by kind and id."""
+    state = st.session_state
+    return Draft(
+        name=state.get(NAME) or "",
+        media_type=state.get(MEDIA),
+        start=state.get(START) or "",
+        end=state.get(END) or "",
+        offset=state.get(ZONE) or 0,
+        is_active=bool(state.get(ACTIVE)),
+        is_dynamic_bidding=bool(state.get(DYNAMIC)),
+        is_true_price_opt_enable=bool(state.get(TRUE_PRICE)),
+        targeting=picker.read(TARGETING, lists),
+        deals=state.get(DEALS) or "none",
+        seats=seats.chosen(state),
+        fee_type=state.get(FEE_TYPE),
+        fee=state.get(FEE) or "",
+        contact_email=state.get(EMAIL) or "",
+        links=tuple(state.get(LINKS, ())),
+        pending=typed.pending(TARGETING),
+    )
+
+
+def problems(draft: Draft, found: Faults) -> FieldProblems:
+    """Errors from the service whose fields did not change since, and errors that the form finds.
+
+    What is missing is only said once somebody tried to create the package, or emptied the field.
+    """
+    said: FieldProblems = st.session_state.get(PROBLEMS) or FieldProblems()
+    still = said.still(draft.package().sent()) if said else said
+    if TRIED in st.session_state:
+        return still.with_(found.all)
+    emptied: set[Path] = {(*faults.OPTIONS, place, "price") for place in seats.emptied(st.session_state)}
+    if amounts.was_typed(FEE, st.session_state):
+        emptied.add(faults.FEE)
+    return still.with_(
+        {place: text for place, text in found.all.items() if place in {*found.wrong, *emptied}}
+    )
+
+
+def empty() -> Draft:
+    """The form before anything is entered: it starts tomorrow."""
+    return Draft(media_type="banner", start=times.typed(_tomorrow()), offset=clock.offset())
+
+
+def _resume(drafts: Drafts) -> bool:
+    """Put the draft that is kept into the form; whether there is one that can be read."""
+    try:
+        kept = drafts.get()
+        if kept is None:
+            return False
+        draft, key = STORED.validate_python(kept.body["draft"]), str(kept.body["key"])
+        of = kept.body.get("question")
+        asked = None if of is None else STORED_QUESTION.validate_python(of)
+    except TrancheError as error:
+        st.session_state[FAILURE] = f"{error.reason.rstrip('.')}. Your draft could not be loaded."
+        return False
+    except (ValidationError, KeyError):
+        log.exception("A draft that was kept can't be read")
+        return False
+    fill(draft)
+    st.session_state.update({KEY: key, KEPT: kept.body, FOUND: kept.at, QUESTION: asked})
+    if kept.body.get("asked"):
+        st.session_state[ASKED] = True
+    return True
+
+
+def _show(draft: Draft) -> None:
+    st.session_state.update(
+        {
+            NAME: draft.name,
+            MEDIA: draft.media_type,
+            START: draft.start,
+            END: draft.end,
+            ZONE: draft.offset,
+            ACTIVE: draft.is_active,
+            DYNAMIC: draft.is_dynamic_bidding,
+            TRUE_PRICE: draft.is_true_price_opt_enable,
+            DEALS: draft.deals,
+            LINKS: list(draft.links),
+            FEE_TYPE: draft.fee_type,
+            FEE: draft.fee,
+            EMAIL: draft.contact_email,
+            **seats.fill(draft.seats),
+        }
+    )
+    picker.fill(TARGETING, draft.targeting)
+    typed.fill(TARGETING, draft.pending)
+
+
+def _tomorrow() -> datetime:
+    day = datetime.now(clock.zone()).replace(tzinfo=None) + timedelta(days=1)
+    return day.replace(hour=0, minute=0, second=0, microsecond=0)

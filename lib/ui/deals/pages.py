@@ -1,0 +1,198 @@
+"""Pages of the list, as the service gives them, kept for a moment; what is linked with a page's rows."""
+
+import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from lib.deals.client import LARGEST_PAGE, Deals
+from lib.deals.models import STATUSES, DemandDeal, SupplyPackage
+from lib.ui.deals import catalogue
+from lib.ui.deals.list_search import MODELS, NEWEST, PAGE, ListSearch
+from lib.ui.deals.rows import DealRow, of_deal, of_package
+from lib.ui.deals.targeting import words
+from lib.ui.kit import retry
+from lib.ui.kit.frame import Here
+from lib.wire.errors import TrancheError
+
+KEPT, SECONDS, MOST, TOGETHER = catalogue.PAGES, 15.0, 20, 250
+Value = TypeVar("Value")
+Found = tuple[SupplyPackage | DemandDeal, ...]
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """The data read, and when; `trouble` is why it could not be read again."""
+
+    at: float
+    value: Any
+    trouble: TrancheError | None = None
+
+
+@dataclass(frozen=True)
+class RowsPage:
+    """The rows of a page, and how many there are altogether."""
+
+    count: int
+    rows: tuple[DealRow, ...]
+
+
+def page(here: Here, wanted: ListSearch) -> RowsPage:
+    """A page. Where the service fails meanwhile, as it was read before (`trouble`)."""
+    client = catalogue.client(here)
+    return cached(here, wanted, lambda: read(client, wanted, wanted.page * PAGE, PAGE))
+
+
+def count(here: Here, wanted: ListSearch) -> int:
+    """How many there are."""
+    client = catalogue.client(here)
+    asked = replace(wanted, page=0)
+    return cached(
+        here, ("count", asked), lambda: client.list(MODELS[wanted.entity], limit=1, **wanted.found_by).count
+    )
+
+
+def statuses(here: Here, wanted: ListSearch) -> dict[str, int]:
+    """How many there are of each status, whatever the filter by status is."""
+    client = catalogue.client(here)
+    others = tuple((name, values) for name, values in wanted.filters if name != "status")
+    asked = replace(wanted, filters=others, order=NEWEST, page=0)
+    return cached(here, ("statuses", asked), lambda: _statuses(client, asked))
+
+
+def some(here: Here, model: type[Any], text: str, limit: int) -> Any:
+    """The newest of a kind that a search finds, as a page of the client's."""
+    client = catalogue.client(here)
+    search = {"search": text} if text else {}
+    return cached(
+        here, ("some", model, text, limit), lambda: client.list(model, limit=limit, ordering="-id", **search)
+    )
+
+
+def by_id(here: Here, model: type[Any], ids: Sequence[int]) -> tuple[Any, ...]:
+    """The existing ones of these ids."""
+    client, wanted = catalogue.client(here), sorted(set(ids))
+    if not wanted:
+        return ()
+    found: tuple[Any, ...] = cached(here, ("by_id", model, *wanted), lambda: of_ids(client, model, wanted))
+    return found
+
+
+def cached(here: Here, asked: Hashable, fetch: Callable[[], Value]) -> Value:
+    """What was fetched for this lately, else what is fetched now; while that fails, as it was before."""
+    kept: dict[Hashable, Fetched] = st.session_state.setdefault(KEPT, {})
+    key, now = (here.person.username, asked), time.monotonic()
+    before = kept.get(key)
+    if before is not None and now - before.at < SECONDS and not _is_wanted_again(before):
+        return before.value  # type: ignore[no-any-return]
+    try:
+        found = Fetched(now, fetch())
+    except retry.PASSING as error:
+        if before is None:
+            raise
+        found = Fetched(now, before.value, error)
+    others = {name: one for name, one in [*kept.items()][-MOST:] if name != key}
+    if found.trouble is None:
+        others = {name: one for name, one in others.items() if one.trouble is None}
+    st.session_state[KEPT] = {**others, key: found}
+    return found.value  # type: ignore[no-any-return]
+
+
+def trouble(here: Here) -> TrancheError | None:
+    """Why something of what is shown is what was read before."""
+    kept: dict[Hashable, Fetched] = st.session_state.get(KEPT, {})
+    return next((one.trouble for one in kept.values() if one.trouble is not None), None)
+
+
+def read(client: Deals, wanted: ListSearch, offset: int, limit: int) -> RowsPage:
+    """Some rows, with what they are linked with."""
+    params = wanted.found_by | {"ordering": wanted.ordering}
+    found = client.list(MODELS[wanted.entity], limit=limit, offset=offset, **params)
+    return RowsPage(found.count, tuple(_rows(client, found.results)))
+
+
+def everything(client: Deals, wanted: ListSearch) -> Iterator[DealRow]:
+    """All rows of the list, page after page; a package of several deals is read once."""
+    seen, known = 0, _KnownPackages(client)
+    while True:
+        params = wanted.found_by | {"ordering": wanted.ordering}
+        found = client.list(MODELS[wanted.entity], limit=LARGEST_PAGE, offset=seen, **params)
+        yield from _rows(client, found.results, known)
+        seen += len(found.results)
+        if not found.results or seen >= found.count:
+            return
+
+
+def named(client: Deals, wanted: ListSearch, **more: Any) -> Iterator[DealRow]:
+    """All rows of the list that also have these values, as far as they are known by themselves."""
+    for one in client.everything(MODELS[wanted.entity], ordering="id", **wanted.found_by, **more):
+        yield of_package(one, ()) if isinstance(one, SupplyPackage) else of_deal(one, {})
+
+
+def deals_of(client: Deals, packages: Sequence[SupplyPackage]) -> dict[int, list[DemandDeal]]:
+    """The deals of packages, by package id; of those not listed, what the packages say."""
+    sold = [one.id for one in packages if one.demand_deals and one.id is not None]
+    known: dict[int | None, DemandDeal] = {}
+    for first in range(0, len(sold), TOGETHER):
+        some = sold[first : first + TOGETHER]
+        known |= {one.id: one for one in client.everything(DemandDeal, supply_deals=some, ordering="id")}
+    return {
+        one.id or 0: [
+            known.get(link.id) or DemandDeal(id=link.id, name=link.name) for link in one.demand_deals
+        ]
+        for one in packages
+    }
+
+
+def of_ids(client: Deals, model: type[Any], ids: Sequence[int]) -> tuple[Any, ...]:
+    """Those of these ids that are there, read now."""
+    parts = (ids[first : first + TOGETHER] for first in range(0, len(ids), TOGETHER))
+    return tuple(one for part in parts for one in client.list(model, id=part, limit=LARGEST_PAGE).results)
+
+
+class _KnownPackages(dict[int | None, SupplyPackage]):
+    """The packages of deals by id, read as they are needed, and their targeting in words."""
+
+    def __init__(self, client: Deals) -> None:
+        super().__init__()
+        self._client = client
+        self.sentence = lru_cache(maxsize=None)(self._sentence)
+
+    def read(self, deals: Sequence[DemandDeal]) -> None:
+        """Read the first package of each of these that is not known."""
+        ids = dict.fromkeys(one.supply_deals[0].id for one in deals if one.supply_deals)
+        missing = [one for one in ids if one and one not in self]
+        self.update({one.id: one for one in of_ids(self._client, SupplyPackage, missing)})
+
+    def words(self, package: SupplyPackage) -> str:
+        """Its targeting."""
+        return self.sentence(package.id)
+
+    def _sentence(self, package: int | None) -> str:
+        return words.sentence(self[package])
+
+
+def _rows(client: Deals, found: Found, known: _KnownPackages | None = None) -> Iterator[DealRow]:
+    packages = [one for one in found if isinstance(one, SupplyPackage)]
+    deals = [one for one in found if isinstance(one, DemandDeal)]
+    of = deals_of(client, packages)
+    yield from (of_package(one, of[one.id or 0]) for one in packages)
+    if deals:
+        known = _KnownPackages(client) if known is None else known
+        known.read(deals)
+        yield from (of_deal(one, known, known.words) for one in deals)
+
+
+def _statuses(client: Deals, wanted: ListSearch) -> dict[str, int]:
+    model = MODELS[wanted.entity]
+    if client.abilities.finds:
+        return dict(client.list(model, limit=1, counts="status", **wanted.found_by).counts.get("status", {}))
+    counted = {one: client.list(model, limit=1, status=one, **wanted.found_by).count for one in STATUSES}
+    return {status: number for status, number in counted.items() if number}
+
+
+def _is_wanted_again(before: Fetched) -> bool:
+    return before.trouble is not None and retry.is_wanted_since(before.at)

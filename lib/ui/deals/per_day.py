@@ -1,0 +1,120 @@
+"""Volume of a targeting per day over the last 30 days, and its forecast for the booked period."""
+
+import calendar
+import math
+from datetime import datetime, timedelta
+
+import streamlit as st
+
+from lib.insight import forecast, measured
+from lib.insight.forecast import DayFigure
+from lib.insight.measured import BIDS, IMPRESSIONS, field_of
+from lib.reporting.models import DataField, Filter
+from lib.ui.charts import day_bars, numbers, theme
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import insights, report
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import reported
+from lib.ui.kit.straight import straightened
+
+DAYS = 30
+Booked = tuple[datetime | None, datetime | None]
+Figures = list[tuple[DataField, tuple[DayFigure, ...]]]
+
+
+@st.fragment(parallel=True)
+def draw(here: Here, place: str, filters: tuple[Filter, ...], booked: Booked) -> None:
+    """The chart and the sentence, once the answer is there."""
+    fields = [field for names in (BIDS, IMPRESSIONS) if (field := field_of(here.slicer, names)) is not None]
+    st.header("Per day, and in the booked period", anchor=False)
+    if not fields:
+        st.caption("This slicer has no data field for bids or impressions.")
+    elif forecast.DAY not in {field.name for field in here.slicer.key_fields}:
+        st.caption("This slicer can't be split by day.")
+    else:
+        with reported("The forecast", kept="What you entered is kept."):
+            _draw(here, place, filters, booked, fields)
+
+
+def _draw(
+    here: Here, place: str, filters: tuple[Filter, ...], booked: Booked, fields: list[DataField]
+) -> None:
+    query = report.question(here, filters, DAYS, tuple(field.name for field in fields), by_day=True)
+    found = insights.asked(here, place, [query])
+    answers = insights.arrived(found, place, "the figures per day")
+    if answers is None:
+        return
+    (answer,) = answers
+    period = report.period(here, query)
+    if not measured.has_data(answer):
+        st.caption(f"The report has no data for {numbers.days(*period)}.")
+        return
+    figures = [(field, forecast.daily(answer, field.name, period)) for field in fields]
+    _chart(place, figures, numbers.days(*period))
+    shown = Numbers.of(st.context.locale)
+    for sentence in sentences(figures, booked, here.slicer.timezone, shown):
+        st.markdown(plain(sentence))
+    st.caption(plain(caution(figures, numbers.days(*period))))
+
+
+def sentences(figures: Figures, booked: Booked, hours: int, shown: Numbers) -> list[str]:
+    """The forecast for the booked period, or why there is none."""
+    start, end = booked
+    if start is None:
+        return ["Choose a start to see what the booked period would have."]
+    wanted = forecast.weekdays(start, end or start + timedelta(days=DAYS), hours)
+    if not wanted:
+        return ["The booked period has no days."]
+    days = sum(wanted.values())
+    what = f"The booked period ({_days(days, shown)})" if end else f"The first {DAYS} days (no end is booked)"
+    parts = []
+    for field, daily in figures:
+        found = forecast.forecast(daily, wanted)
+        if found.short:
+            names = ", ".join(calendar.day_name[weekday] for weekday in found.short)
+            return [f"{what} can't be estimated: fewer than {forecast.FEWEST} days with data on {names}."]
+        if not (math.isfinite(found.low) and math.isfinite(found.high)):
+            return [f"{what} can't be estimated: too few records for an interval of each day."]
+        parts.append(f"{shown.rough(found.low)} to {shown.rough(found.high)} {numbers.title(field).lower()}")
+    return [f"{what}, estimated: {', '.join(parts)}."]
+
+
+def caution(figures: Figures, days: str) -> str:
+    """Where the range comes from, and what it leaves out."""
+    empty = sum(one.figure.value is None for one in figures[0][1])
+    said = "Lowest to highest day of the same weekdays, "
+    which = "1 day has no data and is" if empty == 1 else f"{empty} days have no data and are"
+    without = f" {which} left out." if empty else ""
+    return f"{said}{days}; seasons, holidays and competition for the same inventory are not in it.{without}"
+
+
+def _days(days: float, shown: Numbers) -> str:
+    return f"{shown.number(days, 0 if days == int(days) else 1)} {'day' if days == 1 else 'days'}"
+
+
+def _chart(place: str, figures: Figures, period: str) -> None:
+    """The first figure per day, and its table twin."""
+    field, daily = figures[0]
+    shown = Numbers.of(st.context.locale)
+    values = [one.figure.value for one in daily]
+    title = f"{numbers.title(field)} per day"
+    st.caption(plain(title))
+    st.plotly_chart(
+        day_bars.figure([one.day for one in daily], values, field, shown),
+        key=f"per_day_{place}",
+        config=theme.CONFIG,
+        alt=f"{title}, {period}",
+    )
+    with st.expander("As a table"):
+        columns = {
+            "Day": [f"{one.day:%a} {one.day.isoformat()}" for one in daily],
+            **{
+                numbers.title(each): [
+                    "no data" if one.figure.value is None else shown.plain(one.figure.value, each)
+                    for one in of
+                ]
+                for each, of in figures
+            },
+        }
+        st.dataframe(straightened(columns), hide_index=True, alt=title)

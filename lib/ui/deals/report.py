@@ -1,0 +1,95 @@
+"""Report data about a deal, a package or a targeting: which slicer to ask, and for what."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import streamlit as st
+
+from lib.insight.deal_report import DEAL, PACKAGE, DealReport, tells_deals
+from lib.insight.measured import BIDS, IMPRESSIONS, WIN_CPM, field_of
+from lib.reporting import dates
+from lib.reporting.answers import Audience
+from lib.reporting.client import Reporting
+from lib.reporting.dates import Days
+from lib.reporting.models import AudienceQuery, DataField, Filter, InfoQuery, Slicer, time_key_field
+from lib.ui.kit.frame import Here
+from lib.ui.query import ask, periods
+from lib.wire.errors import AccessError, BadRequest, InternalError, Refused
+
+__all__ = ["DEAL", "PACKAGE", "tells_deals"]
+SLICERS = "slicers_of_deals"
+
+
+@dataclass(frozen=True)
+class ReportFigure:
+    """A figure of the panel: what it is called, and the data field; None where the slicer has none."""
+
+    title: str
+    field: DataField | None
+
+
+def of_deals(here: Here) -> Here | None:
+    """Looking at a slicer that tells deals apart: the one that is picked, else the first that does.
+
+    None where none of those that the person may see has the key field `deal`. Raises why the service can't be
+    asked; a slicer that it refuses is passed over.
+    """
+    if tells_deals(here.slicer):
+        return here
+    kept: dict[tuple[str, str], Slicer] = st.session_state.setdefault(SLICERS, {})
+    for pair in sorted(here.clients.slicers, key=lambda pair: pair[0] != here.project):
+        found = kept.get(pair) or _info(here, *pair)
+        if found is not None:
+            kept[pair] = found
+            if tells_deals(found):
+                return replace(here, project=pair[0], slicer_name=pair[1], slicer=found)
+    return None
+
+
+def wanted(slicer: Slicer) -> tuple[ReportFigure, ...]:
+    """The figures of a targeting: bids, impressions, unique users and average win CPM."""
+    users = tuple(f"unique_{source.name}" for source in slicer.audience_sources)
+    return (
+        ReportFigure("Bids", field_of(slicer, BIDS)),
+        ReportFigure("Impressions", field_of(slicer, IMPRESSIONS)),
+        ReportFigure("Unique users", field_of(slicer, users)),
+        ReportFigure("Average win CPM", field_of(slicer, WIN_CPM)),
+    )
+
+
+def deal_report(here: Here, reporting: Reporting) -> DealReport:
+    """The slicer that is looked at, asked through this client."""
+    audience = partial(reporting.audience, slicer=here.slicer)
+    return DealReport(
+        here.project, here.slicer_name, here.slicer, dates.today(here.slicer.timezone), audience
+    )
+
+
+def question(
+    here: Here, filters: tuple[Filter, ...], days: int, fields: tuple[str, ...], by_day: bool = False
+) -> AudienceQuery:
+    """These data fields over the last complete days with data, as exact as a quick answer can be."""
+    split = (time_key_field("day"),) if by_day else ()
+    asked = {"filters": filters, "data_fields": fields, "split_by": split}
+    return deal_report(here, here.clients.reporting).query(days).model_copy(update=asked)
+
+
+def period(here: Here, query: AudienceQuery) -> Days:
+    """The days that a question is about."""
+    return periods.resolved(query.start_date, query.end_date, ask.today(here, query))
+
+
+def figures(here: Here, filters: tuple[Filter, ...], days: int) -> Audience:
+    """Totals of the panel's data fields for these filters, over the last days."""
+    names = tuple(figure.field.name for figure in wanted(here.slicer) if figure.field is not None)
+    return ask.audience(here, question(here, filters, days, names))
+
+
+def _info(here: Here, project: str, name: str) -> Slicer | None:
+    """The slicer; None where it is refused or broken: another one may do."""
+    try:
+        return here.reporting.info(InfoQuery(project_name=project, slicer_name=name))
+    except Refused:
+        raise
+    except (AccessError, BadRequest, InternalError):
+        return None

@@ -1,0 +1,150 @@
+"""Packages and deals as rows: what each shows, and rows as CSV."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from lib.deals import fields
+from lib.deals.models import DemandDeal, SupplyPackage
+from lib.ui.deals.names import seat_name
+from lib.ui.deals.targeting import words
+from lib.wire.spreadsheet import csv_text
+
+KINDS = {"supply_deals": "Package", "demand_deals": "Deal"}
+ATTRIBUTES = ("name", "status", "deal_id", "media_type", "start_date", "end_date", "price")
+Key = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class DealRow:
+    """One of the list. `prices` are those of the deals, ascending; dates and targeting those of a package,
+    for a deal those of its first one. `more` are the plain fields that have a column and no attribute here;
+    `sold` is the package whose targeting it is, `health` the words and the tone of a deal's health."""
+
+    entity: str
+    id: int
+    name: str
+    status: str = ""
+    is_active: bool | None = None
+    media_type: str = ""
+    start: datetime | None = None
+    end: datetime | None = None
+    targeting: str = ""
+    seats: tuple[str, ...] = ()
+    dsps: tuple[str, ...] = ()
+    prices: tuple[Decimal, ...] = ()
+    others: tuple[str, ...] = ()
+    deal_id: str = ""
+    more: tuple[tuple[str, Any], ...] = ()
+    sold: SupplyPackage | None = field(default=None, compare=False, repr=False)
+    health: tuple[str, str] = ("", "")
+
+    @property
+    def key(self) -> Key:
+        """The entity and the id."""
+        return self.entity, self.id
+
+
+def more(entity: str) -> tuple[str, ...]:
+    """The plain fields with a column of which a row has no attribute."""
+    return tuple(
+        one.name for one in fields.of(entity) if one.width is not None and one.name not in ATTRIBUTES
+    )
+
+
+def of_package(package: SupplyPackage, deals: Sequence[DemandDeal]) -> DealRow:
+    """A package's row; `deals` are its own."""
+    return DealRow(
+        entity="supply_deals",
+        id=package.id or 0,
+        name=package.name or f"Package {package.id}",
+        status=package.status or "",
+        is_active=package.is_active,
+        media_type=package.media_type or "",
+        start=package.start_date,
+        end=package.end_date,
+        targeting=words.sentence(package),
+        seats=tuple(dict.fromkeys(_seat(deal) for deal in deals)),
+        dsps=tuple(dict.fromkeys(dsp for deal in deals if (dsp := _dsp(deal)))),
+        prices=tuple(sorted(deal.price for deal in deals if deal.price is not None)),
+        others=tuple(one.name or "" for one in package.demand_deals),
+        more=_more(package),
+        sold=package,
+    )
+
+
+def of_deal(
+    deal: DemandDeal,
+    packages: Mapping[int | None, SupplyPackage],
+    sentence: Callable[[SupplyPackage], str] = words.sentence,
+) -> DealRow:
+    """A deal's row; `packages` are those that are known whole, by id, `sentence` says their targeting."""
+    first = None
+    if deal.supply_deals:
+        first = packages.get(deal.supply_deals[0].id) or deal.supply_deals[0]
+    return DealRow(
+        entity="demand_deals",
+        id=deal.id or 0,
+        name=deal.name or f"Deal {deal.id}",
+        status=deal.status or "",
+        is_active=deal.is_active,
+        media_type=(first and first.media_type) or "",
+        start=first.start_date if first is not None else None,
+        end=first.end_date if first is not None else None,
+        targeting=sentence(packages[first.id]) if first is not None and first.id in packages else "",
+        seats=(_seat(deal),),
+        dsps=tuple(filter(None, (_dsp(deal),))),
+        prices=() if deal.price is None else (deal.price,),
+        others=tuple(one.name or "" for one in deal.supply_deals),
+        deal_id=deal.deal_id or "",
+        more=_more(deal),
+        sold=first if first is not None and first.id in packages else None,
+    )
+
+
+def csv(shown: Iterable[DealRow], price: str = "price") -> Iterator[bytes]:
+    """The rows as a file, row by row: whole values, times with their offset, nothing that a spreadsheet
+    would run; the first has the header too. Without rows it is empty."""
+    header: list[Sequence[object]] = []
+    for place, row in enumerate(shown):
+        values = _values(row, price)
+        if place == 0:
+            header = [[*values]]
+        yield csv_text([*header, [*values.values()]]).encode()
+        header = []
+
+
+def _values(row: DealRow, price: str) -> dict[str, object]:
+    """A row of the file by title."""
+    return {
+        "Id": row.id,
+        "Kind": KINDS[row.entity],
+        "Name": row.name,
+        "Deal id": row.deal_id,
+        "Status": row.status,
+        "Media type": row.media_type,
+        "Start": "" if row.start is None else row.start.isoformat(sep=" "),
+        "End": "" if row.end is None else row.end.isoformat(sep=" "),
+        "Seats": "; ".join(row.seats),
+        "DSPs": "; ".join(row.dsps),
+        f"Lowest {price}": row.prices[0] if row.prices else "",
+        f"Highest {price}": row.prices[-1] if row.prices else "",
+        **{fields.BY_NAME[name].title: value for name, value in row.more},
+        "Targeting": row.targeting,
+        "Linked with": "; ".join(row.others),
+    }
+
+
+def _more(entity: SupplyPackage | DemandDeal) -> tuple[tuple[str, Any], ...]:
+    return tuple((name, getattr(entity, name, None)) for name in more(entity.entity))
+
+
+def _seat(deal: DemandDeal) -> str:
+    return seat_name(deal) or "?"
+
+
+def _dsp(deal: DemandDeal) -> str | None:
+    dsp = deal.dsp or (deal.seat.dsp if deal.seat else None)
+    return dsp.name if dsp else None

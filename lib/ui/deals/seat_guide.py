@@ -1,0 +1,141 @@
+"""Beside a seat's price: what wins cost in a targeting, and where the typed price is among them.
+
+It is computed in the background and never waited for: what is typed is drawn at once, and the sentence comes
+when it is there. Another targeting gives up what was asked before.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import streamlit as st
+
+from lib.insight import seat_prices, win_prices
+from lib.insight.asked import QuestionsAsked
+from lib.insight.filters import Translation
+from lib.insight.seat_prices import SeatPrices
+from lib.insight.win_prices import WinFields
+from lib.reporting.models import AudienceQuery, DataField
+from lib.ui.charts import numbers
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import insights, report
+from lib.ui.deals.prices import BY_CPM, Prices
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.wire.errors import TrancheError
+
+MOST = 12
+NO_FIELDS = "This slicer has no data field for the win CPM, or none that counts wins, to compare prices with."
+
+
+@dataclass(frozen=True)
+class GuidePlace:
+    """Where guides are drawn, as a key of the session, and over how many last days they are."""
+
+    key: str
+    days: int
+
+
+@dataclass(frozen=True)
+class SeatGuide:
+    """A sentence for each seat's price, and what they are all computed from; `coming` is under way."""
+
+    by_seat: Mapping[int, str]
+    note: str = ""
+    coming: QuestionsAsked | None = None
+
+
+NOTHING = SeatGuide({})
+
+
+def of(
+    here: Here,
+    place: GuidePlace,
+    translation: Translation,
+    typed: Mapping[int, Decimal | None],
+    money: Prices,
+) -> SeatGuide:
+    """What is known by now; what is missing is asked for.
+
+    `translation` is the targeting, `typed` the price of each seat, if there is one; 0 stands for no seat.
+    """
+    fields = win_prices.win_fields(here.slicer)
+    if not typed or fields is None:
+        insights.forget(place.key)
+        return SeatGuide({}, NO_FIELDS) if typed else NOTHING
+    told = [seat for seat in typed if seat][:MOST] if seat_prices.tells_seats(here.slicer) else []
+    base = report.question(here, translation.filters, place.days, ())
+    queries = [seat_prices.question(base, here.slicer, fields, seat) for seat in (None, *told)]
+    found = insights.asked(here, place.key, queries)
+    if not found.is_done:
+        return SeatGuide({}, "Computing what wins cost in this targeting.", found)
+    try:
+        answers = found.answers()
+    except TrancheError as error:
+        insights.forget(place.key)
+        return SeatGuide({}, f"What wins cost could not be loaded: {error.reason.rstrip('.')}.")
+    every, *each = (seat_prices.seat_prices(answer, here.slicer, fields) for answer in answers)
+    words = SeatWords(here.slicer.data_field(fields.cpm), Numbers.of(st.context.locale), money)
+    known = dict(zip(told, each, strict=True))
+    by_seat = {seat: words.sentence(price, every, known.get(seat)) for seat, price in typed.items()}
+    return SeatGuide(by_seat if every.won else {}, _note(here, queries, (every, *each), fields))
+
+
+def draw_note(guide: SeatGuide, left_out: str = "") -> None:
+    """Draw what the sentences are computed from and leave out; look again until they are there."""
+    if guide.note:
+        icon = ":material/hourglass_top:" if guide.coming else ":material/info:"
+        said = f"{guide.note} {left_out}" if guide.by_seat and left_out else guide.note
+        st.caption(f"{icon} {plain(said)}")
+    if guide.coming is not None:
+        insights.look_again(guide.coming)
+
+
+@dataclass(frozen=True)
+class SeatWords:
+    """How win CPMs are written: the data field, the reader's numbers, and the unit of prices."""
+
+    field: DataField
+    shown: Numbers
+    money: Prices
+
+    def sentence(self, price: Decimal | None, every: SeatPrices, own: SeatPrices | None) -> str:
+        """The quartiles of a seat's wins, else of all seats', with the place of the price among them."""
+        if own is None or own.won is None:
+            first = "" if own is None else "This seat won nothing in this targeting. "
+            return f"{first}Wins of all seats: {self._figures(price, every)}"
+        return f"Wins of this seat: {self._figures(price, own)}"
+
+    def _figures(self, price: Decimal | None, of: SeatPrices) -> str:
+        if of.won is None:
+            return "none."
+        low, median, high = (
+            self.shown.short(value, field=self.field) for value in (of.won.low, of.won.median, of.won.high)
+        )
+        parts = [f"quartiles {low}, {median} and {high}."]
+        if price is not None and self.money.unit.upper() == BY_CPM:
+            parts.append(f"Your price is {seat_prices.standing(price, of.won)}.")
+        if of.win_rate is not None:
+            parts.append(f"Win rate {self.shown.percent(of.win_rate)}.")
+        return " ".join(parts)
+
+
+def _note(
+    here: Here,
+    queries: Sequence[AudienceQuery],
+    found: Sequence[SeatPrices],
+    fields: WinFields,
+) -> str:
+    """The days, how exact the figures are, and what they are of."""
+    days = numbers.days(*report.period(here, queries[0]))
+    won = [one.won for one in found if one.won is not None]
+    if not won:
+        return f"No wins are recorded in this targeting, {days}."
+    named = " and ".join(here.slicer.key_field(one).description or one for one in queries[0].split_by)
+    exact = "Exact" if all(one.is_exact for one in won) else "Estimated from a sample"
+    wins = (here.slicer.data_field(fields.wins).description or fields.wins).lower()
+    groups = f"averages by {named.lower()}, " if named else ""
+    return (
+        f"Win CPM, {days} · {here.project}/{here.slicer_name} · {exact} · {groups}weighted by {wins}; single "
+        "auctions scatter more widely."
+    )

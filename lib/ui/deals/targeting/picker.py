@@ -1,0 +1,207 @@
+"""The pickers of a targeting: a popover per kind, with the report's values, the most frequent first."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+
+from lib.deals.models import Targeting
+from lib.insight.kinds import KINDS, TargetingKind, key_field
+from lib.reporting.models import AudienceQuery
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals.targeting import known, typed
+from lib.ui.deals.targeting.typed import SIDES
+from lib.ui.deals.targeting.words import Described, Marks, named
+from lib.ui.kit.field_problems import FieldProblems, beside
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import reported
+from lib.ui.query import filter_words, values
+
+NARROWEST, WIDTH = 150, 340
+NamedLists = Mapping[str, Mapping[str, str]]
+NO_MARKS: Marks = {}
+
+
+@dataclass(frozen=True)
+class PickerOffer:
+    """The choices: the kinds of these fields of a package, lists by typed ids too, or nothing."""
+
+    fields: frozenset[str] = frozenset(Targeting.model_fields)
+    takes_ids: bool = False
+    disabled: bool = False
+
+
+WHOLE = PickerOffer()
+
+
+def fill(prefix: str, targeting: Targeting) -> None:
+    """Fill the pickers with this targeting."""
+    for kind in KINDS:
+        for is_excluded in SIDES:
+            chosen = [
+                str(getattr(target, "id", None) or kind.value(target))
+                for target in kind.of(targeting)
+                if target.is_excluded == is_excluded
+            ]
+            st.session_state[typed.key(prefix, kind, is_excluded)] = chosen
+
+
+def read(prefix: str, lists: NamedLists) -> Targeting:
+    """The targeting in the pickers; `lists` as in `draw`."""
+    elements: dict[str, list[dict[str, object]]] = {}
+    for kind in KINDS:
+        for is_excluded in SIDES:
+            for value in _chosen(prefix, kind, is_excluded):
+                name = {"name": lists.get(kind.name, {}).get(value)} if kind.is_list else {}
+                elements.setdefault(kind.field, []).append(kind.element(value, is_excluded) | name)
+    return Targeting.model_validate(elements)
+
+
+def described(here: Here, query: AudienceQuery, targeting: Targeting) -> Described:
+    """Words for the values of a targeting, by kind, as far as the report has them."""
+    found: dict[str, Mapping[str, str]] = {}
+    for kind in KINDS:
+        field, chosen = key_field(kind, here.slicer), [kind.value(target) for target in kind.of(targeting)]
+        if field is not None and chosen and not kind.is_list:
+            found[kind.name] = values.words(here, query, field.name, chosen)
+    return found
+
+
+def draw(
+    here: Here,
+    query: AudienceQuery,
+    prefix: str,
+    lists: NamedLists,
+    problems: FieldProblems | None = None,
+    offer: PickerOffer = WHOLE,
+) -> None:
+    """Draw the pickers; their values are those of the days of `query`.
+
+    `lists` names the domain and app lists: `{"domain_list": {"7": "Safe news"}, …}`.
+    """
+    targeting = read(prefix, lists)
+    words = described(here, query, targeting)
+    marks = known.marks(here, query, [targeting], with_unchecked=True)
+    with st.grid("auto", min_column_width=NARROWEST, gap="xsmall"):
+        for kind in (kind for kind in KINDS if kind.field in offer.fields):
+            called = {**words.get(kind.name, {}), **lists.get(kind.name, {})}
+            with st.container(gap="xxsmall"):
+                _kind(here, query, prefix, kind, called, marks.get(kind.name, {}), offer)
+    for kind_field in dict.fromkeys(kind.field for kind in KINDS):
+        beside((problems or FieldProblems()).at(kind_field))
+
+
+def _kind(
+    here: Here,
+    query: AudienceQuery,
+    prefix: str,
+    kind: TargetingKind,
+    words: Mapping[str, str],
+    marks: Mapping[str, str],
+    offer: PickerOffer,
+) -> None:
+    """Draw a popover with a fixed label: with another label it would be another widget, and close."""
+    popover = st.popover(
+        plain(kind.title), key=f"{prefix}_{kind.name}", width="stretch", wrap=False, on_change="rerun",
+        disabled=offer.disabled,
+    )  # fmt: skip
+    if chosen := _in_words(prefix, kind, words, marks):
+        st.caption(plain(chosen))
+    beside(typed.waiting(prefix, kind))
+    if popover.open:
+        with popover, reported("The values", kept="What you entered is kept."):
+            offered = words if kind.is_list else _offered(here, query, prefix, kind)
+            with st.container(key=f"{prefix}_{kind.name}_twins"):  # style.css: an open list covers no twin
+                for is_excluded in SIDES:
+                    with st.container():
+                        _values(here, query, (prefix, kind, is_excluded), {**words, **offered}, marks, offer)
+
+
+def _offered(here: Here, query: AudienceQuery, prefix: str, kind: TargetingKind) -> Mapping[str, str]:
+    """The report's values; those found by a search if there are too many to list."""
+    field = key_field(kind, here.slicer)
+    if field is None:
+        st.caption(
+            f"The slicer {plain(here.slicer_name)} has no values for it: what you type is not checked."
+        )
+        return {}
+    found = values.offered(here, query, field.name)
+    if found.has_more:
+        text = st.text_input(
+            "Search", type="search", live=True, key=f"{prefix}_{kind.name}_search", width=WIDTH,
+            placeholder=found.searched(Numbers.of(st.context.locale)), label_visibility="collapsed",
+        )  # fmt: skip
+        found = values.offered(here, query, field.name, text or "")
+    return {code: words for code, words in found.described.items() if code}
+
+
+def _values(
+    here: Here,
+    query: AudienceQuery,
+    place: typed.Place,
+    offered: Mapping[str, str],
+    marks: Mapping[str, str],
+    offer: PickerOffer,
+) -> None:
+    """Draw one side: the picker of known values, and the handling of other typed ones."""
+    _, kind, is_excluded = place
+    typed.settle(here, query, place, offered)
+    with st.container(gap="xxsmall"):  # above, as the picker's open list covers what is below
+        typed.draw(here, query, place, offered)
+    st.multiselect(
+        SIDES[is_excluded],
+        list(dict.fromkeys([*typed.held(place), *offered])),
+        format_func=partial(_named, place, offered, marks),
+        key=typed.key(*place),
+        persist_state="session",
+        filter_mode="contains",
+        accept_new_options=offer.takes_ids or not kind.is_list,
+        select_all=False,
+        placeholder=_placeholder(kind, bool(offered), offer),
+        width=WIDTH,
+        on_change=typed.take,
+        args=(place, offered),
+    )
+
+
+def _named(place: typed.Place, words: Mapping[str, str], marks: Mapping[str, str], value: str) -> str:
+    """A value by description and code, marked where it is unknown; a list by its name.
+
+    A pending one is named as it was typed: the browser sends names, and would type another one.
+    """
+    kind = place[1]
+    if value in typed.held(place) and value not in typed.chosen(place):
+        return value
+    if kind.is_list:
+        return _worded(kind, words, value)
+    name = filter_words.both(value, words.get(value))
+    return f"{name} ({marks[value]})" if value in marks else name
+
+
+def _worded(kind: TargetingKind, words: Mapping[str, str], value: str) -> str:
+    return words.get(value) or (f"list {value}" if kind.is_list else value)
+
+
+def _placeholder(kind: TargetingKind, is_offered: bool, offer: PickerOffer) -> str:
+    if kind.is_list and offer.takes_ids:
+        return "Type the id of a list, press Enter"
+    if kind.is_list:
+        return "Choose lists" if is_offered else "There are no lists yet"
+    return "Most frequent first; type to find" if is_offered else "Type and press Enter"
+
+
+def _in_words(prefix: str, kind: TargetingKind, words: Mapping[str, str], marks: Mapping[str, str]) -> str:
+    """The choice below the button: `US, CA · not MX`; empty without one."""
+    sides = []
+    for is_excluded in SIDES:
+        chosen = _chosen(prefix, kind, is_excluded)
+        names = [named(value, {value: _worded(kind, words, value)}, marks) for value in chosen]
+        if names:
+            sides.append(("not " if is_excluded else "") + ", ".join(names))
+    return " · ".join(sides)
+
+
+def _chosen(prefix: str, kind: TargetingKind, is_excluded: bool) -> list[str]:
+    return typed.chosen((prefix, kind, is_excluded))

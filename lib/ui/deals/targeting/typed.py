@@ -1,0 +1,238 @@
+"""Typed values that are not in the picker: suggestions, or adding them anyway.
+
+Until then they are pending: the picker holds them and the targeting does not have them. Taken out of the
+picker, they would empty what is being typed there.
+"""
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+from lib.insight.kinds import KINDS, TargetingKind, key_field
+from lib.reporting.models import AudienceQuery
+from lib.ui.kit.field_problems import beside
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import reported
+from lib.ui.query import values
+from lib.wire import text
+
+SAME = (
+    ("smartphone", "mobile", "mobile phone", "phone", "handset", "cell phone", "mobile device"),
+    ("desktop", "pc", "personal computer", "computer", "laptop"),
+    ("tablet", "ipad", "tab"),
+    ("tv", "ctv", "connected tv", "connected_tv", "smart tv", "smarttv", "television", "ott", "set top box"),
+    ("macos", "mac os", "mac os x", "os x", "osx"),
+    ("ios", "iphone os", "ipados"),
+    ("edge", "microsoft edge"),
+    ("united states", "usa", "us", "u.s.", "u.s.a.", "america", "united states of america"),
+    ("united kingdom", "uk", "gb", "u.k.", "great britain", "britain", "england"),
+    ("netherlands", "nl", "holland"),
+    ("south korea", "kr", "korea", "republic of korea"),
+    ("germany", "de", "deutschland"),
+    ("türkiye", "tr", "turkey"),
+    ("czechia", "cz", "czech republic"),
+)
+CLOSE = 0.6
+
+
+def exact(typed: str, known: Mapping[str, str]) -> str | None:
+    """The value with this code or description, ignoring case, or None."""
+    wanted = typed.strip().casefold()
+    for code, words in known.items():
+        if wanted in (code.casefold(), words.casefold()):
+            return code
+    return None
+
+
+def near(typed: str, known: Mapping[str, str], most: int = 3) -> list[str]:
+    """The codes of values like the one that was typed, the nearest first: the trade's other words, then
+    those spelt alike. `known` has the descriptions by code."""
+    wanted = typed.strip().casefold()
+    codes: dict[str, str] = {}
+    for code, words in known.items():
+        codes.setdefault(words.casefold(), code)
+        codes.setdefault(code.casefold(), code)
+    others = [word for group in SAME if wanted in group for word in group]
+    alike = difflib.get_close_matches(wanted, codes, n=most, cutoff=CLOSE)
+    return list(dict.fromkeys(codes[word] for word in [*others, *alike] if word in codes))[:most]
+
+
+SIDES = {False: "Only", True: "Never"}
+BEGINNING, WIDTH = 3, 340
+Place = tuple[str, TargetingKind, bool]
+Pending = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Check:
+    """The pattern of valid input, and the message for other input."""
+
+    shape: re.Pattern[str]
+    says: str
+
+
+CHECKS = {
+    "size": Check(
+        re.compile(r"[1-9]\d{0,4}x[1-9]\d{0,4}"), "a size is width x height in pixels, like 300x250"
+    ),
+    "list": Check(re.compile(r"[1-9]\d{0,15}"), "a list is named by its id, a number"),
+}
+
+
+def key(prefix: str, kind: TargetingKind, is_excluded: bool) -> str:
+    """The session key of the values chosen on one side of a kind."""
+    return f"{prefix}_{kind.name}_{'never' if is_excluded else 'only'}"
+
+
+def held(place: Place) -> list[str]:
+    """All values that the picker of one side holds."""
+    found: list[str] = st.session_state.get(key(*place), [])
+    return found
+
+
+def chosen(place: Place) -> list[str]:
+    """The values of one side, without pending ones."""
+    odd = _waiting(place)
+    return [value for value in held(place) if value not in odd]
+
+
+def pending(prefix: str) -> Pending:
+    """What was typed and neither added nor left out, by side: `{"country_only": ("Narnia",)}`."""
+    found = {side: tuple(_waiting(place)) for side, place in _sides(prefix).items()}
+    return {side: values for side, values in found.items() if values}
+
+
+def fill(prefix: str, pending: Pending) -> None:
+    """Ask about these values, as `pending` returned them."""
+    for side, place in _sides(prefix).items():
+        odd = pending.get(side, ())
+        st.session_state[key(*place)] = [*held(place), *odd]
+        _wait(place, odd)
+
+
+def take(place: Place, offered: Mapping[str, str]) -> None:
+    """Choose known and earlier values; other input is pending. A callback."""
+    kind, state = place[1], st.session_state
+    was = state.get(_before(place), [])
+    values, odd = list[str](), list[str]()
+    for value in held(place):
+        code = value if value in offered or value in was else exact(value, offered)
+        if code is None and kind.is_list and CHECKS["list"].shape.fullmatch(value):
+            code = value
+        if code is None:
+            code = value.strip().lower() if kind.name == "size" else value.strip()
+            odd.append(code)
+        values.append(code)
+    _hold(place, list(dict.fromkeys(filter(None, values))))
+    _wait(place, odd)
+
+
+def settle(here: Here, query: AudienceQuery, place: Place, offered: Mapping[str, str]) -> None:
+    """Choose the pending input if it occurs in the report, though it is not among the values listed.
+
+    To be called before the picker is drawn.
+    """
+    field = key_field(place[1], here.slicer)
+    fit = [odd for odd in _waiting(place) if not wrong(place[1], odd)] if field is not None else []
+    known = values.known(here, query, field.name, fit) if field is not None and fit else {}
+    for odd in fit:
+        if known.get(odd):
+            add(place, odd, odd)
+    st.session_state[_before(place)] = chosen(place)
+
+
+def draw(here: Here, query: AudienceQuery, place: Place, offered: Mapping[str, str]) -> None:
+    """Draw the pending input: suggestions, and buttons to add it anyway or to drop it."""
+    for odd in _waiting(place):
+        _draw(here, query, place, odd, offered)
+
+
+def _draw(here: Here, query: AudienceQuery, place: Place, odd: str, offered: Mapping[str, str]) -> None:
+    kind, at = place[1], f"{key(*place)}_{odd}"
+    fault = wrong(kind, odd)
+    beside([f"'{odd}': {fault}." if fault else f"The report has no '{odd}'."])
+    with st.container(horizontal=True, gap="xsmall", width=WIDTH):
+        for code in () if fault else _near(here, query, kind, odd, offered):
+            st.button(
+                f"{plain(offered.get(code, code))}?", key=f"{at}_near_{code}", type="secondary",
+                on_click=add, args=(place, odd, code),
+            )  # fmt: skip
+        if not fault:
+            st.button(
+                f"Add '{plain(odd)}' anyway", key=f"{at}_anyway", type="tertiary", on_click=add,
+                args=(place, odd, odd),
+            )  # fmt: skip
+        st.button(
+            f"Leave out '{plain(odd)}'", key=f"{at}_drop", type="tertiary", on_click=add,
+            args=(place, odd, ""),
+        )  # fmt: skip
+
+
+def add(place: Place, odd: str, value: str) -> None:
+    """Choose this value instead of the pending input `odd`; an empty one drops it. A callback."""
+    values = [value if one == odd else one for one in held(place)]
+    _hold(place, list(dict.fromkeys(filter(None, values))))
+    _wait(place, [one for one in _waiting(place) if one != odd])
+    st.session_state[_before(place)] = chosen(place)
+
+
+def waiting(prefix: str, kind: TargetingKind) -> list[str]:
+    """Sentences about pending input for this kind."""
+    return [f"'{odd}' is not added yet." for odd in _of_kind(prefix, kind)]
+
+
+def unsettled(prefix: str) -> list[str]:
+    """What is to be done about pending input: `Country: add or leave out 'Narnia'`."""
+    found = {kind.title: [f"'{odd}'" for odd in _of_kind(prefix, kind)] for kind in KINDS}
+    return [f"{title}: add or leave out {', '.join(several)}" for title, several in found.items() if several]
+
+
+def wrong(kind: TargetingKind, value: str) -> str:
+    """Why this is not a valid value of the kind, as the end of a sentence; empty if it is."""
+    check = CHECKS.get("list" if kind.is_list else kind.name)
+    if check is not None:
+        return "" if check.shape.fullmatch(value.lower()) else check.says
+    return f"a value {found}" if (found := text.fault(value)) else ""
+
+
+def _near(
+    here: Here, query: AudienceQuery, kind: TargetingKind, odd: str, offered: Mapping[str, str]
+) -> list[str]:
+    """Similar codes among the values listed and, if the report has more, those with the same beginning."""
+    candidates, field = dict(offered), key_field(kind, here.slicer)
+    if field is not None:
+        with reported("Other values", kept="What you typed is kept."):
+            candidates |= values.offered(here, query, field.name, odd[:BEGINNING]).described
+    return near(odd, {code: words for code, words in candidates.items() if code})
+
+
+def _of_kind(prefix: str, kind: TargetingKind) -> list[str]:
+    return [odd for is_excluded in SIDES for odd in _waiting((prefix, kind, is_excluded))]
+
+
+def _sides(prefix: str) -> dict[str, Place]:
+    places: list[Place] = [(prefix, kind, is_excluded) for kind in KINDS for is_excluded in SIDES]
+    return {key(*place).removeprefix(f"{prefix}_"): place for place in places}
+
+
+def _waiting(place: Place) -> list[str]:
+    found: list[str] = st.session_state.get(f"{key(*place)}_waiting", [])
+    return found
+
+
+def _hold(place: Place, values: list[str]) -> None:
+    """Set the picker's values; only where they differ, as setting them empties what is being typed."""
+    if values != held(place):
+        st.session_state[key(*place)] = values
+
+
+def _wait(place: Place, values: Iterable[str]) -> None:
+    st.session_state[f"{key(*place)}_waiting"] = list(dict.fromkeys(filter(None, values)))
+
+
+def _before(place: Place) -> str:
+    return f"{key(*place)}_before"

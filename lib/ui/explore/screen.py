@@ -1,0 +1,91 @@
+"""The screen Slicers: facts of a slicer, its latest figures, its fields, and the top values of a field."""
+
+from datetime import date
+
+import streamlit as st
+
+from lib.reporting.dates import Days
+from lib.reporting.models import AudienceQuery, DataField, Slicer, time_key_field
+from lib.ui.charts import series, sparkline
+from lib.ui.charts.numbers import Numbers, days, title
+from lib.ui.explore import fields
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.query import ask, focus, periods, precision, saved
+
+NARROWEST = 132
+
+
+def last_days(here: Here) -> AudienceQuery:
+    """The question of this screen: the slicer's last complete days, independent of other screens."""
+    start, end = periods.usual(here.slicer, ask.today(here, _everything(here)))
+    return _everything(here).model_copy(update={"start_date": start, "end_date": end})
+
+
+def facts(here: Here) -> None:
+    """Draw the slicer's description, dates, time zone and audience sources."""
+    about = here.slicer.annotation or here.slicer_name
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
+        st.markdown(f"**{plain(about)}** · :small[{' · '.join(_facts(here.slicer))}]", width="stretch")
+        with st.container(width="content"):
+            views(here)
+
+
+@st.fragment
+def views(here: Here) -> None:
+    """Draw the saved views of the slicer; a click opens one on Audience."""
+    saved.draw(here, "audience", is_elsewhere=True)
+
+
+def headline(here: Here) -> None:
+    """Draw the slicer's main figures for its last complete days, each with a sparkline."""
+    names = focus.usual_metrics(here.slicer)
+    if not names:
+        return
+    numbers, query = Numbers.of(st.context.locale), last_days(here)
+    by_day = time_key_field("day") in {field.name for field in here.slicer.key_fields}
+    split = {"split_by": (time_key_field("day"),) if by_day else (), "data_fields": names, "precision": 1}
+    answer = ask.quickly(here, query.model_copy(update=split))
+    shown_days = period(here, query)
+    with st.grid(max(len(names), 4), min_column_width=NARROWEST, gap="small"):
+        for field in map(here.slicer.data_field, names):
+            with st.container(gap="xxsmall"):
+                _metric(field, numbers.short(answer.total.values.get(field.name), field))
+                if by_day:
+                    course = series.over(answer, field.name, "day", shown_days)
+                    sparkline.draw(course, field, "day", shown_days, numbers)
+    exact = precision.over(answer, [here.slicer.data_field(name) for name in names], numbers)
+    st.caption(f"{days(*shown_days)} · {plain(exact)}")
+
+
+def _metric(field: DataField, value: str) -> None:
+    st.metric(plain(title(field)), plain(value), help=plain(" · ".join(fields.about(field))) or None)
+
+
+def _everything(here: Here) -> AudienceQuery:
+    """A question about this slicer, with its dates still to be set."""
+    return AudienceQuery(
+        project_name=here.project,
+        slicer_name=here.slicer_name,
+        start_date="today",
+        end_date="today",
+    )
+
+
+def period(here: Here, query: AudienceQuery) -> Days:
+    """The days of a question."""
+    return periods.resolved(query.start_date, query.end_date, ask.today(here, query))
+
+
+def _facts(slicer: Slicer) -> list[str]:
+    texts = []
+    if slicer.first_date and slicer.last_date:
+        first, last = date.fromisoformat(slicer.first_date), date.fromisoformat(slicer.last_date)
+        count = (last - first).days + 1
+        texts.append(f"{days(first, last)}, {count:,} day{'s' * (count != 1)}")
+    zone = "other time zones available" if slicer.supports_timezone else "fixed time zone"
+    texts.append(f"UTC{slicer.timezone:+d}, {zone}")
+    for source in slicer.audience_sources:
+        about = f" ({source.annotation})" if source.annotation else ""
+        texts.append(f"{source.description or source.name}{about}")
+    return texts

@@ -1,0 +1,124 @@
+"""The top values of one key field by one data field: the question, and the table of its answer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from lib.reporting.answers import Audience
+from lib.reporting.models import (
+    ROWS_LIMITS,
+    AudienceQuery,
+    DataField,
+    KeyField,
+    Order,
+    Slicer,
+)
+from lib.ui.charts.numbers import NOT_SET, NOTHING, Numbers
+from lib.ui.query import focus
+from lib.ui.query.precision import half_range
+
+Ask = Callable[[AudienceQuery], Audience]
+MOST = 12
+
+
+@dataclass(frozen=True)
+class TopValues:
+    """The answer, the data field, the field that measures volume, and the number of values.
+
+    `by` is the order of the rows, by the volume unless somebody wants another. `found` is what was found in
+    the records read: where `is_counted` is false there may be more.
+    """
+
+    key_field: KeyField
+    data_field: DataField
+    order: DataField
+    by: Order
+    answer: Audience
+    found: int
+    is_counted: bool
+
+    @property
+    def values(self) -> list[str]:
+        """The values as filters take them, in the order of the rows."""
+        return list(self.answer.names[self.key_field.name])
+
+    @property
+    def shown(self) -> list[DataField]:
+        """The data fields of the table: the one chosen, and the one that sorts if that differs."""
+        return list(dict.fromkeys((self.data_field, self.order)))
+
+
+def top_values(
+    ask: Ask,
+    question: AudienceQuery,
+    slicer: Slicer,
+    key_field: str,
+    data_field: str,
+    by: Order | None = None,
+) -> TopValues:
+    """The top values in the days of `question`, in the order `by`.
+
+    A formula's rows are ordered by volume: the largest ratios are those of the smallest rows. Values are
+    counted in all records, but not where the service would send every one of them for it.
+    """
+    key, wanted = slicer.key_field(key_field), slicer.data_field(data_field)
+    order = slicer.data_field(focus.volume(slicer, wanted))
+    by = by if by is not None and by.name in (key.name, wanted.name, order.name) else Order(name=order.name)
+    asked = question.model_copy(
+        update={
+            "split_by": (key.name,),
+            "data_fields": tuple(dict.fromkeys((wanted.name, order.name))),
+            "order_by": (by,),
+            "limit": MOST,
+            "include_mappings": 1,
+            "precision": 1,
+        }
+    )
+    answer = ask(asked)
+    if answer.confidence_range is None or not slicer.knows("limit"):
+        is_counted = answer.confidence_range is None
+        return TopValues(key, wanted, order, by, answer, answer.total.records_found, is_counted)
+    all_rows = {"limit": 0, "precision": 0, "include_mappings": 0, "audience_rows_limit": ROWS_LIMITS[1]}
+    counted = ask(asked.model_copy(update=all_rows))
+    found, is_counted = counted.total.records_found, counted.total.confidence_range is None
+    return TopValues(key, wanted, order, by, answer, found, is_counted)
+
+
+def has_share(top: TopValues, field: DataField) -> bool:
+    """Whether the field's values add up to a total, and its shares are shown (info, show_percents)."""
+    is_sorted_by = field.name == top.by.name
+    return field.name in top.answer.percents and field.show_percents >= (1 if is_sorted_by else 2)
+
+
+def frame(top: TopValues) -> pd.DataFrame:
+    """A row per value: `value` in words, `id` where a mapping describes it; per data field a column of its
+    name, its `share:…` in percent, and `off:…`, how far off it may be in percent, where records were sampled.
+    """
+    answer = top.answer
+    columns: dict[str, object] = {"value": _described(top)}
+    if top.answer.descriptions is not None and top.key_field.mapping:
+        columns["id"] = [value or NOTHING for value in top.values]
+    for field in top.shown:
+        columns[field.name] = answer.values[field.name]
+        if has_share(top, field):
+            columns[f"share:{field.name}"] = answer.percents[field.name]
+        if answer.confidence_range is not None and answer.low is not None and answer.high is not None:
+            sides = zip(
+                answer.low[field.name], answer.high[field.name], answer.values[field.name], strict=True
+            )
+            columns[f"off:{field.name}"] = [half_range(*side) for side in sides]
+    return pd.DataFrame(columns)
+
+
+def counted(top: TopValues, numbers: Numbers) -> str:
+    """`1,163 values, the top 15`: the number of values, and of those shown."""
+    number = ("" if top.is_counted else "At least ") + numbers.number(top.found)
+    shown = f", the top {len(top.values)}" if len(top.values) < top.found else ""
+    return f"{number} value{'' if top.found == 1 else 's'}{shown}"
+
+
+def _described(top: TopValues) -> list[str]:
+    described = top.answer.descriptions
+    texts = top.values if described is None else list(described[top.key_field.name])
+    return [text or NOT_SET for text in texts]

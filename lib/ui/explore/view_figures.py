@@ -1,0 +1,114 @@
+"""The saved views of a slicer with their first figures; one opens on Audience with a click."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from lib.reporting.answers import Audience
+from lib.reporting.models import AudienceQuery
+from lib.ui.charts import alert_words, numbers
+from lib.ui.kit import problems
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.query import ask, compared, focus, link, metric, precision, saved
+from lib.ui.query import view as looks
+from lib.ui.query.focus import Focus
+from lib.views import Alert, SavedView
+from lib.wire.errors import TrancheError
+
+MOST, FIGURES, NARROWEST, NARROWEST_FIGURE = 4, 3, 290, 84
+CARD = "view_figures"
+
+
+@st.fragment(parallel=True)
+def draw(here: Here) -> None:
+    """A card for each of the first views; nothing without views, or where the slicer has no data field."""
+    if not here.slicer.data_fields:
+        return
+    with problems.reported("The saved views"):
+        views = here.clients.kept.views.of(here.project, here.slicer_name)
+        if not views:
+            return
+        alerts = {alert.view_id: alert for alert in here.clients.kept.alerts.mine()}
+        start = here.clients.kept.start.get()
+        shown = first(views, start.id if start else 0, alerts)
+        seen = [_seen(here, view) for view in shown]
+        ask.ahead(here, (question(looked) for looked, left_out in seen if not left_out))
+        st.subheader("Saved views", anchor=False)
+        with st.grid(len(shown), min_column_width=NARROWEST, gap="small"):
+            for view, (looked, left_out) in zip(shown, seen, strict=True):
+                _card(view, looked, left_out, alerts.get(view.id))
+        if len(views) > len(shown):
+            st.caption(f"{len(shown)} of {len(views)} views. The others are under Views.")
+        ask.refined()
+
+
+def first(views: list[SavedView], start: int, alerts: Mapping[int, Alert]) -> list[SavedView]:
+    """The four that come first: where an alert fires, the start page, the person's own, the latest."""
+
+    def place(view: SavedView) -> tuple[bool, bool, bool, float]:
+        fires = view.id in alerts and alerts[view.id].state == "firing"
+        return not fires, view.id != start, not view.is_mine, -view.changed.timestamp()
+
+    return sorted(views, key=place)[:MOST]
+
+
+def question(seen: Focus) -> AudienceQuery:
+    """The question behind a view's figures: its totals."""
+    whole = {"split_by": (), "order_by": (), "limit": None, "offset": 0, "precision": 1}
+    return seen.query.model_copy(update={**whole, "data_fields": seen.fields[:FIGURES]})
+
+
+def _seen(here: Here, view: SavedView) -> tuple[Focus, list[str]]:
+    """The view's question, and a sentence for each part of it that the slicer no longer has."""
+    reading = link.from_params(view.params, here.slicer, here.project, here.slicer_name)
+    missing = looks.left_out(view.params, here.slicer, here.slicer_name)
+    looked = focus.of_question(here, reading.query, looks.from_params(view.params, here.slicer))
+    return looked, [*reading.left_out, *missing]
+
+
+def _card(view: SavedView, seen: Focus, left_out: list[str], alert: Alert | None) -> None:
+    """Draw a view's name and figures; where it no longer fits its slicer, why, and no figures."""
+    with st.container(border=True, gap="xsmall", key=f"{CARD}_{view.id}"):
+        st.button(
+            plain(view.name),
+            icon=":material/group:" if view.is_shared else ":material/bookmark:",
+            type="tertiary",
+            key=f"{CARD}_open_{view.id}",
+            help=f"Open {plain(view.name)} on Audience",
+            on_click=saved.go,
+            args=(True, view),
+        )
+        if left_out:
+            st.caption(plain(" ".join(left_out)))
+        else:
+            _answer(seen)
+        if alert is not None and alert.state == "firing":
+            words = f"{alert_words.watched(alert, seen.numbers)} · {alert_words.now(alert, seen.numbers)}"
+            st.markdown(f":small[:material/notifications_active: {plain(words)}]")
+
+
+def _answer(seen: Focus) -> None:
+    try:
+        _figures(seen, ask.quickly(seen.here, question(seen)))
+    except TrancheError as error:
+        st.caption(problems.sentence(error))
+
+
+def _figures(seen: Focus, answer: Audience) -> None:
+    found = compared.asked(seen, question(seen), answer)
+    fields = [seen.slicer.data_field(name) for name in seen.fields[:FIGURES]]
+    with st.grid(len(fields), min_column_width=NARROWEST_FIGURE, gap="small", wrap=False):
+        for field in fields:
+            changed = None if found is None else found.total(field)
+            style = metric.UNCERTAIN if changed is None else metric.style(field, changed)
+            st.metric(
+                plain(numbers.title(field)),
+                plain(seen.numbers.short(answer.total.values.get(field.name), field)),
+                None if changed is None else metric.delta(seen, field, changed),
+                delta_color=style.color,
+                delta_arrow=style.arrow,
+            )
+    exact = precision.over(answer, fields, seen.numbers)
+    before = "" if found is None or seen.comparison is None else f" with {numbers.days(*seen.comparison[1])}"
+    st.caption(plain(f"{numbers.days(*seen.period)}{before and ', compared' + before} · {exact}"))

@@ -1,0 +1,104 @@
+"""A service's validation messages, shown beside the fields until the person changes them."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from lib.ui.kit.markdown import plain
+from lib.wire.errors import Invalid
+
+WHOLE = "non_field_errors"
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class FieldProblems:
+    """Messages by their place in the request; the empty place is the whole."""
+
+    found: Mapping[Path, tuple[str, ...]] = field(default_factory=dict)
+    sent: Any = None
+
+    @classmethod
+    def of(cls, error: Invalid, sent: Any) -> "FieldProblems":
+        """The messages of an error about this request."""
+        return cls(dict(_places(error.fields, ())), sent)
+
+    def still(self, now: Any) -> "FieldProblems":
+        """The messages about fields that have not been changed since the request."""
+        kept = {path: said for path, said in self.found.items() if _at(self.sent, path) == _at(now, path)}
+        return FieldProblems(kept, self.sent)
+
+    def with_(self, faults: Mapping[Path, str]) -> "FieldProblems":
+        """These together with the form's own messages, which win at their places."""
+        local = {path: (text,) for path, text in faults.items() if text}
+        return FieldProblems({**self.found, **local}, self.sent)
+
+    def inside(self, *path: str | int) -> "FieldProblems":
+        """The messages at this place, as FieldProblems of their own."""
+        kept = {where[len(path) :]: said for where, said in self.found.items() if where[: len(path)] == path}
+        return FieldProblems(kept, _at(self.sent, path))
+
+    def at(self, *path: str | int) -> list[str]:
+        """The messages at this place, and inside of it."""
+        return [text for where, said in self.found.items() if where[: len(path)] == path for text in said]
+
+    def named(self, *path: str | int) -> list[str]:
+        """The messages inside of this place, each after the name of its field."""
+        return [
+            f"{_words(where[len(path) :]).capitalize()}: {text}" if len(where) > len(path) else text
+            for where, said in self.found.items()
+            if where[: len(path)] == path
+            for text in said
+        ]
+
+    def elsewhere(self, shown: Iterable[Path]) -> list[str]:
+        """The messages that are at none of the places `shown`, each with its place."""
+        places = list(shown)
+        return [
+            f"{_words(where)}: {text}" if where else text
+            for where, said in self.found.items()
+            if not any(where[: len(place)] == place for place in places)
+            for text in said
+        ]
+
+    def __bool__(self) -> bool:
+        return bool(self.found)
+
+
+def beside(messages: Iterable[str]) -> None:
+    """Draw the messages below the field that they are about."""
+    for text in dict.fromkeys(messages):
+        st.markdown(f":red[:small[:material/error: {plain(text)}]]")
+
+
+def _places(fields: Any, path: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """`{"geo_targetings": [{}, {"type": ["…"]}]}` → `("geo_targetings", 1, "type")` and its messages."""
+    if isinstance(fields, str):
+        yield path, (fields,)
+    elif isinstance(fields, Mapping):
+        for name, part in fields.items():
+            yield from _places(part, path if name == WHOLE else (*path, name))
+    elif isinstance(fields, list):
+        if texts := tuple(part for part in fields if isinstance(part, str)):
+            yield path, texts
+        for number, part in enumerate(fields):
+            if not isinstance(part, str):
+                yield from _places(part, (*path, number))
+
+
+def _at(request: Any, path: Path) -> Any:
+    """The part of a request at this place; None where there is none."""
+    for step in path:
+        if isinstance(request, Mapping):
+            request = request.get(step)
+        elif isinstance(request, list | tuple) and isinstance(step, int) and step < len(request):
+            request = request[step]
+        else:
+            return None
+    return request
+
+
+def _words(path: Path) -> str:
+    return " ".join(str(step + 1) if isinstance(step, int) else step.replace("_", " ") for step in path)

@@ -1,0 +1,175 @@
+"""The frame of every screen: the person signed in, and the project and slicer chosen."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from lib import connect
+from lib.deals.client import Deals
+from lib.people import Person
+from lib.reporting.client import Reporting
+from lib.reporting.models import Slicer
+from lib.settings import Settings
+from lib.ui.kit import problems, retry, sign_in, slicer_choice, slicer_info
+from lib.ui.kit.markdown import plain
+from lib.wire.errors import TrancheError
+
+HERE = "here"
+
+
+@dataclass(frozen=True)
+class Here:
+    """The context of a screen: the person, the slicer chosen in the header, and their clients.
+
+    Where the slicer could not be loaded `trouble` says why; `slicer` is then as it was told before, or empty.
+    It is empty too where there is no slicer that the person may see (and nameless), and where the slicer
+    `is_missing`: one of this name does not exist, or they may not see it.
+    """
+
+    person: Person
+    project: str
+    slicer_name: str
+    slicer: Slicer
+    drawn_with: connect.Clients
+    trouble: TrancheError | None = None
+    is_missing: bool = False
+
+    @property
+    def reporting(self) -> Reporting:
+        """The client of the reporting API, for as long as the person is signed in as they were.
+
+        Take it on the script's thread, not inside a download's callable.
+        """
+        if self.now() != self.person:
+            st.rerun()
+        return self.drawn_with.reporting
+
+    @property
+    def clients(self) -> connect.Clients:
+        """The clients of the person with the role and grants that they have now.
+
+        A callback has the context of the run before it, and its person may have lost rights meanwhile. A
+        thread has no session: it gets those that the screen was drawn with.
+        """
+        if get_script_run_ctx() is None:
+            return self.drawn_with
+        now = self.now()
+        return self.drawn_with if now == self.person else connect.connect(now, Settings.current())
+
+    @property
+    def deals(self) -> Deals:
+        """The client of the deals API, as `clients`, but never in a thread.
+
+        Our own service looks at role and grants anyhow; for a remote one the desk does.
+        """
+        self.now()
+        return self.clients.deals
+
+    def now(self) -> Person:
+        """The person with their current role and grants; sends people who are signed out to the sign-in.
+
+        A fragment, a drawer or a callback runs without the rest of the script, which checks that. Raises
+        RuntimeError in a thread, which has no session.
+        """
+        found = sign_in.person()
+        if found is None:
+            st.rerun()  # does nothing in a thread
+            raise RuntimeError("A thread has no session: get the client before starting it")
+        return found
+
+    @property
+    def freshness(self) -> str:
+        """A sentence with the last date of the data and its time zone."""
+        if self.is_missing:
+            return "No slicer"
+        if self.slicer is slicer_info.NOTHING:
+            return "The report is still loading" if self.trouble is None else "The report is unavailable"
+        zone = f"UTC{self.slicer.timezone:+d} fixed, no DST"
+        if self.slicer.last_date is None:
+            return f"No data yet · {zone}" if "last_date" in self.slicer.model_fields_set else zone
+        return f"Data to {self.slicer.last_date} · {zone}"
+
+
+def signed_in() -> Here:
+    """The first call of every page and its only way to data; stops at the sign-in if nobody is signed in."""
+    person = sign_in.person()
+    if person is None:
+        sign_in.form()
+        st.stop()
+    here: Here | None = st.session_state.get(HERE)
+    return here if here is not None and here.person == person else header(person)
+
+
+def with_slicer(here: Here) -> Here:
+    """For screens about a slicer: shows a message and stops if there is none, or if it can't be loaded."""
+    if not here.clients.slicers:
+        _nothing_to_see(here.person)
+    if here.is_missing:
+        slicer_choice.explain(here.project, here.slicer_name)
+        st.stop()
+    if here.slicer is slicer_info.NOTHING:
+        _without_slicer(here)
+    return here
+
+
+def _without_slicer(here: Here) -> NoReturn:
+    """Wait for the slicer; then rerun, or show why it can't be loaded."""
+    trouble, what = here.trouble, f"The slicer {here.slicer_name} of {here.project}"
+    if trouble is None:
+        trouble = slicer_info.awaited(here.person.username, here.project, here.slicer_name).trouble
+    if trouble is None:
+        retry.over(what)
+        st.rerun()
+    problems.show(trouble, what, "Your question is kept in the address of this page.")
+    st.stop()
+
+
+def header(person: Person, mark: Callable[[connect.Clients], None] | None = None) -> Here:
+    """Draw the pickers, the sentence on the data, whatever `mark` draws beside it, and the person's menu."""
+    retry.begin()
+    settings = Settings.current()
+    run = get_script_run_ctx()
+    clients = connect.connect(person, settings, run.session_id if run else "")
+    with st.container(horizontal=True, vertical_alignment="center", key="frame"):
+        picked, is_missing = slicer_choice.draw(clients.slicers) if clients.slicers else (None, False)
+        sentence = st.container(width="stretch")
+        if mark is not None:
+            mark(clients)
+        if settings.demo:
+            st.badge("Demo", icon=":material/science:", color="orange")
+        st.menu_button(
+            plain(person.name),
+            ["Sign out"],
+            icon=":material/person:",
+            type="tertiary",
+            key="person_menu",
+            on_click=sign_in.sign_out,
+        )
+    if picked is None:
+        here = Here(person, "", "", slicer_info.NOTHING, clients)
+    elif is_missing:
+        here = Here(person, *picked, slicer_info.NOTHING, clients, is_missing=True)
+        sentence.caption(plain(here.freshness))
+    else:
+        known = slicer_info.opened(clients, person.username, *picked)
+        here = Here(person, *picked, known.slicer, clients, known.trouble)
+        sentence.caption(plain(here.freshness))
+        if known.is_awaited:
+            slicer_info.look_out(person.username, *picked)
+    st.session_state[HERE] = here
+    return here
+
+
+def heading(title: str) -> None:
+    """Draw the screen's name as h1 for screen readers; sighted people see it in the navigation."""
+    with st.container(key="heading"):
+        st.title(plain(title), anchor=False)
+
+
+def _nothing_to_see(person: Person) -> NoReturn:
+    granted = "has no slicers yet" if person.role == "admin" else "has none that you can see"
+    st.info(f"This installation {granted}.", title="No slicers", icon=":material/database:")
+    st.stop()

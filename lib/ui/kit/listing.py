@@ -1,0 +1,119 @@
+"""One page of a list: a row opens by a click or Enter, a header orders, boxes choose rows.
+
+The service orders and pages; this draws what it is given. Clicks travel as acts (lib/ui/kit/rows.py): none
+is lost to a run that breaks off, none is applied twice, and each says what is to be.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from lib.reporting.models import Direction
+from lib.ui.kit.rows import Taken, fresh, straightened
+
+HERE = Path(__file__).parent
+_mount = st.components.v2.component(
+    "tranche_listing",
+    html='<div class="listing"></div>',
+    css=(HERE / "listing.css").read_text(),
+    js=(HERE / "listing.js").read_text(),
+)
+
+
+@dataclass(frozen=True)
+class ListColumn:
+    """A column, `width` in rem. `order` is the direction of a first click on its header; None: not sortable.
+
+    `sorted` is the direction in which the list is ordered by it now. On a phone a row shows its first column,
+    and those that are `on_phone`.
+    """
+
+    id: str
+    title: str
+    width: float
+    order: Direction | None = None
+    sorted: Direction | None = None
+    is_right: bool = False
+    on_phone: bool = False
+
+
+@dataclass(frozen=True)
+class ListCell:
+    """A cell's text; with a `tone` (green, blue, orange, gray) it is drawn as a badge."""
+
+    text: str
+    tone: str = ""
+
+
+@dataclass(frozen=True)
+class ListRow:
+    """A row: its key in acts, a cell per column, whether it is chosen, and whether it is open."""
+
+    key: str
+    cells: Sequence[ListCell]
+    is_ticked: bool = False
+    is_open: bool = False
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A page: its name for screen readers, the size of the whole list, and whether rows can be chosen."""
+
+    label: str
+    columns: Sequence[ListColumn]
+    rows: Sequence[ListRow]
+    count: int
+    ticks: bool = False
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A click that opens this row."""
+
+    key: str
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """A click that sorts the list by a column."""
+
+    column: str
+    direction: Direction
+
+
+@dataclass(frozen=True)
+class Ticked:
+    """A click that chooses these rows, or no longer chooses them."""
+
+    keys: tuple[str, ...]
+    is_ticked: bool
+
+
+Act = Opened | Ordered | Ticked
+
+
+def draw(key: str, listing: Listing, taken: Taken, on_acts: Callable[[], None]) -> None:
+    """Draw the page. `taken` is the last act that is already applied to it."""
+    rows = [asdict(row) | {"cells": [straightened(cell) for cell in row.cells]} for row in listing.rows]
+    data = asdict(listing) | {"rows": rows, "taken": list(taken)}
+    _mount(key=key, data=data, on_acts_change=on_acts)
+
+
+def new_acts(sent: object, taken: Taken) -> tuple[list[Act], Taken]:
+    """The acts after the last one taken, and the number of the new last one. Unreadable acts are skipped."""
+    raw, last = fresh(sent, taken)
+    return [act for one in raw if (act := _act(one)) is not None], last
+
+
+def _act(raw: list[Any]) -> Act | None:
+    match raw:
+        case ["open", str(key)]:
+            return Opened(key)
+        case ["order", str(column), "asc" | "desc" as direction]:
+            return Ordered(column, direction)
+        case ["tick", list(keys), bool(is_ticked)]:
+            return Ticked(tuple(str(key) for key in keys), is_ticked)
+    return None

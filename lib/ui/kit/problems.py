@@ -1,0 +1,87 @@
+"""Error messages: what happened, what was kept, what to do next, with the details folded."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from lib.ui.kit import retry
+from lib.ui.kit.markdown import plain
+from lib.wire.errors import (
+    AccessError,
+    BadRequest,
+    DeadlineExceeded,
+    DealsError,
+    InternalError,
+    Refused,
+    Resting,
+    ServiceProblem,
+    TooLarge,
+    TrancheError,
+    Unanswered,
+    Unauthorised,
+    Unreachable,
+)
+
+NOT_LET_IN = "The service rejected our credentials. Ask an administrator to check the token in the settings."
+NEXT: tuple[tuple[type[TrancheError], str], ...] = (
+    (Unreachable, "The service can't be reached. Try again in a moment."),
+    (Unanswered, "The service did not answer in time. Try again in a moment."),
+    (DeadlineExceeded, "That took too long. Choose fewer days or a smaller split."),
+    (Refused, NOT_LET_IN),
+    (Unauthorised, NOT_LET_IN),
+    (AccessError, "You have no permission for this slicer. Choose another one, or ask an administrator."),
+    (TooLarge, "The response is larger than Tranche accepts. Choose fewer days or a smaller split."),
+    (
+        ServiceProblem,
+        "The service returned a response that can't be read. Try again, or tell whoever runs it.",
+    ),
+    (InternalError, "The service had an internal error. Try again, or tell whoever runs it."),
+)
+FOR_EVERYBODY = (BadRequest, DealsError, Resting)
+
+
+@contextmanager
+def reported(what: str, kept: str = "Your question is kept.") -> Iterator[None]:
+    """Show an error of the block as a sentence about `what`; `kept` says what was kept."""
+    try:
+        yield
+    except TrancheError as error:
+        show(error, what, kept)
+    else:
+        retry.over(what)
+
+
+def show(error: TrancheError, what: str, kept: str) -> None:
+    """Draw the error as a sentence with folded details, and a button to retry if that may help."""
+    said = sentence(error)
+    st.error(f"{said} {kept}", title=f"{plain(what)} could not be loaded", icon=":material/error:")
+    if plain(error.reason.rstrip(".")) not in said:
+        with st.expander("Details"):
+            st.code(details(error), language=None, wrap_lines=True)
+    retry.offer(error, what)
+
+
+def details(error: TrancheError) -> str:
+    """The error's own words, and the id of the request, which the service's log has too."""
+    if not error.request_id or error.request_id in error.reason:
+        return error.reason
+    return f"{error.reason}\nRequest ID: {error.request_id}"
+
+
+def is_open(error: TrancheError) -> bool:
+    """Whether a write may have succeeded in spite of the error: the request was sent, but no answer came."""
+    return isinstance(error, ServiceProblem | DeadlineExceeded) and not isinstance(error, Resting)
+
+
+def older(error: TrancheError, what: str) -> None:
+    """Draw a note that older data is shown because it can't be read again."""
+    st.warning(f"{sentence(error)} What you see was loaded earlier.", icon=":material/history:")
+    retry.offer(error, what)
+
+
+def sentence(error: TrancheError) -> str:
+    """An error in plain words: what happened and what to do next, for people who don't run services."""
+    if isinstance(error, FOR_EVERYBODY) and not isinstance(error, Unauthorised):
+        return f"{plain(error.reason.rstrip('.'))}."
+    return next((said for kind, said in NEXT if isinstance(error, kind)), "The service failed.")

@@ -1,0 +1,280 @@
+"""Signing in and out: streamlit-authenticator's session and cookie, over our own people and sessions."""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from uuid import uuid4
+
+import streamlit as st
+from streamlit import runtime
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.errors import StreamlitAPIException
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit_authenticator.controllers import AuthenticationController
+
+from lib import connect
+from lib.people import Person
+from lib.people.cookies import CODE_SECONDS, SignIn
+from lib.people.demo import PASSWORD as DEMO_PASSWORD
+from lib.settings import Settings
+from lib.ui.kit import checked, company, problems
+from lib.ui.kit.checked import ENDS
+from lib.ui.kit.markdown import plain
+from lib.wire.errors import AccessError, DeadlineExceeded, StoreUnavailable, TrancheError
+from lib.wire.front import LOGOUT, SESSION, note_sign_in
+
+MARK = Path(__file__).with_name("mark.svg")
+DEMO_PEOPLE = {
+    "viewer": "Reads reports",
+    "manager": "Also sets up deals",
+    "admin": "Manages people and permissions",
+}
+NOT_HERE = "You are signed out, or your permissions changed: reload this page"
+NOT_ENDED = (
+    "You are signed out in this tab, but not in others: the database can't be reached. "
+    "Sign in again later, and sign out."
+)
+PROBLEM, COOKIE = "sign_in_problem", "cookie_request_open"
+HIDDEN = "cookies"
+NAME, PASSWORD = "sign_in_name", "sign_in_password"
+_COOKIE_REQUEST = st.components.v2.component(
+    "cookie_request", js=Path(__file__).with_name("cookie_request.js").read_text("utf-8")
+)
+
+
+@dataclass(frozen=True)
+class CookieRequest:
+    """A request that the browser sends once: its path at the server, and the code that it brings.
+
+    The code is of use in this browser alone, and once. `until` is in seconds since 1970.
+    """
+
+    path: str
+    code: str = ""
+    number: str = field(default_factory=lambda: uuid4().hex)
+    until: float = field(default_factory=lambda: time.time() + CODE_SECONDS)
+
+
+def person() -> Person | None:
+    """The person signed in, with their current role and grants, or None. Call it on every run.
+
+    The parts of a page that are drawn beside each other share one look into the database. Where it can't say,
+    the run ends with a sentence and a button to retry: the sign-in is kept.
+    """
+    username, ends = st.session_state.get("username"), st.session_state.get(ENDS)
+    if not username or not ends:
+        return None
+    found = checked.once(lambda: _signed_in(username, ends), username, ends)
+    if found is None:
+        _forget()
+    else:
+        note_sign_in(st.context.headers, is_signed_in=True)
+    return found
+
+
+def by_cookie() -> bool:
+    """Whether the browser's cookie belongs to a valid sign-in; if so, `person` returns it from now on."""
+    if st.session_state.setdefault("logout", None):
+        return False
+    sign_in = _here().cookies.sign_in(st.context.cookies)
+    if sign_in is None or _signed_in(sign_in.username, sign_in.ends) is None:
+        note_sign_in(st.context.headers, is_signed_in=False)
+        return False
+    _remember(sign_in)
+    return True
+
+
+def by_company() -> bool:
+    """Whether somebody comes from the company's provider, and may sign in; then `person` returns them."""
+    if st.session_state.setdefault("logout", None):
+        return False
+    found = company.arrived(_here(), _address())
+    return found is not None and _begin(found.username)
+
+
+def _signed_in(username: str, ends: float) -> Person | None:
+    """Whose valid sign-in this is. Without the database the run ends with a sentence."""
+    try:
+        return _here().sessions.person(username, ends)
+    except (StoreUnavailable, DeadlineExceeded) as error:
+        problems.show(error, "Your sign-in", "You are still signed in.")
+        st.stop()
+
+
+def form() -> None:
+    """The sign-in page."""
+    settings = _here().settings
+    with st.container(horizontal_alignment="center"), st.container(width=420):
+        st.space(80)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.image(str(MARK), width=36, alt="")
+            st.title("Tranche", anchor=False)
+        st.markdown("Slice your report data, and set up deals.")
+        if settings.demo:
+            _demo()
+        _name_and_password()
+        company.draw(_here(), request_deletion)
+
+
+def keep_cookie(hidden: DeltaGenerator) -> None:
+    """Let the browser fetch its session cookie after a sign-in, or its deletion after a sign-out.
+
+    The script is drawn in `hidden`, a place that is always there: what comes and goes would move what follows
+    it, and leave shadows of it while an answer is awaited.
+    """
+    request: CookieRequest | None = st.session_state.get(COOKIE)
+    if request is not None and time.time() < request.until:
+        with hidden:
+            _COOKIE_REQUEST(key="cookie_request", data=asdict(request), height=0)
+
+
+def request_deletion() -> None:
+    """Let the browser fetch the deletion of its cookies, also of those of a company sign-in. For a button."""
+    st.session_state[COOKIE] = CookieRequest(LOGOUT)
+
+
+def sign_out() -> None:
+    """End this sign-in, in every tab that shares it; without the database, in this one. For a button."""
+    username, ends = st.session_state.get("username"), st.session_state.get(ENDS)
+    is_ended = not (username and ends) or _is_ended(username, ends)
+    _forget()
+    if not is_ended:
+        st.session_state[PROBLEM] = NOT_ENDED
+    _leave_url()
+    request_deletion()
+
+
+def _is_ended(username: str, ends: float) -> bool:
+    try:
+        _here().sessions.end(username, ends)
+        _here().access.audit.note("signed out", username, username, address=_address())
+    except (StoreUnavailable, DeadlineExceeded):
+        return False
+    return True
+
+
+def still_here() -> Callable[[], None]:
+    """A check for threads outside of the script: whether this sign-in is still valid for the same person.
+
+    It raises AccessError once they signed out in whichever tab, their password or permissions changed.
+    """
+    found, sessions, ends = person(), _here().sessions, st.session_state.get(ENDS, 0.0)
+
+    def check() -> None:
+        if found is None or sessions.person(found.username, ends) != found:
+            raise AccessError(NOT_HERE)
+
+    return check
+
+
+def _name_and_password() -> None:
+    with st.form("sign_in", border=False):
+        st.text_input("Name", key=NAME, autocomplete="username")
+        st.text_input("Password", key=PASSWORD, type="password", autocomplete="current-password")
+        if problem := st.session_state.pop(PROBLEM, None):
+            st.error(plain(problem), icon=":material/error:")
+        st.form_submit_button("Sign in", type="primary", width="stretch", on_click=_typed)
+
+
+def _demo() -> None:
+    st.info(
+        "This is a demo with made-up data. Sign in as one of three people with a click, or type "
+        f"their name and the password `{DEMO_PASSWORD}`.",
+        icon=":material/science:",
+    )
+    with st.container(horizontal=True):
+        for username, does in DEMO_PEOPLE.items():
+            st.button(
+                username.capitalize(),
+                key=f"demo_{username}",
+                help=does,
+                width="stretch",
+                on_click=_sign_in,
+                args=(username, DEMO_PASSWORD),
+            )
+
+
+def _typed() -> None:
+    username, password = st.session_state.get(NAME), st.session_state.get(PASSWORD)
+    st.session_state[PASSWORD] = ""
+    st.session_state.pop(company.PROBLEM, None)
+    if username and password:
+        _sign_in(username, password)
+    else:
+        st.session_state[PROBLEM] = "Type your name and your password."
+
+
+def _sign_in(username: str, password: str) -> None:
+    try:
+        device = _here().cookies.device(username, st.context.cookies)
+        found = _here().access.sign_in(username, password, _address(), device)
+    except TrancheError as error:
+        st.session_state[PROBLEM] = error.reason
+        return
+    if found is None:
+        st.session_state[PROBLEM] = "Incorrect name or password."
+        return
+    _begin(found.username)
+
+
+def _begin(username: str) -> bool:
+    """Begin a session of this person, with its cookie; False, with a sentence, without the database."""
+    here = _here()
+    ends = time.time() + here.settings.session_hours * 3600
+    try:
+        here.sessions.begin(username, ends)
+    except TrancheError as error:
+        st.session_state[PROBLEM] = error.reason
+        return False
+    sign_in = SignIn(username, ends)
+    _remember(sign_in)
+    here.cookies.remember(st.context.cookies, sign_in)
+    if code := here.cookies.code(st.context.cookies, sign_in):
+        st.session_state[COOKIE] = CookieRequest(SESSION, code)
+    return True
+
+
+def _remember(sign_in: SignIn) -> None:
+    """Let streamlit-authenticator fill its empty session state, and store which sign-in this is."""
+    _empty()
+    _authentication().login(token={"username": sign_in.username})
+    st.session_state[ENDS] = sign_in.ends
+    note_sign_in(st.context.headers, is_signed_in=True)
+
+
+def _forget() -> None:
+    """Remove all data of the person from this tab: answers, drafts, new tokens."""
+    _empty()
+    _authentication().logout()
+    note_sign_in(st.context.headers, is_signed_in=False)
+
+
+def _leave_url() -> None:
+    """Remove the question from the URL, with the parameters that are bound to widgets."""
+    for name in list(st.query_params):
+        with suppress(StreamlitAPIException):
+            del st.query_params[name]
+
+
+def _empty() -> None:
+    """Clear the session state, widget values included."""
+    for key in list(st.session_state):
+        del st.session_state[key]
+
+
+def _authentication() -> AuthenticationController:
+    return AuthenticationController(_here().people.credentials(), auto_hash=False)
+
+
+def _here() -> connect.Installation:
+    return connect.installation(Settings.current())
+
+
+def _address() -> str | None:
+    """The browser's IP address; None without a browser. `st.context` has none for this machine's own."""
+    run = get_script_run_ctx()
+    client = runtime.get_instance().get_client(run.session_id) if run is not None else None
+    address = st.context.ip_address or (client and client.client_context and client.client_context.remote_ip)
+    return address if isinstance(address, str) else None

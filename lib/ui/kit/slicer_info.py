@@ -1,0 +1,119 @@
+"""A slicer's description from its service, refreshed from time to time and not on every click.
+
+It is asked by a thread of its own. A screen waits a moment for it, and goes on without it where it can: Deals
+and Access open while the reporting service hangs.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from lib.connect import Clients
+from lib.reporting.models import InfoQuery, Slicer
+from lib.ui.kit import retry
+from lib.wire.errors import TrancheError
+
+KNOWN, ASKED = "known_slicers", "asked_slicers"
+NOTHING = Slicer()
+BLINK_SECONDS, MOMENT_SECONDS, PAUSE_SECONDS, POLL_SECONDS = 0.2, 3.0, 10.0, 2
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Known:
+    """The last description, its time, and the error of a failed refresh, if any.
+
+    `is_awaited`: the service was asked, and has not answered yet.
+    """
+
+    slicer: Slicer = NOTHING
+    told_at: float = float("-inf")
+    trouble: TrancheError | None = None
+    failed_at: float = float("-inf")
+    is_awaited: bool = False
+
+
+def opened(clients: Clients, username: str, project: str, name: str) -> Known:
+    """The slicer's current description; if it can't be loaded, the last one with the error.
+
+    After a failure the service is left alone for some seconds: everybody would wait for it at every click.
+    """
+    key = (username, project, name)
+    known, now = _kept().get(key, Known()), time.monotonic()
+    if key in _asked():
+        return _described(key, 0)
+    is_fresh = now - known.told_at < clients.slicer_seconds
+    is_left_alone = now - known.failed_at < PAUSE_SECONDS and not retry.is_wanted_since(known.failed_at)
+    if is_fresh or is_left_alone:
+        return known
+    _asked()[key] = _asking(lambda: _answer(clients, known, project, name))
+    return _described(key, MOMENT_SECONDS)
+
+
+def awaited(username: str, project: str, name: str) -> Known:
+    """The same for screens that need it: waits until the request is done."""
+    return _described((username, project, name), None)
+
+
+def look_out(username: str, project: str, name: str) -> None:
+    """Rerun the screen once the description has arrived that it was drawn without."""
+    st.fragment(_look, run_every=POLL_SECONDS)((username, project, name))
+
+
+def _described(key: Key, seconds: float | None) -> Known:
+    asked = _asked().get(key)
+    if asked is None:
+        return _kept().get(key, Known())
+    try:
+        wait([asked], timeout=0 if seconds == 0 else BLINK_SECONDS)
+        with nullcontext() if asked.done() else st.spinner("Calling the reporting service", show_time=True):
+            known = _kept()[key] = asked.result(seconds)
+    except TimeoutError:
+        return replace(_kept().get(key, Known()), is_awaited=True)
+    finally:
+        if asked.done():
+            _asked().pop(key, None)
+    return known
+
+
+def _asking(answer: Callable[[], Known]) -> Future[Known]:
+    """The future of `answer`, run in a thread of its own so that no service delays another."""
+    future: Future[Known] = Future()
+
+    def ask() -> None:
+        try:
+            future.set_result(answer())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=ask, name="slicer", daemon=True).start()
+    return future
+
+
+def _answer(clients: Clients, known: Known, project: str, name: str) -> Known:
+    try:
+        slicer = clients.reporting.info(InfoQuery(project_name=project, slicer_name=name))
+    except TrancheError as error:
+        return replace(known, trouble=error, failed_at=time.monotonic())
+    return Known(slicer, time.monotonic())
+
+
+def _look(key: Key) -> None:
+    asked = _asked().get(key)
+    if asked is None or asked.done():
+        st.rerun()
+
+
+def _kept() -> dict[Key, Known]:
+    kept: dict[Key, Known] = st.session_state.setdefault(KNOWN, {})
+    return kept
+
+
+def _asked() -> dict[Key, Future[Known]]:
+    asked: dict[Key, Future[Known]] = st.session_state.setdefault(ASKED, {})
+    return asked

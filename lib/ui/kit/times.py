@@ -1,0 +1,100 @@
+"""Text fields for dates and times, with a calendar beside them."""
+
+import re
+from collections.abc import Mapping
+from datetime import date, datetime, time
+
+import streamlit as st
+
+from lib.ui.kit.field_problems import beside
+from lib.ui.kit.markdown import plain
+
+SHAPE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?")
+YEARS = range(2000, 3000)
+FORM = "2026-11-30 or 2026-11-30 09:00"
+PICKED = "_picked"
+
+
+def read(text: str) -> datetime | None:
+    """The time that is typed, without a zone; None for an empty text. A date alone means midnight.
+
+    ValueError, with a sentence for the reader, for anything else.
+    """
+    typed = " ".join(text.split())
+    if not typed:
+        return None
+    if not SHAPE.fullmatch(typed):
+        raise ValueError(f"Not a date: write it like {FORM}.")
+    try:
+        moment = datetime.fromisoformat(typed)
+    except ValueError:
+        raise ValueError(f"There is no such day or time: write it like {FORM}.") from None
+    if moment.year not in YEARS:
+        raise ValueError(f"The year must be from {YEARS[0]} to {YEARS[-1]}.")
+    return moment
+
+
+def fault(text: str, missing: str = "") -> str:
+    """A typed time's error as a sentence, or empty. `missing` is for no time."""
+    try:
+        return missing if read(text) is None else ""
+    except ValueError as error:
+        return str(error)
+
+
+def typed(moment: datetime | None) -> str:
+    """A time as one would type it: `2026-11-30 09:00`, or the day alone at midnight."""
+    if moment is None:
+        return ""
+    if moment.time() == time():
+        return f"{moment.date()}"
+    is_whole = not (moment.second or moment.microsecond)
+    return f"{moment:%Y-%m-%d %H:%M}" if is_whole else str(moment.replace(tzinfo=None))
+
+
+def draw(label: str, key: str, faults: list[str], *, disabled: bool = False, empty: str = "") -> None:
+    """Draw a field for a time, and its error below it. `empty` explains an empty field.
+
+    Without a help icon: it would be where the Tab key goes next, and what is typed then is lost.
+    """
+    placeholder = " – ".join(filter(None, ("YYYY-MM-DD HH:MM", empty)))
+    st.text_input(
+        label, key=key, persist_state="session", disabled=disabled, placeholder=placeholder,
+        autocomplete="off",
+    )  # fmt: skip
+    beside(faults)
+
+
+def calendar(fields: Mapping[str, str], key: str, *, disabled: bool = False) -> None:
+    """Draw a calendar for these fields (label → key); a picked day is written into the field."""
+    popover = st.popover(
+        "Calendar", icon=":material/calendar_month:", key=key, type="tertiary", disabled=disabled,
+        on_change="rerun",
+    )  # fmt: skip
+    if popover.open:
+        with popover:
+            for label, field in fields.items():
+                _calendar(label, field)
+
+
+def _calendar(label: str, key: str) -> None:
+    held = _read(st.session_state.get(key) or "")
+    st.session_state[key + PICKED] = None if held is None else held.date()
+    st.date_input(
+        f"{plain(label)} on", key=key + PICKED, min_value=date(1, 1, 1), max_value=date(9999, 12, 31),
+        value=None, format="YYYY-MM-DD", on_change=_picked, args=(key,),
+    )  # fmt: skip
+
+
+def _picked(key: str) -> None:
+    """Write the picked day into the field and keep the hour. A callback."""
+    day, held = st.session_state.get(key + PICKED), _read(st.session_state.get(key) or "")
+    if isinstance(day, date):
+        st.session_state[key] = typed(datetime.combine(day, time() if held is None else held.time()))
+
+
+def _read(text: str) -> datetime | None:
+    try:
+        return read(text)
+    except ValueError:
+        return None

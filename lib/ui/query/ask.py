@@ -1,0 +1,189 @@
+"""Queries to the service, with a short-lived cache per session.
+
+Nothing is shared between sessions, so that no answer reaches somebody who may not have it.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from datetime import date
+from functools import partial
+
+import streamlit as st
+
+from lib.reporting import dates
+from lib.reporting.answers import Audience
+from lib.reporting.models import API_ROWS_LIMIT, DESK_ROWS_LIMIT, AudienceQuery
+from lib.ui.charts.change import is_sampled
+from lib.ui.kit.frame import Here
+from lib.wire.errors import TrancheError
+
+ANSWERS = "answers"
+FIRST = {"audience_rows_limit": DESK_ROWS_LIMIT, "exact_within": 200}
+SECONDS, MOMENT_SECONDS, POLL_SECONDS, MOST = 120, 2.0, 1.0, 100
+Key = tuple[str, date, AudienceQuery]
+
+
+def audience(here: Here, query: AudienceQuery) -> Audience:
+    """The answer, from the cache or from the service. Raises the service's errors."""
+    reporting = here.reporting
+    return _answers().get(_key(here, query), lambda: reporting.audience(query, here.slicer))
+
+
+def quickly(here: Here, query: AudienceQuery) -> Audience:
+    """The same: exact where the service expects that to be quick, otherwise an estimate first.
+
+    Then the answer is asked for in the background. After drawing what came, call `refined`. A service without
+    the extension `exact_within` gives the estimate first, whatever it has to read.
+    """
+    if query.audience_rows_limit != API_ROWS_LIMIT:
+        return audience(here, query)
+    answers, key = _answers(), _key(here, query)
+    if (answer := answers.known(key)) is not None:
+        return answer
+    quick = audience(here, query.model_copy(update=FIRST))
+    if is_sampled(quick):
+        answers.later(key, _refining(here, query, quick))
+    return quick
+
+
+def ahead(here: Here, queries: Iterable[AudienceQuery]) -> None:
+    """Start several queries in parallel, so that `audience` finds their answers under way."""
+    answers, reporting = _answers(), here.reporting
+    for query in queries:
+        first = _first(here, query, answers)
+        answers.begin(_key(here, first), partial(reporting.audience, first, here.slicer))
+
+
+def _first(here: Here, query: AudienceQuery, answers: "Answers") -> AudienceQuery:
+    """The query that `quickly` sends first."""
+    is_kept = answers.known(_key(here, query)) is not None
+    if is_kept or query.audience_rows_limit != API_ROWS_LIMIT:
+        return query
+    return query.model_copy(update=FIRST)
+
+
+def refined() -> None:
+    """Rerun the screen once exact answers have arrived for the estimates that are shown."""
+    waited = _answers().awaited()
+    if waited:
+        st.fragment(_look, run_every=POLL_SECONDS)(waited)
+
+
+def _look(waited: "list[Future[Audience]]") -> None:
+    if all(future.done() for future in waited):
+        st.rerun()
+
+
+def _refining(here: Here, query: AudienceQuery, quick: Audience) -> Callable[[], Audience]:
+    """A function that returns the exact answer, or the estimate if the service fails."""
+    reporting = here.reporting
+
+    def fetch() -> Audience:
+        try:
+            return reporting.audience(query, here.slicer)
+        except TrancheError:
+            return quick
+
+    return fetch
+
+
+def _key(here: Here, query: AudienceQuery) -> "Key":
+    return here.person.username, today(here, query), query
+
+
+def soon(here: Here, query: AudienceQuery) -> Audience | None:
+    """The answer if it arrives within a moment, for optional parts of a screen; None if it is late or fails.
+
+    It goes on being asked for, so that it may be there next time.
+    """
+    answers, reporting = _answers(), here.reporting
+    return answers.soon(_key(here, query), lambda: reporting.audience(query, here.slicer))
+
+
+def today(here: Here, query: AudienceQuery) -> date:
+    """Today, in the time zone of the question."""
+    return dates.today(here.slicer.timezone if query.timezone is None else query.timezone)
+
+
+def _answers() -> "Answers":
+    answers: Answers = st.session_state.setdefault(ANSWERS, Answers())
+    return answers
+
+
+class Answers:
+    """A cache of the latest hundred answers, for two minutes. A query under way is joined, not sent again."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now, self._lock = now, threading.Lock()
+        self._kept: dict[Key, tuple[float, Future[Audience]]] = {}
+        self._awaited: list[Future[Audience]] = []
+
+    def get(self, key: Key, fetch: Callable[[], Audience]) -> Audience:
+        """The cached answer, or the result of `fetch`. Errors reach all who wait, and are not cached."""
+        future, is_new = self._future(key)
+        if is_new:
+            self._settle(key, future, fetch)
+        return future.result()
+
+    def soon(self, key: Key, fetch: Callable[[], Audience]) -> Audience | None:
+        """The same if it arrives within a moment; a query that is already under way is not waited for."""
+        future, is_new = self._future(key)
+        if is_new:
+            self._settle_aside(key, future, fetch)
+        try:
+            return future.result(MOMENT_SECONDS if is_new else 0)
+        except (TimeoutError, TrancheError):
+            return None
+
+    def begin(self, key: Key, fetch: Callable[[], Audience]) -> None:
+        """Start the query without waiting; an error is raised by calls of `get` that join it."""
+        future, is_new = self._future(key)
+        if is_new:
+            self._settle_aside(key, future, fetch)
+
+    def known(self, key: Key) -> Audience | None:
+        """The cached answer, or None."""
+        with self._lock:
+            since, future = self._kept.get(key, (0.0, None))
+        is_there = future is not None and future.done() and self._now() - since <= SECONDS
+        return future.result() if future is not None and is_there else None
+
+    def later(self, key: Key, fetch: Callable[[], Audience]) -> None:
+        """Start the query in the background."""
+        future, is_new = self._future(key)
+        if is_new:
+            self._awaited = [future, *self.awaited()]
+            self._settle_aside(key, future, fetch)
+
+    def awaited(self) -> "list[Future[Audience]]":
+        """The background queries that are still under way."""
+        return [future for future in self._awaited if not future.done()]
+
+    def _future(self, key: Key) -> "tuple[Future[Audience], bool]":
+        """The future of a cached or running query; True if it is new, and the caller has to complete it."""
+        with self._lock:
+            since, future = self._kept.get(key, (0.0, None))
+            is_new = future is None or self._now() - since > SECONDS
+            if is_new or future is None:
+                future = Future()
+                self._keep(key, future)
+        return future, is_new
+
+    def _keep(self, key: Key, future: "Future[Audience]") -> None:
+        self._kept.pop(key, None)
+        self._kept[key] = (self._now(), future)
+        while len(self._kept) > MOST:
+            del self._kept[next(iter(self._kept))]
+
+    def _settle_aside(self, key: Key, future: "Future[Audience]", fetch: Callable[[], Audience]) -> None:
+        threading.Thread(target=self._settle, args=(key, future, fetch), name="answer", daemon=True).start()
+
+    def _settle(self, key: Key, future: "Future[Audience]", fetch: Callable[[], Audience]) -> None:
+        try:
+            future.set_result(fetch())
+        except BaseException as error:
+            with self._lock:
+                self._kept.pop(key, None)
+            future.set_exception(error)

@@ -1,0 +1,217 @@
+"""The question in one row: dates, comparison, filters, and the link to it.
+
+The question's filters as pills, one popover each, and one to add another.
+
+A pill holds all that is chosen of one key field, or one filter by texts. While its popover is open its label
+stays: with another one it would be another popover, and closed.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+
+from lib.reporting.models import AudienceQuery, Filter
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.query import (
+    dates_picker,
+    filter_editor,
+    filter_words,
+    filters,
+    moved_button,
+    question,
+    saved,
+    share,
+    values,
+)
+from lib.ui.query.filter_editor import LIST, PASTE
+
+ADD, FIELD, WAY, DRAFT = "filter_add", "filter_add_field", "filter_add_way", "filter_draft"
+TEXT = "Text"
+
+
+@dataclass(frozen=True)
+class _Pill:
+    """A key, and its filters: those on whole values of one key field, or a single one by texts."""
+
+    key: str
+    filters: tuple[Filter, ...]
+
+    @property
+    def name(self) -> str:
+        return self.filters[0].name
+
+
+def draw_filter_picker(here: Here) -> None:
+    """Draw the button to add a filter (at a fixed place), the pills, and the button that clears them all."""
+    query = question.current(here)
+    _add(here)
+    for pill in _pills(query):
+        _draw_pill(here, query, pill)
+    if query.filters:
+        st.button(
+            "Clear all",
+            icon=":material/filter_alt_off:",
+            type="tertiary",
+            key="filters_clear",
+            on_click=_ask,
+            args=(here, lambda _: ()),
+        )
+
+
+def _pills(query: AudienceQuery) -> Iterator[_Pill]:
+    seen: set[str] = set()
+    for place, wanted in enumerate(query.filters):
+        if not filters.is_whole(wanted):
+            yield _Pill(f"filter_{place}", (wanted,))
+        elif wanted.name not in seen:
+            seen.add(wanted.name)
+            yield _Pill(f"filter_{wanted.name}", filters.about(query, wanted.name))
+
+
+def _draw_pill(here: Here, query: AudienceQuery, pill: _Pill) -> None:
+    label, shown = _sentence(here, query, pill), f"{pill.key}_label"
+    if not st.session_state.get(pill.key):
+        st.session_state[shown] = label
+    popover = st.popover(
+        plain(st.session_state[shown]), icon=":material/filter_alt:", key=pill.key, on_change="rerun"
+    )
+    if not popover.open:
+        return
+    with popover:
+        st.markdown(f"**{plain(label)}**")
+        if filters.is_whole(pill.filters[0]):
+            way = _way(f"{pill.key}_way", (LIST, PASTE))
+            filter_editor.draw_values(here, pill.key, pill.name, way)
+        else:
+            _texts(here, pill)
+
+
+def _sentence(here: Here, query: AudienceQuery, pill: _Pill) -> str:
+    described = values.words(here, query, pill.name, filters.values(query, pill.name))
+    return filter_words.together(pill.filters, here.slicer, described)
+
+
+def _texts(here: Here, pill: _Pill) -> None:
+    wanted = pill.filters[0]
+    filter_editor.fill(pill.key, wanted)
+    filter_editor.draw_texts(here, pill.key, pill.name, partial(_change, here, wanted, pill.key))
+    filter_editor.draw_removal(pill.key, partial(_remove, here, wanted, pill.key))
+
+
+def _add(here: Here) -> None:
+    popover = st.popover("Filter", icon=":material/add:", key=ADD, on_change="rerun", type="tertiary")
+    if not popover.open:
+        return
+    with popover:
+        name = st.selectbox(
+            "Key field",
+            [field.name for field in here.slicer.key_fields],
+            index=None,
+            format_func=lambda name: filter_words.field(name, here.slicer),
+            placeholder="What to filter by",
+            key=FIELD,
+            width=filter_editor.WIDTH,
+            filter_mode="contains",
+            on_change=filter_editor.fill,
+            args=(DRAFT,),
+        )
+        if name is None:
+            return
+        way = _way(WAY, (LIST, TEXT, PASTE))
+        if way == TEXT:
+            filter_editor.draw_texts(here, DRAFT, name, None)
+            st.button("Add filter", type="primary", key=f"{DRAFT}_done", on_click=_finish, args=(here, name))
+        else:
+            filter_editor.draw_values(here, ADD, name, way)
+
+
+def _way(key: str, ways: tuple[str, ...]) -> str:
+    way: str = st.segmented_control(
+        "Values by", ways, default=LIST, key=key, required=True, label_visibility="collapsed"
+    )
+    return way
+
+
+def _finish(here: Here, name: str) -> None:
+    """Add the drafted filter; without texts it stays a draft."""
+    drafted = filter_editor.read(DRAFT, name)
+    if drafted.value:
+        st.session_state[ADD], st.session_state[FIELD] = False, None
+        _ask(here, lambda filters: (*filters, drafted))
+
+
+def _change(here: Here, wanted: Filter, prefix: str) -> None:
+    """Apply the edited filter; without texts the filter stays as it was."""
+    edited = filter_editor.read(prefix, wanted.name)
+    if edited.value:
+        _ask(here, lambda filters: tuple(edited if found == wanted else found for found in filters))
+
+
+def _remove(here: Here, wanted: Filter, prefix: str) -> None:
+    st.session_state[prefix] = False
+    _ask(here, lambda filters: tuple(found for found in filters if found != wanted))
+
+
+def _ask(here: Here, change: Callable[[tuple[Filter, ...]], tuple[Filter, ...]]) -> None:
+    """Change the filters of the current question: a row may have been clicked since the pill was drawn."""
+    query = question.current(here)
+    question.ask(query.model_copy(update={"filters": change(query.filters)}))
+    st.rerun()
+
+
+def draw_history(here: Here) -> None:
+    """Three buttons; each is disabled while there is nothing for it to do."""
+    steps = question.steps()
+    _button("Undo", "undo", question.undo, bool(steps.past))
+    _button("Redo", "redo", question.redo, bool(steps.undone))
+    _button("Reset", "restart_alt", partial(question.reset, here), not question.is_usual(here))
+
+
+def _button(label: str, icon: str, act: Callable[[], None], is_possible: bool) -> None:
+    st.button(
+        label,
+        icon=f":material/{icon}:",
+        type="tertiary",
+        key=f"question_{label.lower()}",
+        help=label,
+        disabled=not is_possible,
+        on_click=_done,
+        args=(act,),
+    )
+
+
+def _done(act: Callable[[], None]) -> None:
+    act()
+    st.rerun()
+
+
+BAR = "question_bar"
+
+
+@st.fragment
+def draw(
+    here: Here,
+    with_comparison: bool = True,
+    page: str = "audience",
+    more: Sequence[Callable[[Here], None]] = (),
+) -> None:
+    """Draw the row of pickers; on a phone, two rows that scroll sideways.
+
+    What is only opened or typed in redraws this row alone, a choice all. `more` draw what else there is to
+    do with the question.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=BAR):
+        dates_picker.draw(here)
+        if with_comparison:
+            dates_picker.draw_comparison(here)
+            moved_button.draw(here)
+        draw_filter_picker(here)
+        st.space("stretch")
+        draw_history(here)
+        for one in more:
+            one(here)
+        saved.draw(here, page)
+        share.draw(here, page)

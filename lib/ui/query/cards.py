@@ -1,0 +1,80 @@
+"""Leaderboards in a link: `cards=country~device!-change!tab` is key field, order and search text of each."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from lib.reporting.models import TIME_KEY_FIELDS, Direction, Slicer
+from lib.ui.query.link import joined, parted
+
+By = Literal["volume", "value", "change", "name"]
+COLUMNS: tuple[By, ...] = get_args(By)
+USUAL, MOST = 4, 12
+TELLING = ("advertiser", "publisher", "ssp", "country", "device", "domain", "site", "campaign", "browser")
+
+
+@dataclass(frozen=True)
+class Card:
+    """The leaderboard of a key field: its order, and the search text.
+
+    By `volume` is by the data field shown, or where that is a formula by the first that is none.
+    """
+
+    name: str
+    by: By = "volume"
+    direction: Direction = "desc"
+    find: str = ""
+
+
+def usual(slicer: Slicer) -> tuple[Card, ...]:
+    """The default leaderboards of a slicer: the key fields that people most often ask about."""
+    plain = [f.name for f in slicer.key_fields if not f.is_segmented and f.name not in TIME_KEY_FIELDS]
+    return tuple(Card(name) for name in sorted(plain, key=_rank)[:USUAL])
+
+
+def to_text(cards: Iterable[Card]) -> str:
+    """The leaderboards as one parameter."""
+    return joined(_item(card) for card in cards)
+
+
+def from_text(text: str, slicer: Slicer) -> tuple[Card, ...] | None:
+    """The leaderboards that a parameter asks for, each once, of the key fields that the slicer has."""
+    if not text:
+        return None
+    known = {field.name for field in slicer.key_fields}
+    found: dict[str, Card] = {}
+    for item in parted(text):
+        card = _card(item, known)
+        if card is not None:
+            found.setdefault(card.name, card)
+    return tuple(found.values())[:MOST] or None
+
+
+def missing(text: str, slicer: Slicer) -> list[str]:
+    """The key fields of such a parameter that the slicer does not have."""
+    known = {field.name for field in slicer.key_fields}
+    return [item.partition("!")[0] for item in parted(text) if text and _card(item, known) is None]
+
+
+def _rank(name: str) -> int:
+    """The rank of a key field by the words of its name; lower is more useful."""
+    words = {word.removesuffix("_id") for word in name.lower().split(".")[-2:]}
+    return next((place for place, word in enumerate(TELLING) if word in words), len(TELLING))
+
+
+def _item(card: Card) -> str:
+    order = "" if card.by == "volume" else f"{'-' * (card.direction == 'desc')}{card.by}"
+    if "!" in card.name or not (order or card.find):
+        return card.name
+    return "!".join((card.name, order, card.find) if card.find else (card.name, order))
+
+
+def _card(item: str, known: set[str]) -> Card | None:
+    if item in known:
+        return Card(item)
+    name, _, rest = item.partition("!")
+    order, _, find = rest.partition("!")
+    by: By = next((known for known in COLUMNS if known == order.removeprefix("-")), "volume")
+    if name not in known:
+        return None
+    return Card(name, by, "desc" if order.startswith("-") or by == "volume" else "asc", find)

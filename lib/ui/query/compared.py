@@ -1,0 +1,135 @@
+"""The comparison of two periods: which data fields can be compared, and the notes that a reader needs."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lib.reporting.answers import Audience
+from lib.reporting.dates import Days
+from lib.reporting.models import AudienceQuery, DataField, Filter
+from lib.ui.charts import numbers
+from lib.ui.charts.change import Change, Estimate, change, of_rows, of_total
+from lib.ui.query import ask, periods
+from lib.ui.query.focus import Focus
+
+NEGLIGIBLE = 1e-9
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The answers to one question for both periods, and the number of days with data in each."""
+
+    now: Audience
+    before: Audience
+    now_days: int = 1
+    before_days: int = 1
+
+    def total(self, field: DataField) -> Change:
+        """The change of a data field's total."""
+        return self._change(field, of_total(self.now, field.name), of_total(self.before, field.name))
+
+    def rows(self, field: DataField) -> dict[Key, Change]:
+        """The change of each row's value; missing for rows that did not exist before."""
+        return {key: self._change(field, *sides) for key, sides in self.figures(field).items()}
+
+    def figures(self, field: DataField) -> dict[Key, tuple[Estimate, Estimate]]:
+        """Each row's value now and before, of the rows that both periods have."""
+        before = dict(zip(_keys(self.before), of_rows(self.before, field.name), strict=True))
+        now = zip(_keys(self.now), of_rows(self.now, field.name), strict=True)
+        return {key: (value, before[key]) for key, value in now if key in before}
+
+    def left(self, field: DataField, whole: tuple[Estimate, Estimate], shown: Sequence[Key]) -> Change:
+        """The change of what is left of a whole (now, before) without these rows, of a field that adds up.
+
+        A row that one period does not have had nothing there; where it may just not have come, there is none.
+        """
+        sides = [
+            _left(total, dict(zip(_keys(rows), of_rows(rows, field.name), strict=True)), shown, rows)
+            for total, rows in zip(whole, (self.now, self.before), strict=True)
+        ]
+        now, before = sides
+        return Change(None) if now is None or before is None else self._change(field, now, before)
+
+    def _change(self, field: DataField, now: Estimate, before: Estimate) -> Change:
+        """If periods differ in length: sums are compared per day, ratios directly, others not at all."""
+        if self.now_days == self.before_days:
+            return change(now, before)
+        if field.name in self.now.percents:
+            return change(now, before.times(self.now_days / self.before_days))
+        return change(now, before) if _is_ratio(field) else Change(None)
+
+
+def asked(seen: Focus, query: AudienceQuery, whole: Audience) -> Compared | None:
+    """Both sides of a question, given its answer `whole` for the period; None without a comparison."""
+    if seen.comparison is None:
+        return None
+    days_now, days_before = seen.comparison
+    before = ask.quickly(seen.here, seen.in_days(query, days_before))
+    now = whole if days_now == seen.period else ask.quickly(seen.here, seen.in_days(query, days_now))
+    return Compared(now, before, _with_data(now, days_now), _with_data(before, days_before))
+
+
+def whole_query(seen: Focus, filters: tuple[Filter, ...] | None = None) -> AudienceQuery:
+    """The question of the headline, which has the totals; under other `filters` that of the total alone."""
+    if filters is None or filters == seen.query.filters:
+        return seen.over_time()
+    changes = {"filters": filters, "split_by": (), "data_fields": (seen.field.name,)}
+    return seen.over_time().model_copy(update=changes)
+
+
+def of_whole(seen: Focus, filters: tuple[Filter, ...] | None = None) -> Compared | None:
+    """The totals of the question on both sides, as the headline has them; under `filters` if given."""
+    query = whole_query(seen, filters)
+    return None if seen.comparison is None else asked(seen, query, ask.quickly(seen.here, query))
+
+
+def notes(seen: Focus, found: Compared | None) -> Iterator[str]:
+    """Notes for the reader where the periods compared are incomplete or differ in length."""
+    if seen.compared is None:
+        return
+    if seen.comparison is None or found is None:
+        yield f"Not compared: no complete days with data on both sides of {numbers.days(*seen.compared)}."
+        return
+    now, before = seen.comparison
+    if now != seen.period:
+        yield (
+            f"Changes compare {numbers.days(*now)} with {numbers.days(*before)}: the {periods.length(now)} "
+            f"of {periods.length(seen.period)} days with complete data on both sides."
+        )
+    if found.now_days != found.before_days:
+        yield (
+            f"Changes compare {found.now_days} days with {found.before_days}: sums per day; unique "
+            "users, minima and maxima are not compared."
+        )
+
+
+def _with_data(audience: Audience, days: Days) -> int:
+    """The number of days with data; all of them if the service does not say."""
+    return len(audience.total.dates) or periods.length(days)
+
+
+def _left(
+    total: Estimate, rows: dict[Key, Estimate], shown: Sequence[Key], answer: Audience
+) -> Estimate | None:
+    """A total less the rows shown; an estimate of unknown range where any of them is one.
+
+    None where rows may have not come, or where estimates add up to more than their total.
+    """
+    parts = [rows[key] for key in shown if key in rows]
+    is_cut = answer.total.records_found > len(answer)
+    if total.value is None or (is_cut and len(parts) < len(shown)):
+        return None
+    left = total.value - math.fsum(part.value or 0.0 for part in parts)
+    left = left if left > NEGLIGIBLE * abs(total.value) else 0.0
+    if not any(part.side for part in (total, *parts)):
+        return Estimate(left)
+    return Estimate(left, math.nan, math.nan) if left else None
+
+
+def _is_ratio(field: DataField) -> bool:
+    return field.formula is not None and "/" in field.formula
+
+
+def _keys(audience: Audience) -> list[Key]:
+    return list(audience.names.itertuples(index=False, name=None))

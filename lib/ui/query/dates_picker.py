@@ -1,0 +1,156 @@
+"""The date picker and the comparison picker: two popovers whose labels show the choice."""
+
+from collections.abc import Callable
+from datetime import date
+
+import streamlit as st
+
+from lib.reporting.dates import Days
+from lib.reporting.models import AudienceQuery
+from lib.ui.charts import numbers
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.query import ask, followed, periods, question
+from lib.ui.query.periods import PREVIOUS, WEEKDAYS, Preset
+from lib.ui.query.view import View
+
+PRESET, RANGE, ZONE = "dates_preset", "dates_range", "dates_zone"
+COMPARE, COMPARE_RANGE = "compare_kind", "compare_range"
+KINDS = {PREVIOUS: "Previous period", WEEKDAYS: "Same weekdays", "range": "A range", "none": "Nothing"}
+
+
+def draw(here: Here) -> None:
+    """Draw the date picker; a choice changes the question at once."""
+    query = question.current(here)
+    now = ask.today(here, query)
+    presets, period = (
+        periods.presets(here.slicer, now),
+        periods.resolved(query.start_date, query.end_date, now),
+    )
+    chosen = _preset(presets, query)
+    zone = "" if query.timezone is None else f" · UTC{query.timezone:+d}"
+    words = numbers.days(*period) + zone
+    with st.popover(
+        f"{plain(chosen.label)} · {words}" if chosen else words, icon=":material/calendar_month:", key="dates"
+    ):
+        key = followed.key(PRESET, chosen.label if chosen else None)
+        st.pills(
+            "Days",
+            [preset.label for preset in presets],
+            format_func=plain,
+            key=key,
+            on_change=_ask_preset,
+            args=(here, presets, key),
+            width=380,
+        )
+        _range(here, RANGE, period, _ask_range)
+        if here.slicer.supports_timezone:
+            _zone(here, query)
+        if period[1] >= now:
+            st.caption("Today is not over: its figures still grow.")
+
+
+def draw_comparison(here: Here) -> None:
+    """Draw the comparison picker."""
+    query, looked = question.current(here), question.view(here)
+    now = ask.today(here, query)
+    period = periods.resolved(query.start_date, query.end_date, now)
+    other = periods.compared(looked.compare, period, now)
+    pair = other and periods.matched(period, other, here.slicer, now)
+    label = f"vs {numbers.days(*pair.before)}" if pair else "Not compared"
+    with st.popover(label, icon=":material/compare_arrows:", key="compare"):
+        key = followed.key(COMPARE, _kind(looked))
+        st.pills(
+            "Compare with",
+            list(KINDS),
+            format_func=lambda kind: KINDS[kind],
+            key=key,
+            required=True,
+            on_change=_look_compared,
+            args=(here, period, key),
+            width=380,
+        )
+        if other and _kind(looked) == "range":
+            _range(here, COMPARE_RANGE, other, _look_range)
+
+
+def _range(here: Here, name: str, shown: Days, changed: Callable[..., None]) -> None:
+    """Two dates in one field. Its key contains them, so that other dates get a new widget."""
+    known = (date.fromisoformat(day) for day in (here.slicer.first_date, here.slicer.last_date) if day)
+    there = [*shown, *known]
+    key = f"{name}_{shown[0]}_{shown[1]}"
+    st.date_input(
+        "From and to",
+        shown,
+        min_value=min(there),
+        max_value=max(there),
+        format="YYYY-MM-DD",
+        key=key,
+        required=True,
+        on_change=changed,
+        args=(here, key),
+    )
+
+
+def _zone(here: Here, query: AudienceQuery) -> None:
+    key = followed.key(ZONE, here.slicer.timezone if query.timezone is None else query.timezone)
+    st.selectbox(
+        "Days begin at midnight of",
+        range(-12, 13),
+        format_func=lambda hours: (
+            f"UTC{hours:+d}" + (" (the slicer's own)" if hours == here.slicer.timezone else "")
+        ),
+        key=key,
+        on_change=_ask_zone,
+        args=(here, key),
+    )
+
+
+def _preset(presets: list[Preset], query: AudienceQuery) -> Preset | None:
+    dates = (query.start_date, query.end_date)
+    return next((preset for preset in presets if (preset.start, preset.end) == dates), None)
+
+
+def _kind(looked: View) -> str:
+    return looked.compare[0] if len(looked.compare) == 1 else "range" if looked.compare else "none"
+
+
+def _ask_preset(here: Here, presets: list[Preset], key: str) -> None:
+    """Apply a preset; deselecting one keeps its days as fixed dates."""
+    query = question.current(here)
+    label = st.session_state[key]
+    found = next((preset for preset in presets if preset.label == label), None)
+    period = periods.resolved(query.start_date, query.end_date, ask.today(here, query))
+    start, end = (found.start, found.end) if found else (day.isoformat() for day in period)
+    _ask_dates(here, query, start, end)
+
+
+def _ask_range(here: Here, key: str) -> None:
+    start, end = (day.isoformat() for day in st.session_state[key])
+    _ask_dates(here, question.current(here), start, end)
+
+
+def _ask_zone(here: Here, key: str) -> None:
+    zone = st.session_state[key]
+    timezone = None if zone == here.slicer.timezone else zone
+    question.ask(question.current(here).model_copy(update={"timezone": timezone}))
+    st.rerun()
+
+
+def _ask_dates(here: Here, query: AudienceQuery, start: str, end: str) -> None:
+    """Apply other dates and end a zoom."""
+    question.look(here, query.model_copy(update={"start_date": start, "end_date": end}), zoom=())
+    st.rerun()
+
+
+def _look_compared(here: Here, period: Days, key: str) -> None:
+    before = periods.compared((PREVIOUS,), period, period[1])
+    kinds = {"none": (), "range": tuple(day.isoformat() for day in before or period)}
+    kind = st.session_state[key]
+    question.look(here, compare=kinds.get(kind, (kind,)))
+    st.rerun()
+
+
+def _look_range(here: Here, key: str) -> None:
+    question.look(here, compare=tuple(day.isoformat() for day in st.session_state[key]))
+    st.rerun()

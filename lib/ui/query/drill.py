@@ -1,0 +1,150 @@
+"""Clicks in tables and charts: a value is kept or left out, a header sorts the rows."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from lib.reporting.models import AudienceQuery, Order, Slicer
+from lib.ui.kit import rows
+from lib.ui.kit.frame import Here
+from lib.ui.kit.rows import Act, Choice, Finding, Opening, Ordering
+from lib.ui.query import cards, filters, folds, lines, question
+from lib.ui.query.cards import Card
+from lib.ui.query.view import View
+
+BOARD, CARDS, MOVED = "split_rows", "leaderboards", "moved_rows"
+MODE, COUNT = "drill_mode", "drills"
+BOARDS = (BOARD, CARDS, MOVED)
+KEEP, EXCLUDE = "keep", "exclude"
+WORDS = {KEEP: "Click keeps", EXCLUDE: "Click excludes"}
+ICONS = {KEEP: ":material/filter_alt:", EXCLUDE: ":material/block:"}
+CHANGES = {
+    "include": filters.include,
+    "add": filters.add,
+    "exclude": filters.exclude,
+    "release": filters.release,
+}
+FOLDS = {"expand": True, "collapse": False}
+DRAWS = {"draw": lines.with_line, "undraw": lines.without_line}
+
+
+def catch_up(here: Here) -> None:
+    """Apply the clicks on rows that are not applied yet.
+
+    To be called before a screen reads the question: the callback that followed a click may have broken off.
+    """
+    sent = {name: rows.new_acts(st.session_state.get(name), question.taken(name)) for name in BOARDS}
+    acts = [act for found, _ in sent.values() for act in found]
+    if not acts:
+        return
+    taken = {name: last for name, (_, last) in sent.items()}
+    question.follow(here, _states(here, acts), taken)
+
+
+def _states(here: Here, acts: Iterable[Act]) -> Iterator[tuple[AudienceQuery, Mapping[str, Any]]]:
+    """The question after each of these clicks, and what the click changes of the view."""
+    query, view = question.current(here), question.view(here)
+    for act in acts:
+        changes = {**looked_at(view, [act], here.slicer), **drawn(query, view, [act], here.slicer)}
+        changes |= folded(query, view, [act])
+        query, view = changed(query, [act], here.slicer), replace(view, **changes)
+        yield query, changes
+
+
+def follow(here: Here) -> None:
+    """The same, as the callback of the component."""
+    catch_up(here)
+    st.rerun()
+
+
+def changed(query: AudienceQuery, acts: Iterable[Act], slicer: Slicer) -> AudienceQuery:
+    """The question after these clicks. Clicks that name no field of the slicer are ignored."""
+    keys = {field.name for field in slicer.key_fields}
+    for act in acts:
+        if isinstance(act, Ordering):
+            query = _ordered(query, act, slicer)
+        elif isinstance(act, Opening) and act.table in keys:
+            query = query.model_copy(update={"split_by": (act.table,), "order_by": ()})
+        elif isinstance(act, Choice) and act.kind in CHANGES:
+            for name, value in act.values:
+                query = CHANGES[act.kind](query, name, value) if name in keys else query
+    return query
+
+
+def looked_at(view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, Any]:
+    """The changes of the view by these clicks: order and search text of the leaderboards."""
+    shown = {card.name: card for card in view.cards or cards.usual(slicer)}
+    after = dict(shown)
+    for act in acts:
+        if isinstance(act, Ordering | Finding) and act.table in after:
+            after[act.table] = _card(after[act.table], act)
+    return {"cards": tuple(after.values())} if after != shown else {}
+
+
+def drawn(query: AudienceQuery, view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, Any]:
+    """The values with their own lines after these clicks, if that changes."""
+    keys = {field.name for field in slicer.key_fields}
+    before = after = lines.drawn(query, view.lines)
+    for act in acts:
+        if isinstance(act, Choice) and act.kind in DRAWS:
+            for name, value in act.values:
+                after = DRAWS[act.kind](after, name, value) if name in keys else after
+    return {"lines": after} if after != before else {}
+
+
+def folded(query: AudienceQuery, view: View, acts: Iterable[Act]) -> Mapping[str, Any]:
+    """The open rows of the pivot after these clicks, if that changes."""
+    after = view.folds
+    for act in acts:
+        if isinstance(act, Choice) and act.kind in FOLDS:
+            names, path = zip(*act.values, strict=True)
+            if len(path) < len(query.split_by) and names == query.split_by[: len(path)]:
+                after = folds.with_fold(after, query.split_by, path, FOLDS[act.kind])
+    return {"folds": after} if after != view.folds else {}
+
+
+def _ordered(query: AudienceQuery, act: Ordering, slicer: Slicer) -> AudienceQuery:
+    """The question with the split's rows in another order; the order of leaderboards is part of the view."""
+    names = set(query.split_by) | {field.name for field in slicer.data_fields}
+    if act.table != "split" or act.column not in names:
+        return query
+    order = (Order(name=act.column, direction=act.direction),)
+    return query.model_copy(update={"order_by": order})
+
+
+def _card(card: Card, act: Ordering | Finding) -> Card:
+    if isinstance(act, Finding):
+        return replace(card, find=act.text)
+    by = next((known for known in cards.COLUMNS if known == act.column), card.by)
+    return replace(card, by=by, direction=act.direction)
+
+
+def draw_mode() -> None:
+    """Draw the control that chooses what a click on a chart does."""
+    st.session_state[MODE] = st.session_state.get(MODE) or KEEP
+    st.segmented_control(
+        "A click on a value",
+        [KEEP, EXCLUDE],
+        format_func=lambda mode: f"{ICONS[mode]} {WORDS[mode]}",
+        key=MODE,
+        required=True,
+        label_visibility="collapsed",
+    )
+
+
+def key(name: str) -> str:
+    """A widget key that changes after each click, so that the same spot can be clicked again."""
+    return f"{name}_{st.session_state.get(COUNT, 0)}"
+
+
+def into(here: Here, values: Iterable[tuple[str, str]]) -> None:
+    """Keep or leave out these values of key fields. A callback of a chart."""
+    change = filters.exclude if st.session_state.get(MODE) == EXCLUDE else filters.include
+    query = question.current(here)
+    for name, value in values:
+        query = change(query, name, value)
+    question.ask(query)
+    st.session_state[COUNT] = st.session_state.get(COUNT, 0) + 1
+    st.rerun()

@@ -1,0 +1,190 @@
+"""Entries that are kept under names, in a popover: a row for each, and panels that change or delete one.
+
+Saved views are such entries, and what other screens keep under names.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from lib.ui.charts import numbers
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.views import LONGEST_NAME, DealEntry, NamedEntries, SavedView
+from lib.wire.errors import TrancheError
+
+LONGEST_LABEL = 28
+REMOTE = "Kept by Tranche; the deals service does not have them."
+Kept = SavedView | DealEntry
+Action = tuple[str, str, str, Callable[[], None]]
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class EntryShelf:
+    """Entries of one kind on screen: their store, and their words; `key` tells their widgets from others'.
+
+    `sharing` is the label of the box that shares one, `lost` what everybody loses with one that is shared.
+    """
+
+    key: str
+    store: Callable[[Here], NamedEntries[Any]]
+    plural: str
+    sharing: str
+    lost: str
+
+    def state(self, name: str) -> str:
+        """A key of the session: `open`, `chosen`, `panel`, `problem`, `name`, `share`."""
+        return f"view_{self.key}{name}"
+
+    def chosen(self, entries: Iterable[Any]) -> Any:
+        """The entry whose panel is open, or None."""
+        return next((one for one in entries if one.id == st.session_state.get(self.state("chosen"))), None)
+
+    def attempted(self, work: Callable[[], Result]) -> Result | None:
+        """The result of `work`; if it fails, None, and the error is shown until the next action."""
+        result, problem = None, ""
+        try:
+            result = work()
+        except TrancheError as error:
+            problem = f"{error.reason.rstrip('.')}."
+        st.session_state[self.state("problem")] = problem
+        return result
+
+    def show(self, entry: Kept, panel: str) -> None:
+        """Open a panel of an entry. A callback."""
+        state = st.session_state
+        state[self.state("chosen")], state[self.state("panel")], state[self.state("problem")] = (
+            entry.id,
+            panel,
+            "",
+        )
+
+    def back(self) -> None:
+        """Back to the list. A callback."""
+        st.session_state[self.state("chosen")], st.session_state[self.state("problem")] = None, ""
+
+
+def may_change(here: Here, entry: Kept) -> bool:
+    """Whether the person may rename, update and delete this entry."""
+    return entry.is_mine or here.person.role == "admin"
+
+
+def about(entry: Kept) -> str:
+    """The owner, who can see the entry, and when it was last changed."""
+    whose = "yours" if entry.is_mine else f"by {plain(entry.owner)}"
+    seen = "shared" if entry.is_shared else "only you see it"
+    return f"{whose} · {seen} · saved {numbers.days(entry.changed.date(), entry.changed.date())}"
+
+
+def label(entry: Kept, is_changed: bool) -> str:
+    """The name of an open entry, shortened, with a mark if what it stores has changed on screen."""
+    name = entry.name
+    shown = name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
+    return f"{plain(shown)} · changed" if is_changed else plain(shown)
+
+
+def kept_here(address: str) -> None:
+    """Say that the desk keeps them, where the service at this address is a remote one."""
+    if address:
+        st.caption(REMOTE)
+
+
+def problem(shelf: EntryShelf) -> None:
+    """Draw why the last action failed, if it did."""
+    if said := st.session_state.get(shelf.state("problem")):
+        st.error(plain(said), icon=":material/error:")
+
+
+def row(
+    shelf: EntryShelf,
+    entry: Kept,
+    is_current: bool,
+    opens: Callable[[Any], None],
+    actions: Iterable[Action],
+    more: str = "",
+) -> None:
+    """Draw an entry: a click on its name opens it; `actions` are icons, `more` follows what is said of it."""
+    icon = "check" if is_current else "group" if entry.is_shared else "bookmark"
+    with st.container(horizontal=True, vertical_alignment="center", gap=None, wrap=False):
+        with st.container(gap=None, width="stretch"):
+            st.button(
+                plain(entry.name),
+                icon=f":material/{icon}:",
+                type="tertiary",
+                key=f"view_open_{shelf.key}{entry.id}",
+                help=f"Open {plain(entry.name)}",
+                on_click=opens,
+                args=(entry,),
+            )
+            st.caption(about(entry) + more)
+        for name, symbol, label, act in actions:
+            st.button(
+                plain(label),
+                icon=f":material/{symbol}:",
+                type="tertiary",
+                key=f"view_do_{shelf.key}{name}_{entry.id}",
+                help=plain(label),
+                on_click=act,
+            )
+
+
+def changes(here: Here, shelf: EntryShelf, entry: Kept) -> Iterator[Action]:
+    """Edit and delete, for who may."""
+    if may_change(here, entry):
+        yield "edit", "edit", f"Edit {entry.name}", partial(shelf.show, entry, "edit")
+        yield "delete", "delete", f"Delete {entry.name}", partial(shelf.show, entry, "delete")
+
+
+def head(shelf: EntryShelf, entry: Kept) -> None:
+    """Draw the head of a panel: the way back, and which entry it is."""
+    st.button(
+        plain(f"All {shelf.plural}"), icon=":material/arrow_back:", type="tertiary",
+        key=f"view_{shelf.key}all", on_click=shelf.back,
+    )  # fmt: skip
+    st.markdown(f"**{plain(entry.name)}**")
+    st.caption(about(entry))
+
+
+def new(shelf: EntryShelf, label: str, save: Callable[[str, bool], object]) -> None:
+    """Draw the form that keeps something under a name; `save` gets name and sharing."""
+
+    def saved() -> None:
+        name, is_shared = (st.session_state.get(shelf.state(one)) for one in ("name", "share"))
+        shelf.attempted(lambda: save(name or "", bool(is_shared)))
+
+    with st.form(shelf.state("new"), border=False, clear_on_submit=True):
+        st.text_input(label, key=shelf.state("name"), max_chars=LONGEST_NAME, placeholder="Name")
+        st.checkbox(plain(shelf.sharing), key=shelf.state("share"))
+        st.form_submit_button(plain(f"Save {shelf.plural.removesuffix('s')}"), type="primary", on_click=saved)
+
+
+def edit(here: Here, shelf: EntryShelf, entry: Kept) -> None:
+    """Draw the form that renames and shares an entry."""
+    name, shared = f"view_rename_{shelf.key}{entry.id}", f"view_reshare_{shelf.key}{entry.id}"
+
+    def changed() -> None:
+        wanted, is_shared = st.session_state[name], bool(st.session_state[shared])
+        shelf.attempted(lambda: shelf.store(here).rename(entry.id, wanted, is_shared))
+
+    with st.form(shelf.state("change"), border=False):
+        st.text_input("Name", entry.name, key=name, max_chars=LONGEST_NAME)
+        st.checkbox(plain(shelf.sharing), entry.is_shared, key=shared)
+        st.form_submit_button("Save changes", on_click=changed)
+
+
+def deletion(here: Here, shelf: EntryShelf, entry: Kept) -> None:
+    """Draw the question before a deletion: the icon asks, a second click deletes."""
+
+    def deleted() -> None:
+        shelf.attempted(lambda: shelf.store(here).delete(entry.id))
+        st.session_state[shelf.state("chosen")] = None
+
+    seen = shelf.lost if entry.is_shared else "This can't be undone."
+    st.warning(f"Delete {plain(entry.name)}? {plain(seen)}", icon=":material/delete:")
+    with st.container(horizontal=True):
+        st.button("Delete permanently", type="primary", key=shelf.state("delete_sure"), on_click=deleted)
+        st.button("Keep", key=shelf.state("delete_not"), on_click=shelf.back)

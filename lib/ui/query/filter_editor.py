@@ -1,0 +1,264 @@
+"""The content of a filter's popover: an editor of the key field's values, or a form of texts.
+
+The values of a key field to filter by, each with its figure: a click keeps it, others leave it out or keep
+it alone. Values are found by typing; those that are chosen already follow the largest.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from lib.reporting.answers import Audience
+from lib.reporting.matches import MATCHES, RULES, Match
+from lib.reporting.models import AudienceQuery, DataField, Filter
+from lib.ui.charts.numbers import LONGEST, NOTHING, Numbers, title
+from lib.ui.kit import problems, rows
+from lib.ui.kit.frame import Here
+from lib.ui.kit.rows import CardHeader, Cell, Choice, Column, Finding, Row, Table
+from lib.ui.query import (
+    ask,
+    drill,
+    filter_paste,
+    filter_words,
+    filters,
+    focus,
+    precision,
+    question,
+    values,
+)
+
+SHOWN, MOST_CHOSEN = 100, 100
+Figures = dict[str, float]
+
+
+def draw(here: Here, prefix: str, name: str) -> None:
+    """Draw the list of values of the key field `name`; `prefix` makes its widget keys unique."""
+    key = f"{prefix}_board"
+    catch_up(here, key, name)
+    with problems.reported("The values"):
+        table = _table(here, question.current(here), name, st.session_state.get(_found_by(key, name), ""))
+        rows.draw(key, [table], question.taken(key), partial(_follow, here, key, name))
+        ask.refined()
+
+
+def catch_up(here: Here, key: str, name: str) -> None:
+    """Apply the clicks in the list that are not applied yet, then rerun the page."""
+    acts, taken = rows.new_acts(st.session_state.get(key), question.taken(key))
+    for act in acts:
+        if isinstance(act, Finding):
+            st.session_state[_found_by(key, name)] = act.text
+    if acts:
+        chosen = [act for act in acts if isinstance(act, Choice)]
+        question.follow(here, _states(here, chosen), {key: taken})
+        if chosen:
+            st.rerun()
+
+
+def _states(here: Here, chosen: Iterable[Choice]) -> Iterator[tuple[AudienceQuery, dict[str, Any]]]:
+    """The question after each of these clicks; the view stays."""
+    query = question.current(here)
+    for act in chosen:
+        query = drill.changed(query, [act], here.slicer)
+        yield query, {}
+
+
+def _follow(here: Here, key: str, name: str) -> None:
+    catch_up(here, key, name)
+
+
+def _found_by(key: str, name: str) -> str:
+    return f"{key}_find_{name}"
+
+
+def _table(here: Here, query: AudienceQuery, name: str, text: str) -> Table:
+    field, numbers = _measured(here, query), Numbers.of(st.context.locale)
+    answer = ask.quickly(here, _asked(here, query, name, field, values.searching(name, text)))
+    found = dict([*values.matching(here, answer, name, text).items()][:SHOWN])
+    figures = _figures(answer, name, field)
+    if not text:
+        missing = tuple(code for code in filters.values(query, name) if code not in found)[:MOST_CHOSEN]
+        found, figures = _with_chosen(here, query, name, missing, found, figures)
+    words = filter_words.field(name, here.slicer)
+    card = CardHeader(words, _about(answer, field, numbers), text, _message(text, found), is_picker=True)
+    columns = [Column("name", "Value", True)]
+    if field is not None:
+        columns.append(Column("value", title(field, with_unit=True)))
+    kept, left_out = (set(filters.values(query, name, match)) for match in ("equals", "not equals"))
+    drawn = [
+        Row(
+            [Cell(label or filter_words.named(code, {}), about=filter_words.both(code, label)),
+             *_figure(figures.get(code), field, numbers)],
+            ((name, code),),
+            included=(code in kept,),
+            excluded=(code in left_out,),
+        )
+        for code, label in found.items()
+    ]  # fmt: skip
+    return Table(name, f"Values of {words}", columns, drawn, verb="Keep", card=card)
+
+
+def _asked(
+    here: Here, query: AudienceQuery, name: str, field: DataField | None, more: tuple[Filter, ...]
+) -> AudienceQuery:
+    """The values under the question's other filters, so that unchosen values stay visible."""
+    volume = None if field is None else focus.volume(here.slicer, field)
+    return query.model_copy(
+        update={
+            "split_by": (name,),
+            "filters": (*filters.beside(query, name), *more),
+            "data_fields": None if field is None else tuple(dict.fromkeys((field.name, volume))),
+            "order_by": (values.in_order(name, volume),),
+            "limit": SHOWN,
+            "offset": 0,
+            "precision": 1,
+            "include_mappings": 1,
+        }
+    )
+
+
+def _with_chosen(
+    here: Here,
+    query: AudienceQuery,
+    name: str,
+    missing: tuple[str, ...],
+    found: dict[str, str],
+    figures: Figures,
+) -> tuple[dict[str, str], Figures]:
+    """The values and figures, with the chosen values that are not among the largest."""
+    if not missing:
+        return found, figures
+    exact = Filter(name=name, value=missing, match="equals")
+    field = _measured(here, query)
+    answer = ask.quickly(here, _asked(here, query, name, field, (exact,)))
+    described = values.matching(here, answer, name, "")
+    more = {code: described.get(code, code) for code in missing}
+    return found | more, figures | _figures(answer, name, field)
+
+
+def _measured(here: Here, query: AudienceQuery) -> DataField | None:
+    """The data field of the page."""
+    names = (question.view(here).field, *(query.data_fields or focus.usual_metrics(here.slicer)))
+    return next((here.slicer.data_field(found) for found in names if found), None)
+
+
+def _figures(answer: Audience, name: str, field: DataField | None) -> Figures:
+    if field is None:
+        return {}
+    return dict(zip(answer.names[name].tolist(), answer.values[field.name].tolist(), strict=True))
+
+
+def _figure(value: float | None, field: DataField | None, numbers: Numbers) -> list[Cell]:
+    if field is None:
+        return []
+    if value is None:
+        return [Cell(NOTHING, is_faint=True, about="No data for the other filters and days")]
+    text = numbers.rough(value) if abs(value) >= LONGEST else numbers.plain(value, field)
+    return [Cell(text, about=numbers.full(value, field))]
+
+
+def _about(answer: Audience, field: DataField | None, numbers: Numbers) -> str:
+    """`top 100 of 1,163 · ± 1.3 %…`: the number of values, and the precision of the figures."""
+    count = precision.count(answer, numbers)
+    is_cut = answer.total.records_found > SHOWN
+    said = precision.EXACT if field is None else precision.sentence(answer, field.name, numbers)
+    parts = [f"top {SHOWN} of {count}" if is_cut else count]
+    return " · ".join([*parts, *([] if said == precision.EXACT else [said])])
+
+
+def _message(text: str, found: dict[str, str]) -> str:
+    if found:
+        return ""
+    return f"No value contains “{text}”." if text else "No data for the other filters and days."
+
+
+WIDTH, TEXTS_HEIGHT = 380, 90
+LIST, PASTE = "List", "Paste"
+TEXT_MATCHES = tuple(match for match in MATCHES if not RULES[match].is_whole)
+Changed = Callable[[], None] | None
+
+
+def draw_values(here: Here, prefix: str, name: str, way: str) -> None:
+    """Draw the values of the key field `name` (a list, or pasted), and the controls for all chosen values."""
+    with st.container(width=WIDTH):
+        (filter_paste.draw if way == PASTE else draw)(here, prefix, name)
+        chosen = filters.about(question.current(here), name)
+        if chosen:
+            _options(here, prefix, name, chosen)
+
+
+def _options(here: Here, prefix: str, name: str, chosen: tuple[Filter, ...]) -> None:
+    st.session_state[f"{prefix}_any_case"] = any(found.case_insensitive for found in chosen)
+    st.session_state[f"{prefix}_descriptions"] = any(found.search_mappings for found in chosen)
+    _flags(here, prefix, name, partial(_flag, here, prefix, name))
+    with st.container(horizontal=True, gap="xsmall"):
+        st.button(
+            "Swap",
+            icon=":material/swap_horiz:",
+            type="tertiary",
+            help="Exclude what is included, and include what is excluded",
+            key=f"{prefix}_swap",
+            on_click=_ask,
+            args=(here, name, filters.swap),
+        )
+        draw_removal(prefix, partial(_ask, here, name, filters.clear))
+
+
+def _flag(here: Here, prefix: str, name: str) -> None:
+    flags = _read_flags(prefix)
+    question.ask(filters.change(question.current(here), name, lambda f: f.model_copy(update=flags)))
+    st.rerun()
+
+
+def _ask(here: Here, name: str, work: Callable[[AudienceQuery, str], AudienceQuery]) -> None:
+    question.ask(work(question.current(here), name))
+    st.rerun()
+
+
+def draw_removal(prefix: str, remove: Callable[[], None]) -> None:
+    """Draw the button that removes the filter; `remove` is its callback."""
+    st.button("Remove", icon=":material/close:", type="tertiary", key=f"{prefix}_remove", on_click=remove)
+
+
+def fill(prefix: str, wanted: Filter | None = None) -> None:
+    """Fill the form of texts with this filter, or clear it."""
+    st.session_state[f"{prefix}_match"] = wanted.match if wanted else TEXT_MATCHES[0]
+    st.session_state[f"{prefix}_texts"] = "\n".join(wanted.value) if wanted else ""
+    st.session_state[f"{prefix}_any_case"] = bool(wanted and wanted.case_insensitive)
+    st.session_state[f"{prefix}_descriptions"] = bool(wanted and wanted.search_mappings)
+
+
+def read(prefix: str, name: str) -> Filter:
+    """The filter in the form of texts. A filter without texts is not applied."""
+    match: Match = st.session_state.get(f"{prefix}_match", TEXT_MATCHES[0])
+    texts = tuple(line for line in st.session_state.get(f"{prefix}_texts", "").splitlines() if line)
+    return Filter(name=name, value=texts, match=match).model_copy(update=_read_flags(prefix))
+
+
+def draw_texts(here: Here, prefix: str, name: str, changed: Changed) -> None:
+    """Draw the form of a filter by texts on `name`; `changed` is the callback of its widgets."""
+    st.selectbox(
+        "Match",
+        TEXT_MATCHES,
+        format_func=lambda match: RULES[match].words,
+        key=f"{prefix}_match",
+        width=WIDTH,
+        on_change=changed,
+    )
+    st.text_area(
+        "Texts, one per line", key=f"{prefix}_texts", width=WIDTH, height=TEXTS_HEIGHT, on_change=changed
+    )
+    _flags(here, prefix, name, changed)
+
+
+def _flags(here: Here, prefix: str, name: str, changed: Changed) -> None:
+    with st.container(horizontal=True):
+        st.checkbox("Any case", key=f"{prefix}_any_case", on_change=changed)
+        if here.slicer.key_field(name).mapping:
+            st.checkbox("Descriptions too", key=f"{prefix}_descriptions", on_change=changed)
+
+
+def _read_flags(prefix: str) -> dict[str, int]:
+    names = {"case_insensitive": "any_case", "search_mappings": "descriptions"}
+    return {name: int(bool(st.session_state.get(f"{prefix}_{key}"))) for name, key in names.items()}

@@ -1,0 +1,144 @@
+"""A pasted list of values: finds which of them occur in the data; nothing is added without a click."""
+
+import csv
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import quote
+
+import streamlit as st
+
+from lib.reporting.matches import Match
+from lib.reporting.models import AudienceQuery
+from lib.ui.charts.numbers import NOT_SET, Numbers
+from lib.ui.kit import problems
+from lib.ui.kit.frame import Here
+from lib.ui.kit.markdown import plain
+from lib.ui.query import filters, question, values
+
+WIDTH, HEIGHT, NAMED, MOST_PASTED = 380, 120, 20, 100_000
+MOST_CHARACTERS = 15_000  # of the values of one key field, as the address has them
+
+
+@dataclass(frozen=True)
+class PastedValues:
+    """Values found in the data, pasted texts that were not found, and whether that is certain."""
+
+    found: tuple[str, ...]
+    unknown: tuple[str, ...]
+    is_exact: bool = True
+
+
+def draw(here: Here, prefix: str, name: str) -> None:
+    """Draw the field to paste into, then the values found with buttons to keep or leave them out."""
+    query, key = question.current(here), _key(prefix, name)
+    text = st.text_area(
+        "Values, one per line or separated by commas", key=key, height=HEIGHT, width=WIDTH,
+        placeholder="Codes or descriptions",
+    )  # fmt: skip
+    st.button("Check values", icon=":material/playlist_add_check:", key=f"{key}_check")
+    if len(text or "") > MOST_PASTED:
+        count = Numbers.of(st.context.locale).number
+        st.error(
+            f"The list is too long: {count(len(text or ''))} characters, {count(MOST_PASTED)} at most. "
+            "Nothing was added: paste part of it.",
+            icon=":material/error:",
+        )
+        return
+    if not (text or "").strip():
+        return
+    with problems.reported("The values", kept="What you pasted is kept."):
+        pasted = checked(here, query, name, text or "")
+        _say(pasted)
+        _ways(here, query, key, name, pasted)
+
+
+def checked(here: Here, query: AudienceQuery, name: str, text: str) -> PastedValues:
+    """The pasted values, looked up in the data of the question's days. Raises the service's errors."""
+    lines = [_texts(line) for line in text.splitlines() if line.strip()]
+    codes = {one: "" if one == NOT_SET else one for line in lines for one in line}
+    meant, is_exact = values.looked_up(here, query, name, dict.fromkeys(codes.values()))
+    found: dict[str, None] = {}
+    unknown: dict[str, None] = {}
+    for whole, *parts in lines:
+        for one in [whole] if codes[whole] in meant or not parts else parts:
+            known = meant.get(codes[one])
+            (found if known else unknown).update(dict.fromkeys(known or (one,)))
+    return PastedValues(tuple(found), tuple(unknown), is_exact)
+
+
+def _texts(line: str) -> list[str]:
+    """The whole line, then its parts between tabs and commas (not commas within double quotes)."""
+    cells = (next(csv.reader([part], skipinitialspace=True), []) for part in line.split("\t"))
+    parts = [cell.strip() for some in cells for cell in some if cell.strip()]
+    whole = line.strip()
+    return parts if parts == [whole] or len(parts) == 1 else [whole, *parts]
+
+
+def _say(pasted: PastedValues) -> None:
+    numbers, count = Numbers.of(st.context.locale), len(pasted.found)
+    st.caption(f"{numbers.number(count)} value{'s' * (count != 1)} found in the data of these days.")
+    if pasted.unknown:
+        named = ", ".join(map(plain, pasted.unknown[:NAMED]))
+        more = len(pasted.unknown) - NAMED
+        rest = f" and {numbers.number(more)} more" if more > 0 else ""
+        where = "" if pasted.is_exact else ", in a sample of the records"
+        st.warning(
+            f"{numbers.number(len(pasted.unknown))} not found{where}: {named}{rest}",
+            icon=":material/help:",
+        )
+
+
+def _ways(here: Here, query: AudienceQuery, key: str, name: str, pasted: PastedValues) -> None:
+    with_unknown = bool(pasted.unknown) and st.checkbox("Add unknown values too", key=f"{key}_unknown")
+    wanted = (*pasted.found, *(pasted.unknown if with_unknown else ()))
+    fit = _fitting(filters.values(query, name), wanted)
+    if len(fit) < len(wanted):
+        st.warning(
+            f"{len(fit):,} of {len(wanted):,} fit into the link. The others stay here.",
+            icon=":material/link:",
+        )
+    rest = [text for text in (*pasted.found, *pasted.unknown) if text not in set(fit)]
+    ways: tuple[tuple[str, Match, Literal["primary", "secondary"]], ...] = (
+        ("Include", "equals", "primary"),
+        ("Exclude", "not equals", "secondary"),
+    )
+    with st.container(horizontal=True):
+        for label, match, kind in ways:
+            st.button(
+                f"{label} {len(fit):,}",
+                key=f"{key}_{label.lower()}",
+                type=kind,
+                disabled=not fit,
+                on_click=_take,
+                args=(here, key, name, fit, rest, match),
+            )
+
+
+def _fitting(there: Iterable[str], wanted: Iterable[str]) -> tuple[str, ...]:
+    """As many of the values as fit into the link, beside those already chosen."""
+    room = MOST_CHARACTERS - sum(len(quote(value)) + 1 for value in there)
+    fit = []
+    for value in wanted:
+        room -= len(quote(value)) + 1
+        if room < 0:
+            break
+        fit.append(value)
+    return tuple(fit)
+
+
+def _take(here: Here, key: str, name: str, wanted: tuple[str, ...], rest: list[str], match: Match) -> None:
+    """Add these values to the filter; values that are not added stay in the field."""
+    st.session_state[key] = "\n".join(_quoted(text) for text in rest)
+    st.session_state[f"{key}_unknown"] = False
+    codes = ["" if value == NOT_SET else value for value in wanted]
+    question.ask(filters.gather(question.current(here), name, codes, match))
+    st.rerun()
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
+
+
+def _key(prefix: str, name: str) -> str:
+    return f"{prefix}_pasted_{name}"

@@ -1,0 +1,154 @@
+"""The focus of the Audience page: question and view, resolved against the slicer's fields."""
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from lib.reporting.dates import Days
+from lib.reporting.models import (
+    TIME_KEY_FIELDS,
+    AudienceQuery,
+    DataField,
+    Granularity,
+    Order,
+    Slicer,
+    time_key_field,
+)
+from lib.ui.charts import series
+from lib.ui.charts.numbers import Numbers
+from lib.ui.kit.frame import Here
+from lib.ui.kit.rows import NOTHING_TAKEN, Taken
+from lib.ui.query import ask, cards, drill, lines, periods, question
+from lib.ui.query.cards import Card
+from lib.ui.query.lines import Lines
+from lib.ui.query.periods import Comparison
+from lib.ui.query.view import View, granularities
+
+USUAL_METRICS, TIMES = 6, 100
+LESS_IS_BETTER = {"nobids", "error", "errors", "cpc", "ecpc", "cpa", "ecpa", "anomaly", "timeouts", "latency"}
+
+
+@dataclass(frozen=True)
+class Focus:
+    """A question as the page shows it. `period` and `compared` are days, `field` the data field shown.
+
+    `comparison` is the part of these two that can be compared, where there is any.
+    `taken` is the last click on the split's rows that the question comes from, `taken_cards` that on the
+    leaderboards.
+    """
+
+    here: Here
+    query: AudienceQuery
+    view: View
+    period: Days
+    compared: Days | None
+    comparison: Comparison | None
+    grain: Granularity | None
+    metrics: tuple[str, ...]
+    field: DataField
+    numbers: Numbers
+    taken: Taken = NOTHING_TAKEN
+    taken_cards: Taken = NOTHING_TAKEN
+
+    @property
+    def slicer(self) -> Slicer:
+        """The slicer that is asked."""
+        return self.here.slicer
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The data fields to ask for: the one shown, and the headline's."""
+        return tuple(dict.fromkeys((self.field.name, *self.metrics)))
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The data fields of the headline: those chosen for it, and the one shown."""
+        return tuple(dict.fromkeys((*self.metrics, self.field.name)))
+
+    def over_time(self) -> AudienceQuery:
+        """The question behind headline and time chart."""
+        split = () if self.grain is None else (time_key_field(self.grain),)
+        return self._asked(split_by=split, data_fields=self.fields, order_by=())
+
+    def rows(self) -> AudienceQuery:
+        """The question behind the split's table and bars: its top rows."""
+        runs_in_time = self.query.split_by[:1] and self.query.split_by[0] in TIME_KEY_FIELDS
+        limit = max(self.view.rows, TIMES) if runs_in_time else self.view.rows
+        return self._asked(data_fields=self.fields, order_by=self.order, limit=limit)
+
+    @property
+    def cards(self) -> tuple[Card, ...]:
+        """The leaderboards."""
+        return self.view.cards or cards.usual(self.slicer)
+
+    @property
+    def lines(self) -> Lines:
+        """A key field and its values with their own lines on the chart; empty without any."""
+        return lines.drawn(self.query, self.view.lines) if self.grain is not None else ()
+
+    @property
+    def order(self) -> tuple[Order, ...]:
+        """The order of the split's rows: as requested, by time, by the field shown, or by volume."""
+        if self.query.order_by:
+            return self.query.order_by
+        by_volume = Order(name=volume(self.slicer, self.field))
+        times = [name for name in self.query.split_by if name in TIME_KEY_FIELDS]
+        if times and times[0] == self.query.split_by[0]:
+            return (*(Order(name=name, direction="asc") for name in times), by_volume)
+        return (by_volume,)
+
+    def in_days(self, query: AudienceQuery, days: Days) -> AudienceQuery:
+        """The same question for other days."""
+        start, end = (day.isoformat() for day in days)
+        return query.model_copy(update={"start_date": start, "end_date": end})
+
+    def _asked(self, **changes: object) -> AudienceQuery:
+        whole = {"limit": None, "offset": 0, "precision": 1, "include_mappings": 1}
+        return self.query.model_copy(update={**whole, **changes})
+
+
+def of(here: Here) -> Focus:
+    """The focus as the URL has it now."""
+    taken, taken_cards = question.taken(drill.BOARD), question.taken(drill.CARDS)
+    found = of_question(here, question.current(here), question.view(here))
+    return replace(found, taken=taken, taken_cards=taken_cards)
+
+
+def of_question(here: Here, query: AudienceQuery, looked: View) -> Focus:
+    """The focus of a question about the slicer and its view."""
+    now = ask.today(here, query)
+    period = periods.resolved(query.start_date, query.end_date, now)
+    there = granularities(here.slicer)
+    metrics = query.data_fields or usual_metrics(here.slicer)
+    compared = periods.compared(looked.compare, period, now)
+    return Focus(
+        here=here,
+        query=query,
+        view=looked,
+        period=period,
+        compared=compared,
+        comparison=compared and periods.matched(period, compared, here.slicer, now),
+        grain=(looked.grain or series.usual_grain(period, there)) if there else None,
+        metrics=metrics,
+        field=here.slicer.data_field(looked.field or metrics[0]),
+        numbers=Numbers.of(st.context.locale),
+    )
+
+
+def usual_metrics(slicer: Slicer) -> tuple[str, ...]:
+    """The data fields of a headline that names none: the slicer's first six, and its unique users."""
+    there = {field.name for field in slicer.data_fields}
+    unique = there & {f"unique_{source.name}" for source in slicer.audience_sources[:1]}
+    plain = [field.name for field in slicer.data_fields if not field.is_optional and field.name not in unique]
+    return tuple(plain[:USUAL_METRICS]) + tuple(unique)
+
+
+def volume(slicer: Slicer, field: DataField) -> str:
+    """The field that rows are sorted by: the field shown, or for a formula the first plain field."""
+    plain = [known.name for known in slicer.data_fields if known.formula is None]
+    return plain[0] if field.formula is not None and plain else field.name
+
+
+def less_is_better(field: DataField) -> bool:
+    """Whether lower is better for this field, by the words of its name (the API does not say)."""
+    return not LESS_IS_BETTER.isdisjoint(field.name.lower().replace(".", "_").split("_"))

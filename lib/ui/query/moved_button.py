@@ -1,0 +1,32 @@
+"""The button that shows and hides what moved between the two periods."""
+
+import streamlit as st
+
+from lib.ui.kit.frame import Here
+from lib.ui.query import ask, periods, question
+
+KEY = "moved_button"
+
+
+def draw(here: Here) -> None:
+    """Draw the button; it is disabled without a comparison."""
+    query, looked = question.current(here), question.view(here)
+    now = ask.today(here, query)
+    period = periods.resolved(query.start_date, query.end_date, now)
+    other = periods.compared(looked.compare, period, now)
+    is_compared = other is not None and periods.matched(period, other, here.slicer, now) is not None
+    st.button(
+        "Hide what moved" if looked.moved else "Show what moved",
+        icon=":material/troubleshoot:",
+        type="tertiary",
+        key=KEY,
+        disabled=not is_compared and not looked.moved,
+        help=None if is_compared else "Choose days to compare with first",
+        on_click=_look,
+        args=(here, not looked.moved),
+    )
+
+
+def _look(here: Here, is_open: bool) -> None:
+    question.look(here, moved=is_open)
+    st.rerun()

@@ -1,0 +1,300 @@
+"""The question that Audience, Export and Slicers share. It is kept in the session and shown in the URL.
+
+A browser sends its URL along with every click. Behind a slow network that may be the URL of a moment ago: it
+is taken for the question only where the person has gone there (a link, the browser's Back). What the browser
+may still show is remembered, so that a click is never undone by an older URL.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import streamlit as st
+
+from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Slicer
+from lib.ui.kit import slicer_choice
+from lib.ui.kit.frame import Here
+from lib.ui.kit.rows import NOTHING_TAKEN, Taken
+from lib.ui.query import link, remembered
+from lib.ui.query import view as views
+from lib.ui.query.view import View
+
+MOST_STEPS = 50
+Params = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Questions as URL parameters: those before the current one, and those that were undone, nearest first.
+
+    `past` runs from the oldest to the latest.
+    """
+
+    past: tuple[Params, ...] = ()
+    undone: tuple[Params, ...] = ()
+
+    def taken(self, left: Params) -> "Steps":
+        """The steps after a change from `left`. Steps undone before can no longer be redone."""
+        return Steps((*self.past, left)[-MOST_STEPS:])
+
+    def back(self, left: Params) -> tuple[Params, "Steps"]:
+        """The question before `left`, and the steps as seen from there; `left` itself without one."""
+        if not self.past:
+            return left, self
+        return self.past[-1], Steps(self.past[:-1], (left, *self.undone))
+
+    def forward(self, left: Params) -> tuple[Params, "Steps"]:
+        """The question that was undone last, and the steps as seen from there; `left` itself without one."""
+        if not self.undone:
+            return left, self
+        return self.undone[0], Steps((*self.past, left), self.undone[1:])
+
+    def gone(self, left: Params, there: Params) -> "Steps":
+        """After the browser went from `left` to `there`.
+
+        To a question of these steps it undoes or redoes what lies between; to another it is a step.
+        """
+        if there == left:
+            return self
+        if there in self.undone:
+            place = self.undone.index(there)
+            return Steps((*self.past, left, *self.undone[:place]), self.undone[place + 1 :])
+        if there in self.past:
+            place = len(self.past) - 1 - self.past[::-1].index(there)
+            return Steps(self.past[:place], (*self.past[place + 1 :], left, *self.undone))
+        return self.taken(left)
+
+
+KEPT, ABOUT, LEFT_OUT = "question", "question_about", "question_left_out"
+SCREEN, MEANINGS = "screen", "question_without_parameters"
+OF_ONE_SLICER = ("split", "fields", "field", "order", "source")
+BOUND = ("project", "slicer")
+EXPLORED, EXPLORED_BEFORE = "explore", "question_explored"
+MOST_ADDRESSES = 50
+
+
+@dataclass(frozen=True)
+class KeptQuestion:
+    """The question as URL parameters, on a screen (None: decided when the screen opens).
+
+    `addresses` are the parameters that the browser was sent to, and may still show; `taken` is
+    the last act taken of each component with rows; `steps` are the questions before this one. All in one
+    value: a run may break off between two writes.
+    """
+
+    screen: str | None = None
+    params: Params = field(default_factory=dict)
+    addresses: tuple[Params, ...] = ()
+    taken: Mapping[str, Taken] = field(default_factory=dict)
+    steps: Steps = field(default_factory=Steps)
+
+
+def arrive(screen: str) -> None:
+    """Start drawing the screen of that name, which is also its URL without parameters."""
+    if st.session_state.get(SCREEN) != screen:
+        st.session_state[SCREEN] = screen
+        st.session_state[KEPT] = replace(_kept(), screen=None)
+
+
+def current(here: Here) -> AudienceQuery:
+    """The current question, about the slicer chosen in the header.
+
+    Where nothing is asked yet, it is the last complete week by the first key field: a screen opens on an
+    answer, not on an empty form. On the way to another slicer, days are kept, and those filters that it has.
+    The usual question needs no parameters: a URL without any asks it.
+    """
+    about = (here.project, here.slicer_name)
+    asked = _asked()
+    reading = link.from_params(asked, here.slicer, *about)
+    is_moved = st.session_state.get(ABOUT, about) != about
+    is_carried = asked.get(EXPLORED) == st.session_state.get(EXPLORED_BEFORE)
+    if is_moved and (reading.left_out or is_carried):
+        dropped = (*OF_ONE_SLICER * bool(reading.left_out), *(EXPLORED,) * is_carried)
+        asked = {name: text for name, text in asked.items() if name not in dropped}
+        reading = link.from_params(asked, here.slicer, *about)
+    query = reading.query
+    if "split" not in asked and (is_moved or not asked):
+        query = query.model_copy(update={"split_by": first_split(here.slicer)})
+    missing = [] if is_moved else views.left_out(asked, here.slicer, here.slicer_name)
+    if is_moved or reading.left_out or missing:
+        st.session_state[LEFT_OUT] = [*reading.left_out, *missing]
+    st.session_state[ABOUT], st.session_state[EXPLORED_BEFORE] = about, asked.get(EXPLORED)
+    if asked or is_moved:
+        looked = views.to_params(views.from_params(asked, here.slicer))
+        _write(_params(query) | looked if asked else {}, steps=Steps() if is_moved else _kept().steps)
+    return query
+
+
+def view(here: Here) -> View:
+    """The current view, with the leaderboards of the link, or else those that the person chose."""
+    asked = _view(here)
+    return asked if asked.cards else replace(asked, cards=remembered.chosen(here))
+
+
+def _view(here: Here) -> View:
+    """The view by the parameters alone."""
+    return views.from_params(_asked(), here.slicer)
+
+
+def ask(query: AudienceQuery) -> None:
+    """Change the question. Call it from a callback, or call `st.rerun` next."""
+    looked = {name: text for name, text in _asked().items() if name in views.PARAMS}
+    _write(_params(query) | looked)
+    st.session_state.pop(LEFT_OUT, None)
+
+
+def look(here: Here, query: AudienceQuery | None = None, **changes: object) -> None:
+    """Change these fields of the view, in one step with `query` if given."""
+    looked = replace(_view(here), **changes)  # type: ignore[arg-type]
+    _write(_params(query or current(here)) | views.to_params(looked))
+
+
+def follow(
+    here: Here, states: Iterable[tuple[AudienceQuery, Mapping[str, Any]]], taken: Mapping[str, Taken]
+) -> None:
+    """Go through questions, each with what it changes of the view: each is a step of its own to undo.
+
+    `taken` is the last act of each component that they come from.
+    """
+    looked, every = _view(here), []
+    for query, changes in states:
+        looked = replace(looked, **changes)
+        every.append(_params(query) | views.to_params(looked))
+    steps, left = _kept().steps, _kept().params
+    for params in every:
+        steps, left = (steps.taken(left) if params != left else steps), params
+    _write(left, taken, steps)
+    st.session_state.pop(LEFT_OUT, None)
+
+
+def steps() -> Steps:
+    """The questions before this one, and those that were undone."""
+    return _kept().steps
+
+
+def undo() -> None:
+    """Go one step back. From a callback, followed by `st.rerun`."""
+    kept = _kept()
+    params, steps = kept.steps.back(kept.params)
+    _write(params, steps=steps)
+
+
+def redo() -> None:
+    """Repeat the step that was undone last. From a callback, followed by `st.rerun`."""
+    kept = _kept()
+    params, steps = kept.steps.forward(kept.params)
+    _write(params, steps=steps)
+
+
+def reset(here: Here) -> None:
+    """Go to the slicer's default question and view; this is a step that can be undone."""
+    _write(_usual(here))
+
+
+def is_usual(here: Here) -> bool:
+    """Whether the question is the default one."""
+    return whole(here) == _usual(here)
+
+
+def whole(here: Here) -> dict[str, str]:
+    """The question and its view as normalised URL parameters, without project and slicer."""
+    return _params(current(here)) | views.to_params(_view(here))
+
+
+def go(params: Params, about: tuple[str, str] | None = None) -> None:
+    """Go to a stored question, as a link does: parts that no longer fit are reported and left out.
+
+    From a callback, followed by `st.rerun`. `about` are project and slicer, where the pickers change too.
+    """
+    if about is not None:
+        st.session_state[ABOUT] = about
+    st.session_state.pop(LEFT_OUT, None)
+    _write({name: text for name, text in params.items() if _is_ours(name)})
+
+
+def taken(component: str) -> Taken:
+    """The last click of this component that is part of the question."""
+    return _kept().taken.get(component, NOTHING_TAKEN)
+
+
+def params() -> dict[str, str]:
+    """The question's URL parameters, for links to other screens."""
+    return dict(_kept().params)
+
+
+def left_out() -> list[str]:
+    """A sentence for each part of the link that was left out, until the question changes."""
+    sentences: list[str] = st.session_state.get(LEFT_OUT, [])
+    return sentences
+
+
+def first_split(slicer: Slicer) -> tuple[str, ...]:
+    """The default split: the first plain key field."""
+    plain = [f.name for f in slicer.key_fields if not f.is_segmented and f.name not in TIME_KEY_FIELDS]
+    return tuple(plain[:1])
+
+
+def _usual(here: Here) -> dict[str, str]:
+    query = link.from_params({}, here.slicer, here.project, here.slicer_name).query
+    return _params(query.model_copy(update={"split_by": first_split(here.slicer)}))
+
+
+def _params(query: AudienceQuery) -> dict[str, str]:
+    """The question's parameters without those of the header's pickers."""
+    return {name: text for name, text in link.to_params(query).items() if name not in BOUND}
+
+
+def _asked() -> Params:
+    """The question's parameters, from the session, or from the URL after a link or the browser's Back.
+
+    On the way from another screen a URL without parameters stands for the question asked there, and goes on
+    to do so when the browser's Back leads to it; a screen opened without any asks the usual question.
+    """
+    kept, there, screen = _kept(), _in_url(), st.session_state.get(SCREEN)
+    if kept.screen == screen and there in kept.addresses and not slicer_choice.is_back():
+        return kept.params
+    meanings: Mapping[str | None, Params] = st.session_state.get(MEANINGS, {})
+    if not there and kept.screen != screen:
+        meanings = {**meanings, screen: kept.params}
+        st.session_state[MEANINGS] = meanings
+    asked = there or meanings.get(screen, {})
+    steps = kept.steps.gone(kept.params, asked) if kept.addresses else kept.steps
+    st.session_state[KEPT] = replace(kept, screen=screen, params=asked, addresses=(there,), steps=steps)
+    return asked
+
+
+def _kept() -> KeptQuestion:
+    kept: KeptQuestion = st.session_state.get(KEPT, KeptQuestion())
+    return kept
+
+
+def _in_url() -> dict[str, str]:
+    """The question's parameters in the URL; a removed one stays, without values, until the next run."""
+    return {
+        name: text
+        for name, text in st.query_params.to_dict().items()
+        if _is_ours(name) and (text or st.query_params.get_all(name))
+    }
+
+
+def _write(params: Params, taken: Mapping[str, Taken] | None = None, steps: Steps | None = None) -> None:
+    """Store the parameters and put them into the URL in one step, as one entry of the browser's history.
+
+    Without `steps`, another question is one more of them. Where a run breaks off between the two, the next
+    one finds an older address, and puts this right.
+    """
+    kept, there = _kept(), _in_url()
+    if steps is None:
+        steps = kept.steps if params == kept.params else kept.steps.taken(kept.params)
+    more = [shown for shown in (there, params) if shown not in kept.addresses]
+    addresses = (*kept.addresses, *more)[-MOST_ADDRESSES:]
+    acts = {**kept.taken, **(taken or {})}
+    new = replace(kept, params=params, addresses=addresses, taken=acts, steps=steps)
+    if new != kept:
+        st.session_state[KEPT] = new
+    if there != params:
+        st.query_params.update({name: params.get(name, ()) for name in {**there, **params}})
+
+
+def _is_ours(name: str) -> bool:
+    return link.is_question(name) or name in views.PARAMS

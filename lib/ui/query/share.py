@@ -1,0 +1,42 @@
+"""The link to the current question, with relative dates or with fixed ones."""
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from lib.reporting.models import AudienceQuery
+from lib.ui.charts.numbers import days
+from lib.ui.kit.frame import Here
+from lib.ui.query import ask, link, periods, question
+from lib.ui.query import view as views
+from lib.ui.query.view import View
+
+WIDTH = 460
+
+
+def draw(here: Here, page: str) -> None:
+    """Draw the popover with the link to copy; with two links if the dates are relative."""
+    popover = st.popover("Link", icon=":material/link:", type="tertiary", key="share", on_change="rerun")
+    if not popover.open:
+        return
+    query, looked = question.current(here), question.view(here)
+    now = ask.today(here, query)
+    start, end = periods.resolved(query.start_date, query.end_date, now)
+    fixed = query.model_copy(update={"start_date": start.isoformat(), "end_date": end.isoformat()})
+    with popover, st.container(width=WIDTH):
+        if fixed != query:
+            st.caption("Always shows the latest days")
+            st.code(_link(page, query, looked), language=None, wrap_lines=True)
+        st.caption(f"Always shows {days(start, end)}")
+        st.code(_link(page, fixed, looked), language=None, wrap_lines=True)
+
+
+def address(page: str, params: Mapping[str, str | list[str]]) -> str:
+    """The whole address of a screen of this desk, as this browser reaches it."""
+    here = urlsplit(st.context.url or "")
+    return f"{here.scheme}://{here.netloc}/{link.href(page, params)}"
+
+
+def _link(page: str, query: AudienceQuery, looked: View) -> str:
+    return address(page, link.to_params(query) | views.to_params(looked))

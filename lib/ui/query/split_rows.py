@@ -1,0 +1,189 @@
+"""The rows of a split as displayed: labels, shares, changes, and the rest that is not shown."""
+
+from dataclasses import dataclass
+from datetime import date
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from lib.reporting.answers import Audience
+from lib.reporting.dates import Days
+from lib.reporting.models import TIME_KEY_FIELDS, DataField, Slicer
+from lib.ui.charts import series
+from lib.ui.charts.change import Change, of_total
+from lib.ui.charts.numbers import NOT_SET, Numbers, title
+from lib.ui.query.compared import Compared
+from lib.ui.query.filter_words import both
+from lib.ui.query.precision import LEAST_SHOWN, half_range
+from lib.wire.errors import BadRequest
+
+FEW, LEAST_MISSING = 30, 0.001
+
+
+@dataclass(frozen=True)
+class SplitRows:
+    """A split as it is shown: the answer, its rows on the days compared, and the data field in front.
+
+    `period` is the days asked for, where parts of weeks and months are to be named; `today` is not over.
+    `whole` are the totals of both periods.
+    """
+
+    answer: Audience
+    compared: Compared | None
+    field: DataField
+    slicer: Slicer
+    period: Days | None = None
+    today: date | None = None
+    whole: Compared | None = None
+
+    @property
+    def keys(self) -> list[str]:
+        """The key fields, in the order of the split."""
+        return [str(name) for name in self.answer.names]
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether the field's values add up over disjoint rows, so that shares and the rest make sense."""
+        return self.field.name in self.answer.percents
+
+    @property
+    def has_share(self) -> bool:
+        """Whether the field's shares are shown (info, show_percents)."""
+        return self.is_additive and self.field.show_percents > 0
+
+    @property
+    def segmented(self) -> list[str]:
+        """The key fields with several values per record."""
+        return [name for name in self.keys if self.slicer.key_field(name).is_segmented]
+
+
+def labels(split: SplitRows) -> pd.DataFrame:
+    """The rows' values in words, a column per key field; with the code where words are not unique.
+
+    A week or month that the period cuts says how much of it there is.
+    """
+    names, described = split.answer.names, split.answer.descriptions
+    columns = {}
+    for key in split.keys:
+        codes = names[key].tolist()
+        words = described[key].tolist() if described is not None else codes
+        if key in TIME_KEY_FIELDS:
+            columns[key] = [series.said(code, _part(split, key, code)) or NOT_SET for code in codes]
+            continue
+        codes_of: dict[str, set[str]] = {}
+        for code, text in zip(codes, words, strict=True):
+            codes_of.setdefault(text, set()).add(code)
+        columns[key] = [
+            (both(code, text) if len(codes_of[text]) > 1 else text) or NOT_SET
+            for code, text in zip(codes, words, strict=True)
+        ]
+    return pd.DataFrame(columns, index=names.index)
+
+
+def _part(split: SplitRows, key: str, code: str) -> str:
+    """How much of a week or month the period covers; empty if the value has an unknown notation."""
+    try:
+        return series.part(TIME_KEY_FIELDS[key], code, split.period, split.today) if split.period else ""
+    except BadRequest:
+        return ""
+
+
+def row_labels(split: SplitRows) -> list[str]:
+    """One label per row: its values in words, joined."""
+    return [" · ".join(row) for row in labels(split).itertuples(index=False, name=None)]
+
+
+def off(split: SplitRows) -> npt.NDArray[np.float64]:
+    """The larger side of the range of each row's value, in percent."""
+    answer, name = split.answer, split.field.name
+    if answer.low is None or answer.high is None or name not in answer.low:
+        return np.zeros(len(answer))
+    sides = zip(answer.low[name], answer.high[name], answer.values[name], strict=True)
+    return np.array([half_range(*side) for side in sides])
+
+
+def ranks(split: SplitRows) -> list[str]:
+    """Each row's place among all rows, the largest first: `2–4` where ranges overlap and can't be told apart.
+
+    `18+` where rows that are not shown may stand as high. Empty for exact rows: their order says it.
+    """
+    answer, name = split.answer, split.field.name
+    if answer.low is None or answer.high is None or not (off(split) >= LEAST_SHOWN).any():
+        return []
+    low, high, values = (
+        frame[name].to_numpy(dtype=float) for frame in (answer.low, answer.high, answer.values)
+    )
+    first = [1 + int((low > top).sum()) for top in high]
+    last = [int((high >= bottom).sum()) for bottom in low]
+    is_cut = answer.total.records_found > len(answer)
+    least = np.nanmin(values, initial=np.inf)
+    is_open = [is_cut and bool(bottom <= least) for bottom in low]
+    known = np.isfinite(low) & np.isfinite(high)
+    ranked = [_rank(*row) for row in zip(first, last, is_open, strict=True)]
+    return [rank if is_known else "" for rank, is_known in zip(ranked, known, strict=True)]
+
+
+def few(split: SplitRows) -> npt.NDArray[np.bool_]:
+    """A mask of the rows based on few records: estimates, and ratios even if exact."""
+    answer, name = split.answer, split.field.name
+    if answer.n_eff is None or name not in answer.n_eff:
+        return np.zeros(len(answer), dtype=bool)
+    is_rough = ~(off(split) < LEAST_SHOWN) | (split.field.formula is not None)
+    there = answer.values[name].notna().to_numpy()
+    found: npt.NDArray[np.bool_] = is_rough & there & (answer.n_eff[name] < FEW).to_numpy()
+    return found
+
+
+def changes(split: SplitRows) -> list[Change]:
+    """The change of each row's value; missing for rows that did not exist before."""
+    found = split.compared.rows(split.field) if split.compared is not None else {}
+    return [found.get(key, Change(None)) for key in split.answer.names.itertuples(index=False, name=None)]
+
+
+def total_change(split: SplitRows) -> Change:
+    """The change of the total; none where the totals of both periods are not there."""
+    return Change(None) if split.whole is None else split.whole.total(split.field)
+
+
+def others_change(split: SplitRows) -> Change:
+    """The change of the rows that are not shown, where their volume means something."""
+    if split.whole is None or split.compared is None or others(split) is None:
+        return Change(None)
+    sides = of_total(split.whole.now, split.field.name), of_total(split.whole.before, split.field.name)
+    shown = [*split.answer.names.itertuples(index=False, name=None)]
+    return split.compared.left(split.field, sides, shown)
+
+
+def others(split: SplitRows) -> float | None:
+    """The volume of the rows that are not shown: the total less the shown ones.
+
+    None where that means nothing: a field that does not add up, several values per record, or no such rows.
+    """
+    total = split.answer.total
+    if not split.is_additive or split.segmented or total.records_found <= len(split.answer):
+        return None
+    whole = total.values.get(split.field.name)
+    return None if whole is None else max(0.0, whole - float(split.answer.values[split.field.name].sum()))
+
+
+def _rank(first: int, last: int, is_open: bool) -> str:
+    if is_open:
+        return f"{first}+"
+    return str(first) if first >= last else f"{first}–{last}"
+
+
+def doubts(split: SplitRows, numbers: Numbers) -> list[str]:
+    """Limits of the sample: rows based on few records, and volume in rows that the sample missed."""
+    found = []
+    name, answer = split.field.name, split.answer
+    if answer.n_eff is not None and name in answer.n_eff:
+        unsure = ~(off(split) < LEAST_SHOWN) & answer.values[name].notna().to_numpy()
+        few = int((answer.n_eff[name][unsure] < FEW).sum())
+        rows = "1 row is based" if few == 1 else f"{numbers.number(few)} rows are based"
+        found += [f"{rows} on few records: their figures are rough."] if few else []
+    missing, whole = answer.total.missing.get(name), answer.total.values.get(name)
+    if missing and whole and missing / whole >= LEAST_MISSING:
+        share = numbers.percent(100 * missing / whole)
+        found.append(f"Rows missing from the sample may hold {share} of {title(split.field)}.")
+    return found

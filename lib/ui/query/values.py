@@ -1,0 +1,200 @@
+"""The values of a key field in the data, the most frequent first, searchable by code and description."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from lib.reporting.answers import Audience
+from lib.reporting.models import (
+    API_ROWS_LIMIT,
+    DESK_ROWS_LIMIT,
+    ROWS_LIMITS,
+    TIME_KEY_FIELDS,
+    AudienceQuery,
+    Filter,
+    Order,
+    Slicer,
+)
+from lib.ui.charts.numbers import Numbers
+from lib.ui.kit.frame import Here
+from lib.ui.query import ask, shortfalls
+
+OFFERED = 300
+WORDS, SEEN = "described_values", "seen_values"
+
+
+@dataclass(frozen=True)
+class Values:
+    """Codes with their descriptions, in order; `found` is the number of all values.
+
+    Where `is_counted` is false these are those of a sample; where `has_words` is, codes stand for themselves.
+    """
+
+    described: dict[str, str]
+    found: int
+    is_counted: bool = True
+    has_words: bool = True
+
+    @property
+    def has_more(self) -> bool:
+        """Whether a search at the service can find more values than these."""
+        return self.found > len(self.described) or not self.is_counted or not self.has_words
+
+    def searched(self, numbers: Numbers) -> str:
+        """The placeholder of the search field."""
+        if not self.has_words:
+            return "Search by code or description"
+        return f"Search among {numbers.number(self.found)} values" if self.is_counted else "Search all values"
+
+
+def offered(here: Here, query: AudienceQuery, name: str, text: str = "") -> Values:
+    """A key field's values on the question's days, without its filters; only those with `text`, if given."""
+    answer = ask.audience(here, _question(here, query, name, searching(name, text)))
+    has_words = shortfalls.has_words(here.slicer, here.slicer.key_field(name))
+    found = matching(here, answer, name, text)
+    return Values(found, answer.total.records_found, answer.confidence_range is None, has_words)
+
+
+def searching(name: str, text: str) -> tuple[Filter, ...]:
+    """The filter that finds values by a part of their code or description; none without a text."""
+    found = Filter(name=name, value=(text,), match="contains", case_insensitive=1, search_mappings=1)
+    return (found,) if text else ()
+
+
+def matching(here: Here, answer: Audience, name: str, text: str) -> dict[str, str]:
+    """The codes of an answer with their descriptions, in its order; with `text`, those that contain it.
+
+    With a description the service finds values whose description is not known here: they are not looked
+    through again, though on a segmented key field others come along.
+    """
+    found, field = _described(here, answer, name), here.slicer.key_field(name)
+    if not text or (answer.descriptions is None and (field.mapping or not field.is_segmented)):
+        return found
+    kept = text.lower()
+    return {code: words for code, words in found.items() if kept in code.lower() or kept in words.lower()}
+
+
+def words(here: Here, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, str]:
+    """The descriptions of these values, as far as they occur on the question's days.
+
+    Where the service fails there are none: codes will do, and the figures say that it failed.
+    """
+    known = _known(here, name)
+    missing = tuple(code for code in codes if code not in known)
+    if missing and here.slicer.key_field(name).mapping and here.slicer.knows("include_mappings"):
+        exact = Filter(name=name, value=missing, match="equals")
+        answer = ask.soon(here, _question(here, query, name, (exact,)))
+        if answer is None:
+            return known
+        _described(here, answer, name)
+    for code in missing:
+        known.setdefault(code, code)
+    return known
+
+
+def known(here: Here, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, bool]:
+    """Whether each of these values occurs on the question's days, as far as the service can tell.
+
+    It can't where it does not answer in a moment, or has only looked at a sample of the rows.
+    """
+    seen, wanted = _seen(here, name), tuple(codes)
+    unseen = tuple(code for code in wanted if code not in seen)
+    for start in range(0, len(unseen), OFFERED):
+        some = unseen[start : start + OFFERED]
+        exact = Filter(name=name, value=some, match="equals")
+        answer = ask.soon(here, _question(here, query, name, (exact,)))
+        if answer is not None:
+            there, is_exact = {*answer.names[name].tolist()}, answer.confidence_range is None
+            seen.update({code: code in there for code in some if is_exact or code in there})
+    return {code: seen[code] for code in wanted if code in seen}
+
+
+def looked_up(
+    here: Here, query: AudienceQuery, name: str, texts: Iterable[str]
+) -> tuple[dict[str, tuple[str, ...]], bool]:
+    """The values that each of these texts means, on the question's days: by code, else whatever its case by
+    code or description; and whether every record was looked at. A text that means none is left out.
+    """
+    wanted, is_exact = tuple(texts), True
+    described: dict[str, str] = {}
+    for start in range(0, len(wanted), OFFERED):
+        some = wanted[start : start + OFFERED]
+        exact = Filter(name=name, value=some, match="equals", case_insensitive=1, search_mappings=1)
+        asked = _question(here, query, name, (exact,))
+        all_rows = {"limit": None, "audience_rows_limit": ROWS_LIMITS[1]}
+        answer = ask.audience(
+            here, asked.model_copy(update=all_rows if here.slicer.knows("limit") else {"limit": None})
+        )
+        described |= _described(here, answer, name)
+        is_exact = is_exact and answer.confidence_range is None
+    return _meant(wanted, described), is_exact
+
+
+def _meant(texts: Iterable[str], described: dict[str, str]) -> dict[str, tuple[str, ...]]:
+    by_words: dict[str, list[str]] = {}
+    by_code: dict[str, list[str]] = {}
+    for code, words in described.items():
+        by_code.setdefault(code.casefold(), []).append(code)
+        by_words.setdefault(words.casefold(), []).append(code)
+    found: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        folded = text.casefold()
+        codes = [text] if text in described else by_code.get(folded) or by_words.get(folded)
+        if codes:
+            found[text] = tuple(codes)
+    return found
+
+
+def remember(here: Here, audience: Audience) -> None:
+    """Cache the descriptions in an answer, so that filters on its values need no query for them."""
+    for name in map(str, audience.names):
+        _described(here, audience, name)
+
+
+def frequent(slicer: Slicer) -> str | None:
+    """The data field that measures how frequent values are: the first one that is not a formula."""
+    return next((field.name for field in slicer.data_fields if field.formula is None), None)
+
+
+def in_order(name: str, by: str | None) -> Order:
+    """The order of values: the largest by a data field first; the latest first for time key fields."""
+    return Order(name=name, direction="desc") if name in TIME_KEY_FIELDS or by is None else Order(name=by)
+
+
+def _question(here: Here, query: AudienceQuery, name: str, filters: tuple[Filter, ...]) -> AudienceQuery:
+    by, others_come_along = frequent(here.slicer), here.slicer.key_field(name).is_segmented
+    return AudienceQuery(
+        project_name=query.project_name,
+        slicer_name=query.slicer_name,
+        start_date=query.start_date,
+        end_date=query.end_date,
+        timezone=query.timezone,
+        filters=filters,
+        split_by=(name,),
+        data_fields=None if by is None else (by,),
+        order_by=(in_order(name, by),),
+        limit=None if filters and others_come_along else OFFERED,
+        include_mappings=1,
+        audience_rows_limit=API_ROWS_LIMIT if here.slicer.knows("limit") else DESK_ROWS_LIMIT,
+    )
+
+
+def _described(here: Here, answer: Audience, name: str) -> dict[str, str]:
+    codes = answer.names[name].tolist()
+    described = answer.descriptions
+    texts = described[name].tolist() if described is not None and name in described else codes
+    found = dict(zip(codes, texts, strict=True))
+    _known(here, name).update(found)
+    return found
+
+
+def _known(here: Here, name: str) -> dict[str, str]:
+    kept: dict[tuple[str, str, str], dict[str, str]] = st.session_state.setdefault(WORDS, {})
+    return kept.setdefault((here.project, here.slicer_name, name), {})
+
+
+def _seen(here: Here, name: str) -> dict[str, bool]:
+    """Whether a value occurs in the data, as far as this session has looked it up."""
+    kept: dict[tuple[str, str, str], dict[str, bool]] = st.session_state.setdefault(SEEN, {})
+    return kept.setdefault((here.project, here.slicer_name, name), {})

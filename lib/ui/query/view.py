@@ -1,0 +1,141 @@
+"""The view of a question: what a link contains in addition to the question itself."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from lib.reporting.models import GRANULARITIES, TIME_KEY_FIELDS, Granularity, Slicer
+from lib.ui.query import cards, explored, folds, lines, link
+from lib.ui.query.cards import Card
+from lib.ui.query.explored import Explored
+from lib.ui.query.folds import Folds
+from lib.ui.query.lines import Lines
+from lib.ui.query.periods import PREVIOUS, WEEKDAYS
+
+Chart = Literal["table", "pivot", "bars", "lines", "heatmap"]
+Changes = Literal["percent", "amount"]
+CHARTS: tuple[Chart, ...] = get_args(Chart)
+NONE = "none"
+PARAMS = (
+    "compare",
+    "field",
+    "grain",
+    "chart",
+    "top",
+    "zoom",
+    "cards",
+    "changes",
+    "moved",
+    "lines",
+    "folds",
+    "explore",
+)
+CHANGES: tuple[Changes, ...] = get_args(Changes)
+TOP, MOST = 20, 1000
+
+
+@dataclass(frozen=True)
+class View:
+    """The comparison, the data field shown, the granularity (None: by the range), and the split's chart.
+
+    `compare` is `previous`, `weekdays`, a range of two dates, or empty; `rows` is how many of the split;
+    `zoom` is the start and end that the question had before it was zoomed in to its days, and after them its
+    granularity where one was chosen; or it is empty. `cards` are the leaderboards (None: the usual ones),
+    which show changes in percent or as amounts. `moved` is whether the block of what moved is open; `lines` a
+    key field and its values that have lines of their own (None: those that a filter keeps); `folds` the rows
+    of a pivot that are not open or closed as usual.
+    """
+
+    compare: tuple[str, ...] = (PREVIOUS,)
+    field: str | None = None
+    grain: Granularity | None = None
+    chart: Chart = "table"
+    rows: int = TOP
+    zoom: tuple[str, ...] = ()
+    cards: tuple[Card, ...] | None = None
+    changes: Changes = "percent"
+    moved: bool = False
+    lines: Lines | None = None
+    folds: Folds = folds.AS_USUAL
+    explored: Explored = explored.NOTHING
+
+
+def to_params(view: View) -> dict[str, str]:
+    """The view as URL parameters, without default values."""
+    params = {
+        "compare": "" if view.compare == (PREVIOUS,) else link.joined(view.compare) or NONE,
+        "field": view.field or "",
+        "grain": view.grain or "",
+        "chart": "" if view.chart == "table" else view.chart,
+        "top": "" if view.rows == TOP else str(view.rows),
+        "zoom": link.joined(view.zoom),
+        "cards": cards.to_text(view.cards or ()),
+        "lines": "" if view.lines is None else link.joined(view.lines) or NONE,
+        "changes": "" if view.changes == "percent" else view.changes,
+        "moved": "1" if view.moved else "",
+        "folds": folds.to_text(view.folds),
+        "explore": explored.to_text(view.explored),
+    }
+    return {name: text for name, text in params.items() if text}
+
+
+def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
+    """The view in URL parameters; parts that can't be shown are at their defaults."""
+    field, chart, grain, rows = (params.get(name, "") for name in ("field", "chart", "grain", "top"))
+    return View(
+        compare=_compare(params.get("compare", PREVIOUS)),
+        field=field if field in {known.name for known in slicer.data_fields} else None,
+        grain=next((known for known in granularities(slicer) if known == grain), None),
+        chart=next((known for known in CHARTS if known == chart), "table"),
+        rows=min(max(int(rows), 1), MOST) if rows.isascii() and rows.isdigit() else TOP,
+        zoom=_zoom(params.get("zoom", ""), slicer),
+        cards=cards.from_text(params.get("cards", ""), slicer),
+        lines=_lines(params.get("lines", ""), slicer),
+        changes=next((known for known in CHANGES if known == params.get("changes")), "percent"),
+        moved=params.get("moved") == "1",
+        folds=folds.from_text(params.get("folds", ""), slicer),
+        explored=explored.from_text(params.get("explore", ""), slicer),
+    )
+
+
+def left_out(params: Mapping[str, str], slicer: Slicer, name: str) -> list[str]:
+    """A sentence for each field in these parameters that the slicer `name` does not have."""
+    keys = {field.name for field in slicer.key_fields}
+    data = {field.name for field in slicer.data_fields}
+    field, line = params.get("field"), link.parted(params.get("lines", ""))[0]
+    missing = [
+        *([f"the data field {field}"] if field and field not in data else []),
+        *(f"the leaderboard of {card}" for card in cards.missing(params.get("cards", ""), slicer)),
+        *([f"the lines of {line}"] if line not in ("", NONE, *keys) else []),
+    ]
+    return [f"Left out {what}: {name} has none of that name." for what in missing]
+
+
+def granularities(slicer: Slicer) -> list[Granularity]:
+    """The granularities that a slicer's rows allow, the finest first."""
+    there = {TIME_KEY_FIELDS.get(field.name) for field in slicer.key_fields}
+    return [grain for grain in GRANULARITIES if grain in there]
+
+
+def _compare(text: str) -> tuple[str, ...]:
+    parts = link.parted(text)
+    if text == NONE:
+        return ()
+    return parts if len(parts) == 2 or parts == (WEEKDAYS,) else (PREVIOUS,)
+
+
+def _lines(text: str, slicer: Slicer) -> Lines | None:
+    """A key field with its values; empty for `none`, None where the slicer has no such key field."""
+    if text == NONE:
+        return ()
+    name, *values = link.parted(text)
+    if name not in {field.name for field in slicer.key_fields} or not values:
+        return None
+    return (name, *dict.fromkeys(values[: lines.MOST]))
+
+
+def _zoom(text: str, slicer: Slicer) -> tuple[str, ...]:
+    start, end, grain = (*link.parted(text), "", "", "")[:3]
+    if not (start and end):
+        return ()
+    return (start, end, grain) if grain in granularities(slicer) else (start, end)

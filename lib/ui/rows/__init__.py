@@ -1,1 +1,0 @@
-"""The component that draws leaderboards and tables, and returns clicks on them as acts."""

@@ -1,1 +1,0 @@
-"""Shared by Deals, New package and Lists: the deals service's data, page by page, and its words."""

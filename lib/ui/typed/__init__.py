@@ -1,1 +1,0 @@
-"""Text fields for numbers and times: the input is never rewritten, and strictly validated."""
