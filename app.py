@@ -76,9 +76,9 @@ async def preloaded(_: st.App) -> AsyncIterator[None]:
     ending.cancel()
 
 
-def _may_read(here: connect.Installation, file: str, cookies: str) -> bool:
+def _may_read(installation: connect.Installation, file: str, cookies: str) -> bool:
     """Whether a media file was made for the browser and the person of this `Cookie` header."""
-    media, owner = runtime.get_instance().media_file_mgr, here.cookies.owner(cookies)
+    media, owner = runtime.get_instance().media_file_mgr, installation.cookies.owner(cookies)
     return isinstance(media, OwnedMedia) and owner is not None and media.belongs_to(file, owner)
 
 
@@ -99,20 +99,20 @@ def application(settings: Settings) -> ASGIApp:
     return guarded(desk, settings.network, _inline_scripts())
 
 
-def _company(here: connect.Installation) -> list[Middleware]:
+def _company(installation: connect.Installation) -> list[Middleware]:
     """What stands around Streamlit's routes of a company sign-in, if there is one.
 
     Streamlit signs the cookie in which a sign-in begins with an option, since it is made before the secrets
     are read: all desks over a database need the same.
     """
-    if here.company is None:
+    if installation.company is None:
         return []
-    config.set_option("server.cookieSecret", here.secrets["auth"]["cookie_secret"])
-    if provider := here.settings.oidc:
+    config.set_option("server.cookieSecret", installation.secrets["auth"]["cookie_secret"])
+    if provider := installation.settings.oidc:
         from lib.ui.kit import company_client  # authlib warns of its own imports
 
         company_client.bind(provider.issuer, provider.client_id, provider.algorithms)
-    address, seconds = here.settings.company_address, here.settings.session_hours * 3600
+    address, seconds = installation.settings.company_address, installation.settings.session_hours * 3600
     return [Middleware(CompanyRoutes, address=address, seconds=seconds)]
 
 

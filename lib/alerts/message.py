@@ -10,7 +10,7 @@ from lib.alerts.verdict import Verdict
 from lib.views import Alert
 
 
-def body(alert: Alert, found: Verdict, number: str, now: datetime, origin: str) -> str:
+def body(alert: Alert, verdict: Verdict, number: str, now: datetime, origin: str) -> str:
     """The message as JSON. `number` is its own; where a message arrives twice, it is the same.
 
     An owner who lost access is told of no figure.
@@ -18,9 +18,9 @@ def body(alert: Alert, found: Verdict, number: str, now: datetime, origin: str) 
     link = urlencode({"project": alert.project, "slicer": alert.slicer, **alert.params})
     message = {
         "id": number,
-        "event": "fired" if found.state == "firing" else "cleared",
+        "event": "fired" if verdict.state == "firing" else "cleared",
         "at": now.isoformat(timespec="seconds"),
-        "reason": found.problem or None,
+        "reason": verdict.problem or None,
         "alert": {
             "id": alert.id,
             "owner": alert.owner,
@@ -30,13 +30,13 @@ def body(alert: Alert, found: Verdict, number: str, now: datetime, origin: str) 
             "field": alert.field,
             "rule": alert.rule,
             "bound": alert.bound,
-            "value": found.value,
-            "usual_low": found.low,
-            "usual_high": found.high,
+            "value": verdict.value,
+            "usual_low": verdict.low,
+            "usual_high": verdict.high,
             "link": f"{origin}/audience?{link}",
         },
     }
-    if found.state == "lost":
+    if verdict.state == "lost":
         message["alert"] = {name: message["alert"][name] for name in ("id", "owner", "project", "slicer")}  # type: ignore[index]
     return json.dumps(message, ensure_ascii=False)
 

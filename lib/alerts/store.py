@@ -38,14 +38,14 @@ class AlertStore:
 
     def everything(self) -> list[Alert]:
         """All alerts, of everybody."""
-        wanted = WITH_VIEWS.where(saved_views.c.service == self.service)
+        select = WITH_VIEWS.where(saved_views.c.service == self.service)
 
         def within(connection: Connection) -> list[Alert]:
-            return [alert_of(row) for row in connection.execute(wanted)]
+            return [alert_of(row) for row in connection.execute(select)]
 
         return reading(self.engine, within, Deadline(SECONDS))
 
-    def settle(self, alert: Alert, found: Verdict, now: datetime, is_sent: bool) -> bool:
+    def settle(self, alert: Alert, verdict: Verdict, now: datetime, is_sent: bool) -> bool:
         """Write down what a check found; whether the alert began or ceased to fire.
 
         With the change, in one transaction, goes the message about it, where these are sent: once, however
@@ -58,17 +58,17 @@ class AlertStore:
             if row is None or any(row._mapping[name] != getattr(alert, name) for name in WATCHED):
                 return False
             before = alert_of(row)
-            state = found.state or before.state
+            state = verdict.state or before.state
             since = before.since if state == before.state else now
-            figures = {"value": found.value, "low": found.low, "high": found.high}
+            figures = {"value": verdict.value, "low": verdict.low, "high": verdict.high}
             values = {
-                "state": state, "since": since, "checked": now, "problem": found.problem,
-                **({} if found.state is None else figures),
+                "state": state, "since": since, "checked": now, "problem": verdict.problem,
+                **({} if verdict.state is None else figures),
             }  # fmt: skip
             connection.execute(update(alerts).where(alerts.c.id == alert.id).values(values))
             has_turned = (state == "firing") != (before.state == "firing")
             if has_turned and is_sent:
-                text = body(before, found, number, now, self.origin)
+                text = body(before, verdict, number, now, self.origin)
                 connection.execute(insert(alert_messages).values(body=text, attempts=0, due=now))
             return has_turned
 

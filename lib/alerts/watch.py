@@ -41,9 +41,9 @@ class Watch:
         versions = {pair: self._version(*pair) for pair in {(one.project, one.slicer) for one in alerts}}
         due = [one for one in alerts if self._is_due(one, versions, now)]
         for alert in due:
-            found = checked(alert, self._settings, self._read)
-            if self.store.settle(alert, found, now, self._webhook.is_set):
-                log.info("Alert %d: %s", alert.id, "fires" if found.state == "firing" else "cleared")
+            verdict = checked(alert, self._settings, self._read)
+            if self.store.settle(alert, verdict, now, self._webhook.is_set):
+                log.info("Alert %d: %s", alert.id, "fires" if verdict.state == "firing" else "cleared")
         self._versions = versions
         self._webhook.deliver(self.store, now)
         return due

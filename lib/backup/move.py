@@ -72,9 +72,9 @@ def _refuse_existing(target: Connection) -> None:
 
 def _copy(source: Connection, target: Connection, table: Table) -> int:
     """Copy the rows of a table; returns how many arrived."""
-    found = source.execution_options(yield_per=ROWS_AT_ONCE).execute(select(table)).mappings()
+    mapping_result = source.execution_options(yield_per=ROWS_AT_ONCE).execute(select(table)).mappings()
     sent = 0
-    for rows in found.partitions():
+    for rows in mapping_result.partitions():
         target.execute(insert(table), [dict(row) for row in rows])
         sent += len(rows)
     arrived: int = target.execute(select(func.count()).select_from(table)).scalar_one()

@@ -63,9 +63,9 @@ def tables_of(revision: str) -> dict[str, tuple[str, ...]]:
     """
     with create_engine("sqlite://").connect() as connection:
         database.upgrade(connection, revision)
-        made = MetaData()
-        made.reflect(connection)
-    ours = [table for table in made.sorted_tables if table.name != VERSIONS]
+        meta_data = MetaData()
+        meta_data.reflect(connection)
+    ours = [table for table in meta_data.sorted_tables if table.name != VERSIONS]
     return {table.name: tuple(column.name for column in table.columns) for table in ours}
 
 

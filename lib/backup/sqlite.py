@@ -35,9 +35,9 @@ def copy(source: Path, target: Path) -> str:
 def check(path: Path, revision: str) -> None:
     """Damage for a file that is no database of this revision, or that brings code of its own along."""
     try:
-        with closing(sqlite3.connect(path)) as opened:
-            faults = [fault for (fault,) in opened.execute("PRAGMA quick_check") if fault != "ok"]
-            found, code = opened.execute(REVISION).fetchone(), opened.execute(CODE).fetchone()
+        with closing(sqlite3.connect(path)) as connection:
+            faults = [fault for (fault,) in connection.execute("PRAGMA quick_check") if fault != "ok"]
+            found, code = connection.execute(REVISION).fetchone(), connection.execute(CODE).fetchone()
     except sqlite3.Error as error:
         raise Damage(f"The archive's database can't be read: {error}") from None
     if faults:

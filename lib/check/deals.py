@@ -89,12 +89,12 @@ def _shapes(dialect: Dialect, known: Iterator[tuple[Entity, Body]]) -> Iterator[
         yield Step(NAME, "Targeting and fees", "note", "There is no package yet to compare.")
     elif not misfits:
         yield Step(NAME, "Targeting and fees", "ok", f"All of {looked_at} packages and deals could be read.")
-    for said in misfits:
+    for sentence in misfits:
         yield Step(
             NAME,
             "Targeting and fees",
             "failed",
-            f"{said}.",
+            f"{sentence}.",
             "Map it in the settings (targeting_names, fee_types).",
         )
 

@@ -18,8 +18,10 @@ def check() -> None:
 
     settings = Settings.load()
     path = config_file()
-    said = f"{path} is good" if path.is_file() else f"there is no {path}; environment and defaults are good"
-    click.echo(f"{MARKS['ok']:8}{'settings':11}file: {said}")
+    sentence = (
+        f"{path} is good" if path.is_file() else f"there is no {path}; environment and defaults are good"
+    )
+    click.echo(f"{MARKS['ok']:8}{'settings':11}file: {sentence}")
     is_good = True
     for step in steps(settings):
         click.echo(f"{MARKS[step.state]:8}{step.service:11}{step.what}: {step.said}")

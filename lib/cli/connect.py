@@ -113,9 +113,9 @@ def _tell_connected(stored: StoredSlicer, table: str) -> None:
 
 
 def _write_sample(live: LiveSlicers, stored: StoredSlicer, into: str, most: int) -> None:
-    found = live.write_sample(stored, into, most)
+    stored_sample = live.write_sample(stored, into, most)
     click.echo(
-        f"A sample of {found.rows:,} rows is written to {'.'.join(found.place)}. Days that change after this "
+        f"A sample of {stored_sample.rows:,} rows is written to {'.'.join(stored_sample.place)}. Days that change after this "
         "are read whole until you run tranche connect --sample again"
     )
 
@@ -133,8 +133,8 @@ def _guessed(
         pq.write_table(live.sample(source, SAMPLE_ROWS), sample)
         inference = infer(reader(sample, None, None, None, None, None), mappings)
     definition = _without_reading(inference.definition, source)
-    named = ["--project", project, "--slicer", slicer]
-    command = ["tranche", "connect", source.connection, source.table, *named]
+    names = ["--project", project, "--slicer", slicer]
+    command = ["tranche", "connect", source.connection, source.table, *names]
     again = shlex.join([*command, "--replace", "--definition", f"{plain_name(slicer)}.yaml"])
     head = f"Inferred from {source.table}. Check it, change it, and connect again with\n  {again}"
     path = write_definition(slicer, head, definition)

@@ -18,8 +18,8 @@ class Duration(click.ParamType[timedelta]):
         """The duration; another text is a usage error."""
         if isinstance(value, timedelta):
             return value
-        typed = re.fullmatch(r"([1-9][0-9]{0,8})([dhm])", str(value).strip())
-        duration = timedelta(**{UNITS[typed[2]]: int(typed[1])}) if typed else None
+        match = re.fullmatch(r"([1-9][0-9]{0,8})([dhm])", str(value).strip())
+        duration = timedelta(**{UNITS[match[2]]: int(match[1])}) if match else None
         if duration is None or duration > LONGEST:
             self.fail(f"'{value}' is not a duration of up to 100 years, like 90d, 12h or 30m", param, ctx)
         return duration

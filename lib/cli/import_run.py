@@ -166,7 +166,7 @@ def _recognised(
     readers = recognised(request)
     inference = infer(readers[0], mappings, request.hints, readers[1:])
     path = _write_definition(request, inference.definition)
-    tell_guess(inference, ", ".join(found.file.name for found in readers))
+    tell_guess(inference, ", ".join(reader.file.name for reader in readers))
     click.echo(
         f"\nWritten to {path.absolute()}; change it there and import again with --replace --definition\n"
     )
@@ -188,12 +188,12 @@ def _all_fit(request: ImportRequest, definition: Definition) -> bool:
         return False
 
 
-def _fits(found: Reader, definition: Definition) -> bool:
+def _fits(reader: Reader, definition: Definition) -> bool:
     """Whether a file has the columns that a definition reads; NDJSON may leave out empty ones."""
-    if found.columns is not None:
-        return not missing_columns(found.columns, definition)
-    next(iter(found.rows(None, lambda reject: None)), None)
-    return set(definition.time.sources) <= found.seen.keys()
+    if reader.columns is not None:
+        return not missing_columns(reader.columns, definition)
+    next(iter(reader.rows(None, lambda reject: None)), None)
+    return set(definition.time.sources) <= reader.seen.keys()
 
 
 def _write_definition(request: ImportRequest, definition: Definition) -> Path:
@@ -215,7 +215,7 @@ def tell_guess(inference: Inference, file: str) -> None:
 
 
 def _import(job: ImportJob, warehouse: Warehouse, rejects_path: Path) -> StoredSlicer:
-    size = sum(found.file.size for found in job.readers)
+    size = sum(reader.file.size for reader in job.readers)
     with _bar("Checking", size) as checked:
         marks = digests(job.readers, checked)
     with Rejects(rejects_path) as rejects:

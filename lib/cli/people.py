@@ -142,8 +142,8 @@ def password(name: str, password_stdin: bool, keep_tokens: bool) -> None:
     """Set a new password for the person NAME; signs them out and revokes their tokens."""
     access = _access()
     access.people.known(name)
-    given = _password(password_stdin)
-    revoked = access.set_password(name, given, caller(), revokes_tokens=not keep_tokens)
+    text = _password(password_stdin)
+    revoked = access.set_password(name, text, caller(), revokes_tokens=not keep_tokens)
     kept = "their tokens keep working" if keep_tokens else f"{revoked} of their tokens revoked"
     click.echo(f"The password of {name} is changed; {kept}", err=True)
 

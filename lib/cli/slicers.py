@@ -34,24 +34,24 @@ def try_files(request: ImportRequest) -> None:
         mappings = {name: read_mapping(path) for name, path in request.mappings.items()}
         inference = infer(readers[0], mappings, request.hints, readers[1:])
         definition = inference.definition
-        tell_guess(inference, ", ".join(found.file.name for found in readers))
+        tell_guess(inference, ", ".join(reader.file.name for reader in readers))
         click.echo(f"\n{definition_yaml(definition)}")
     else:
         request.refuse_hints()
-    for found in readers:
-        _show_first_rows(found, definition)
+    for reader in readers:
+        _show_first_rows(reader, definition)
 
 
-def _show_first_rows(found: Reader, definition: Definition) -> None:
-    refuse_missing(found.file.name, found.columns, definition)
+def _show_first_rows(reader: Reader, definition: Definition) -> None:
+    refuse_missing(reader.file.name, reader.columns, definition)
     rejects, read, tables = Rejects(None), 0, list[pa.Table]()
     normaliser = Normaliser(definition)
 
     def refuse(reject: Reject) -> None:
-        rejects.add(found.file.name, reject)
+        rejects.add(reader.file.name, reject)
 
     ending = Ending(refuse)
-    for raw in found.rows(definition.source_columns(), refuse):
+    for raw in reader.rows(definition.source_columns(), refuse):
         read += raw.table.num_rows
         rows, last = normaliser.rows(raw, ending.refuse)
         tables.append(rows.slice(0, _ROWS))
@@ -63,7 +63,7 @@ def _show_first_rows(found: Reader, definition: Definition) -> None:
     first = pa.concat_tables(tables or [definition.schema().empty_table()]).slice(0, _ROWS)
     header = ("FIELD", *(f"ROW {number}" for number in range(1, first.num_rows + 1)))
     lines = [(name, *map(_shown, first.column(name).to_pylist())) for name in first.column_names]
-    click.echo(f"{found.file.name} as it would be read:\n\n{table(header, lines)}")
+    click.echo(f"{reader.file.name} as it would be read:\n\n{table(header, lines)}")
     tell_rejects(rejects)
     click.echo(f"\nRead {read:,} rows to show this; nothing was written.")
 
@@ -121,7 +121,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--thousands", type=click.Choice([",", ".", " ", "'"]), help="Thousands mark, as in 1.285.000.")
 @click.option("--year", type=click.IntRange(1900, 2199), help="Year of dates that are written without one.")
-def bring(project: str | None, slicer: str | None, **given: Any) -> None:
+def bring(project: str | None, slicer: str | None, **fields: Any) -> None:
     """Import the rows of FILES into a slicer: CSV, TSV, Excel (xlsx), Parquet or NDJSON, each also gzipped.
 
     All files together are one import: it happens as a whole or not at all.
@@ -138,13 +138,13 @@ def bring(project: str | None, slicer: str | None, **given: Any) -> None:
       tranche import *.csv --project acme --slicer auctions --replace \\
         --definition auctions.yaml --mapping country=countries.csv
     """
-    if given["only_try"]:
-        try_files(ImportRequest(project=project or "project", slicer=slicer or "slicer", **given))
+    if fields["only_try"]:
+        try_files(ImportRequest(project=project or "project", slicer=slicer or "slicer", **fields))
         return
     for name, value in (("--project", project), ("--slicer", slicer)):
         if value is None:
             raise click.UsageError(f"Missing option '{name}'.")
-    run(ImportRequest(project=str(project), slicer=str(slicer), **given), Settings.load())
+    run(ImportRequest(project=str(project), slicer=str(slicer), **fields), Settings.load())
 
 
 @click.command()

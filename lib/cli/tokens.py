@@ -69,7 +69,7 @@ def create(
 def list_tokens(person: str | None) -> None:
     """List tokens: number, beginning, owner, service, what they open, last use, state. Times are UTC."""
     access = Access.of(Settings.load())
-    kept = access.store.everything(person.strip().lower() if person else None)
+    tokens = access.store.everything(person.strip().lower() if person else None)
     header = (
         "ID",
         "BEGINS",
@@ -82,7 +82,7 @@ def list_tokens(person: str | None) -> None:
         "LAST USED",
         "STATE",
     )
-    click.echo(table(header, [_row(one, datetime.now(UTC)) for one in kept]))
+    click.echo(table(header, [_row(one, datetime.now(UTC)) for one in tokens]))
 
 
 @token.command()

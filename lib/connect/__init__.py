@@ -90,22 +90,28 @@ def startup_warnings(settings: Settings) -> Iterator[str]:
         )
 
 
-def _reporting(here: Installation, person: Person, session_id: str) -> Reporting:
-    line = here.lines.reporting
+def _reporting(installation: Installation, person: Person, session_id: str) -> Reporting:
+    line = installation.lines.reporting
     if line is None:
-        return Reporting(here.http, here.passes.of(person, "reporting"), replace(ONCE, session=session_id))
+        return Reporting(
+            installation.http, installation.passes.of(person, "reporting"), replace(ONCE, session=session_id)
+        )
     return Reporting(line.http, line.credential, replace(line.patience, session=session_id))
 
 
-def _deals(here: Installation, person: Person) -> Deals:
-    elsewhere = here.lines.deals
+def _deals(installation: Installation, person: Person) -> Deals:
+    elsewhere = installation.lines.deals
     return (
-        Deals(here.http, here.passes.of(person, "deals"), ONCE) if elsewhere is None else elsewhere.of(person)
+        Deals(installation.http, installation.passes.of(person, "deals"), ONCE)
+        if elsewhere is None
+        else elsewhere.of(person)
     )
 
 
-def _slicers(here: Installation) -> Iterable[tuple[str, str]]:
+def _slicers(installation: Installation) -> Iterable[tuple[str, str]]:
     """All slicers; of a remote service, those that the settings name."""
-    if here.lines.reporting is None:
-        return here.warehouse.slicers()
-    return ((project, name) for project, _, name in (one.partition("/") for one in here.settings.slicers))
+    if installation.lines.reporting is None:
+        return installation.warehouse.slicers()
+    return (
+        (project, name) for project, _, name in (one.partition("/") for one in installation.settings.slicers)
+    )

@@ -44,19 +44,19 @@ def engine(url: str) -> Engine:
             "database_url: SQLite needs a file here, like sqlite:////var/lib/tranche/tranche.db"
         )
     _prepare(Path(parsed.database))
-    opened = create_engine(parsed, hide_parameters=True, connect_args={"timeout": BUSY_SECONDS})
-    event.listen(opened, "connect", _configure)
-    event.listen(opened, "begin", _begin)
-    return opened
+    engine = create_engine(parsed, hide_parameters=True, connect_args={"timeout": BUSY_SECONDS})
+    event.listen(engine, "connect", _configure)
+    event.listen(engine, "begin", _begin)
+    return engine
 
 
-def writing(opened: Engine) -> Engine:
+def writing(engine: Engine) -> Engine:
     """The same engine for transactions that write.
 
     On SQLite they take the lock at the start: one that reads first and then finds another writer ahead of it
     would be refused at once, however patient it is.
     """
-    return opened.execution_options(**{WRITES: True})
+    return engine.execution_options(**{WRITES: True})
 
 
 def _parsed(url: str) -> URL:

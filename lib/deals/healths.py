@@ -94,8 +94,8 @@ class HealthStore:
             values = {"basis": basis, "last_day": last_day}
             changed = connection.execute(update(health_reports).where(*_is(pair)).values(values))
             if not changed.rowcount:
-                named = {"project": pair[0], "slicer": pair[1], "problem": ""}
-                connection.execute(insert(health_reports).values(named | values))
+                names = {"project": pair[0], "slicer": pair[1], "problem": ""}
+                connection.execute(insert(health_reports).values(names | values))
             return _report(connection.execute(select(health_reports).where(*_is(pair))).one())
 
         return transact(self._engine, within, Deadline(SECONDS))
@@ -246,9 +246,11 @@ def _versions_of(row: Any) -> dict[str, int]:
     return {name: int(getattr(row, name)) for name in ("deal", "packages", "seat", "dsp")}
 
 
-def _row(report: HealthReport, deal: int, found: StoredHealth, versions: Mapping[str, int]) -> dict[str, Any]:
+def _row(
+    report: HealthReport, deal: int, stored_health: StoredHealth, versions: Mapping[str, int]
+) -> dict[str, Any]:
     return {
-        "report_id": report.id, "deal_id": deal, "basis": report.basis, "state": found.state,
-        "facts": found.facts, "computed_at": found.computed_at, "until": found.until,
+        "report_id": report.id, "deal_id": deal, "basis": report.basis, "state": stored_health.state,
+        "facts": stored_health.facts, "computed_at": stored_health.computed_at, "until": stored_health.until,
         **{f"{name}_version": version for name, version in versions.items()},
     }  # fmt: skip

@@ -118,7 +118,7 @@ def _check(kept: PackageNote) -> None:
     for name, given, longest in (("owner", kept.owner, LONGEST_OWNER), ("note", kept.note, LONGEST_NOTE)):
         if len(given) > longest:
             wrong[name] = [f"At most {longest:,} characters."]
-        elif said := text.fault(given.replace("\n", " ").replace("\t", " ").replace("\r", " ")):
-            wrong[name] = [f"This {said}."]
+        elif sentence := text.fault(given.replace("\n", " ").replace("\t", " ").replace("\r", " ")):
+            wrong[name] = [f"This {sentence}."]
     if wrong:
         raise Invalid(wrong)

@@ -56,8 +56,13 @@ class PackageQuestions:
             row = connection.execute(select(package_questions).where(*self._of(package))).one_or_none()
             return None if row is None else PackageQuestion(row.project, row.slicer, row.params)
 
-        found = reading(self.engine, within, Deadline(SECONDS))
-        return found if found is not None and self.person.may_see(found.project, found.slicer) else None
+        package_question = reading(self.engine, within, Deadline(SECONDS))
+        return (
+            package_question
+            if package_question is not None
+            and self.person.may_see(package_question.project, package_question.slicer)
+            else None
+        )
 
     def keep(self, package: int, question: PackageQuestion) -> None:
         """Store the question that this package came from."""

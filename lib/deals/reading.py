@@ -108,10 +108,10 @@ def _entity(codec: Codec, model: type[Model], body: Any, response: httpx.Respons
     return found.known_as(etag=_strong(response.headers.get("etag")), raw=body)
 
 
-def _tagged(found: Answer, etags: Mapping[str, str]) -> Answer:
+def _tagged(answer: Answer, etags: Mapping[str, str]) -> Answer:
     """The entity with its ETag, where the list has it."""
-    tag = etags.get(str(getattr(found, "id", None)))
-    return found if tag is None or not isinstance(found, Resource) else found.known_as(etag=tag)
+    tag = etags.get(str(getattr(answer, "id", None)))
+    return answer if tag is None or not isinstance(answer, Resource) else answer.known_as(etag=tag)
 
 
 def _strong(etag: str | None) -> str | None:

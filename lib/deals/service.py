@@ -99,10 +99,10 @@ class DealsService:
         query = queries.query(parameters, problems, listing.offer(entity))
 
         def within(work: Work) -> ListPart:
-            found = listing.page(work, NOUNS[entity], query, problems)
-            ids = [one["id"] for one in found.results] if query.has_etags else []
+            listed = listing.page(work, NOUNS[entity], query, problems)
+            ids = [one["id"] for one in listed.results] if query.has_etags else []
             tags = etags.of_several(work, entity, ids) if ids else {}
-            return ListPart(found.count, query.limit, query.offset, found.results, found.counts, tags)
+            return ListPart(listed.count, query.limit, query.offset, listed.results, listed.counts, tags)
 
         return self._read(within, scope, deadline)
 
@@ -228,13 +228,13 @@ class DealsService:
 
 
 def _created(work: Work, noun: Noun, body: Any, problems: Problems) -> Stored:
-    given = read(noun.request, body, problems)
-    unseen.check_change(work, noun, given, None)
-    noun.check(work, given, None, problems)
+    fields = read(noun.request, body, problems)
+    unseen.check_change(work, noun, fields, None)
+    noun.check(work, fields, None, problems)
     problems.check()
     recording = history.Recording(work)
-    recording.watch(noun.touched(given, None))
-    keys = noun.create(work, given)
+    recording.watch(noun.touched(fields, None))
+    keys = noun.create(work, fields)
     recording.created(keys)
     recording.write()
     [shown] = unseen.left_out(work, noun.entity, noun.show(work, [keys[0][1]]))
@@ -260,13 +260,13 @@ def _applied(
 ) -> None:
     """Write the fields of the body. Invalid lists all errors."""
     noun = NOUNS[key[0]]
-    given = read(noun.request, body, problems, whole=False)
-    unseen.check_change(work, noun, given, before)
-    noun.check(work, given, before, problems)
+    fields = read(noun.request, body, problems, whole=False)
+    unseen.check_change(work, noun, fields, before)
+    noun.check(work, fields, before, problems)
     problems.check()
-    given = unseen.kept(work, noun, given, before)
-    recording.watch(noun.touched(given, before))
-    recording.created(noun.change(work, key[1], given))
+    fields = unseen.kept(work, noun, fields, before)
+    recording.watch(noun.touched(fields, before))
+    recording.created(noun.change(work, key[1], fields))
 
 
 def _found(work: Work, key: EntityKey) -> tuple[history.Recording, Fields]:

@@ -47,9 +47,9 @@ def seed(deals: Deals, today: dt.date) -> int:
     if _was_there(deals, _deal(cast.DEALS[-1])):
         return 0
     made = 0
-    for wanted in _everything(today):
-        if not _was_there(deals, wanted):
-            _create(deals, wanted)
+    for resource in _everything(today):
+        if not _was_there(deals, resource):
+            _create(deals, resource)
             made += 1
     for deal in PAUSED_DEALS:
         deals.change(DemandDeal, deal, {"is_active": False})
@@ -126,29 +126,29 @@ def _deal(deal: cast.DemoDeal) -> DemandDeal:
     return DemandDeal(**fields)
 
 
-def _was_there(deals: Deals, wanted: Resource) -> bool:
+def _was_there(deals: Deals, resource: Resource) -> bool:
     """Whether it was ever created, even if it was deleted since."""
     try:
-        first = deals.history(type(wanted), wanted.id or 0)[-1]
+        first = deals.history(type(resource), resource.id or 0)[-1]
     except NotFound:
         return False
-    if (first.after or {}).get("name") != wanted.name:
-        raise _refusal(wanted)
+    if (first.after or {}).get("name") != resource.name:
+        raise _refusal(resource)
     return True
 
 
-def _create(deals: Deals, wanted: Resource) -> None:
+def _create(deals: Deals, resource: Resource) -> None:
     """Create it without its id: the service assigns the next one."""
-    asked = type(wanted).model_validate(wanted.model_dump(exclude_unset=True, exclude={"id"}))
-    made = deals.create(type(wanted), asked)
-    if made.id != wanted.id:
-        deals.remove(type(wanted), made.id or 0)
-        raise _refusal(wanted)
+    asked = type(resource).model_validate(resource.model_dump(exclude_unset=True, exclude={"id"}))
+    made = deals.create(type(resource), asked)
+    if made.id != resource.id:
+        deals.remove(type(resource), made.id or 0)
+        raise _refusal(resource)
 
 
-def _refusal(wanted: Resource) -> ImportRefused:
+def _refusal(resource: Resource) -> ImportRefused:
     return ImportRefused(
-        f"The database holds {wanted.entity.replace('_', ' ')} of its own, under the numbers of the demo's: "
+        f"The database holds {resource.entity.replace('_', ' ')} of its own, under the numbers of the demo's: "
         "the demo needs a database of its own; set TRANCHE_HOME to another folder"
     )
 

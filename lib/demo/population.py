@@ -97,8 +97,8 @@ def _agent_weights(lands: tuple[Country, ...], kinds: tuple[Agent, ...]) -> Floa
     return np.stack([weight * np.where(apple, land.apple, 1.0) for land in lands])
 
 
-def _version_weights(names: list[str], known: tuple[Version, ...]) -> Floats:
-    return np.array([[v.weight if v.of == name else 0.0 for v in known] for name in names])
+def _version_weights(names: list[str], versions: tuple[Version, ...]) -> Floats:
+    return np.array([[v.weight if v.of == name else 0.0 for v in versions] for name in names])
 
 
 def _interest_lists(rng: np.random.Generator) -> list[list[str]]:

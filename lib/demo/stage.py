@@ -75,35 +75,35 @@ def results(rng: np.random.Generator, held: Auctions) -> dict[str, Ints | Floats
 
 
 def _money(
-    rng: np.random.Generator, held: Auctions, terms: Rates, counted: dict[str, Ints]
+    rng: np.random.Generator, auctions: Auctions, terms: Rates, counted: dict[str, Ints]
 ) -> dict[str, Ints | Floats]:
     """Amounts in dollars: bids, won bids, what the advertiser pays, and what the publisher gets."""
-    rows = held.scene.rows
-    price = terms.price[held.creative] * held.scene.spending * rng.lognormal(0.0, 0.2, rows) / 1000
+    rows = auctions.scene.rows
+    price = terms.price[auctions.creative] * auctions.scene.spending * rng.lognormal(0.0, 0.2, rows) / 1000
     won = price * rng.uniform(0.85, 1.0, rows) * counted["imps"]
     share = rng.uniform(0.76, 0.93, len(sites()))
     return {
         "bid_amount": cents(price * counted["bids"]),
         "win_bid_amount": cents(won),
-        "payout.adv_payout": cents(won * terms.markup[held.creative]),
-        "payout.actual_pub": cents(won * share[held.site]),
+        "payout.adv_payout": cents(won * terms.markup[auctions.creative]),
+        "payout.actual_pub": cents(won * share[auctions.site]),
     }
 
 
-def _chances(rng: np.random.Generator, held: Auctions, terms: Rates) -> Chances:
-    scene, user = held.scene, held.scene.user
-    kind = np.array([site.kind for site in sites()])[held.site]
-    of_publisher = np.array([site.publisher.id == stories.PUBLISHER for site in sites()])[held.site]
+def _chances(rng: np.random.Generator, auctions: Auctions, terms: Rates) -> Chances:
+    scene, user = auctions.scene, auctions.scene.user
+    kind = np.array([site.kind for site in sites()])[auctions.site]
+    of_publisher = np.array([site.publisher.id == stories.PUBLISHER for site in sites()])[auctions.site]
     in_browser = np.array([agent.browser == stories.BROWSER for agent in agents()])
     is_video = np.array([creative.campaign.tag_type in _VAST for creative in creatives()])
-    seen = np.where(kind == "tv", 0.96, SEEN[held.visibility]) * rng.normal(1.0, 0.04, scene.rows)
+    seen = np.where(kind == "tv", 0.96, SEEN[auctions.visibility]) * rng.normal(1.0, 0.04, scene.rows)
     win_rate = rng.beta(6.0, 24.0, len(sites())) * rng.normal(1.0, DAILY_NOISE, (stories.DAYS, len(sites())))
     handling = np.where(kind == "tv", 0.05, np.where(scene.platform == 1, 1.3, 1.0))
     return Chances(
-        win=win_rate[scene.hour // 24, held.site] * stories.win_rate_left(scene.hour, of_publisher),
+        win=win_rate[scene.hour // 24, auctions.site] * stories.win_rate_left(scene.hour, of_publisher),
         seen=seen * stories.viewability_left(in_browser[scene.population.agent[user]]),
-        click=terms.click[held.creative] * handling,
-        is_video=is_video[held.creative],
+        click=terms.click[auctions.creative] * handling,
+        is_video=is_video[auctions.creative],
         is_anomalous=scene.population.anomaly[user] > 0,
     )
 
@@ -130,12 +130,12 @@ _PIXEL_WEIGHTS = (0.0, 0.35, 0.30, 0.20, 0.15)
 
 def delivery(rng: np.random.Generator, today: dt.date, rows: int) -> pa.Table:
     """The rows, in order of time. Rows on which nobody bid have no demand, and no bids."""
-    held = hold(rng, set_scene(rng, today, rows))
-    data = results(rng, held)
+    auctions = hold(rng, set_scene(rng, today, rows))
+    data = results(rng, auctions)
     converted = data["pv_convs"] + data["pc_convs"] > 0
-    columns = {"time": time_column(held.scene)}
-    columns |= _demand_columns(held) | _supply_columns(rng, held) | _user_columns(held.scene)
-    columns |= _content_columns(rng, held) | {"conversion_id": _conversions(rng, held, converted)}
+    columns = {"time": time_column(auctions.scene)}
+    columns |= _demand_columns(auctions) | _supply_columns(rng, auctions) | _user_columns(auctions.scene)
+    columns |= _content_columns(rng, auctions) | {"conversion_id": _conversions(rng, auctions, converted)}
     return pa.table(columns | {name: numbers(values) for name, values in data.items()})
 
 
@@ -154,7 +154,7 @@ def delivery_mappings() -> dict[str, dict[str, str]]:
     }
 
 
-def _demand_columns(held: Auctions) -> Columns:
+def _demand_columns(auctions: Auctions) -> Columns:
     demand: dict[str, list[str]] = {
         "advertiser_id": [creative.campaign.advertiser_id for creative in creatives()],
         "campaign_id": [creative.campaign.id for creative in creatives()],
@@ -162,18 +162,18 @@ def _demand_columns(held: Auctions) -> Columns:
         "creative_id": [creative.id for creative in creatives()],
         "tag_type": [str(creative.campaign.tag_type) for creative in creatives()],
     }
-    bought = np.where(held.sold, held.creative, len(creatives()))
+    bought = np.where(auctions.sold, auctions.creative, len(creatives()))
     return {f"{PREFIX}.demand.{name}": text(bought, [*labels, ""]) for name, labels in demand.items()}
 
 
-def _supply_columns(rng: np.random.Generator, held: Auctions) -> Columns:
-    site = held.site
+def _supply_columns(rng: np.random.Generator, auctions: Auctions) -> Columns:
+    site = auctions.site
     page = site * 3 + pick(rng, (0.5, 0.3, 0.2), len(site))
     columns = {
         "bid.ssp": text(pick_by(rng, exchange_weights(rng), site), EXCHANGES),
         "supply.publisher_id": text(site, [s.publisher.id for s in sites()]),
         "supply.site_id": text(site, [s.id for s in sites()]),
-        "supply.visibility": text(held.visibility, VISIBILITIES),
+        "supply.visibility": text(auctions.visibility, VISIBILITIES),
         "supply.site_domain": text(site, [s.domain for s in sites()]),
         "supply.page_domain": text(page, page_labels()),
     }
@@ -191,24 +191,24 @@ def _user_columns(scene: Scene) -> Columns:
     }
 
 
-def _content_columns(rng: np.random.Generator, held: Auctions) -> Columns:
-    site, hours = held.site, [str(hour) for hour in range(24)]
+def _content_columns(rng: np.random.Generator, auctions: Auctions) -> Columns:
+    site, hours = auctions.site, [str(hour) for hour in range(24)]
     secure = np.where(rng.random(len(site)) < 0.97, 1, 0)
     return {
         "is_secure_request": text(secure, ("0", "1")),
         "is_app": text(site, ["0" if s.kind == "web" else "1" for s in sites()]),
         "blocked_adv_categories": lists(site, [s.publisher.blocked for s in sites()]),
         "content_categories": lists(site, [s.publisher.categories for s in sites()]),
-        "requested_sizes": lists(pick_by(rng, SIZE_WEIGHTS, held.scene.platform), SIZE_LISTS),
-        "hour_str": text(held.scene.hour % 24, hours),
+        "requested_sizes": lists(pick_by(rng, SIZE_WEIGHTS, auctions.scene.platform), SIZE_LISTS),
+        "hour_str": text(auctions.scene.hour % 24, hours),
     }
 
 
-def _conversions(rng: np.random.Generator, held: Auctions, converted: Flags) -> pa.ListArray:
+def _conversions(rng: np.random.Generator, auctions: Auctions, converted: Flags) -> pa.ListArray:
     """The conversions of each row: one or two of the advertiser's, if there were any."""
-    which = np.where(converted, pick(rng, _PIXEL_WEIGHTS, held.scene.rows), 0)
+    which = np.where(converted, pick(rng, _PIXEL_WEIGHTS, auctions.scene.rows), 0)
     variants = [[creative.pixels[n] for n in chosen] for creative in creatives() for chosen in _PIXELS_FIRED]
-    return lists(held.creative * len(_PIXELS_FIRED) + which, variants)
+    return lists(auctions.creative * len(_PIXELS_FIRED) + which, variants)
 
 
 ROWS = 1_000_000
@@ -252,17 +252,17 @@ def build(
     The same `today`, `rows` and `seed` give the same rows. `progress` is told the share done, 0 to 1, and
     what is being done. A slicer is replaced whole or not at all; ImportRefused while an import writes to it.
     """
-    tell, done, made = progress or (lambda share, doing: None), 0.0, []
+    tell, done, stored_slicers = progress or (lambda share, doing: None), 0.0, []
     tell(0.0, "adding the demo people")
     for person in PEOPLE:
         if people.get(person.username) is None:
             people.add(person, PASSWORD)
     for act in ACTS:
         part = _part(tell, done, act.share)
-        made.append(_stage(warehouse, act, today, round(rows * act.share), seed, part))
+        stored_slicers.append(_stage(warehouse, act, today, round(rows * act.share), seed, part))
         done += act.share
     tell(1.0, "done")
-    return tuple(made)
+    return tuple(stored_slicers)
 
 
 def present(warehouse: Warehouse) -> tuple[StoredSlicer, ...]:
@@ -273,7 +273,7 @@ def present(warehouse: Warehouse) -> tuple[StoredSlicer, ...]:
 
 def is_invented(stored: StoredSlicer) -> bool:
     """Whether all rows of the slicer are from `build`."""
-    return all(source.name == SOURCE for made in stored.imports for source in made.sources)
+    return all(source.name == SOURCE for import_ in stored.imports for source in import_.sources)
 
 
 def _stage(

@@ -69,9 +69,11 @@ class Assessor:
         fields = None if report is None or not self.by_cpm else win_prices.win_fields(report.slicer)
         if report is None or fields is None:
             return None
-        said = report_filters(package, report.slicer, self.lists(), package.media_type)
-        if said.left_out or any(name in Targeting.model_fields for name in package.unread):
+        translation = report_filters(package, report.slicer, self.lists(), package.media_type)
+        if translation.left_out or any(name in Targeting.model_fields for name in package.unread):
             return None
         usual = report.query(DAYS).model_copy(update={"split_by": (DEAL,)})
         query = win_prices.win_question(usual, report.slicer, fields)
-        return win_prices.win_prices(report.ask(query.model_copy(update={"filters": said.filters})), fields)
+        return win_prices.win_prices(
+            report.ask(query.model_copy(update={"filters": translation.filters})), fields
+        )

@@ -108,11 +108,11 @@ def costs(tried: Trials, answers: Sequence[Audience], field: str) -> list[Target
     `answers` are those to the filters of the whole and then of each trial, in this order.
     """
     volume = measured.total(answers[0], field)
-    found = [
+    target_costs = [
         _cost(trial, volume, measured.total(answer, field))
         for trial, answer in zip(tried.each, answers[1:], strict=True)
     ]
-    return sorted(found, key=lambda cost: (not cost.restricts, -(cost.change.value or 0.0)))
+    return sorted(target_costs, key=lambda cost: (not cost.restricts, -(cost.change.value or 0.0)))
 
 
 def _cost(trial: Trial, volume: Measured, change: Measured) -> TargetCost:

@@ -65,9 +65,9 @@ class DeadSearch:
         """Give it up: nobody needs it any more."""
         with self._lock:
             self._is_over.set()
-            asked = self._asked
-        if asked is not None:
-            asked.cancel()
+            batch = self._asked
+        if batch is not None:
+            batch.cancel()
         self._calls.abandon()
 
     def wait(self, seconds: float | None = None) -> bool:
@@ -83,10 +83,10 @@ class DeadSearch:
     @property
     def progress(self) -> str:
         """How far it has come, as the end of a sentence."""
-        asked = self._asked
-        if asked is None:
+        batch = self._asked
+        if batch is None:
             return f"{self._read:,} packages read"
-        come, of = asked.come
+        come, of = batch.come
         return f"{come} of {of} questions answered"
 
     def found(self) -> DeadFound:

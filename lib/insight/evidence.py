@@ -128,14 +128,14 @@ def questions(
 
     `field` is the key field that tells them apart.
     """
-    asked = []
+    queries = []
     for ids in ((own,), others):
         some = Filter(name=field, value=tuple(map(str, ids)), match="equals")
         for first, last in (around.before, around.after):
             dates = {"start_date": first.isoformat(), "end_date": last.isoformat()}
             if ids:
-                asked.append(base.model_copy(update=dates | {"filters": (some,), "split_by": (DAY,)}))
-    return asked
+                queries.append(base.model_copy(update=dates | {"filters": (some,), "split_by": (DAY,)}))
+    return queries
 
 
 def day_pairs(answers: Sequence[Audience], name: str, around: EvidenceDays) -> list[DayPair]:

@@ -49,13 +49,13 @@ class EvidenceRow:
 
 def rows(matter: Matter, fields: Sequence[DataField], answers: Sequence[Audience]) -> list[EvidenceRow]:
     """The data fields from the answers to `evidence.questions`; totals are the service's own."""
-    found = []
+    evidence_rows = []
     for field in fields:
         before, after, *rest = (answer.total.values.get(field.name) for answer in answers)
         pairs = evidence.day_pairs(answers, field.name, matter.around)
         others = (rest[0], rest[1]) if rest else None
-        found.append(EvidenceRow(field, (before, after), others, pairs, evidence.difference(pairs)))
-    return found
+        evidence_rows.append(EvidenceRow(field, (before, after), others, pairs, evidence.difference(pairs)))
+    return evidence_rows
 
 
 def content(matter: Matter, queries: Sequence[AudienceQuery], rows: Sequence[EvidenceRow]) -> bytes:

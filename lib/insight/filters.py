@@ -98,7 +98,7 @@ def _filter(field: KeyField, values: tuple[str, ...], is_excluded: bool) -> Filt
 
 
 def _media_type(media_type: str, slicer: Slicer, left_out: list[str]) -> list[Filter]:
-    field = next((found for found in slicer.key_fields if found.name == "media_type"), None)
+    field = next((key_field for key_field in slicer.key_fields if key_field.name == "media_type"), None)
     if field is None:
         left_out.append("Media type: this slicer has no key field for it.")
         return []

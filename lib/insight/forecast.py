@@ -44,14 +44,14 @@ def daily(audience: Audience, field: str, days: Days) -> tuple[DayFigure, ...]:
     """Every one of the days, from an answer that is split by day."""
     places = {str(name): place for place, name in enumerate(audience.names[DAY])}
     with_data = {*audience.total.dates, *places}
-    found = []
+    day_figures = []
     for number in range((days[1] - days[0]).days + 1):
         day = days[0] + number * ONE
         if (place := places.get(day.isoformat())) is not None:
-            found.append(DayFigure(day, _figure(audience, field, place)))
+            day_figures.append(DayFigure(day, _figure(audience, field, place)))
         else:
-            found.append(DayFigure(day, Measured(0.0 if day.isoformat() in with_data else None)))
-    return tuple(found)
+            day_figures.append(DayFigure(day, Measured(0.0 if day.isoformat() in with_data else None)))
+    return tuple(day_figures)
 
 
 def weekdays(start: datetime, end: datetime, hours: int) -> dict[int, float]:

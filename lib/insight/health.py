@@ -106,7 +106,7 @@ def funnels(answer: Audience, fields: Mapping[str, str], last: date) -> Funnels:
 def health(
     deal: DemandDeal,
     around: Surroundings,
-    seen: Funnels | None,
+    funnels: Funnels | None,
     won: Mapping[int, WinPrices] = NOTHING_WON,
 ) -> DealHealth:
     """The health of a deal; `seen` is None where no report tells deals apart.
@@ -116,17 +116,17 @@ def health(
     if (idle := _idle(deal, around)) is not None:
         return DealHealth("idle", idle)
     if fault := next(faults(deal, around), ""):
-        return DealHealth("attention", fault, () if seen is None else seen.steps.get(str(deal.id), ()))
-    if seen is None or not seen.names:
+        return DealHealth("attention", fault, () if funnels is None else funnels.steps.get(str(deal.id), ()))
+    if funnels is None or not funnels.names:
         return DealHealth("unknown", "No report of deals")
-    return _priced(deal, _delivered(deal, around, seen), won)
+    return _priced(deal, _delivered(deal, around, funnels), won)
 
 
-def is_unsold(found: DealHealth) -> bool:
+def is_unsold(deal_health: DealHealth) -> bool:
     """Whether it has bids, and the funnel breaks at the step after them."""
-    at = [one.value for one in found.steps[:2]]
-    is_broken = len(at) == 2 and at[0] > 0 and at[1] == 0 and found.steps[0].name == STEPS[0][0]
-    return is_broken and found.state == "attention"
+    at = [one.value for one in deal_health.steps[:2]]
+    is_broken = len(at) == 2 and at[0] > 0 and at[1] == 0 and deal_health.steps[0].name == STEPS[0][0]
+    return is_broken and deal_health.state == "attention"
 
 
 def faults(deal: DemandDeal, around: Surroundings) -> Iterator[str]:
@@ -193,32 +193,32 @@ def _buyer(deal: DemandDeal, around: Surroundings) -> tuple[Seat | None, Dsp | N
     return seat, None if dsp is None else around.dsps.get(dsp.id or 0) or dsp
 
 
-def _priced(deal: DemandDeal, found: DealHealth, won: Mapping[int, WinPrices]) -> DealHealth:
+def _priced(deal: DemandDeal, deal_health: DealHealth, won: Mapping[int, WinPrices]) -> DealHealth:
     """Adds that the price is below the lower quartile in each of its packages, where these are known."""
     there = [won.get(one.id or 0) for one in deal.supply_deals]
-    known = [one for one in there if one is not None and one.is_exact and one.covered >= ALL_WINS]
-    if deal.price is None or not known or len(known) < len(there) or not is_unsold(found):
-        return found
-    low = min(one.low for one in known)
+    win_pricess = [one for one in there if one is not None and one.is_exact and one.covered >= ALL_WINS]
+    if deal.price is None or not win_pricess or len(win_pricess) < len(there) or not is_unsold(deal_health):
+        return deal_health
+    low = min(one.low for one in win_pricess)
     if float(deal.price) >= low:
-        return found
-    words = f"{found.words}: price below the lower quartile of what wins here ({low:.2f})"
-    return replace(found, words=words, brief=BRIEF)
+        return deal_health
+    words = f"{deal_health.words}: price below the lower quartile of what wins here ({low:.2f})"
+    return replace(deal_health, words=words, brief=BRIEF)
 
 
-def _delivered(deal: DemandDeal, around: Surroundings, seen: Funnels) -> DealHealth:
-    steps = seen.steps.get(str(deal.id), ())
-    if not seen.has_data:
+def _delivered(deal: DemandDeal, around: Surroundings, funnels: Funnels) -> DealHealth:
+    steps = funnels.steps.get(str(deal.id), ())
+    if not funnels.has_data:
         return DealHealth("unknown", "No data")
     linked = _packages(deal, around)
-    if linked and all(one.start_date is not None and one.start_date.date() > seen.last for one in linked):
+    if linked and all(one.start_date is not None and one.start_date.date() > funnels.last for one in linked):
         return DealHealth("unknown", "Newer than the report")
     if not steps:
-        steps = tuple(FunnelStep(name, 0.0) for name in seen.names)
+        steps = tuple(FunnelStep(name, 0.0) for name in funnels.names)
     broken = next((place for place, one in enumerate(steps) if one.value == 0), None)
     if broken is None:
         return DealHealth("healthy", "Delivers", steps)
-    if not seen.is_exact:
+    if not funnels.is_exact:
         return DealHealth("unknown", f"No {steps[broken].name} in the sample", steps)
     if broken == 0:
         return DealHealth("attention", f"No {steps[0].name}", steps)

@@ -71,14 +71,14 @@ def two_prices(deals: Sequence[Sequence[DemandDeal]], pairs: Sequence[SharedInve
 
     `deals` are those of each package; paused ones, and those without a seat or a price, don't count.
     """
-    found = []
+    two_pricess = []
     for pair in pairs:
         sides = [_prices(deals[place]) for place in (pair.first, pair.second)]
         for seat in sides[0].keys() & sides[1].keys():
             names, prices = zip(*(sides[0][seat] + sides[1][seat]), strict=True)
             if len(set(prices)) > 1 and pair.may_be_any:
-                found.append(TwoPrices(pair, names[0], tuple(sorted(set(prices)))))
-    return sorted(found, key=lambda one: (-(one.shared.volume.value or 0.0), one.seat))
+                two_pricess.append(TwoPrices(pair, names[0], tuple(sorted(set(prices)))))
+    return sorted(two_pricess, key=lambda one: (-(one.shared.volume.value or 0.0), one.seat))
 
 
 def _prices(deals: Sequence[DemandDeal]) -> dict[int, list[tuple[str, Decimal]]]:

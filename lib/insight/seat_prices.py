@@ -31,13 +31,13 @@ def tells_seats(slicer: Slicer) -> bool:
 
 def question(base: AudienceQuery, slicer: Slicer, fields: WinFields, seat: int | None) -> AudienceQuery:
     """The question about a seat (its id), or about all; `base` has the days and filters of the targeting."""
-    asked = win_prices.win_question(base.model_copy(update={"split_by": _group(slicer)}), slicer, fields)
+    query = win_prices.win_question(base.model_copy(update={"split_by": _group(slicer)}), slicer, fields)
     rate = field_of(slicer, WIN_RATE)
-    filters = asked.filters
+    filters = query.filters
     if seat is not None:
         filters = (*filters, Filter(name=SEAT, value=(str(seat),), match="equals"))
-    data = (*(asked.data_fields or ()), *(() if rate is None else (rate.name,)))
-    return asked.model_copy(update={"filters": filters, "data_fields": data})
+    data = (*(query.data_fields or ()), *(() if rate is None else (rate.name,)))
+    return query.model_copy(update={"filters": filters, "data_fields": data})
 
 
 def seat_prices(answer: Audience, slicer: Slicer, fields: WinFields) -> SeatPrices:

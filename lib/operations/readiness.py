@@ -45,14 +45,14 @@ class Probe:
                 threading.Thread(target=self._run, args=(self._asked,), name="probe", daemon=True).start()
             return self._asked
 
-    def _run(self, asked: "Future[bool]") -> None:
+    def _run(self, future: "Future[bool]") -> None:
         try:
             self._check(Deadline(SECONDS))
         except Exception as error:
             log.warning("A part is not ready: %s", error)
-            asked.set_result(False)
+            future.set_result(False)
         else:
-            asked.set_result(True)
+            future.set_result(True)
 
 
 class Readiness:
@@ -65,7 +65,7 @@ class Readiness:
         """The parts that answer; one that takes longer than two seconds counts as failed."""
         begun = {name: asyncio.wrap_future(probe.begun()) for name, probe in self._parts.items()}
         await asyncio.wait(begun.values(), timeout=SECONDS)
-        return {name: found.done() and found.result() for name, found in begun.items()}
+        return {name: future.done() and future.result() for name, future in begun.items()}
 
 
 def probes(engine: Engine, warehouse: Path, lines: Iterator[Line]) -> dict[str, Probe]:

@@ -44,7 +44,7 @@ class Company:
 
     def __init__(
         self,
-        found: People,
+        people: People,
         issuer: str,
         client_id: str,
         rules: Iterable[ClaimRule],
@@ -53,7 +53,7 @@ class Company:
         clock: Callable[[], float] = time.time,
     ) -> None:
         """`clock` gives seconds since 1970."""
-        self._engine, self._clock = found.engine, clock
+        self._engine, self._clock = people.engine, clock
         self.issuer, self._client_id = issuer, client_id
         self._rules, self._name_claim = tuple(rules), name_claim
         self._seconds = hours * 3600
@@ -94,9 +94,9 @@ class Company:
         ends = claims.get("exp")
         return float(ends) + LEEWAY if isinstance(ends, int | float) and not isinstance(ends, bool) else 0.0
 
-    def _let_in(self, connection: Connection, claims: Claims, given: Rights | None) -> Person | str:
+    def _let_in(self, connection: Connection, claims: Claims, rights: Rights | None) -> Person | str:
         username, record = _found(connection, claims)
-        if given is None:
+        if rights is None:
             if record and record.get(BLOCKED) != BY_AN_ADMIN:
                 block(record, NO_RULE)
                 _write(connection, username, record)
@@ -110,7 +110,7 @@ class Company:
             connection.execute(insert(people).values(username=username, record={}))
         elif record.get(BLOCKED) == BY_AN_ADMIN:
             return BLOCKED_HERE
-        person = _as_told(username, claims, given, record)
+        person = _as_told(username, claims, rights, record)
         account = {"issuer": claims["iss"], "subject": str(claims["sub"])}
         kept = {name: value for name, value in (record or {}).items() if name != BLOCKED}
         _write(connection, username, kept | record_of(person) | {COMPANY: account})
@@ -144,7 +144,7 @@ def is_for(client_id: str, claims: Claims) -> bool:
     return claims.get("aud") in (client_id, [client_id]) and claims.get("azp", client_id) == client_id
 
 
-def _as_told(username: str, claims: Claims, given: Rights, record: Record | None) -> Person:
+def _as_told(username: str, claims: Claims, rights: Rights, record: Record | None) -> Person:
     """The person as the claims describe them; without a name that can be shown, their user name."""
     name, email = str(claims.get("name") or "").strip(), str(claims.get("email") or "")
     before = None if record is None else person_of(username, record)
@@ -152,10 +152,10 @@ def _as_told(username: str, claims: Claims, given: Rights, record: Record | None
         username,
         name if name and not name_fault(name) else username,
         email if email and not email_fault(email) else None,
-        given.role,
-        given.grants,
+        rights.role,
+        rights.grants,
         before.added if before else datetime.now(UTC),
-        capped(given.role, given.deals),
+        capped(rights.role, rights.deals),
     )
 
 

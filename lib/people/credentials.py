@@ -149,12 +149,12 @@ class People:
         """Revoke grants; BadRequest for one that the person does not have in exactly this form."""
         less = tuple(grants)
 
-        def without(held: list[Grant]) -> list[Grant]:
+        def without(grants: list[Grant]) -> list[Grant]:
             for grant in less:
-                if grant not in held:
-                    holds = ", ".join(map(str, held)) or "nothing"
+                if grant not in grants:
+                    holds = ", ".join(map(str, grants)) or "nothing"
                     raise BadRequest(f"'{key(username)}' does not hold the grant '{grant}', but {holds}")
-            return [grant for grant in held if grant not in less]
+            return [grant for grant in grants if grant not in less]
 
         return self._regrant(username, without)
 

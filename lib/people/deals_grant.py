@@ -37,11 +37,11 @@ class DealsGrant:
     @classmethod
     def parse(cls, text: str) -> Self:
         """The grant that a text like `write` or `read:3,7` means; BadRequest for another text."""
-        found = re.fullmatch(r"(none|(?:sync|read|write)(?::([0-9]{1,16}(?:,[0-9]{1,16})*))?)", text.strip())
-        if found is None:
+        match = re.fullmatch(r"(none|(?:sync|read|write)(?::([0-9]{1,16}(?:,[0-9]{1,16})*))?)", text.strip())
+        if match is None:
             raise BadRequest(f"'{text}' is not a grant for deals: {HOW}")
         access: DealsAccess = text.strip().partition(":")[0]  # type: ignore[assignment]
-        return cls(access, None if found[2] is None else frozenset(map(int, found[2].split(","))))
+        return cls(access, None if match[2] is None else frozenset(map(int, match[2].split(","))))
 
     def __str__(self) -> str:
         if self.seats is None:

@@ -66,7 +66,9 @@ class Sessions:
     def count(self) -> int:
         """How many sign-ins are not over."""
         valid = select(func.count()).select_from(sign_ins).where(sign_ins.c.ends > self._clock())
-        return reading(self._engine, lambda found: found.execute(valid).scalar_one(), Deadline(SECONDS))
+        return reading(
+            self._engine, lambda connection: connection.execute(valid).scalar_one(), Deadline(SECONDS)
+        )
 
     def person(self, username: str, ends: float) -> Person | None:
         """The person with their current role and grants, if this sign-in is valid.

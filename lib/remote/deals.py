@@ -54,10 +54,10 @@ class SomeSeats(Deals):
     def get(self, entity: type[Resource] | str, entity_id: int) -> Any:
         """The entity, if it may be seen; NotFound otherwise."""
         model = model_of(entity)
-        found = self._all.get(model, entity_id)
-        if not self._is_seen(found):
+        resource = self._all.get(model, entity_id)
+        if not self._is_seen(resource):
             raise NotFound(f"There is no {model.entity.replace('_', ' ').removesuffix('s')} {entity_id}")
-        return self._shown(found)
+        return self._shown(resource)
 
     def list(self, entity: type[Resource] | str, **params: Any) -> Page[Any]:
         """As `Deals.list`, of visible entities: reads all of them, then searches, filters and sorts here."""
@@ -74,11 +74,11 @@ class SomeSeats(Deals):
         kind = model_of(entity)
         self.abilities.check("create", kind.entity)
         self._check(model.sent())
-        made = self._all.create(kind, model, idempotency_key)
+        resource = self._all.create(kind, model, idempotency_key)
         self._forget()
-        if isinstance(made, SupplyPackage):
-            self._made |= {made.id or 0}
-        return self._shown(made)
+        if isinstance(resource, SupplyPackage):
+            self._made |= {resource.id or 0}
+        return self._shown(resource)
 
     def change(
         self, entity: Entity[Any], entity_id: int, fields: Mapping[str, Any], if_match: str | None = None
@@ -111,10 +111,14 @@ class SomeSeats(Deals):
         """As `Deals.history`, without hidden parts; of a deal, since it moved to its current seat."""
         model = model_of(entity)
         self.get(model, entity_id)
-        found = self._all.history(model, entity_id, **params)
+        entity_changes = self._all.history(model, entity_id, **params)
         if model is DemandDeal:
-            return self._since_here(found)
-        return [self._without_deals(change) for change in found] if model is SupplyPackage else found
+            return self._since_here(entity_changes)
+        return (
+            [self._without_deals(change) for change in entity_changes]
+            if model is SupplyPackage
+            else entity_changes
+        )
 
     def _is_seen(self, one: Resource) -> bool:
         if isinstance(one, DemandDeal):
@@ -149,11 +153,11 @@ class SomeSeats(Deals):
 
     def _deals(self) -> tuple[DemandDeal, ...]:
         """The deals of these seats, read again after some seconds and after a change."""
-        at, known = self._known
+        at, deals = self._known
         if time.monotonic() - at > SECONDS:
-            known = tuple(one for one in self._asked() if self._is_seen(one))
-            self._known = (time.monotonic(), known)
-        return known
+            deals = tuple(one for one in self._asked() if self._is_seen(one))
+            self._known = (time.monotonic(), deals)
+        return deals
 
     def _asked(self) -> Iterable[DemandDeal]:
         """The deals that the service lists for these seats; all deals if it can't filter by seat."""
@@ -197,13 +201,13 @@ class SomeSeats(Deals):
 
     def _since_here(self, changes: Changes) -> Changes:
         """The latest changes, back to the one that moved the deal from another seat."""
-        found = []
+        entity_changes = []
         for change in changes:
             before = (change.before or {}).get("seat") or {}
             if before and before.get("id") not in self._seats:
                 break
-            found.append(change)
-        return found
+            entity_changes.append(change)
+        return entity_changes
 
     def _without_deals(self, change: EntityChange) -> EntityChange:
         ids = self._ids(DemandDeal)

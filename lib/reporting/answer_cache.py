@@ -57,8 +57,8 @@ def key(
     return Key(stored.project, stored.name, stored.version, stored.read_at, shortest, rows_limit)
 
 
-def _ordered(wanted: Filter) -> Filter:
-    return wanted.model_copy(update={"value": tuple(sorted(set(wanted.value)))})
+def _ordered(filter_: Filter) -> Filter:
+    return filter_.model_copy(update={"value": tuple(sorted(set(filter_.value)))})
 
 
 class AnswerCache:
@@ -91,9 +91,9 @@ class AnswerCache:
                     self.misses += 1
             if running is None:
                 return self._compute(key, mine, compute)
-            found = _awaited(running, deadline)
-            if found is not None:
-                return found
+            audience = _awaited(running, deadline)
+            if audience is not None:
+                return audience
 
     @property
     def bytes(self) -> int:

@@ -77,9 +77,9 @@ def _values(measure: Measure, aggregate: Aggregate) -> Numbers:
 def _kept(sums: Sums, shape: Shape) -> Places:
     """The rows that pass the data filters."""
     kept = np.ones(len(sums.groups), dtype=bool)
-    for wanted in shape.data_filters:
-        values = _values(shape.known[wanted.name], sums.rows)
-        kept &= COMPARE[wanted.match](values, wanted.value) & ~np.isnan(values)
+    for data_filter in shape.data_filters:
+        values = _values(shape.known[data_filter.name], sums.rows)
+        kept &= COMPARE[data_filter.match](values, data_filter.value) & ~np.isnan(values)
     return np.flatnonzero(kept)
 
 
@@ -137,8 +137,8 @@ def _percents(
 
 def _described(names: pd.DataFrame, mappings: Mappings) -> pd.DataFrame:
     """The descriptions of mapped key fields; values missing in the mapping describe themselves."""
-    described = {name: _describe(names[name], mappings.get(name, {})) for name in map(str, names)}
-    return pd.DataFrame(described, index=names.index, dtype="str")
+    descriptions = {name: _describe(names[name], mappings.get(name, {})) for name in map(str, names)}
+    return pd.DataFrame(descriptions, index=names.index, dtype="str")
 
 
 def _describe(codes: pd.Series, mapping: Mapping[str, str]) -> list[str]:

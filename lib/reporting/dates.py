@@ -98,12 +98,12 @@ def bounds(granularity: Granularity, text: str) -> tuple[dt.date, dt.date]:
     BadRequest for a text that is no such value.
     """
     pattern, days, example = _VALUES[granularity]
-    found = re.fullmatch(pattern, text, re.ASCII)
+    match = re.fullmatch(pattern, text, re.ASCII)
     try:
-        if found:
-            return days(*map(int, found.groups()))
+        if match:
+            return days(*map(int, match.groups()))
     except (ValueError, OverflowError):
-        found = None
+        match = None
     raise BadRequest(f"'{_shortened(text)}' is not a valid {granularity}; write it like '{example}'")
 
 

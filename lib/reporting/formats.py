@@ -51,8 +51,8 @@ def _text(name: str, media_type: str, words: str, plain_words: str) -> Format:
     def dialect() -> "TextDialect":
         from lib.reporting.files import delimited
 
-        found: TextDialect = getattr(delimited, name)
-        return found
+        text_dialect: TextDialect = getattr(delimited, name)
+        return text_dialect
 
     def write(table: "FileTable", file: IO[bytes], deadline: Deadline) -> None:
         from lib.reporting.files.delimited import write_text

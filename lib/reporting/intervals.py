@@ -118,16 +118,16 @@ def _records(atom: str, aggregate: Aggregate, sample: Sample) -> Numbers:
     return np.maximum(1.0, _divided((light + more) ** 2, aggregate.moments[atom, atom] + more**2))
 
 
-def _within(measure: Measure, found: Ranges, value: Numbers, sample: Sample | None) -> Ranges:
+def _within(measure: Measure, ranges: Ranges, value: Numbers, sample: Sample | None) -> Ranges:
     """The intervals within what the data field can be at all."""
     fields = measure.expression.fields()
     signed = {atom for atom in fields if is_additive(atom)} if sample is None else sample.signed
     least, most = (sample.bounds if sample is not None else {}).get(measure.name, (None, None))
     if least is None and measure.expression.is_nonnegative(signed):
         least = 0.0
-    low = found.low if least is None else np.minimum(np.maximum(found.low, least), value)
-    high = found.high if most is None else np.maximum(np.minimum(found.high, most), value)
-    return Ranges(low, high, found.n_eff)
+    low = ranges.low if least is None else np.minimum(np.maximum(ranges.low, least), value)
+    high = ranges.high if most is None else np.maximum(np.minimum(ranges.high, most), value)
+    return Ranges(low, high, ranges.n_eff)
 
 
 def _user_variance(atom: str, aggregate: Aggregate) -> Numbers:

@@ -63,14 +63,14 @@ def measures(definition: Definition) -> dict[str, Measure]:
     names = [*simple, *formulas]
     parsed = expand({name: parse(text, names) for name, text in formulas.items()})
     whole = simple | {name: expression.substitute(simple) for name, expression in parsed.items()}
-    described = {field.name: field for field in definition.slicer(None, None).data_fields}
-    return {name: Measure(field, whole[name]) for name, field in described.items()}
+    descriptions = {field.name: field for field in definition.slicer(None, None).data_fields}
+    return {name: Measure(field, whole[name]) for name, field in descriptions.items()}
 
 
-def pairs(wanted: Iterable[Measure]) -> frozenset[tuple[str, str]]:
+def pairs(measures: Iterable[Measure]) -> frozenset[tuple[str, str]]:
     """The pairs of additive atoms whose joint moments the errors of these measures need, each pair sorted."""
     found = set()
-    for measure in wanted:
+    for measure in measures:
         atoms = sorted(atom for atom in measure.atoms if is_additive(atom))
         found |= {(a, b) for position, a in enumerate(atoms) for b in atoms[position:]}
     return frozenset(found)

@@ -78,10 +78,10 @@ def check(query: AudienceQuery | ExportQuery, slicer: Slicer) -> None:
 
 def check_values(filters: tuple[Filter, ...], most: int) -> None:
     """Raise BadRequest if a filter has more than `most` values."""
-    for number, wanted in enumerate(filters):
-        if len(wanted.value) > most:
+    for number, filter_ in enumerate(filters):
+        if len(filter_.value) > most:
             raise BadRequest(
-                f"filters[{number}].value has {len(wanted.value):,} values; a filter may have {most:,}"
+                f"filters[{number}].value has {len(filter_.value):,} values; a filter may have {most:,}"
             )
 
 

@@ -247,7 +247,7 @@ class ReportingService:
     ) -> Sums:
         first, last = _period(query, stored)
         counted = len(query.split_by) > 1 and not shape.data_filters
-        asked = Question(
+        question = Question(
             first=first,
             last=last,
             timezone=_timezone(query, stored),
@@ -260,7 +260,7 @@ class ReportingService:
             max_bytes=self.settings.question_megabytes * MEGABYTE,
             within=within,
         )
-        sums = self._engine_of(stored).audience(stored, asked, deadline)
+        sums = self._engine_of(stored).audience(stored, question, deadline)
         check_finite(sums, f"{stored.project}/{stored.name}")
         with self._counting:
             self.rows_read += sums.records_read
@@ -313,8 +313,10 @@ def _usual_fields(query: AudienceQuery | ExportQuery, slicer: Slicer) -> list[st
 
 def _needed(shape: Shape) -> list[Measure]:
     """The data fields to compute: those returned, and those that order or filter the rows."""
-    named = [order.name for order in shape.order_by] + [wanted.name for wanted in shape.data_filters]
-    return [*shape.returned, *(shape.known[name] for name in named if name in shape.known)]
+    names = [order.name for order in shape.order_by] + [
+        data_filter.name for data_filter in shape.data_filters
+    ]
+    return [*shape.returned, *(shape.known[name] for name in names if name in shape.known)]
 
 
 def _atoms(shape: Shape) -> frozenset[str]:

@@ -122,10 +122,10 @@ class Access:
         self, username: str, password: str, address: str | None = None, device: str | None = None
     ) -> Person | None:
         """The person, if the password is theirs, else None. TooManyAttempts after repeated failures."""
-        found = self.check(username, password, address, device)
-        if found is not None:
-            self.audit.note("signed in", found.username, found.username, "", address)
-        return found
+        person = self.check(username, password, address, device)
+        if person is not None:
+            self.audit.note("signed in", person.username, person.username, "", address)
+        return person
 
     def sign_in_with(self, company: Company, claims: Claims, address: str | None = None) -> Person | None:
         """As `Company.arrive`; who came, who was refused, and whose rights are others now is noted."""
@@ -149,9 +149,9 @@ class Access:
 
     def block(self, username: str, by: str, *, blocked: bool) -> Person:
         """Block somebody with a company account, whose sessions and tokens stop working, or undo that."""
-        found = self.people.block(username, blocked=blocked)
-        self.audit.note("person changed", by, found.username, "blocked" if blocked else "unblocked")
-        return found
+        person = self.people.block(username, blocked=blocked)
+        self.audit.note("person changed", by, person.username, "blocked" if blocked else "unblocked")
+        return person
 
     def check(
         self, username: str, password: str, address: str | None = None, device: str | None = None
@@ -160,15 +160,15 @@ class Access:
 
         A name that is not known is not written down: people type their passwords there.
         """
-        known = self.people.get(username)
-        about = known.username if known else UNKNOWN
+        person = self.people.get(username)
+        about = person.username if person else UNKNOWN
         try:
             found = self.people.check(username, password, address, device)
         except TooManyAttempts:
             self.audit.note("sign-in refused", about, about, "too many attempts", address)
             raise
         if found is None:
-            is_demo = known is not None and self.people.has_demo_password(known)
+            is_demo = person is not None and self.people.has_demo_password(person)
             why = "locked: it has the password of the demo" if is_demo else "wrong name or password"
             self.audit.note("sign-in refused", about, about, why, address)
         return found

@@ -17,14 +17,16 @@ PROVIDER = "company"
 
 def company_of(settings: Settings, people: People) -> Company | None:
     """The company sign-in over these people, if there is one; Misconfigured for a rule that can't be."""
-    given = settings.oidc
-    if given is None:
+    provider = settings.oidc
+    if provider is None:
         return None
     try:
-        rules = [ClaimRule.parse(r.claim, r.value, r.role, r.grants, r.deals) for r in given.rules]
+        rules = [ClaimRule.parse(r.claim, r.value, r.role, r.grants, r.deals) for r in provider.rules]
     except BadRequest as error:
         raise Misconfigured(f"Setting oidc.rules: {error.reason}") from None
-    return Company(people, given.issuer, given.client_id, rules, given.name_claim, settings.session_hours)
+    return Company(
+        people, provider.issuer, provider.client_id, rules, provider.name_claim, settings.session_hours
+    )
 
 
 def streamlit_secrets(settings: Settings, engine: Engine) -> dict[str, dict[str, Any]]:

@@ -82,13 +82,13 @@ class Throttle:
         if is_due:
             self._exchange(caller, known)
 
-    def _wait(self, known: _Caller) -> int:
+    def _wait(self, caller: _Caller) -> int:
         """Seconds until the next request is admitted; 0: it is."""
         now = self._now()
-        known.forget(now)
-        if known.count < self.a_minute:
+        caller.forget(now)
+        if caller.count < self.a_minute:
             return 0
-        return max(1, math.ceil(known.first + WINDOW_SECONDS - now))
+        return max(1, math.ceil(caller.first + WINDOW_SECONDS - now))
 
     def _exchange(self, caller: Hashable, known: _Caller) -> None:
         """Tell other processes, and hear of theirs. What they could not be told is told the next time."""

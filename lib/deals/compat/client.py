@@ -119,14 +119,14 @@ class Recalled:
         found = self.codec.read(model, body)
         return self.completed(found.known_as(raw=body, as_of=since))
 
-    def completed(self, found: Model) -> Model:
+    def completed(self, model: Model) -> Model:
         """With the status and the seat's name, where the service does not tell them."""
         now = datetime.now(UTC)
-        if isinstance(found, SupplyPackage):
-            return found.model_copy(update={"status": package_status(found, now)})
-        if isinstance(found, DemandDeal):
-            return self._deal(found, self._linked(found), now)  # type: ignore[return-value]
-        return found
+        if isinstance(model, SupplyPackage):
+            return model.model_copy(update={"status": package_status(model, now)})
+        if isinstance(model, DemandDeal):
+            return self._deal(model, self._linked(model), now)  # type: ignore[return-value]
+        return model
 
     def _all(self, model: type[Resource]) -> list[Any]:
         if model is SupplyPackage:
@@ -142,8 +142,8 @@ class Recalled:
 
     def _packages(self) -> list[SupplyPackage]:
         now = datetime.now(UTC)
-        found = [self.codec.read(SupplyPackage, one.body) for one in self.memory.known(SupplyPackage)]
-        return [one.model_copy(update={"status": package_status(one, now)}) for one in found]
+        packages = [self.codec.read(SupplyPackage, one.body) for one in self.memory.known(SupplyPackage)]
+        return [one.model_copy(update={"status": package_status(one, now)}) for one in packages]
 
     def _deals(self) -> list[DemandDeal]:
         packages = {one.id: one for one in self._packages() if one.id is not None}
@@ -219,15 +219,15 @@ class PlainDeals(Deals):
         if model not in READ_LIVE:
             return self._recalled.one(model, entity_id)
         try:
-            found = super().get(model, entity_id)
+            resource = super().get(model, entity_id)
         except NOT_THERE as error:
             if isinstance(error, NotFound) and self._was_there(model, entity_id):
                 self._gone(model, entity_id)
             if model is DemandDeal:
                 raise
             return self._recalled.one(model, entity_id)
-        self._note("seen", model, [found.raw])
-        return self._recalled.completed(found.known_as(etag=states.digest(found)))
+        self._note("seen", model, [resource.raw])
+        return self._recalled.completed(resource.known_as(etag=states.digest(resource)))
 
     def list(self, entity: type[Resource] | str, **params: Any) -> Page[Any]:
         """A page of entities created or seen here, and of seats and DSPs in the settings."""
@@ -238,9 +238,9 @@ class PlainDeals(Deals):
     ) -> Any:
         """As `Deals.create`. Records the new entity, with its deals as the service returns them."""
         kind, body = model_of(entity), self._codec.write(model.sent())
-        made = self._create(kind, body, idempotency_key)
+        resource = self._create(kind, body, idempotency_key)
         asked = {name: part for name, part in body.items() if name != "create_demand_deals"}
-        whole = {**asked, **made.raw, "id": made.id}
+        whole = {**asked, **resource.raw, "id": resource.id}
         self._note("created", kind, [whole])
         event: Event = "seen" if body.get("demand_deals") else "created"
         self._note(event, DemandDeal, self._deals_of(kind, whole))
@@ -269,10 +269,10 @@ class PlainDeals(Deals):
 
     def history(self, entity: Entity[Any], entity_id: int, **params: Any) -> Changes:
         """The changes recorded here, latest first."""
-        found = self._memory.history(model_of(entity), entity_id)
-        if not found:
+        entity_changes = self._memory.history(model_of(entity), entity_id)
+        if not entity_changes:
             raise NotFound("Tranche has no record of it")
-        return found
+        return entity_changes
 
     def _look_after(
         self, model: type[Resource], before: Resource, body: Body, doubt: Unreadable | None
@@ -286,8 +286,8 @@ class PlainDeals(Deals):
             self._note("changed", model, [{**before.raw, **body}])
             return
         self._note("changed" if states.digest(after) != states.digest(before) else "seen", model, [after.raw])
-        asked = self._codec.read(model, {**before.raw, **body})
-        if kept := states.kept(body, before, asked, after):
+        resource = self._codec.read(model, {**before.raw, **body})
+        if kept := states.kept(body, before, resource, after):
             raise doubt or Unsupported(
                 f"The service accepted the change, but left {', '.join(kept)} as it was"
             )

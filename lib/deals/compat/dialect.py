@@ -106,13 +106,13 @@ class Dialect:
 
     def misfits(self, model: type[Resource], raw: Any) -> list[str]:
         """A sentence for each field of a response that does not fit; empty if all fit."""
-        found = self.read(model, raw)
-        said = [self._misfit(name, part, raw[name]) for name, part in found.unread.items()]
+        resource = self.read(model, raw)
+        sentences = [self._misfit(name, part, raw[name]) for name, part in resource.unread.items()]
         for name, nested in _nested(model).items():
             inside = raw.get(name)
             for one in inside if isinstance(inside, list) else ():
-                said += self.misfits(nested, one) if isinstance(one, Mapping) else []
-        return list(dict.fromkeys(said))
+                sentences += self.misfits(nested, one) if isinstance(one, Mapping) else []
+        return list(dict.fromkeys(sentences))
 
     def _targets(self, name: str, given: Any, unread: "Unread") -> list[Fields]:
         if not isinstance(given, list | None):

@@ -34,14 +34,14 @@ def page(
     model: type[Model], everything: Iterable[Model], params: Mapping[str, Any], linked: Linked = alone
 ) -> Page[Model]:
     """The result of `Deals.list` for these parameters. Invalid for unsupported ones."""
-    given = {name: value for name, value in params.items() if value is not None}
-    limit, offset = int(given.pop("limit", LARGEST_PAGE)), int(given.pop("offset", 0))
-    text, ordering = str(given.pop("search", "")), str(given.pop("ordering", ""))
-    counts = [name.strip() for name in str(given.pop("counts", "")).split(",") if name.strip()]
-    meanings = _meanings(given.pop("meaning", ()))
+    fields = {name: value for name, value in params.items() if value is not None}
+    limit, offset = int(fields.pop("limit", LARGEST_PAGE)), int(fields.pop("offset", 0))
+    text, ordering = str(fields.pop("search", "")), str(fields.pop("ordering", ""))
+    counts = [name.strip() for name in str(fields.pop("counts", "")).split(",") if name.strip()]
+    meanings = _meanings(fields.pop("meaning", ()))
     known = [*model.model_fields, *OF_LINKED.get(model, ())]
     for name in [
-        *given,
+        *fields,
         *counts,
         *(one.strip().removeprefix("-") for one in ordering.split(",") if one.strip()),
     ]:
@@ -49,9 +49,9 @@ def page(
             raise Invalid({name: [f"There is no such field{suggestion(name, known) or '.'}"]})
     words = text.casefold().split()
     searched = [one for one in everything if all(_has_word(one, word, meanings, linked) for word in words)]
-    found = [one for one in searched if _has(one, given, linked)]
-    counted = {name: _counts(searched, given, name, linked) for name in counts}
-    return Page(len(found), tuple(_ordered(found, ordering, linked)[offset : offset + limit]), counted)
+    models = [one for one in searched if _has(one, fields, linked)]
+    counted = {name: _counts(searched, fields, name, linked) for name in counts}
+    return Page(len(models), tuple(_ordered(models, ordering, linked)[offset : offset + limit]), counted)
 
 
 def values(one: Resource, name: str, linked: Linked = alone) -> list[Any]:
@@ -121,9 +121,9 @@ def _counts(
     return dict(Counter(text for one in found for text in _ids(one, name, linked) - {"None"}))
 
 
-def _ordered(found: Sequence[Model], ordering: str, linked: Linked) -> list[Model]:
+def _ordered(models: Sequence[Model], ordering: str, linked: Linked) -> list[Model]:
     """By the last name first: sorting keeps the order of equals. What has no value comes last."""
-    ordered = sorted(found, key=lambda one: one.id or 0)
+    ordered = sorted(models, key=lambda one: one.id or 0)
     for part in reversed([part.strip() for part in ordering.split(",") if part.strip()]):
         name, falls = part.removeprefix("-"), part.startswith("-")
         keys = {id(one): _key(one, name, linked) for one in ordered}

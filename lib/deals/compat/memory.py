@@ -82,8 +82,8 @@ class Memory:
             .group_by(remembered.c.entity_id)
         )
         question = select(remembered).where(remembered.c.id.in_(last)).order_by(remembered.c.entity_id)
-        found = self._entries(question)
-        return [entry for entry in found if entry.action != "removed"]
+        memory_entries = self._entries(question)
+        return [entry for entry in memory_entries if entry.action != "removed"]
 
     def last(self, model: type[Resource], entity_id: int) -> MemoryEntry | None:
         """The last entry of an entity, also if it is that of its removal."""

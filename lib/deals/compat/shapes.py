@@ -108,13 +108,13 @@ class ElementShape:
             found = {name: place.find(element) for name, place in self.places.items()}
         except ValueError:
             return None
-        given = {name: value for name, value in found.items() if value is not NOTHING}
-        if EXCLUDED in self.places and EXCLUDED not in given and self._has_more(element):
+        fields = {name: value for name, value in found.items() if value is not NOTHING}
+        if EXCLUDED in self.places and EXCLUDED not in fields and self._has_more(element):
             return None
-        if given.get(TYPE, GEO_TYPES[0]) not in GEO_TYPES:
+        if fields.get(TYPE, GEO_TYPES[0]) not in GEO_TYPES:
             return None
         try:
-            return ELEMENTS[self.array].model_validate(given).model_dump()
+            return ELEMENTS[self.array].model_validate(fields).model_dump()
         except ValidationError:
             return None
 

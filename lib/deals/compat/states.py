@@ -12,16 +12,16 @@ from lib.wire.errors import Conflict
 LONGEST_VALUE = 80
 
 
-def digest(found: Resource) -> str:
+def digest(resource: Resource) -> str:
     """A digest of the fields that can change, used like an ETag."""
-    return _digest(found.entity, found.raw)
+    return _digest(resource.entity, resource.raw)
 
 
 def conflict(
-    model: type[Resource], now: Resource, if_match: str | None, known: Iterable[MemoryEntry]
+    model: type[Resource], now: Resource, if_match: str | None, memory_entries: Iterable[MemoryEntry]
 ) -> Conflict:
     """The Conflict with the differences between the state that was read and the current one."""
-    read = next((entry for entry in known if _digest(model.entity, entry.body) == if_match), None)
+    read = next((entry for entry in memory_entries if _digest(model.entity, entry.body) == if_match), None)
     if read is None:
         return Conflict("Changed since it was read, so nothing was saved")
     old, new = differences(model.entity, read.body, now.raw)
@@ -29,10 +29,10 @@ def conflict(
     return Conflict(f"Changed since it was read, so nothing was saved: {told}")
 
 
-def kept(body: Mapping[str, Any], before: Resource, asked: Resource, after: Resource) -> list[str]:
+def kept(body: Mapping[str, Any], before: Resource, resource: Resource, after: Resource) -> list[str]:
     """The fields of a request that are as they were, and not as they were asked to be."""
     shown = [name for name in body if name in after.raw and name in type(after).model_fields]
-    values = {name: [getattr(one, name) for one in (before, asked, after)] for name in shown}
+    values = {name: [getattr(one, name) for one in (before, resource, after)] for name in shown}
     return [name for name, (old, wanted, new) in values.items() if new == old and wanted != old]
 
 

@@ -28,8 +28,8 @@ def conflict(error: IntegrityError) -> Conflict:
 def _constraint(error: IntegrityError) -> str:
     """The constraint's name; for SQLite, built from the columns in its message."""
     if isinstance(error.orig, sqlite3.Error):
-        found = _SQLITE_UNIQUE.search(str(error.orig))
-        columns = [name.split(".") for name in found[1].split(", ")] if found else []
+        match = _SQLITE_UNIQUE.search(str(error.orig))
+        columns = [name.split(".") for name in match[1].split(", ")] if match else []
         return "_".join(["uq", columns[0][0], *(column for _, column in columns)]) if columns else ""
     diagnostics = getattr(error.orig, "diag", None)
     return getattr(diagnostics, "constraint_name", None) or ""

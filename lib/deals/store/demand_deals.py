@@ -57,10 +57,12 @@ class DemandDeals(Noun):
             for row in rows
         ]
 
-    def check(self, work: Work, given: Fields, before: Fields | None, problems: Problems) -> None:
+    def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Seat and packages are there; deal sync is possible; the fee is whole."""
-        refer(work, supply_packages, "supply package", given.get("supply_deals"), ("supply_deals",), problems)
-        whole = {**(before or {}), **given}
+        refer(
+            work, supply_packages, "supply package", fields.get("supply_deals"), ("supply_deals",), problems
+        )
+        whole = {**(before or {}), **fields}
         seat = (whole.get("seat") or {}).get("id")
         buyers = {} if seat is None else seats_to_sell_to(work, {seat})
         if seat is not None and seat not in buyers:
@@ -69,14 +71,14 @@ class DemandDeals(Noun):
             check_sync(buyers[seat], ("deal_sync",), problems)
         check_terms(whole, bool(whole.get("deal_sync")), (), problems)
 
-    def create(self, work: Work, given: Fields) -> list[EntityKey]:
+    def create(self, work: Work, fields: Fields) -> list[EntityKey]:
         """Create the deal with a new, unique deal id."""
-        return super().create(work, given | {"deal_id": _new_deal_id(work)})
+        return super().create(work, fields | {"deal_id": _new_deal_id(work)})
 
-    def link(self, work: Work, entity_id: int, given: Fields) -> list[EntityKey]:
+    def link(self, work: Work, entity_id: int, fields: Fields) -> list[EntityKey]:
         """To its supply packages."""
-        if "supply_deals" in given:
-            others = [{"supply_package_id": one["id"]} for one in given["supply_deals"]]
+        if "supply_deals" in fields:
+            others = [{"supply_package_id": one["id"]} for one in fields["supply_deals"]]
             work.relink(supply_package_deals, ("demand_deal_id", entity_id), others)
         return []
 
@@ -89,12 +91,12 @@ def check_sync(seat: Fields, where: Path, problems: Problems) -> None:
         )
 
 
-def check_terms(given: Fields, is_synced: bool, where: Path, problems: Problems) -> None:
+def check_terms(fields: Fields, is_synced: bool, where: Path, problems: Problems) -> None:
     """A synchronised deal needs a contact; a fee needs its type, and a type its fee."""
-    fee, kind = given.get("agency_curation_fee"), given.get("agency_curation_fee_type")
+    fee, kind = fields.get("agency_curation_fee"), fields.get("agency_curation_fee_type")
     at_fee, at_kind = (*where, "agency_curation_fee"), (*where, "agency_curation_fee_type")
     email = (*where, "contact_email")
-    if is_synced and given.get("contact_email") is None and not problems.at(*email):
+    if is_synced and fields.get("contact_email") is None and not problems.at(*email):
         problems.add(email, "Deal sync needs a contact e-mail address.")
     if problems.at(*at_fee) or problems.at(*at_kind):
         return

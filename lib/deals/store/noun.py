@@ -74,34 +74,34 @@ class Noun:
         """The state for the history: the fields that can be set, with ids and names of other entities."""
         return {name: _brief(body[name]) for name in self.request.model_fields if name in body}
 
-    def check(self, work: Work, given: Fields, before: Fields | None, problems: Problems) -> None:
+    def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Add the violated rules of `given`. `before` is the current entity; None for a new one."""
 
-    def touched(self, given: Fields, before: Fields | None) -> set[EntityKey]:
+    def touched(self, fields: Fields, before: Fields | None) -> set[EntityKey]:
         """The existing other entities whose links change with this request."""
         keys: set[EntityKey] = set()
         for name, entity in self.links.items():
-            if name in given:
-                both = [*(given[name] or ()), *((before or {}).get(name) or ())]
+            if name in fields:
+                both = [*(fields[name] or ()), *((before or {}).get(name) or ())]
                 keys |= {(entity, one["id"]) for one in both if "id" in one}
         return keys
 
-    def create(self, work: Work, given: Fields) -> list[EntityKey]:
+    def create(self, work: Work, fields: Fields) -> list[EntityKey]:
         """Write a new entity, and those created with it; returns their keys, its own first."""
-        values = self.columns(given)
+        values = self.columns(fields)
         entity_id = work.insert(self.table, values | self.found_by(values))
-        return [(self.entity, entity_id), *self.link(work, entity_id, given)]
+        return [(self.entity, entity_id), *self.link(work, entity_id, fields)]
 
-    def change(self, work: Work, entity_id: int, given: Fields) -> list[EntityKey]:
+    def change(self, work: Work, entity_id: int, fields: Fields) -> list[EntityKey]:
         """Write these fields; returns the keys of entities created with the change."""
         mine = self.table.c.id == entity_id
         row = work.connection.execute(select(self.table).where(mine)).one()
-        values = self.columns(given)
+        values = self.columns(fields)
         values |= self.found_by({**row._mapping, **values})
         work.connection.execute(update(self.table).where(mine).values(values))
-        return self.link(work, entity_id, given)
+        return self.link(work, entity_id, fields)
 
-    def link(self, work: Work, entity_id: int, given: Fields) -> list[EntityKey]:
+    def link(self, work: Work, entity_id: int, fields: Fields) -> list[EntityKey]:
         """Write these links; returns the keys of entities created for them."""
         return []
 
@@ -112,10 +112,10 @@ class Noun:
             raise InUse(f"The {self.called} {entity_id} '{name}' can't be deleted: {'; '.join(users)}")
         work.connection.execute(delete(self.table).where(self.table.c.id == entity_id))
 
-    def columns(self, given: Fields) -> Fields:
+    def columns(self, fields: Fields) -> Fields:
         """The values of the row's columns: times with their offsets, other entities by their ids."""
         values: Fields = {}
-        for name, value in given.items():
+        for name, value in fields.items():
             if name in self.table.c:
                 values[name] = value
             elif f"{name}_id" in self.table.c:

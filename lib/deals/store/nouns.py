@@ -68,15 +68,15 @@ class SupplyPackages(Noun):
             for row in rows
         ]
 
-    def check(self, work: Work, given: Fields, before: Fields | None, problems: Problems) -> None:
+    def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Check that the end is after the start, references exist, and there is one source of deals."""
-        _check_dates({**(before or {}), **given}, given, problems)
+        _check_dates({**(before or {}), **fields}, fields, problems)
         for name, (called, table, _) in LISTS.items():
-            refer(work, table, called, given.get(name), (name,), problems)
-        refer(work, demand_deals, "demand deal", given.get("demand_deals"), ("demand_deals",), problems)
-        created = given.get("create_demand_deals")
+            refer(work, table, called, fields.get(name), (name,), problems)
+        refer(work, demand_deals, "demand deal", fields.get("demand_deals"), ("demand_deals",), problems)
+        created = fields.get("create_demand_deals")
         if created is not None:
-            if given.get("demand_deals") is not None:
+            if fields.get("demand_deals") is not None:
                 problems.add((), EITHER)
             _check_options(work, created, problems)
 
@@ -84,21 +84,21 @@ class SupplyPackages(Noun):
         """Its targeting too."""
         return {**super().found_by(row), "targets": sought.text(row)}
 
-    def link(self, work: Work, entity_id: int, given: Fields) -> list[EntityKey]:
+    def link(self, work: Work, entity_id: int, fields: Fields) -> list[EntityKey]:
         """To lists and deals; creates new deals, also of a package that exists."""
         mine = ("supply_package_id", entity_id)
         for name, (_, _, links) in LISTS.items():
-            if name in given:
-                listed = [{"list_id": one["id"], "is_excluded": one["is_excluded"]} for one in given[name]]
+            if name in fields:
+                listed = [{"list_id": one["id"], "is_excluded": one["is_excluded"]} for one in fields[name]]
                 work.relink(links, mine, listed)
-        if given.get("demand_deals") is not None:
+        if fields.get("demand_deals") is not None:
             work.relink(
-                supply_package_deals, mine, [{"demand_deal_id": one["id"]} for one in given["demand_deals"]]
+                supply_package_deals, mine, [{"demand_deal_id": one["id"]} for one in fields["demand_deals"]]
             )
-        created = given.get("create_demand_deals")
+        created = fields.get("create_demand_deals")
         if not created:
             return []
-        name = given.get("name") or work.named(self.table, [entity_id])[entity_id]
+        name = fields.get("name") or work.named(self.table, [entity_id])[entity_id]
         return self._generate(work, entity_id, name, created)
 
     def _generate(self, work: Work, package_id: int, name: str, created: Fields) -> list[EntityKey]:
@@ -121,12 +121,12 @@ class SupplyPackages(Noun):
         return keys
 
 
-def _check_dates(whole: Fields, given: Fields, problems: Problems) -> None:
+def _check_dates(whole: Fields, fields: Fields, problems: Problems) -> None:
     if problems.at("start_date") or problems.at("end_date"):
         return
     start, end = _moment(whole.get("start_date")), _moment(whole.get("end_date"))
     if start is not None and end is not None and end <= start:
-        where = "end_date" if given.get("end_date") else "start_date"
+        where = "end_date" if fields.get("end_date") else "start_date"
         problems.add((where,), "The end must be after the start.")
 
 
@@ -186,9 +186,9 @@ NAMED_DEALS = 5
 class Dsps(Noun):
     """A demand-side platform."""
 
-    def check(self, work: Work, given: Fields, before: Fields | None, problems: Problems) -> None:
+    def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Check that deal sync is not switched off while deals use it."""
-        if before is not None and given.get("supports_deal_sync") is False:
+        if before is not None and fields.get("supports_deal_sync") is False:
             _check_unused(work, seats.c.dsp_id == before["id"], "supports_deal_sync", problems)
 
 
@@ -200,9 +200,9 @@ class Seats(Noun):
         shown = seats_shown(work, {row.id for row in rows})
         return [shown[row.id] for row in rows]
 
-    def check(self, work: Work, given: Fields, before: Fields | None, problems: Problems) -> None:
+    def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Check that the DSP exists, and supports deal sync if the seat's deals use it."""
-        chosen = given.get("dsp", {}).get("id")
+        chosen = fields.get("dsp", {}).get("id")
         if chosen is None:
             return
         dsp = work.connection.execute(select(dsps).where(dsps.c.id == chosen)).one_or_none()

@@ -39,10 +39,12 @@ class Packages(Noun):
             for row in rows
         ]
 
-    def check(self, work: Work, given: Fields, before: Fields | None, problems: Problems) -> None:
+    def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Seats and packages are there, once each; a DSP beside a seat is that seat's."""
-        refer(work, supply_packages, "supply package", given.get("supply_deals"), ("supply_deals",), problems)
-        choices = given.get("seats", [])
+        refer(
+            work, supply_packages, "supply package", fields.get("supply_deals"), ("supply_deals",), problems
+        )
+        choices = fields.get("seats", [])
         ids = [choice.get("seat", {}).get("id") for choice in choices]
         buyers = seats_to_sell_to(work, {one for one in ids if one is not None})
         for number, (one, choice) in enumerate(zip(ids, choices, strict=True)):
@@ -58,25 +60,25 @@ class Packages(Noun):
                     f"The seat {one} is at the DSP {right['id']} '{right['name']}'.",
                 )
 
-    def touched(self, given: Fields, before: Fields | None) -> set[EntityKey]:
+    def touched(self, fields: Fields, before: Fields | None) -> set[EntityKey]:
         """Its supply packages when it may get deals, and its deals when they follow it to others."""
-        keys = super().touched(given, before)
-        if before is not None and "seats" in given:
+        keys = super().touched(fields, before)
+        if before is not None and "seats" in fields:
             keys |= {("supply_deals", one["id"]) for one in before["supply_deals"]}
-        if before is not None and "supply_deals" in given:
+        if before is not None and "supply_deals" in fields:
             keys |= {("demand_deals", one["id"]) for one in before["demand_deals"]}
         return keys
 
-    def link(self, work: Work, entity_id: int, given: Fields) -> list[EntityKey]:
+    def link(self, work: Work, entity_id: int, fields: Fields) -> list[EntityKey]:
         """To seats and supply packages; newly selected seats get their deals."""
         mine = ("package_id", entity_id)
-        if "supply_deals" in given:
-            supply = [{"supply_package_id": one["id"]} for one in given["supply_deals"]]
+        if "supply_deals" in fields:
+            supply = [{"supply_package_id": one["id"]} for one in fields["supply_deals"]]
             work.relink(package_supply_packages, mine, supply)
-        if "seats" in given:
-            chosen = [{"seat_id": one["seat"]["id"], "value": one["value"]} for one in given["seats"]]
+        if "seats" in fields:
+            chosen = [{"seat_id": one["seat"]["id"], "value": one["value"]} for one in fields["seats"]]
             work.relink(package_seats, mine, chosen)
-        return self._generate(work, entity_id, follow="supply_deals" in given)
+        return self._generate(work, entity_id, follow="supply_deals" in fields)
 
     def _generate(self, work: Work, package_id: int, follow: bool) -> list[EntityKey]:
         """Deals for selected seats without one; InUse where a seat with a deal is not selected any more."""

@@ -45,18 +45,18 @@ def left_out(work: Work, entity: str, bodies: Sequence[Fields]) -> list[Fields]:
     return shown
 
 
-def kept(work: Work, noun: Noun, given: Fields, before: Fields) -> Fields:
+def kept(work: Work, noun: Noun, fields: Fields, before: Fields) -> Fields:
     """The request's fields, with hidden links added that the caller can't have meant to remove."""
     if not work.scope.is_limited:
-        return given
-    whole = dict(given)
+        return fields
+    whole = dict(fields)
     for field, found in _hidden(work, noun.entity, before).items():
         if field in whole:
             whole[field] = [*whole[field], *found]
     return whole
 
 
-def check_change(work: Work, noun: Noun, given: Fields, before: Fields | None) -> None:
+def check_change(work: Work, noun: Noun, fields: Fields, before: Fields | None) -> None:
     """Raise Forbidden if a change, or a creation, affects entities that the caller may not change."""
     if not work.scope.is_limited:
         return
@@ -69,7 +69,7 @@ def check_change(work: Work, noun: Noun, given: Fields, before: Fields | None) -
         raise Forbidden(SHARED_LIST.format(**named))
     hidden = {field for field, found in _hidden(work, noun.entity, before).items() if found}
     allowed = OWN_LINKS.get(noun.entity, set()) if "supply_deals" not in hidden else set()
-    if hidden - {"packages"} and given.keys() - allowed:
+    if hidden - {"packages"} and fields.keys() - allowed:
         raise Forbidden(SHARED.format(**named))
 
 

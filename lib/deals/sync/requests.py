@@ -30,11 +30,11 @@ class BuyerSeatRequest(Request, title="BuyerSeat"):
     ext: dict[str, Any] | None = None
 
 
-def status_of(given: Fields, deal_id: str, seat: str, problems: Problems) -> int:
+def status_of(fields: Fields, deal_id: str, seat: str, problems: Problems) -> int:
     """The status at this seat (its id at the DSP). Adds what does not belong to this deal and seat."""
-    if given.get("id", deal_id) != deal_id:
+    if fields.get("id", deal_id) != deal_id:
         problems.add(("id",), f"This must be the deal of the address, {deal_id}.")
-    reported = given.get("buyerstatus") or []
+    reported = fields.get("buyerstatus") or []
     for number, one in enumerate(reported):
         place = ("buyerstatus", number, "buyerseatid")
         if one.get("buyerseatid") not in (None, seat):

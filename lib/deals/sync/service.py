@@ -47,8 +47,8 @@ def page(work: Work, side: SellingSide, query: ListQuery) -> tuple[int, list[Syn
 def offered_deal(work: Work, side: SellingSide, deal_id: str) -> SyncedDeal | None:
     """The deal of this id, as it is rather than as it was at a seat that it left; None without one."""
     rows = work.rows(select(_pairs(work, deal_id=deal_id).subquery()))
-    found = _shown(work, side, sorted(rows, key=lambda row: (row.is_gone, row.seat_id))[:1])
-    return found[0] if found else None
+    synced_deals = _shown(work, side, sorted(rows, key=lambda row: (row.is_gone, row.seat_id))[:1])
+    return synced_deals[0] if synced_deals else None
 
 
 def _pairs(
@@ -174,10 +174,10 @@ class DealSync:
 
         def within(work: Work) -> ListPart:
             problems.check()
-            count, found = page(work, self._side, query)
+            count, synced_deals = page(work, self._side, query)
             if caller.is_dsp:
-                told.fetched(work, found, caller.who)
-            return ListPart(count, query.limit, query.offset, [deal.document for deal in found])
+                told.fetched(work, synced_deals, caller.who)
+            return ListPart(count, query.limit, query.offset, [deal.document for deal in synced_deals])
 
         return self._run(within, caller, deadline, writes=caller.is_dsp)
 
@@ -185,10 +185,10 @@ class DealSync:
         """The document of a deal."""
 
         def within(work: Work) -> Fields:
-            found = self._found(work, deal_id, parameters)
+            synced_deal = self._found(work, deal_id, parameters)
             if caller.is_dsp:
-                told.fetched(work, [found], caller.who)
-            return found.document
+                told.fetched(work, [synced_deal], caller.who)
+            return synced_deal.document
 
         return self._run(within, caller, deadline, writes=caller.is_dsp)
 
@@ -196,8 +196,8 @@ class DealSync:
         """What the DSP reported last, as a BuyerSeat; its `ext` says when it was fetched and reported."""
 
         def within(work: Work) -> Fields:
-            found = self._found(work, deal_id, parameters)
-            return _buyer_seat(found, told.told(work, found))
+            synced_deal = self._found(work, deal_id, parameters)
+            return _buyer_seat(synced_deal, told.told(work, synced_deal))
 
         return self._run(within, caller, deadline)
 
@@ -207,25 +207,25 @@ class DealSync:
         """Store the status that a DSP reports, and note it in the deal's history if it is another one."""
 
         def within(work: Work) -> None:
-            found = self._found(work, deal_id, parameters)
+            synced_deal = self._found(work, deal_id, parameters)
             problems = Problems()
-            given = read(BuyerSeatRequest, body, problems)
-            status = status_of(given, deal_id, found.buyer_seat, problems)
-            before = told.told(work, found).status
-            told.reported(work, found, status, caller.who)
-            if status != before and not found.is_gone:
-                _note(work, found, (before, status), caller.who)
+            fields = read(BuyerSeatRequest, body, problems)
+            status = status_of(fields, deal_id, synced_deal.buyer_seat, problems)
+            before = told.told(work, synced_deal).status
+            told.reported(work, synced_deal, status, caller.who)
+            if status != before and not synced_deal.is_gone:
+                _note(work, synced_deal, (before, status), caller.who)
 
         self._run(within, caller, deadline, writes=True)
 
     def _found(self, work: Work, deal_id: str, parameters: Parameters) -> SyncedDeal:
         problems = Problems()
         queries.none(parameters, problems)
-        found = offered_deal(work, self._side, deal_id)
-        if found is None:
+        synced_deal = offered_deal(work, self._side, deal_id)
+        if synced_deal is None:
             raise NotFound(NONE.format(deal_id))
         problems.check()
-        return found
+        return synced_deal
 
     def _run(
         self, within: Callable[[Work], Result], caller: SyncCaller, deadline: Deadline, writes: bool = False

@@ -166,8 +166,8 @@ def audience(answer: httpx.Response, split_by: Sequence[str]) -> Audience:
     try:
         if as_arrow.MEDIA_TYPE in answer.headers.get("content-type", ""):
             return as_arrow.decode(answer.content)
-        found = decode(answer.content, split_by)
-        return as_json.decode(fields(answer), split_by) if found is None else found
+        audience = decode(answer.content, split_by)
+        return as_json.decode(fields(answer), split_by) if audience is None else audience
     except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
         raise Unreadable("The service's answer does not follow the API") from error
 

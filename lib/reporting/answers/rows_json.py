@@ -49,11 +49,11 @@ def rows_json(audience: Audience, part: slice) -> bytes:
         return b""
     last = before + b"}"
     columns[0] = (last + columns[0][0], columns[0][1])  # the end of a row stands before the next
-    found = [
+    piecess = [
         texts(opens, cells) if isinstance(cells, pd.Series) else numbers(opens, cells)
         for opens, cells in columns
     ]
-    return joined(found, length, last)[len(last) + 1 :].tobytes()
+    return joined(piecess, length, last)[len(last) + 1 :].tobytes()
 
 
 def whole(values: npt.NDArray[np.float64]) -> Numbers:

@@ -11,8 +11,8 @@ def time_zone(name: str) -> dt.tzinfo:
     """The time zone of that name; ValueError says how one is written."""
     if name.upper() in ("UTC", "Z"):
         return dt.UTC
-    if found := _OFFSET.fullmatch(name):
-        sign, hours, minutes = found.groups()
+    if match := _OFFSET.fullmatch(name):
+        sign, hours, minutes = match.groups()
         offset = dt.timedelta(hours=int(hours), minutes=int(minutes))
         if int(minutes) < 60 and offset <= dt.timedelta(hours=14):
             return dt.timezone(-offset if sign == "-" else offset)

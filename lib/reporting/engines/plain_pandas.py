@@ -85,14 +85,14 @@ class Rows:
     def matching(self) -> pd.Series:
         """Whether each record passes every filter."""
         passed = pd.Series(True, index=self.frame.index)
-        for wanted in self.question.filters:
+        for filter_ in self.question.filters:
             self.deadline.check()
-            texts = self.elements(wanted.name)
-            found = _matches(texts, wanted)
-            if wanted.search_mappings:
-                found |= _matches(texts.map(self._mapping(wanted.name)).astype("str"), wanted)
+            texts = self.elements(filter_.name)
+            found = _matches(texts, filter_)
+            if filter_.search_mappings:
+                found |= _matches(texts.map(self._mapping(filter_.name)).astype("str"), filter_)
             any_element = found.groupby(level=0).any().reindex(self.frame.index, fill_value=False)
-            passed &= ~any_element if rule(wanted.match).is_negative else any_element
+            passed &= ~any_element if rule(filter_.match).is_negative else any_element
         within = self.question.within
         return passed if within is None else passed & self.frame.index.isin(self._members(within.names))
 
@@ -110,7 +110,7 @@ class Rows:
 
     def _columns(self) -> list[str]:
         """The columns that the question needs, in the order of the stored rows."""
-        asked = {*self.question.split_by, *(wanted.name for wanted in self.question.filters), TIME}
+        asked = {*self.question.split_by, *(filter_.name for filter_ in self.question.filters), TIME}
         asked |= set() if self.question.within is None else {*self.question.within.names}
         asked |= {atom.partition(":")[2] for atom in self.question.atoms}
         return [name for name in self.stored.definition.schema().names if name in asked]
@@ -120,12 +120,12 @@ class Rows:
         return self.stored.mapping(mapping) if mapping else {}
 
 
-def _matches(texts: pd.Series, wanted: Filter) -> pd.Series:
+def _matches(texts: pd.Series, filter_: Filter) -> pd.Series:
     """Whether each text matches any of the filter's values; the negation is left to the caller."""
-    values = pd.Series(wanted.value, dtype="str")
-    if wanted.case_insensitive:
+    values = pd.Series(filter_.value, dtype="str")
+    if filter_.case_insensitive:
         texts, values = texts.str.lower(), values.str.lower()
-    match = rule(wanted.match)
+    match = rule(filter_.match)
     if match.test == "equals":
         return texts.isin(values)
     return texts.isin([text for text in texts.dropna().unique() if any(match.holds(text, v) for v in values)])

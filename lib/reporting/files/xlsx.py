@@ -97,7 +97,7 @@ def _cells_as_xml(
 
 def _escaped(texts: pa.StringArray) -> pa.StringArray:
     if pc.any(pc.match_substring_regex(texts, _MAYBE_UNHOLDABLE)).as_py():
-        held = [_UNHOLDABLE.sub(lambda found: f"_x{ord(found[0]):04X}_", text) for text in texts.to_pylist()]
+        held = [_UNHOLDABLE.sub(lambda match: f"_x{ord(match[0]):04X}_", text) for text in texts.to_pylist()]
         texts = pa.array(held, pa.string())
     for character, entity in _ENTITIES:
         texts = pc.replace_substring(texts, character, entity)

@@ -139,26 +139,26 @@ class Delimited:
         cells = line.strip().split(self._delimiter)
         return len(cells) < len(self._names) and not is_value(cells[0].strip('"'))
 
-    def _decodable(self, found: Records, refuse: Refuse) -> Records:
+    def _decodable(self, records: Records, refuse: Refuse) -> Records:
         """The records without those that are no valid text."""
-        if _is_text(found.data):
-            return found
-        good = np.array([_is_text(found.raw(position)) for position in range(len(found))], bool)
+        if _is_text(records.data):
+            return records
+        good = np.array([_is_text(records.raw(position)) for position in range(len(records))], bool)
         reason = f"bytes that are not valid in {shown_encoding(self._encoding)}; name another --encoding"
         for position in np.flatnonzero(~good):
-            text = found.raw(int(position)).decode(UTF_8, "replace")
-            refuse(Reject(int(found.lines[position]), reason, "", text))
-        return found.keep(good)
+            text = records.raw(int(position)).decode(UTF_8, "replace")
+            refuse(Reject(int(records.lines[position]), reason, "", text))
+        return records.keep(good)
 
-    def _parsed(self, found: Records, parser: CellParser, ending: Ending) -> RawRows:
-        text, good = found.text(), np.ones(len(found), bool)
+    def _parsed(self, records: Records, parser: CellParser, ending: Ending) -> RawRows:
+        text, good = records.text(), np.ones(len(records), bool)
         table, misfits = parser.parsed(text)
         good[[misfit.place for misfit in misfits]] = False
-        kept = found.keep(good) if misfits else found
+        kept = records.keep(good) if misfits else records
         for misfit in misfits:
             value = f"{misfit.cells} instead of {len(self._names)}"
             below = BELOW if self._is_text(misfit.text) else None
-            line = int(found.lines[misfit.place])
+            line = int(records.lines[misfit.place])
             ending.refuse(Reject(line, WRONG_WIDTH, value, misfit.text, below))
         if len(kept):
             ending.passed(int(kept.lines[-1]))

@@ -73,13 +73,13 @@ class DataFile:
 
     def digest(self, progress: Progress | None = None) -> str:
         """The SHA-256 digest of the file as it lies on disk, in hexadecimal digits."""
-        found = hashlib.sha256()
+        hash = hashlib.sha256()
         with self.path.open("rb") as raw:
             while chunk := raw.read(CHUNK):
-                found.update(chunk)
+                hash.update(chunk)
                 if progress:
                     progress(len(chunk))
-        return found.hexdigest()
+        return hash.hexdigest()
 
 
 def data_file(path: Path, format: Format | None = None) -> DataFile:

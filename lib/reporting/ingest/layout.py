@@ -218,8 +218,8 @@ def _names(file: str, header: Record, rows: Sequence[Record]) -> list[str]:
     extra = [cell for row in rows for cell in row.cells[len(names) :] if len(row.cells) == width]
     if any(names[width:]) or any(extra):
         raise ImportRefused(_uneven(file, header, rows, width))
-    named = [name or f"column_{position}" for position, name in enumerate(names[:width], 1)]
-    return once_each(named) + [""] * (width - len(named))
+    labels = [name or f"column_{position}" for position, name in enumerate(names[:width], 1)]
+    return once_each(labels) + [""] * (width - len(labels))
 
 
 def _uneven(file: str, header: Record, rows: Sequence[Record], width: int) -> str:

@@ -89,6 +89,6 @@ def _exceptions(read: TimeReading, sample: Sample, lines: Sequence[int], missing
     values = pd.Series(texts.fill_null("").to_pylist(), dtype="str")
     known = np.array([value == "" or is_total(value) for value in values], bool)
     bad = np.flatnonzero((instants(values, full, dt.UTC).seconds == MISSING) & ~known)
-    named = [f"line {lines[row]:,}: '{values[row][:40]}'" for row in bad[:_SHOWN]] if len(lines) else []
-    more = f" and {len(bad) - len(named):,} more" if len(bad) > len(named) else ""
-    return f", but for {', '.join(named)}{more}" if named else ""
+    names = [f"line {lines[row]:,}: '{values[row][:40]}'" for row in bad[:_SHOWN]] if len(lines) else []
+    more = f" and {len(bad) - len(names):,} more" if len(bad) > len(names) else ""
+    return f", but for {', '.join(names)}{more}" if names else ""

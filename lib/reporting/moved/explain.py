@@ -201,9 +201,9 @@ def _days(answer: Audience, days: Days) -> int:
     return len(answer.total.dates) or (days[1] - days[0]).days + 1
 
 
-def _strongest(found: Sequence[Candidate]) -> list[Candidate]:
+def _strongest(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The key fields to analyse in detail."""
-    return sorted(found, key=lambda one: one.explanation.rank, reverse=True)[:TESTED_FIELDS]
+    return sorted(candidates, key=lambda one: one.explanation.rank, reverse=True)[:TESTED_FIELDS]
 
 
 def _usual(
@@ -233,6 +233,6 @@ def _moves(
         np.array([one.volume[place] for one, place in tested]),
     )
     kept = [pair for pair, is_kept in zip(tested, noise.discoveries(p, considered), strict=True) if is_kept]
-    found = [one.moves([place for other, place in kept if other is one]) for one in candidates]
-    found.sort(key=lambda moves: (not moves.is_overlapping, *moves.explanation.rank), reverse=True)
-    return tuple(moves for moves in found if moves.movers)
+    movess = [one.moves([place for other, place in kept if other is one]) for one in candidates]
+    movess.sort(key=lambda moves: (not moves.is_overlapping, *moves.explanation.rank), reverse=True)
+    return tuple(moves for moves in movess if moves.movers)

@@ -104,8 +104,8 @@ class Candidate:
         kept = [place for place in places if self._is_large(place)]
         kept.sort(key=lambda place: -abs(self.found.whole[place]))
         movers = tuple(map(self._mover, kept[:SHOWN]))
-        found = _explained(self, kept)
-        return Moves(self.sides.name, movers, found, self.is_overlapping, self._adds_up, self.alike)
+        explanation = _explained(self, kept)
+        return Moves(self.sides.name, movers, explanation, self.is_overlapping, self._adds_up, self.alike)
 
     @property
     def alike(self) -> tuple[float, float] | None:

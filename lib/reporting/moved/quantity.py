@@ -81,7 +81,7 @@ def values(of: Quantity, sums: pd.DataFrame) -> np.ndarray:
 
 def _expression(field: DataField, slicer: Slicer) -> Expression:
     """The field's formula with formulas in it replaced; the field itself where it can't be read."""
-    written = {known.name: known.formula for known in slicer.data_fields if known.formula}
+    written = {data_field.name: data_field.formula for data_field in slicer.data_fields if data_field.formula}
     if field.name not in written:
         return Field(field.name)
     try:

@@ -49,8 +49,8 @@ class About:
 
     def of(self, days: Days, name: str, codes: Collection[str], *more: str) -> AudienceQuery:
         """These values of a key field on these days, split by `more` key fields too."""
-        wanted = Filter(name=name, value=tuple(sorted(codes)), match="equals")
-        return self.asked(days, split_by=(name, *more), filters=(*self.query.filters, wanted))
+        filter_ = Filter(name=name, value=tuple(sorted(codes)), match="equals")
+        return self.asked(days, split_by=(name, *more), filters=(*self.query.filters, filter_))
 
 
 @dataclass(frozen=True)
@@ -112,17 +112,17 @@ def asked(ask: Ask, about: About, names: Sequence[str]) -> list[Sides]:
     return [Sides(name, _side(old, about, about.weight), _side(new, about)) for name, old, new in both]
 
 
-def completed(ask: Ask, about: About, found: Sequence[Sides]) -> list[Sides]:
+def completed(ask: Ask, about: About, sidess: Sequence[Sides]) -> list[Sides]:
     """The same with the values that were not known looked up."""
     wanted = [
         (place, which, codes)
-        for place, sides in enumerate(found)
+        for place, sides in enumerate(sidess)
         for which, codes in zip(("before", "now"), sides.missing(), strict=True)
         if codes
     ]
     days = {"before": about.days[0], "now": about.days[1]}
-    answers = ask([about.of(days[which], found[place].name, codes) for place, which, codes in wanted])
-    complete = list(found)
+    answers = ask([about.of(days[which], sidess[place].name, codes) for place, which, codes in wanted])
+    complete = list(sidess)
     for (place, which, codes), answer in zip(wanted, answers, strict=True):
         more = _side(answer, about, about.weight if which == "before" else 1.0)
         known = complete[place]
@@ -164,14 +164,14 @@ def _errors(answer: Audience, about: About, is_sampled: bool) -> pd.DataFrame:
     return (widths / WIDTH).where(answer.values.reindex(columns=leaves).notna(), 0.0)
 
 
-def _joined(known: Side, more: Side, codes: Collection[str]) -> Side:
+def _joined(side: Side, more: Side, codes: Collection[str]) -> Side:
     """Adds the values looked up; other values of a segmented key field in the answer are left out."""
     there = [code for code in more.sums.index if code in codes]
     return replace(
-        known,
-        sums=pd.concat([known.sums, more.sums.loc[there]]),
-        errors=pd.concat([known.errors, more.errors.loc[there]]),
-        words=known.words | {code: more.words[code] for code in there if code in more.words},
+        side,
+        sums=pd.concat([side.sums, more.sums.loc[there]]),
+        errors=pd.concat([side.errors, more.errors.loc[there]]),
+        words=side.words | {code: more.words[code] for code in there if code in more.words},
         is_whole=True,
-        is_sampled=known.is_sampled or more.is_sampled,
+        is_sampled=side.is_sampled or more.is_sampled,
     )

@@ -135,11 +135,11 @@ def with_digest(content: bytes) -> bytes:
 
 def without_digest(content: bytes) -> bytes:
     """The object as it was before `with_digest`, or as it is; ValueError where it has another digest."""
-    found = _DIGEST.search(content)
-    if found is None:
+    match = _DIGEST.search(content)
+    if match is None:
         return content
-    content = content[: found.start()] + content[found.end() :]
-    if hashlib.sha256(content).hexdigest().encode() != found[1]:
+    content = content[: match.start()] + content[match.end() :]
+    if hashlib.sha256(content).hexdigest().encode() != match[1]:
         raise ValueError("its bytes are not those that were written")
     return content
 

@@ -54,8 +54,8 @@ class Writer:
         for day, parts in self._files.parts.items():
             kept = () if self._mode == "replace-days" else days.get(day, ())
             days[day] = (*kept, *parts)
-        made = Import(id=self._import_id, when=dt.datetime.now(dt.UTC), sources=tuple(sources))
-        changes = {"days": dict(sorted(days.items())), "imports": (*self._manifest.imports, made)}
+        import_ = Import(id=self._import_id, when=dt.datetime.now(dt.UTC), sources=tuple(sources))
+        changes = {"days": dict(sorted(days.items())), "imports": (*self._manifest.imports, import_)}
         manifest = self._manifest.model_copy(update=changes)
         replace_manifest(self._folder, manifest.without_empty_imports())
 

@@ -33,9 +33,9 @@ SYNC = "deal sync"
 ADDRESSES = {"deals": "supply_deals", SYNC: "deal_sync"}
 
 
-def draw_token_form(here: Here, access: Access, settings: Settings) -> None:
+def draw_token_form(context: Here, access: Access, settings: Settings) -> None:
     """Draw the form; a new token is shown in a dialog until the person confirms having copied it."""
-    services = [name for name in here.clients.own if name != "deals" or here.person.deals.opens]
+    services = [name for name in context.clients.own if name != "deals" or context.person.deals.opens]
     if not services:
         st.caption("You have no permission for deals, so you can't create a token for them.")
         return
@@ -47,14 +47,14 @@ def draw_token_form(here: Here, access: Access, settings: Settings) -> None:
         if st.session_state[SERVICE] == "reporting":
             st.multiselect(
                 "Opens",
-                offered(here.person, here.clients.slicers),
+                offered(context.person, context.clients.slicers),
                 key=OPENS,
                 placeholder="Everything that you can see",
                 width=300,
             )
         else:
-            most = here.person.deals
-            picked = deals_grant.draw(here, "token_deals", most, most, "It may", "sync", 300)
+            most = context.person.deals
+            picked = deals_grant.draw(context, "token_deals", most, most, "It may", "sync", 300)
             st.session_state[DEALS] = picked
         st.button(
             "Create token",
@@ -167,7 +167,7 @@ def people_table(people: Iterable[Person]) -> pd.DataFrame:
     return with_company.assign(Since=pd.to_datetime(frame["Since"], utc=True))
 
 
-def draw_people_list(here: Here, access: Access) -> None:
+def draw_people_list(context: Here, access: Access) -> None:
     """Draw the list; a click on a name opens the person, a button adds one."""
     with st.container(horizontal=True, vertical_alignment="center"):
         text = st.text_input(
@@ -190,11 +190,11 @@ def draw_people_list(here: Here, access: Access) -> None:
         alt="People who may sign in",
     )
     opened = st.session_state.get(OPEN)
-    found = access.people.get(opened) if opened else None
+    person = access.people.get(opened) if opened else None
     if opened == NEW:
-        person_drawer.add(here, access, close)
-    elif found is not None:
-        person_drawer.change(here, access, found, close)
+        person_drawer.add(context, access, close)
+    elif person is not None:
+        person_drawer.change(context, access, person, close)
 
 
 def close() -> None:
@@ -206,8 +206,8 @@ def _add() -> None:
     st.session_state[OPEN] = NEW
 
 
-def _open(listed: list[Person]) -> None:
-    st.session_state[OPEN] = listed[st.session_state[CLICKED]["row"]].username
+def _open(people: list[Person]) -> None:
+    st.session_state[OPEN] = people[st.session_state[CLICKED]["row"]].username
 
 
 def _searched(person: Person) -> str:
@@ -272,34 +272,34 @@ def draw_log(access: Access) -> None:
 TOKENS, PEOPLE, LOG = "Tokens", "People", "Log"
 
 
-def draw(here: Here) -> None:
+def draw(context: Here) -> None:
     """Draw the tokens; for administrators also the people and the log, as sections."""
     settings = Settings.current()
     access = connect.installation(settings).access
     notes.draw()
-    if here.person.role != "admin":
-        _tokens(here, access, settings)
+    if context.person.role != "admin":
+        _tokens(context, access, settings)
         return
     shown = st.segmented_control(
         "Access", [TOKENS, PEOPLE, LOG], default=TOKENS, required=True, key="access_shown",
         label_visibility="collapsed", persist_state="session",
     )  # fmt: skip
     if shown == PEOPLE:
-        draw_people_list(here, access)
+        draw_people_list(context, access)
     elif shown == LOG:
         draw_log(access)
     else:
-        _tokens(here, access, settings)
+        _tokens(context, access, settings)
 
 
-def _tokens(here: Here, access: Access, settings: Settings) -> None:
-    if here.clients.own:
+def _tokens(context: Here, access: Access, settings: Settings) -> None:
+    if context.clients.own:
         st.header("Create a token", anchor=False)
         st.caption("A token lets a script call the APIs in your name, without your password.")
-        draw_token_form(here, access, settings)
+        draw_token_form(context, access, settings)
         st.space("small")
-    for api, address in here.clients.remote_addresses.items():
+    for api, address in context.clients.remote_addresses.items():
         where = f"{SERVICES[api]} is a remote service ({plain(address)})"
         st.caption(f"{where}: create its tokens there.")
-    st.header("Everybody's tokens" if here.person.role == "admin" else "Your tokens", anchor=False)
-    token_list.draw(access, here.person)
+    st.header("Everybody's tokens" if context.person.role == "admin" else "Your tokens", anchor=False)
+    token_list.draw(access, context.person)

@@ -16,9 +16,9 @@ ALL_SEATS, SEATS_OF_DSP = "All seats", "The seats of the DSP"
 
 
 def draw(
-    here: Here,
+    context: Here,
     key: str,
-    held: DealsGrant,
+    grant: DealsGrant,
     most: DealsGrant,
     label: str = "Deals",
     least: DealsAccess = "none",
@@ -33,7 +33,7 @@ def draw(
     level = st.segmented_control(
         label,
         levels,
-        default=held.access if held.access in levels else levels[-1],
+        default=grant.access if grant.access in levels else levels[-1],
         format_func=LEVELS.__getitem__,
         required=True,
         key=f"{key}_level_{most.access}",
@@ -43,13 +43,13 @@ def draw(
     )
     if level == "none":
         return DealsGrant()
-    named = seats(here)
-    known = {**{seat: f"Seat {seat}" for seat in sorted(held.seats or ())}, **named}
+    labels = seats(context)
+    known = {**{seat: f"Seat {seat}" for seat in sorted(grant.seats or ())}, **labels}
     offered = [seat for seat in known if most.seats is None or seat in most.seats]
     picked = st.multiselect(
         "Of these seats",
         offered,
-        default=[seat for seat in sorted(held.seats or ()) if seat in offered],
+        default=[seat for seat in sorted(grant.seats or ()) if seat in offered],
         format_func=lambda seat: known[seat],
         key=f"{key}_seats",
         placeholder=SEATS_OF_DSP if level == "sync" else ALL_SEATS if most.seats is None else "All of yours",
@@ -62,14 +62,14 @@ def draw(
     return DealsGrant(level, frozenset(picked) if picked else most.seats)
 
 
-def seats(here: Here) -> dict[int, str]:
+def seats(context: Here) -> dict[int, str]:
     """The seats to choose from, by id; none if the deals service can't be reached."""
     try:
-        found = list(here.deals.everything(Seat, ordering="name"))
+        seats = list(context.deals.everything(Seat, ordering="name"))
     except TrancheError as error:
         st.caption(f":material/info: The names of the seats can't be loaded: {plain(error.reason)}")
         return {}
-    return {seat.id: _label(seat) for seat in found if seat.id is not None}
+    return {seat.id: _label(seat) for seat in seats if seat.id is not None}
 
 
 def words(granted: DealsGrant, names: Mapping[int, str]) -> str:

@@ -78,8 +78,8 @@ def _row(clients: connect.Clients, alert: Alert, place: str) -> None:
             st.caption(plain(f"{alert_words.now(alert, numbers)} · {about}"))
         key = f"alert_{place}_{alert.id}"
         if alert.view_name:
-            said = f"Open the view {plain(alert.view_name)}"
-            st.button("Open view", type="tertiary", key=key, help=said, on_click=_open, args=(alert,))
+            sentence = f"Open the view {plain(alert.view_name)}"
+            st.button("Open view", type="tertiary", key=key, help=sentence, on_click=_open, args=(alert,))
         else:
             st.button("Remove", type="tertiary", key=key, on_click=_remove, args=(clients, alert))
 

@@ -41,7 +41,7 @@ def faults(access: Access, given: Typed) -> dict[str, str]:
         EMAIL: email_fault(given.email),
         PASSWORD: password_fault(given.password),
     }
-    return {field: said for field, said in found.items() if said}
+    return {field: sentence for field, sentence in found.items() if sentence}
 
 
 def password_fault(password: str) -> str:

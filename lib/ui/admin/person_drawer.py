@@ -30,14 +30,14 @@ def sees(person: Person) -> str:
     return ", ".join("everything" if str(g) == "*" else str(g) for g in person.grants) or "nothing yet"
 
 
-def offered(slicers: Iterable[tuple[str, str]], held: Iterable[Grant] = ()) -> list[str]:
+def offered(slicers: Iterable[tuple[str, str]], grants: Iterable[Grant] = ()) -> list[str]:
     """The grants to choose from: everything, projects, slicers, and other grants that the person has."""
     pairs = list(slicers)
     there = ["*", *dict.fromkeys(p for p, _ in pairs), *(f"{p}/{s}" for p, s in pairs)]
-    return list(dict.fromkeys([*there, *map(str, held)]))
+    return list(dict.fromkeys([*there, *map(str, grants)]))
 
 
-def add(here: Here, access: Access, closed: Closed) -> None:
+def add(context: Here, access: Access, closed: Closed) -> None:
     """Open the drawer for a new person; `closed` is called when it is closed."""
 
     def end() -> None:
@@ -47,37 +47,37 @@ def add(here: Here, access: Access, closed: Closed) -> None:
     drawer = st.dialog(
         "A new person", position="right", width=480, icon=":material/person_add:", on_dismiss=end
     )
-    drawer(_add)(here, access, end)
+    drawer(_add)(context, access, end)
 
 
-def change(here: Here, access: Access, person: Person, closed: Closed) -> None:
+def change(context: Here, access: Access, person: Person, closed: Closed) -> None:
     """Open the drawer of a person; `closed` is called when it is closed."""
     drawer = st.dialog(
         plain(person.name), position="right", width=480, icon=":material/person:", on_dismiss=closed
     )
-    drawer(_change)(here, access, person, closed)
+    drawer(_change)(context, access, person, closed)
 
 
-def _add(here: Here, access: Access, closed: Closed) -> None:
+def _add(context: Here, access: Access, closed: Closed) -> None:
     if said := st.session_state.pop(ADDED, None):
         notes.say(said)
         st.rerun()
     wrong = new_person.draw(access)
     role = _role("new", "viewer", disabled=False)
-    grants = _grants(here, "new", role, ())
+    grants = _grants(context, "new", role, ())
     odd = new_person.grants_fault(grants)
     beside([odd] if odd else [])
-    deals = _deals(here, "new", role, NO_DEALS)
+    deals = _deals(context, "new", role, NO_DEALS)
     st.button(
         "Add", type="primary", key="person_add_sure", on_click=_added,
-        args=(here, access, deals, closed),
+        args=(context, access, deals, closed),
     )  # fmt: skip
     fields = new_person.named(wrong, odd)
     beside([f"Not added. To fix: {', '.join(fields)}."] if fields and new_person.was_tried() else [])
     _problem()
 
 
-def _added(here: Here, access: Access, deals: DealsGrant, closed: Closed) -> None:
+def _added(context: Here, access: Access, deals: DealsGrant, closed: Closed) -> None:
     """Add the person if there are no errors. A callback, so that a later rerun can't interrupt it."""
     new_person.tried()
     given, grants = new_person.typed(), list(st.session_state["person_grants_new"])
@@ -89,66 +89,66 @@ def _added(here: Here, access: Access, deals: DealsGrant, closed: Closed) -> Non
     def add() -> None:
         held = tuple(map(Grant.parse, grants))
         new = Person(given.username, name, email, role, held, deals=capped(role, deals))
-        access.add(new, given.password, here.person.username)
+        access.add(new, given.password, context.person.username)
 
     if _did(add):
         closed()
         st.session_state[ADDED] = f"{given.username} is added"
 
 
-def _change(here: Here, access: Access, person: Person, closed: Closed) -> None:
-    is_oneself = person.username == here.person.username
+def _change(context: Here, access: Access, person: Person, closed: Closed) -> None:
+    is_oneself = person.username == context.person.username
     described = dict.fromkeys(filter(None, (person.username, person.email, sees(person))))
     st.caption(plain(" · ".join(described)))
     if person.company:
         if company_person.draw(person, is_oneself=is_oneself):
             block = partial(
-                access.block, person.username, here.person.username, blocked=not person.is_shut_out
+                access.block, person.username, context.person.username, blocked=not person.is_shut_out
             )
             _try(
                 block, f"{person.name} {'may sign in again' if person.is_shut_out else 'is blocked'}", closed
             )
     else:
-        _rights_and_password(here, access, person, closed, is_oneself=is_oneself)
+        _rights_and_password(context, access, person, closed, is_oneself=is_oneself)
     st.space("small")
-    _removal(here, access, person, closed, is_oneself=is_oneself)
+    _removal(context, access, person, closed, is_oneself=is_oneself)
     _problem()
 
 
 def _rights_and_password(
-    here: Here, access: Access, person: Person, closed: Closed, *, is_oneself: bool
+    context: Here, access: Access, person: Person, closed: Closed, *, is_oneself: bool
 ) -> None:
     """Draw what can be changed of a person with a password."""
     role = _role(person.username, person.role, disabled=is_oneself)
     if is_oneself:
         st.caption("Only another administrator can change your role or remove you.")
-    grants = _grants(here, person.username, role, person.grants)
-    deals = _deals(here, person.username, role, person.deals)
+    grants = _grants(context, person.username, role, person.grants)
+    deals = _deals(context, person.username, role, person.deals)
     if st.button("Save", type="primary", key="person_save"):
-        work = partial(_changed, here, access, person, role, grants, deals)
+        work = partial(_changed, context, access, person, role, grants, deals)
         _try(work, f"{person.name} is changed", closed)
     st.space("small")
-    _new_password(here, access, person, closed, is_oneself=is_oneself)
+    _new_password(context, access, person, closed, is_oneself=is_oneself)
 
 
-def _removal(here: Here, access: Access, person: Person, closed: Closed, *, is_oneself: bool) -> None:
+def _removal(context: Here, access: Access, person: Person, closed: Closed, *, is_oneself: bool) -> None:
     with st.popover("Remove", icon=":material/person_remove:", disabled=is_oneself):
         st.markdown(f"{plain(person.name)} can no longer sign in, and their tokens stop working at once.")
         if person.company:
             st.caption(company_person.REMOVED)
         if st.button("Remove permanently", type="primary", key="person_remove_sure"):
-            remove = partial(access.remove, person.username, here.person.username)
+            remove = partial(access.remove, person.username, context.person.username)
             _try(remove, f"{person.name} is removed", closed)
 
 
 def _changed(
-    here: Here, access: Access, person: Person, role: Role, grants: Iterable[str], deals: DealsGrant
+    context: Here, access: Access, person: Person, role: Role, grants: Iterable[str], deals: DealsGrant
 ) -> None:
     held = [Grant.parse(text) for text in grants]
-    access.change(person.username, here.person.username, role, held, deals)
+    access.change(person.username, context.person.username, role, held, deals)
 
 
-def _new_password(here: Here, access: Access, person: Person, closed: Closed, *, is_oneself: bool) -> None:
+def _new_password(context: Here, access: Access, person: Person, closed: Closed, *, is_oneself: bool) -> None:
     """Draw the form of a new password. It revokes other people's tokens, and one's own only on request."""
     password = _password("person_new_password", "New password")
     revokes = not is_oneself or st.checkbox("Revoke my tokens too", value=True, key="person_revoke_tokens")
@@ -157,13 +157,13 @@ def _new_password(here: Here, access: Access, person: Person, closed: Closed, *,
     fault = new_person.password_fault(password)
     beside([fault] if password and fault else [])
     if st.button("Set password", key="person_set_password"):
-        work = partial(_repassword, here, access, person, password, revokes)
+        work = partial(_repassword, context, access, person, password, revokes)
         done = "signed out, and the tokens revoked" if revokes else "signed out; the tokens keep working"
         _try(work, f"{person.name} has a new password: {done}", closed)
 
 
-def _repassword(here: Here, access: Access, person: Person, password: str, revokes: bool) -> None:
-    access.set_password(person.username, checked(password), here.person.username, revokes_tokens=revokes)
+def _repassword(context: Here, access: Access, person: Person, password: str, revokes: bool) -> None:
+    access.set_password(person.username, checked(password), context.person.username, revokes_tokens=revokes)
 
 
 def checked(password: str) -> str:
@@ -187,11 +187,11 @@ def _role(whose: str, role: Role, disabled: bool) -> Role:
     return picked
 
 
-def _grants(here: Here, whose: str, role: Role, held: Iterable[Grant]) -> list[str]:
+def _grants(context: Here, whose: str, role: Role, grants: Iterable[Grant]) -> list[str]:
     return st.multiselect(
         "May see",
-        offered(here.clients.slicers, held),
-        default=list(map(str, held)),
+        offered(context.clients.slicers, grants),
+        default=list(map(str, grants)),
         format_func=lambda text: "Everything" if text == "*" else text,
         key=f"person_grants_{whose}",
         accept_new_options=True,
@@ -199,10 +199,10 @@ def _grants(here: Here, whose: str, role: Role, held: Iterable[Grant]) -> list[s
     )
 
 
-def _deals(here: Here, whose: str, role: Role, held: DealsGrant) -> DealsGrant:
+def _deals(context: Here, whose: str, role: Role, grant: DealsGrant) -> DealsGrant:
     if role == "admin":
         return ALL_DEALS
-    return deals_grant.draw(here, f"person_deals_{whose}", capped(role, held), capped(role, ALL_DEALS))
+    return deals_grant.draw(context, f"person_deals_{whose}", capped(role, grant), capped(role, ALL_DEALS))
 
 
 def _password(key: str, label: str) -> str:
@@ -216,11 +216,11 @@ def _password(key: str, label: str) -> str:
     )
 
 
-def _try(work: Callable[[], object], said: str, closed: Closed) -> None:
+def _try(work: Callable[[], object], sentence: str, closed: Closed) -> None:
     """Run `work` and close the drawer; errors are shown in it."""
     if _did(work):
         closed()
-        notes.say(said)
+        notes.say(sentence)
         st.rerun()
 
 

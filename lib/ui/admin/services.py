@@ -33,9 +33,9 @@ class CheckResult:
     steps: tuple[Step, ...]
 
 
-def draw(here: Here) -> None:
+def draw(context: Here) -> None:
     """Draw the latest check, or run one and draw its steps as they finish."""
-    if here.person.role != "admin":
+    if context.person.role != "admin":
         st.info("Only administrators can see the services.", icon=":material/lock:")
         return
     settings = Settings.current()
@@ -47,16 +47,18 @@ def draw(here: Here) -> None:
         st.button("Check again", icon=":material/refresh:", key=AGAIN, on_click=_forget)
     _resting(settings)
     summary, places = st.empty(), st.columns(2, gap="large")
-    found: CheckResult | None = st.session_state.get(FOUND)
-    if found is None or time.monotonic() - found.at > KEPT_SECONDS:
+    check_result: CheckResult | None = st.session_state.get(FOUND)
+    if check_result is None or time.monotonic() - check_result.at > KEPT_SECONDS:
         with summary, st.spinner("Checking each service", show_time=True):
             steps = _shown(check(settings), places)
-        found = st.session_state[FOUND] = CheckResult(time.monotonic(), datetime.now().astimezone(), steps)
+        check_result = st.session_state[FOUND] = CheckResult(
+            time.monotonic(), datetime.now().astimezone(), steps
+        )
     else:
-        _shown(found.steps, places)
+        _shown(check_result.steps, places)
     with summary:
-        _summary(found.steps)
-    st.caption(f"Checked at {found.clock:%H:%M:%S} (server time)")
+        _summary(check_result.steps)
+    st.caption(f"Checked at {check_result.clock:%H:%M:%S} (server time)")
 
 
 def _forget() -> None:

@@ -33,9 +33,11 @@ class Noted:
 
 def of(focus: Focus) -> Noted:
     """The notes on the question's days; if the database fails, the chart is drawn without notes."""
-    here = focus.here
+    context = focus.here
     try:
-        return Noted(tuple(here.clients.kept.notes.of(here.project, here.slicer_name, *focus.period)))
+        return Noted(
+            tuple(context.clients.kept.notes.of(context.project, context.slicer_name, *focus.period))
+        )
     except TrancheError as error:
         return Noted(trouble=error)
 
@@ -70,16 +72,16 @@ def _content(focus: Focus, notes: tuple[Note, ...]) -> None:
     _form(focus, None)
 
 
-def _row(here: Here, note: Note) -> None:
+def _row(context: Here, note: Note) -> None:
     """Draw a note; its owner and administrators may edit and delete it."""
     if st.session_state.get(DELETING) == note.id:
-        _deletion(here, note)
+        _deletion(context, note)
         return
     whose = "you" if note.is_mine else plain(note.owner)
     st.markdown(plain(note.text))
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.caption(f"{numbers.days(note.day, note.day)} · by {whose}", width="stretch")
-        if note.is_mine or here.person.role == "admin":
+        if note.is_mine or context.person.role == "admin":
             about = plain(note.text)
             for name, icon, state in (("Edit", "edit", EDITING), ("Delete", "delete", DELETING)):
                 st.button(
@@ -88,12 +90,16 @@ def _row(here: Here, note: Note) -> None:
                 )  # fmt: skip
 
 
-def _deletion(here: Here, note: Note) -> None:
+def _deletion(context: Here, note: Note) -> None:
     """Draw the button Delete: a first click asks for confirmation, a second one deletes."""
     st.warning(f"Delete this note for everybody? {plain(note.text)}", icon=":material/delete:")
     with st.container(horizontal=True):
         st.button(
-            "Delete permanently", type="primary", key="date_delete_sure", on_click=_delete, args=(here, note)
+            "Delete permanently",
+            type="primary",
+            key="date_delete_sure",
+            on_click=_delete,
+            args=(context, note),
         )
         st.button("Keep", key="date_delete_not", on_click=_choose, args=(DELETING, None))
 
@@ -126,9 +132,9 @@ def _form(focus: Focus, note: Note | None) -> None:
 
 def _write(focus: Focus, note: Note | None, day_key: str, text_key: str) -> None:
     day, text = st.session_state[day_key], str(st.session_state[text_key])
-    here, notes = focus.here, focus.here.clients.kept.notes
+    context, notes = focus.here, focus.here.clients.kept.notes
     if note is None:
-        is_done = _attempted(lambda: notes.add(here.project, here.slicer_name, day, text))
+        is_done = _attempted(lambda: notes.add(context.project, context.slicer_name, day, text))
     else:
         is_done = _attempted(lambda: notes.change(note.id, day, text))
     if is_done:
@@ -143,8 +149,8 @@ def _saved(focus: Focus, day: date) -> str:
     return f"Saved on {numbers.days(day, day)}, which is not among the days on screen."
 
 
-def _delete(here: Here, note: Note) -> None:
-    _attempted(lambda: here.clients.kept.notes.delete(note.id))
+def _delete(context: Here, note: Note) -> None:
+    _attempted(lambda: context.clients.kept.notes.delete(note.id))
     st.session_state[DELETING] = None
 
 

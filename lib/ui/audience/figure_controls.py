@@ -38,23 +38,23 @@ FIELDS, SHOWN = "card_fields", "card_changes"
 WORDS = {"percent": "Percent", "amount": "Amount"}
 
 
-def draw_leaderboard_picker(seen: Focus) -> None:
+def draw_leaderboard_picker(focus: Focus) -> None:
     """Draw a popover with the key fields of the cards, and a choice between percent and amounts."""
     with st.popover("Leaderboards", icon=":material/leaderboard:", type="tertiary"):
-        key = followed.key(FIELDS, [card.name for card in seen.cards])
+        key = followed.key(FIELDS, [card.name for card in focus.cards])
         st.multiselect(
             "Key fields with a leaderboard",
-            [field.name for field in seen.slicer.key_fields],
-            format_func=lambda name: filter_words.field(name, seen.slicer),
+            [field.name for field in focus.slicer.key_fields],
+            format_func=lambda name: filter_words.field(name, focus.slicer),
             key=key,
             max_selections=cards.MOST,
             filter_mode="contains",
             select_all=False,
             width=380,
             on_change=_ask_fields,
-            args=(seen.here, key),
+            args=(focus.here, key),
         )
-        shown = followed.key(SHOWN, seen.view.changes)
+        shown = followed.key(SHOWN, focus.view.changes)
         st.segmented_control(
             "Changes in",
             CHANGES,
@@ -62,53 +62,53 @@ def draw_leaderboard_picker(seen: Focus) -> None:
             key=shown,
             required=True,
             on_change=_ask_changes,
-            args=(seen.here, shown),
+            args=(focus.here, shown),
         )
 
 
-def _ask_fields(here: Here, key: str) -> None:
+def _ask_fields(context: Here, key: str) -> None:
     """Change the cards to these key fields, keeping their orders; without any, to the default cards.
 
     They are remembered, but for the texts to find.
     """
-    shown = {card.name: card for card in question.view(here).cards or cards.usual(here.slicer)}
+    shown = {card.name: card for card in question.view(context).cards or cards.usual(context.slicer)}
     chosen = tuple(shown.get(name, Card(name)) for name in st.session_state[key])
-    wanted = None if chosen == cards.usual(here.slicer) else chosen or None
-    remembered.keep(here, wanted and tuple(replace(card, find="") for card in wanted))
-    question.look(here, cards=wanted)
+    wanted = None if chosen == cards.usual(context.slicer) else chosen or None
+    remembered.keep(context, wanted and tuple(replace(card, find="") for card in wanted))
+    question.look(context, cards=wanted)
     st.rerun()
 
 
-def _ask_changes(here: Here, key: str) -> None:
-    question.look(here, changes=st.session_state[key])
+def _ask_changes(context: Here, key: str) -> None:
+    question.look(context, changes=st.session_state[key])
     st.rerun()
 
 
 CARD, LABEL = "exported_card", "Leaderboard"
 
 
-def draw_leaderboard_csv(seen: Focus) -> None:
+def draw_leaderboard_csv(focus: Focus) -> None:
     """Draw the choice of card and its download; its question has no filters on the card's own values."""
-    names = {card.name: card for card in seen.cards}
+    names = {card.name: card for card in focus.cards}
     name = st.selectbox(
         LABEL,
         list(names),
-        format_func=lambda name: filter_words.field(name, seen.slicer),
+        format_func=lambda name: filter_words.field(name, focus.slicer),
         key=CARD,
         width=380,
     )
     if name in names:
         with problems.reported("The file of this leaderboard"):
-            _files(seen, names[name])
+            _files(focus, names[name])
 
 
-def _files(seen: Focus, card: Card) -> None:
-    board = queries.board(seen, card, queries.rows(seen, card))
-    whole = seen.query.model_copy(
-        update={"split_by": (card.name,), "filters": queries.question(seen, card).filters, "order_by": ()}
+def _files(focus: Focus, card: Card) -> None:
+    board = queries.board(focus, card, queries.rows(focus, card))
+    whole = focus.query.model_copy(
+        update={"split_by": (card.name,), "filters": queries.question(focus, card).filters, "order_by": ()}
     )
-    asked = replace(seen, query=whole)
-    export_menu.rows(asked, "leaderboard", board.split.answer, [seen.field], "Download its rows as CSV")
+    asked = replace(focus, query=whole)
+    export_menu.rows(asked, "leaderboard", board.split.answer, [focus.field], "Download its rows as CSV")
     export_menu.way_on("Open all its values in Export", whole)
 
 
@@ -205,17 +205,17 @@ def _title(focus: Focus, name: str) -> str:
     return numbers.title(focus.slicer.data_field(name))
 
 
-def _look_field(here: Here) -> None:
-    question.look(here, field=st.session_state[FIELD])
+def _look_field(context: Here) -> None:
+    question.look(context, field=st.session_state[FIELD])
     st.rerun()
 
 
-def _look_grain(here: Here, key: str) -> None:
-    question.look(here, grain=st.session_state[key])
+def _look_grain(context: Here, key: str) -> None:
+    question.look(context, grain=st.session_state[key])
     st.rerun()
 
 
-def _ask_metrics(here: Here, key: str) -> None:
+def _ask_metrics(context: Here, key: str) -> None:
     chosen = tuple(st.session_state[key])
-    question.ask(question.current(here).model_copy(update={"data_fields": chosen or None}))
+    question.ask(question.current(context).model_copy(update={"data_fields": chosen or None}))
     st.rerun()

@@ -46,8 +46,8 @@ def _button(focus: Focus, field: DataField) -> None:
     )
 
 
-def _show(here: Here, name: str) -> None:
-    question.look(here, field=name)
+def _show(context: Here, name: str) -> None:
+    question.look(context, field=name)
     st.rerun()
 
 
@@ -81,24 +81,24 @@ def _help(focus: Focus, field: DataField, value: float | None, changed: Change) 
 HEIGHT, PLACE = 412, "figures"
 
 
-def draw(here: Here) -> None:
+def draw(context: Here) -> None:
     """Draw them in a place of their own, which has its height from the start where there is a time chart."""
-    with st.container(key=PLACE if granularities(here.slicer) else None):
-        _draw(here)
+    with st.container(key=PLACE if granularities(context.slicer) else None):
+        _draw(context)
 
 
 @st.fragment(parallel=True)
-def _draw(here: Here) -> None:
+def _draw(context: Here) -> None:
     """Send the query and draw its answer."""
-    if not here.slicer.data_fields:
+    if not context.slicer.data_fields:
         st.info("This slicer has no data fields to show.", icon=":material/info:")
         return
-    seen = focus.of(here)
+    seen = focus.of(context)
     with problems.reported("The figures"):
         with awaited(HEIGHT, figure_controls.FIELD):
-            asked = seen.over_time()
-            now = ask.quickly(here, asked)
-            found = compared.asked(seen, asked, now)
+            query = seen.over_time()
+            now = ask.quickly(context, query)
+            found = compared.asked(seen, query, now)
             values = value_lines.asked(seen)
         if nothing.is_there(now):
             draw_headline(seen, now, found)

@@ -33,43 +33,43 @@ class Board:
     is_cut: bool = False
 
 
-def begin(seen: Focus) -> None:
+def begin(focus: Focus) -> None:
     """Start the first queries of all leaderboards."""
-    ask.ahead(seen.here, [query for card in seen.cards for query in _first(seen, card)])
+    ask.ahead(focus.here, [query for card in focus.cards for query in _first(focus, card)])
 
 
-def begin_comparison(seen: Focus, answers: Sequence[tuple[Card, Audience]]) -> None:
+def begin_comparison(focus: Focus, answers: Sequence[tuple[Card, Audience]]) -> None:
     """Start the queries for the days compared that depend on the rows shown."""
-    narrowed = [_only_shown(seen, card, answer) for card, answer in answers if not is_ranked(seen, card)]
-    ask.ahead(seen.here, [seen.in_days(query, days) for query in narrowed for days in _other_days(seen)])
+    narrowed = [_only_shown(focus, card, answer) for card, answer in answers if not is_ranked(focus, card)]
+    ask.ahead(focus.here, [focus.in_days(query, days) for query in narrowed for days in _other_days(focus)])
 
 
-def rows(seen: Focus, card: Card) -> Audience:
+def rows(focus: Focus, card: Card) -> Audience:
     """The leaderboard's rows on the question's days: the top ones, and those chosen."""
-    answer = ask.quickly(seen.here, question(seen, card))
+    answer = ask.quickly(focus.here, question(focus, card))
     there = set(answer.names[card.name])
-    missing = tuple(value for value in chosen(seen, card.name) if value not in there)
-    if not missing or is_ranked(seen, card):
+    missing = tuple(value for value in chosen(focus, card.name) if value not in there)
+    if not missing or is_ranked(focus, card):
         return answer
     exact = Filter(name=card.name, value=missing, match="equals")
-    filters = (*others(seen.query, card.name), exact)
-    more = question(seen, card).model_copy(update={"filters": filters, "limit": None})
-    return answer_rows.with_rows(answer, ask.quickly(seen.here, more))
+    filters = (*others(focus.query, card.name), exact)
+    more = question(focus, card).model_copy(update={"filters": filters, "limit": None})
+    return answer_rows.with_rows(answer, ask.quickly(focus.here, more))
 
 
-def board(seen: Focus, card: Card, answer: Audience) -> Board:
+def board(focus: Focus, card: Card, answer: Audience) -> Board:
     """The leaderboard of these rows, with the same rows on the days compared."""
-    asked = question(seen, card) if is_ranked(seen, card) else _only_shown(seen, card, answer)
-    both = compared.asked(seen, asked, answer)
+    query = question(focus, card) if is_ranked(focus, card) else _only_shown(focus, card, answer)
+    both = compared.asked(focus, query, answer)
     found = answer.total.records_found
-    if not is_ranked(seen, card):
-        return Board(card, _split(seen, answer, both, card), _whole(seen, card, answer), found)
+    if not is_ranked(focus, card):
+        return Board(card, _split(focus, answer, both, card), _whole(focus, card, answer), found)
     if both is not None:
-        answer, both = _with_vanished(seen, answer, both)
-    split = _split(seen, answer, both, card)
-    shown = answer_rows.taken(answer, _ranked(seen, card, split))
-    ranked = _split(seen, shown, both, card)
-    return Board(card, ranked, _whole(seen, card, answer), max(found, len(answer)), found > RANKED)
+        answer, both = _with_vanished(focus, answer, both)
+    split = _split(focus, answer, both, card)
+    audience = answer_rows.taken(answer, _ranked(focus, card, split))
+    ranked = _split(focus, audience, both, card)
+    return Board(card, ranked, _whole(focus, card, answer), max(found, len(answer)), found > RANKED)
 
 
 def question(seen: Focus, card: Card) -> AudienceQuery:
@@ -88,10 +88,10 @@ def question(seen: Focus, card: Card) -> AudienceQuery:
     return seen.rows().model_copy(update=changes)
 
 
-def is_ranked(seen: Focus, card: Card) -> bool:
+def is_ranked(focus: Focus, card: Card) -> bool:
     """Whether the desk has to sort the values, as the service can't sort by change or description."""
-    is_in_words = card.by == "name" and bool(seen.slicer.key_field(card.name).mapping)
-    return is_in_words or (card.by == "change" and seen.comparison is not None)
+    is_in_words = card.by == "name" and bool(focus.slicer.key_field(card.name).mapping)
+    return is_in_words or (card.by == "change" and focus.comparison is not None)
 
 
 def others(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
@@ -99,34 +99,34 @@ def others(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
     return tuple(f for f in query.filters if f.name != name or f.match not in WHOLE)
 
 
-def chosen(seen: Focus, name: str) -> tuple[str, ...]:
+def chosen(focus: Focus, name: str) -> tuple[str, ...]:
     """The values of a key field that filters include or exclude, and those drawn as lines."""
-    found = [f.value for f in seen.query.filters if f.name == name and f.match in WHOLE]
-    drawn = seen.lines[1:] if seen.lines[:1] == (name,) else ()
+    found = [f.value for f in focus.query.filters if f.name == name and f.match in WHOLE]
+    drawn = focus.lines[1:] if focus.lines[:1] == (name,) else ()
     return tuple(dict.fromkeys(value for values in (*found, drawn) for value in values))
 
 
-def _first(seen: Focus, card: Card) -> Iterator[AudienceQuery]:
-    asked = question(seen, card)
+def _first(focus: Focus, card: Card) -> Iterator[AudienceQuery]:
+    asked = question(focus, card)
     yield asked
-    if (filters := others(seen.query, card.name)) != seen.query.filters and seen.comparison is not None:
-        whole = compared.whole_query(seen, filters)
-        yield from (whole, *(seen.in_days(whole, days) for days in _other_days(seen)))
-    if is_ranked(seen, card):
-        yield from (seen.in_days(asked, days) for days in _other_days(seen))
+    if (filters := others(focus.query, card.name)) != focus.query.filters and focus.comparison is not None:
+        whole = compared.whole_query(focus, filters)
+        yield from (whole, *(focus.in_days(whole, days) for days in _other_days(focus)))
+    if is_ranked(focus, card):
+        yield from (focus.in_days(asked, days) for days in _other_days(focus))
 
 
-def _other_days(seen: Focus) -> list[Days]:
+def _other_days(focus: Focus) -> list[Days]:
     """The days to query in addition to the question's own."""
-    return [days for days in seen.comparison or () if days != seen.period]
+    return [days for days in focus.comparison or () if days != focus.period]
 
 
-def _only_shown(seen: Focus, card: Card, answer: Audience) -> AudienceQuery:
+def _only_shown(focus: Focus, card: Card, answer: Audience) -> AudienceQuery:
     """The question about the rows shown, on other days."""
-    asked = question(seen, card)
-    shown = Filter(name=card.name, value=tuple(answer.names[card.name]), match="equals")
-    fields = (seen.field.name,)
-    filters = (*others(seen.query, card.name), shown) if len(answer) else asked.filters
+    asked = question(focus, card)
+    filter_ = Filter(name=card.name, value=tuple(answer.names[card.name]), match="equals")
+    fields = (focus.field.name,)
+    filters = (*others(focus.query, card.name), filter_) if len(answer) else asked.filters
     return asked.model_copy(update={"filters": filters, "limit": None, "data_fields": fields, "order_by": ()})
 
 
@@ -137,24 +137,24 @@ def _found_by(card: Card) -> tuple[Filter, ...]:
     return (Filter(**text, case_insensitive=1, search_mappings=1),)
 
 
-def _whole(seen: Focus, card: Card, answer: Audience) -> float | None:
+def _whole(focus: Focus, card: Card, answer: Audience) -> float | None:
     """The total of all values, ignoring the search text."""
     if not card.find:
-        return answer.total.values.get(seen.field.name)
-    filters = others(seen.query, card.name)
-    changes = {"split_by": (), "filters": filters, "data_fields": (seen.field.name,), "order_by": ()}
-    asked = seen.rows().model_copy(update={**changes, "limit": None})
-    return ask.quickly(seen.here, asked).total.values.get(seen.field.name)
+        return answer.total.values.get(focus.field.name)
+    filters = others(focus.query, card.name)
+    changes = {"split_by": (), "filters": filters, "data_fields": (focus.field.name,), "order_by": ()}
+    asked = focus.rows().model_copy(update={**changes, "limit": None})
+    return ask.quickly(focus.here, asked).total.values.get(focus.field.name)
 
 
-def _split(seen: Focus, answer: Audience, both: Compared | None, card: Card) -> SplitRows:
-    has_rest = both is not None and not card.find and seen.field.name in answer.percents
-    whole = compared.of_whole(seen, others(seen.query, card.name)) if has_rest else None
-    today = ask.today(seen.here, seen.query)
-    return SplitRows(answer, both, seen.field, seen.slicer, seen.period, today, whole)
+def _split(focus: Focus, answer: Audience, both: Compared | None, card: Card) -> SplitRows:
+    has_rest = both is not None and not card.find and focus.field.name in answer.percents
+    whole = compared.of_whole(focus, others(focus.query, card.name)) if has_rest else None
+    today = ask.today(focus.here, focus.query)
+    return SplitRows(answer, both, focus.field, focus.slicer, focus.period, today, whole)
 
 
-def _with_vanished(seen: Focus, answer: Audience, both: Compared) -> tuple[Audience, Compared]:
+def _with_vanished(focus: Focus, answer: Audience, both: Compared) -> tuple[Audience, Compared]:
     """The rows, with values added that occur on the earlier days only: their volume dropped to zero.
 
     Only for fields that add up, where both answers have every value, each exactly.
@@ -162,7 +162,7 @@ def _with_vanished(seen: Focus, answer: Audience, both: Compared) -> tuple[Audie
     is_whole = all(
         len(one) >= one.total.records_found and not is_sampled(one) for one in (answer, both.before)
     )
-    if seen.field.name not in answer.percents or not is_whole or both.now is not answer:
+    if focus.field.name not in answer.percents or not is_whole or both.now is not answer:
         return answer, both
     there = set(map(tuple, answer.names.to_numpy()))
     places = [place for place, row in enumerate(both.before.names.to_numpy()) if tuple(row) not in there]
@@ -171,10 +171,10 @@ def _with_vanished(seen: Focus, answer: Audience, both: Compared) -> tuple[Audie
     return now, Compared(now, both.before, both.now_days, both.before_days)
 
 
-def _ranked(seen: Focus, card: Card, split: SplitRows) -> list[int]:
+def _ranked(focus: Focus, card: Card, split: SplitRows) -> list[int]:
     """The places of the rows shown: the top ones, then other chosen ones."""
-    order = _by_words(card, split) if card.by == "name" else _by_change(seen, card, split)
-    first, wanted = order[:SHOWN], set(chosen(seen, card.name))
+    order = _by_words(card, split) if card.by == "name" else _by_change(focus, card, split)
+    first, wanted = order[:SHOWN], set(chosen(focus, card.name))
     names = split.answer.names[card.name].tolist()
     return [*first, *(place for place in order[SHOWN:] if names[place] in wanted)]
 
@@ -184,14 +184,14 @@ def _by_words(card: Card, split: SplitRows) -> list[int]:
     return sorted(range(len(words)), key=lambda place: words[place], reverse=card.direction == "desc")
 
 
-def _by_change(seen: Focus, card: Card, split: SplitRows) -> list[int]:
+def _by_change(focus: Focus, card: Card, split: SplitRows) -> list[int]:
     """Places sorted by change, with unknown changes last."""
-    sizes = [_size(seen, changed) for changed in split_rows.changes(split)]
+    sizes = [_size(focus, changed) for changed in split_rows.changes(split)]
     sign = -1 if card.direction == "desc" else 1
     return sorted(
         range(len(sizes)), key=lambda place: (sizes[place] is None, sign * (sizes[place] or 0.0), place)
     )
 
 
-def _size(seen: Focus, changed: Change) -> float | None:
-    return changed.amount if seen.view.changes == "amount" else changed.ratio
+def _size(focus: Focus, changed: Change) -> float | None:
+    return changed.amount if focus.view.changes == "amount" else changed.ratio

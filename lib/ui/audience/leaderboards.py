@@ -26,43 +26,43 @@ VAGUE = "Smaller than its uncertainty: it may not be a real rise or fall"
 Bar = tuple[float, float, float]
 
 
-def table(seen: Focus, board: Board) -> Table:
+def table(focus: Focus, board: Board) -> Table:
     """The card of a leaderboard: name with its share as a bar, value, share and change."""
     card = board.card
-    field = seen.slicer.key_field(card.name)
-    title = filter_words.field(card.name, seen.slicer)
-    label = f"{title} by {numbers.title(seen.field)}"
-    around = rows.CardHeader(title, _about(seen, board), card.find, _message(board, card))
+    field = focus.slicer.key_field(card.name)
+    title = filter_words.field(card.name, focus.slicer)
+    label = f"{title} by {numbers.title(focus.field)}"
+    around = rows.CardHeader(title, _about(focus, board), card.find, _message(board, card))
     return Table(
         id=field.name,
         label=label,
-        columns=_columns(seen, board),
-        rows=[*_rows(seen, board), *_rest(seen, board)],
+        columns=_columns(focus, board),
+        rows=[*_rows(focus, board), *_rest(focus, board)],
         verb="Keep",
         card=around,
-        has_lines=seen.grain is not None,
+        has_lines=focus.grain is not None,
     )
 
 
-def failed_table(seen: Focus, card: Card, why: str) -> Table:
+def failed_table(focus: Focus, card: Card, why: str) -> Table:
     """The card of a leaderboard that could not be loaded."""
-    title = filter_words.field(card.name, seen.slicer)
+    title = filter_words.field(card.name, focus.slicer)
     return Table(card.name, title, [], [], card=rows.CardHeader(title, find=card.find, message=why))
 
 
-def _columns(seen: Focus, board: Board) -> list[Column]:
-    field, card = seen.field, board.card
+def _columns(focus: Focus, board: Board) -> list[Column]:
+    field, card = focus.field, board.card
     columns = [
         Column("name", "Name", True, "asc", _sorted(card, "name")),
-        Column("value", numbers.title(field, with_unit=True), False, "desc", _sorted_by_value(seen, card)),
+        Column("value", numbers.title(field, with_unit=True), False, "desc", _sorted_by_value(focus, card)),
     ]
     if board.split.has_share:
         columns.append(Column("share", "Share, %", about="Of all values, whatever this card's filter"))
-    if seen.comparison is not None:
-        of = numbers.change_title if seen.view.changes == "percent" else numbers.amount_title
+    if focus.comparison is not None:
+        of = numbers.change_title if focus.view.changes == "percent" else numbers.amount_title
         title = of(field)
         columns.append(
-            Column("change", title, False, "desc", _sorted(card, "change"), _said_of_changes(seen))
+            Column("change", title, False, "desc", _sorted(card, "change"), _said_of_changes(focus))
         )
     return columns
 
@@ -76,58 +76,58 @@ def _sorted_by_value(seen: Focus, card: Card) -> Direction | None:
     return card.direction if is_volume or card.by == "value" else None
 
 
-def _said_of_changes(seen: Focus) -> str:
-    return f"Against {numbers.days(*seen.comparison.before)}" if seen.comparison else ""
+def _said_of_changes(focus: Focus) -> str:
+    return f"Against {numbers.days(*focus.comparison.before)}" if focus.comparison else ""
 
 
-def _rows(seen: Focus, board: Board) -> list[Row]:
+def _rows(focus: Focus, board: Board) -> list[Row]:
     split = board.split
     labels = split_rows.row_labels(split)
-    changes = split_rows.changes(split) if seen.comparison is not None else [None] * len(labels)
-    values = split.answer.values[seen.field.name].tolist()
+    changes = split_rows.changes(split) if focus.comparison is not None else [None] * len(labels)
+    values = split.answer.values[focus.field.name].tolist()
     names = split.answer.names[board.card.name].tolist()
     rows = zip(names, labels, values, changes, strict=True)
-    return [_row(seen, board, place, *row) for place, row in enumerate(rows)]
+    return [_row(focus, board, place, *row) for place, row in enumerate(rows)]
 
 
 def _row(
-    seen: Focus, board: Board, place: int, code: str, label: str, value: float, changed: Change | None
+    focus: Focus, board: Board, place: int, code: str, label: str, value: float, changed: Change | None
 ) -> Row:
     split, name = board.split, board.card.name
-    cells = [Cell(label, bar=_bar(board, place), about=filter_words.both(code, label)), _value(seen, value)]
+    cells = [Cell(label, bar=_bar(board, place), about=filter_words.both(code, label)), _value(focus, value)]
     if split.has_share:
-        cells.append(Cell(seen.numbers.number(_share(board, value), 1)))
+        cells.append(Cell(focus.numbers.number(_share(board, value), 1)))
     if changed is not None:
-        cells.append(_change(seen, changed, value))
+        cells.append(_change(focus, changed, value))
     return Row(
         cells,
         ((name, code),),
-        included=(_is_asked(seen, name, code, "equals"),),
-        excluded=(_is_asked(seen, name, code, "not equals"),),
-        color=lines.colors(seen.lines).get((name, code)),
+        included=(_is_asked(focus, name, code, "equals"),),
+        excluded=(_is_asked(focus, name, code, "not equals"),),
+        color=lines.colors(focus.lines).get((name, code)),
     )
 
 
-def _value(seen: Focus, value: float) -> Cell:
-    text = seen.numbers.plain(value, seen.field)
+def _value(focus: Focus, value: float) -> Cell:
+    text = focus.numbers.plain(value, focus.field)
     if math.isfinite(value) and abs(value) >= LONGEST:
-        text = seen.numbers.rough(value)
-    return Cell(text, about=seen.numbers.full(value, seen.field))
+        text = focus.numbers.rough(value)
+    return Cell(text, about=focus.numbers.full(value, focus.field))
 
 
-def _change(seen: Focus, changed: Change, value: float) -> Cell:
+def _change(focus: Focus, changed: Change, value: float) -> Cell:
     if changed.amount is None:
         return Cell(NOTHING)
-    percent = seen.numbers.change(changed.ratio)
-    amount = _signed(seen, changed.amount)
-    before = f"Before: {seen.numbers.full(value - changed.amount, seen.field)}"
+    percent = focus.numbers.change(changed.ratio)
+    amount = _signed(focus, changed.amount)
+    before = f"Before: {focus.numbers.full(value - changed.amount, focus.field)}"
     about = " · ".join([before, amount, percent, *([] if changed.is_certain else [VAGUE])])
-    shown = percent.removesuffix(" %") if seen.view.changes == "percent" else amount
+    shown = percent.removesuffix(" %") if focus.view.changes == "percent" else amount
     return Cell(shown, is_faint=not changed.is_certain, about=about)
 
 
-def _signed(seen: Focus, amount: float) -> str:
-    text = seen.numbers.rough(amount) if abs(amount) >= LONGEST else seen.numbers.plain(amount, seen.field)
+def _signed(focus: Focus, amount: float) -> str:
+    text = focus.numbers.rough(amount) if abs(amount) >= LONGEST else focus.numbers.plain(amount, focus.field)
     return f"+{text}" if amount > 0 and text.strip("0.,") else text
 
 
@@ -151,29 +151,29 @@ def _bar(board: Board, place: int) -> Bar | None:
     return length, low, high
 
 
-def _rest(seen: Focus, board: Board) -> Sequence[Row]:
+def _rest(focus: Focus, board: Board) -> Sequence[Row]:
     """Others: the total less the values shown, for fields whose values add up."""
     rest = None if board.card.find else split_rows.others(board.split)
     if rest is None:
         return []
     answer = board.split.answer
     cells = [
-        Cell(precision.others(answer, seen.numbers, OTHERS, board.found - len(answer))),
-        _value(seen, rest),
+        Cell(precision.others(answer, focus.numbers, OTHERS, board.found - len(answer))),
+        _value(focus, rest),
     ]
     if board.split.has_share:
-        cells.append(Cell(seen.numbers.number(_share(board, rest), 1)))
-    if seen.comparison is not None:
-        cells.append(_change(seen, split_rows.others_change(board.split), rest))
+        cells.append(Cell(focus.numbers.number(_share(board, rest), 1)))
+    if focus.comparison is not None:
+        cells.append(_change(focus, split_rows.others_change(board.split), rest))
     return [Row(cells, kind="rest")]
 
 
-def _about(seen: Focus, board: Board) -> str:
+def _about(focus: Focus, board: Board) -> str:
     """The number of values and the precision of their figures, and a note if not all are sorted."""
-    said = precision.sentence(board.split.answer, seen.field.name, seen.numbers)
-    count = precision.count(board.split.answer, seen.numbers, board.found)
-    parts = [f"top {seen.numbers.number(queries.RANKED)} of {count}" if board.is_cut else count]
-    return " · ".join([*parts, *([] if said == precision.EXACT else [said])])
+    text = precision.sentence(board.split.answer, focus.field.name, focus.numbers)
+    count = precision.count(board.split.answer, focus.numbers, board.found)
+    parts = [f"top {focus.numbers.number(queries.RANKED)} of {count}" if board.is_cut else count]
+    return " · ".join([*parts, *([] if text == precision.EXACT else [text])])
 
 
 def _message(board: Board, card: Card) -> str:
@@ -182,47 +182,47 @@ def _message(board: Board, card: Card) -> str:
     return f"No value contains “{card.find}”." if card.find else "No data for these filters and days."
 
 
-def _is_asked(seen: Focus, name: str, code: str, match: str) -> bool:
-    return any(f.name == name and f.match == match and code in f.value for f in seen.query.filters)
+def _is_asked(focus: Focus, name: str, code: str, match: str) -> bool:
+    return any(f.name == name and f.match == match and code in f.value for f in focus.query.filters)
 
 
 HEIGHT, PLACE = 236, "cards"
 
 
-def draw(here: Here) -> None:
+def draw(context: Here) -> None:
     """Draw them in a place of their own, which has the height of a row of cards from the start."""
-    with st.container(key=PLACE if cards.usual(here.slicer) else None):
-        _draw(here)
+    with st.container(key=PLACE if cards.usual(context.slicer) else None):
+        _draw(context)
 
 
 @st.fragment(parallel=True)
-def _draw(here: Here) -> None:
+def _draw(context: Here) -> None:
     """Query all cards, then draw them together; a card that fails shows its error."""
-    if not here.slicer.data_fields:
+    if not context.slicer.data_fields:
         return
-    drill.catch_up(here)
-    seen = focus.of(here)
+    drill.catch_up(context)
+    seen = focus.of(context)
     with awaited(HEIGHT, drill.CARDS):
         tables = _tables(seen)
-    rows.draw(drill.CARDS, tables, seen.taken_cards, partial(drill.follow, here))
+    rows.draw(drill.CARDS, tables, seen.taken_cards, partial(drill.follow, context))
     ask.refined()
 
 
-def _tables(seen: Focus) -> list[Table]:
+def _tables(focus: Focus) -> list[Table]:
     """The tables. The rows of all cards are queried first, then their comparisons."""
-    queries.begin(seen)
+    queries.begin(focus)
     found, failed = {}, {}
-    for card in seen.cards:
+    for card in focus.cards:
         try:
-            found[card] = queries.rows(seen, card)
+            found[card] = queries.rows(focus, card)
         except TrancheError as error:
-            failed[card] = failed_table(seen, card, problems.sentence(error))
-    queries.begin_comparison(seen, list(found.items()))
+            failed[card] = failed_table(focus, card, problems.sentence(error))
+    queries.begin_comparison(focus, list(found.items()))
     drawn = {}
     for card, answer in found.items():
         try:
-            drawn[card] = table(seen, queries.board(seen, card, answer))
+            drawn[card] = table(focus, queries.board(focus, card, answer))
         except TrancheError as error:
-            failed[card] = failed_table(seen, card, problems.sentence(error))
-        values.remember(seen.here, answer)
-    return [drawn.get(card) or failed[card] for card in seen.cards]
+            failed[card] = failed_table(focus, card, problems.sentence(error))
+        values.remember(focus.here, answer)
+    return [drawn.get(card) or failed[card] for card in focus.cards]

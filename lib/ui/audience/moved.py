@@ -26,70 +26,72 @@ from lib.wire.spreadsheet import csv_text
 NAMED = 2
 
 
-def total_sentence(seen: Focus, found: Moved) -> str:
+def total_sentence(focus: Focus, found: Moved) -> str:
     """The change of the total, and what was found."""
-    if seen.comparison is None:
+    if focus.comparison is None:
         return ""
-    now, before = (numbers.days(*days) for days in seen.comparison)
-    title = numbers.title(seen.field)
-    relative = seen.numbers.change(found.difference / abs(found.before) if found.before else None)
-    total = f"{title} {signed(seen, found.difference)} ({relative}), {now} against {before}."
+    now, before = (numbers.days(*days) for days in focus.comparison)
+    title = numbers.title(focus.field)
+    relative = focus.numbers.change(found.difference / abs(found.before) if found.before else None)
+    total = f"{title} {signed(focus, found.difference)} ({relative}), {now} against {before}."
     if found.moves or found.alike:
         return total
-    considered = f"{seen.numbers.number(found.considered)} values of its key fields"
+    considered = f"{focus.numbers.number(found.considered)} values of its key fields"
     return f"{total} Nothing stands out: none of {considered} moved more than noise."
 
 
-def mover_sentences(seen: Focus, found: Moved) -> list[str]:
+def mover_sentences(focus: Focus, found: Moved) -> list[str]:
     """A sentence per key field that is shown, and one on those of which all values changed alike."""
-    shown = [_sentence(seen, found, moves) for moves in found.shown]
-    return [*shown, *alike(seen, found)]
+    shown = [_sentence(focus, found, moves) for moves in found.shown]
+    return [*shown, *alike(focus, found)]
 
 
-def _sentence(seen: Focus, found: Moved, moves: Moves) -> str:
+def _sentence(focus: Focus, found: Moved, moves: Moves) -> str:
     """The first values of a key field's table, and what all of its rows contribute together."""
     named = ", ".join(mover_name(mover) for mover in moves.movers[:NAMED])
     more = len(moves.movers) - NAMED
-    first = f"{filter_words.field(moves.name, seen.slicer)}: {named}{f' and {more} more' if more > 0 else ''}"
+    first = (
+        f"{filter_words.field(moves.name, focus.slicer)}: {named}{f' and {more} more' if more > 0 else ''}"
+    )
     together = moves.together
     if isinstance(found.kind, Own) or moves.is_overlapping:
         is_one = len(moves.movers) == 1
-        return f"{first}, {signed(seen, together.contribution)}" if is_one else first
-    share = "" if together.share is None else f" ({seen.numbers.percent(100 * together.share, 0)})"
-    part = f"{signed(seen, together.contribution)} of {signed(seen, found.difference)}"
-    return f"{first}, {part}{share}{_parts(seen, together)}"
+        return f"{first}, {signed(focus, together.contribution)}" if is_one else first
+    share = "" if together.share is None else f" ({focus.numbers.percent(100 * together.share, 0)})"
+    part = f"{signed(focus, together.contribution)} of {signed(focus, found.difference)}"
+    return f"{first}, {part}{share}{_parts(focus, together)}"
 
 
-def alike(seen: Focus, found: Moved) -> list[str]:
+def alike(focus: Focus, found: Moved) -> list[str]:
     """A sentence that in some key fields all values changed alike, which names none of them; or nothing."""
     ranges = [moves.alike for moves in found.alike if moves.alike is not None]
     if not ranges:
         return []
-    names = ", ".join(filter_words.field(moves.name, seen.slicer) for moves in found.alike)
+    names = ", ".join(filter_words.field(moves.name, focus.slicer) for moves in found.alike)
     ends = (min(low for low, _ in ranges), max(high for _, high in ranges))
     verb = "rose" if found.difference > 0 else "fell"
-    return [f"{names}: all {verb} alike ({' to '.join(dict.fromkeys(map(seen.numbers.change, ends)))})"]
+    return [f"{names}: all {verb} alike ({' to '.join(dict.fromkeys(map(focus.numbers.change, ends)))})"]
 
 
-def notes(seen: Focus, found: Moved) -> str:
+def notes(focus: Focus, found: Moved) -> str:
     """Notes on the computation that a reader needs."""
-    said = [_held_against(found)]
+    sentences = [_held_against(found)]
     if isinstance(found.kind, Ratio):
-        said.append("Mix: the value's share changed; rate: its own figure did; they add up.")
+        sentences.append("Mix: the value's share changed; rate: its own figure did; they add up.")
     if isinstance(found.kind, Formula):
-        said.append("A value contributes what leaving it out would change; these do not add up.")
+        sentences.append("A value contributes what leaving it out would change; these do not add up.")
     if isinstance(found.kind, Own):
-        said.append(f"{numbers.title(seen.field)} do not add up: each value's own change is shown.")
+        sentences.append(f"{numbers.title(focus.field)} do not add up: each value's own change is shown.")
     if any(moves.is_overlapping for moves in found.moves):
-        said.append("Fields with several values per record come last: their values overlap.")
-    if len(seen.slicer.key_fields) > MOST_FIELDS:
-        said.append(f"Only the first {MOST_FIELDS} key fields were analysed.")
-    return " ".join(said)
+        sentences.append("Fields with several values per record come last: their values overlap.")
+    if len(focus.slicer.key_fields) > MOST_FIELDS:
+        sentences.append(f"Only the first {MOST_FIELDS} key fields were analysed.")
+    return " ".join(sentences)
 
 
-def signed(seen: Focus, value: float) -> str:
+def signed(focus: Focus, value: float) -> str:
     """A signed difference in the field's unit; for percentages, in points."""
-    return seen.numbers.signed(value, seen.field)
+    return focus.numbers.signed(value, focus.field)
 
 
 def mover_name(mover: Mover) -> str:
@@ -97,11 +99,11 @@ def mover_name(mover: Mover) -> str:
     return mover.words or mover.code or NOT_SET
 
 
-def _parts(seen: Focus, together: Together) -> str:
+def _parts(focus: Focus, together: Together) -> str:
     """The contributions of the rows by rate and mix."""
     if together.rate is None or together.mix is None:
         return ""
-    return f": rate {signed(seen, together.rate)}, mix {signed(seen, together.mix)}"
+    return f": rate {signed(focus, together.rate)}, mix {signed(focus, together.mix)}"
 
 
 def _held_against(found: Moved) -> str:
@@ -119,54 +121,54 @@ Key = tuple[object, ...]
 Kept = dict[Key, tuple[float, "Future[Moved]"]]
 
 
-def find_movers(seen: Focus) -> Moved:
+def find_movers(focus: Focus) -> Moved:
     """The values that moved the field shown between the two periods. Raises the service's errors.
 
     Who comes while it is computed waits for it: a run that a newer one has overtaken asks nothing twice.
     """
     kept: Kept = st.session_state.setdefault(FOUND, {})
-    key = (seen.here.person.username, seen.query, seen.comparison, seen.field.name)
+    key = (focus.here.person.username, focus.query, focus.comparison, focus.field.name)
     mine = (time.monotonic(), Future[Moved]())
     since, future = kept.setdefault(key, mine)
     if time.monotonic() - since > ask.SECONDS:
         kept[key] = mine
         future = mine[1]
     if future is mine[1]:
-        _settle(seen, kept, key, future)
+        _settle(focus, kept, key, future)
     return future.result()
 
 
-def _settle(seen: Focus, kept: Kept, key: Key, future: "Future[Moved]") -> None:
+def _settle(focus: Focus, kept: Kept, key: Key, future: "Future[Moved]") -> None:
     for old in list(kept)[:-MOST]:
         kept.pop(old, None)
     try:
-        future.set_result(_asked(seen))
+        future.set_result(_asked(focus))
     except BaseException as error:
         kept.pop(key, None)
         future.set_exception(error)
 
 
-def _asked(seen: Focus) -> Moved:
-    if seen.comparison is None:
+def _asked(focus: Focus) -> Moved:
+    if focus.comparison is None:
         raise ValueError("no days are compared")
-    names = [field.name for field in seen.slicer.key_fields if field.name not in TIME_KEY_FIELDS]
-    days = (seen.comparison.before, seen.comparison.now)
-    one = partial(seen.here.reporting.audience, slicer=seen.slicer)
+    names = [field.name for field in focus.slicer.key_fields if field.name not in TIME_KEY_FIELDS]
+    days = (focus.comparison.before, focus.comparison.now)
+    one = partial(focus.here.reporting.audience, slicer=focus.slicer)
     with ThreadPoolExecutor(AT_ONCE, "moved") as pool:
         return explain.explained(
-            lambda queries: list(pool.map(one, queries)), seen.query, seen.slicer, seen.field, days, names
+            lambda queries: list(pool.map(one, queries)), focus.query, focus.slicer, focus.field, days, names
         )
 
 
-def movers_csv(seen: Focus, found: Moved) -> str:
+def movers_csv(focus: Focus, found: Moved) -> str:
     """A row per value, with the total difference last. Numbers are not rounded."""
     contribution = "Own change" if isinstance(found.kind, Own) else "Contribution"
-    unit = numbers.title(seen.field, with_unit=True)
+    unit = numbers.title(focus.field, with_unit=True)
     parts = ("Key field", "Value", "Description", contribution, "Rate", "Mix", "Before", "Now")
-    rows: list[Sequence[object]] = [[label] for label in _labels(seen, found)]
+    rows: list[Sequence[object]] = [[label] for label in _labels(focus, found)]
     rows.append([*parts[:3], *(f"{unit}: {part}" for part in parts[3:])])
     for moves in found.shown:
-        name = filter_words.field(moves.name, seen.slicer)
+        name = filter_words.field(moves.name, focus.slicer)
         rows += (_csv_row(name, mover) for mover in moves.movers)
     whole = answer_csv.cells([found.difference, float("nan"), float("nan"), found.before, found.now])
     return csv_text([*rows, ["Total", "", "", *whole]])
@@ -178,12 +180,12 @@ def _csv_row(name: str, mover: Mover) -> list[float | str]:
     return [name, mover.code, mover.words, *answer_csv.cells(known)]
 
 
-def _labels(seen: Focus, found: Moved) -> list[str]:
-    compared = numbers.days(*seen.comparison.before) if seen.comparison else ""
+def _labels(focus: Focus, found: Moved) -> list[str]:
+    compared = numbers.days(*focus.comparison.before) if focus.comparison else ""
     return [
-        f"Question: {answer_csv.question(seen, ())}, compared with {compared}",
-        f"What moved: {' '.join([total_sentence(seen, found), *alike(seen, found)])}",
-        f"Precision: {notes(seen, found)}",
+        f"Question: {answer_csv.question(focus, ())}, compared with {compared}",
+        f"What moved: {' '.join([total_sentence(focus, found), *alike(focus, found)])}",
+        f"Precision: {notes(focus, found)}",
     ]
 
 
@@ -191,18 +193,18 @@ OTHERS = "All others"
 Bar = tuple[float, float, float]
 
 
-def table(seen: Focus, found: Moved, moves: Moves) -> Table:
+def table(focus: Focus, found: Moved, moves: Moves) -> Table:
     """The movers of a key field: their contributions (for ratios by mix and rate), and their own figures."""
-    title = filter_words.field(moves.name, seen.slicer)
-    rest = [_rest(seen, found, moves)] if moves.adds_up else []
-    label = f"What moved {numbers.title(seen.field)}, by {title}"
-    shown = [_row(seen, found, moves, mover) for mover in moves.movers]
-    return Table(f"moved {moves.name}", label, _columns(seen, found, moves, title), [*shown, *rest])
+    title = filter_words.field(moves.name, focus.slicer)
+    rest = [_rest(focus, found, moves)] if moves.adds_up else []
+    label = f"What moved {numbers.title(focus.field)}, by {title}"
+    rows = [_row(focus, found, moves, mover) for mover in moves.movers]
+    return Table(f"moved {moves.name}", label, _columns(focus, found, moves, title), [*rows, *rest])
 
 
-def _columns(seen: Focus, found: Moved, moves: Moves, title: str) -> list[Column]:
+def _columns(focus: Focus, found: Moved, moves: Moves, title: str) -> list[Column]:
     own = isinstance(found.kind, Own)
-    contribution = Column("contribution", "Own change" if own else "Contribution", about=_unit(seen))
+    contribution = Column("contribution", "Own change" if own else "Contribution", about=_unit(focus))
     parts = [Column("rate", "Rate"), Column("mix", "Mix")] if moves.movers[0].mix is not None else []
     return [
         Column("value", title, is_key=True),
@@ -213,28 +215,28 @@ def _columns(seen: Focus, found: Moved, moves: Moves, title: str) -> list[Column
     ]
 
 
-def _unit(seen: Focus) -> str:
-    return f"In the unit of {numbers.title(seen.field, with_unit=True)}"
+def _unit(focus: Focus) -> str:
+    return f"In the unit of {numbers.title(focus.field, with_unit=True)}"
 
 
-def _row(seen: Focus, found: Moved, moves: Moves, mover: Mover) -> Row:
-    parts = [] if mover.mix is None else [_moved(seen, mover.rate), _moved(seen, mover.mix)]
-    sides = [Cell(seen.numbers.full(value, seen.field)) for value in (mover.before, mover.now)]
+def _row(focus: Focus, found: Moved, moves: Moves, mover: Mover) -> Row:
+    parts = [] if mover.mix is None else [_moved(focus, mover.rate), _moved(focus, mover.mix)]
+    sides = [Cell(focus.numbers.full(value, focus.field)) for value in (mover.before, mover.now)]
     label = Cell(mover_name(mover), about=filter_words.both(mover.code, mover.words))
-    cells = [label, _moved(seen, mover.contribution, _bar(found, mover)), *parts, *sides]
-    return Row(cells, ((moves.name, mover.code),), (_is_asked(seen, moves.name, mover.code),))
+    cells = [label, _moved(focus, mover.contribution, _bar(found, mover)), *parts, *sides]
+    return Row(cells, ((moves.name, mover.code),), (_is_asked(focus, moves.name, mover.code),))
 
 
-def _rest(seen: Focus, found: Moved, moves: Moves) -> Row:
+def _rest(focus: Focus, found: Moved, moves: Moves) -> Row:
     """The contribution of all values that are not shown."""
     whole = found.difference - sum(mover.contribution for mover in moves.movers)
     has_parts = moves.movers[0].mix is not None
     empty = [Cell(NOTHING)] * (4 if has_parts else 2)
-    return Row([Cell(OTHERS), _moved(seen, whole), *empty], kind="rest")
+    return Row([Cell(OTHERS), _moved(focus, whole), *empty], kind="rest")
 
 
-def _moved(seen: Focus, value: float | None, bar: Bar | None = None) -> Cell:
-    return Cell(NOTHING if value is None else signed(seen, value), bar=bar, has_sides=True)
+def _moved(focus: Focus, value: float | None, bar: Bar | None = None) -> Cell:
+    return Cell(NOTHING if value is None else signed(focus, value), bar=bar, has_sides=True)
 
 
 def _bar(found: Moved, mover: Mover) -> Bar | None:
@@ -248,20 +250,20 @@ def _bar(found: Moved, mover: Mover) -> Bar | None:
     return share, share, share
 
 
-def _is_asked(seen: Focus, name: str, code: str) -> bool:
-    return any(f.name == name and f.match == "equals" and code in f.value for f in seen.query.filters)
+def _is_asked(focus: Focus, name: str, code: str) -> bool:
+    return any(f.name == name and f.match == "equals" and code in f.value for f in focus.query.filters)
 
 
 BLOCK, HEIGHT = "moved", 320
 
 
 @st.fragment(parallel=True)
-def draw(here: Here) -> None:
+def draw(context: Here) -> None:
     """Draw the block if it is open; only then its many queries are sent."""
-    drill.catch_up(here)
-    if not here.slicer.data_fields or not question.view(here).moved:
+    drill.catch_up(context)
+    if not context.slicer.data_fields or not question.view(context).moved:
         return
-    seen = focus.of(here)
+    seen = focus.of(context)
     with st.container(key=BLOCK, gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.subheader("What moved", anchor=False)
@@ -274,26 +276,26 @@ def draw(here: Here) -> None:
             _draw(seen, taken)
 
 
-def _draw(seen: Focus, taken: DeltaGenerator) -> None:
+def _draw(focus: Focus, taken: DeltaGenerator) -> None:
     """Draw a sentence on the total, then a sentence and a table per key field."""
     with st.skeleton(height=HEIGHT):
-        found = find_movers(seen)
-    st.markdown(plain(total_sentence(seen, found)))
-    if sentences := mover_sentences(seen, found):
+        found = find_movers(focus)
+    st.markdown(plain(total_sentence(focus, found)))
+    if sentences := mover_sentences(focus, found):
         st.markdown("\n".join(f"- {plain(one)}" for one in sentences))
     if found.shown:
         with taken:
-            _export(seen, found)
-        tables = [table(seen, found, moves) for moves in found.shown]
-        rows.draw(drill.MOVED, tables, question.taken(drill.MOVED), partial(drill.follow, seen.here))
-    st.caption(plain(notes(seen, found)))
+            _export(focus, found)
+        tables = [table(focus, found, moves) for moves in found.shown]
+        rows.draw(drill.MOVED, tables, question.taken(drill.MOVED), partial(drill.follow, focus.here))
+    st.caption(plain(notes(focus, found)))
 
 
-def _export(seen: Focus, found: Moved) -> None:
+def _export(focus: Focus, found: Moved) -> None:
     """Draw the values as a download, and a link to Export."""
     menu = export_menu.opened(BLOCK)
     if menu is not None:
         with menu:
-            text = partial(movers_csv, seen, found)
-            export_menu.download(seen, BLOCK, text, "Download these values as CSV")
+            text = partial(movers_csv, focus, found)
+            export_menu.download(focus, BLOCK, text, "Download these values as CSV")
             export_menu.way_on()

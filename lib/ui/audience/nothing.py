@@ -17,70 +17,72 @@ def is_there(audience: Audience) -> bool:
     return audience.total.records_found > 0 and len(audience) > 0
 
 
-def draw(seen: Focus) -> None:
+def draw(focus: Focus) -> None:
     """Draw a sentence on why there are no results, and one button that leads on."""
     with st.container(key=PLACE):
-        _draw(seen)
+        _draw(focus)
 
 
-def _draw(seen: Focus) -> None:
-    days = numbers.days(*seen.period)
-    if not seen.query.filters or not _has_data(seen):
-        first, last = seen.slicer.first_date, seen.slicer.last_date
+def _draw(focus: Focus) -> None:
+    days = numbers.days(*focus.period)
+    if not focus.query.filters or not _has_data(focus):
+        first, last = focus.slicer.first_date, focus.slicer.last_date
         there = f" The data covers {plain(first)} to {plain(last)}." if first and last else ""
         st.info(f"There is no data for {days}.{there}", icon=":material/event_busy:")
-        st.button("Show the last days with data", icon=":material/event:", on_click=_usual_days, args=(seen,))
+        st.button(
+            "Show the last days with data", icon=":material/event:", on_click=_usual_days, args=(focus,)
+        )
         return
-    said = f"Nothing matches these filters for {days}."
-    place, most = _most_in_the_way(seen)
+    text = f"Nothing matches these filters for {days}."
+    place, most = _most_in_the_way(focus)
     if place is None:
-        st.info(f"{said} Remove filters, or choose other days.", icon=":material/filter_alt_off:")
+        st.info(f"{text} Remove filters, or choose other days.", icon=":material/filter_alt_off:")
         return
-    words = filter_words.sentence(seen.query.filters[place], seen.slicer, _described(seen, place))
-    st.info(f"{said} Without “{plain(words)}” there are {plain(most)}.", icon=":material/filter_alt_off:")
-    st.button(f"Remove “{plain(words)}”", icon=":material/close:", on_click=_remove, args=(seen, place))
+    words = filter_words.sentence(focus.query.filters[place], focus.slicer, _described(focus, place))
+    st.info(f"{text} Without “{plain(words)}” there are {plain(most)}.", icon=":material/filter_alt_off:")
+    st.button(f"Remove “{plain(words)}”", icon=":material/close:", on_click=_remove, args=(focus, place))
 
 
-def _has_data(seen: Focus) -> bool:
+def _has_data(focus: Focus) -> bool:
     """Whether the slicer has data on any of the question's days, as far as it says so."""
-    first, last = seen.slicer.first_date, seen.slicer.last_date
+    first, last = focus.slicer.first_date, focus.slicer.last_date
     if first is None or last is None:
         return True
-    return seen.period[0].isoformat() <= last and seen.period[1].isoformat() >= first
+    return focus.period[0].isoformat() <= last and focus.period[1].isoformat() >= first
 
 
-def _most_in_the_way(seen: Focus) -> tuple[int | None, str]:
+def _most_in_the_way(focus: Focus) -> tuple[int | None, str]:
     """The place of the filter whose removal brings the largest volume, and that volume."""
-    by = values.frequent(seen.slicer)
+    by = values.frequent(focus.slicer)
     if by is None:
         return None, ""
-    found = [(_volume_without(seen, place, by), place) for place in range(len(seen.query.filters[:TRIED]))]
+    found = [(_volume_without(focus, place, by), place) for place in range(len(focus.query.filters[:TRIED]))]
     most, place = max(found)
-    field = seen.slicer.data_field(by)
-    text = f"{seen.numbers.short(most, field)} {numbers.title(field).lower()}"
+    field = focus.slicer.data_field(by)
+    text = f"{focus.numbers.short(most, field)} {numbers.title(field).lower()}"
     return (place, text) if most > 0 else (None, "")
 
 
-def _volume_without(seen: Focus, place: int, by: str) -> float:
-    changes = {"filters": _without(seen, place), "split_by": (), "data_fields": (by,), "order_by": ()}
-    return ask.audience(seen.here, seen.query.model_copy(update=changes)).total.values.get(by) or 0.0
+def _volume_without(focus: Focus, place: int, by: str) -> float:
+    changes = {"filters": _without(focus, place), "split_by": (), "data_fields": (by,), "order_by": ()}
+    return ask.audience(focus.here, focus.query.model_copy(update=changes)).total.values.get(by) or 0.0
 
 
-def _without(seen: Focus, place: int) -> tuple[Filter, ...]:
-    return (*seen.query.filters[:place], *seen.query.filters[place + 1 :])
+def _without(focus: Focus, place: int) -> tuple[Filter, ...]:
+    return (*focus.query.filters[:place], *focus.query.filters[place + 1 :])
 
 
-def _described(seen: Focus, place: int) -> dict[str, str]:
-    wanted = seen.query.filters[place]
-    return values.words(seen.here, seen.query, wanted.name, wanted.value)
+def _described(focus: Focus, place: int) -> dict[str, str]:
+    filter_ = focus.query.filters[place]
+    return values.words(focus.here, focus.query, filter_.name, filter_.value)
 
 
-def _usual_days(seen: Focus) -> None:
-    start, end = periods.usual(seen.slicer, ask.today(seen.here, seen.query))
-    question.ask(seen.query.model_copy(update={"start_date": start, "end_date": end}))
+def _usual_days(focus: Focus) -> None:
+    start, end = periods.usual(focus.slicer, ask.today(focus.here, focus.query))
+    question.ask(focus.query.model_copy(update={"start_date": start, "end_date": end}))
     st.rerun()
 
 
-def _remove(seen: Focus, place: int) -> None:
-    question.ask(seen.query.model_copy(update={"filters": _without(seen, place)}))
+def _remove(focus: Focus, place: int) -> None:
+    question.ask(focus.query.model_copy(update={"filters": _without(focus, place)}))
     st.rerun()

@@ -39,9 +39,9 @@ def lines(focus: Focus, now: Audience, found: Compared | None) -> list[Named]:
     return shown
 
 
-def named(shown: Sequence[ValueLine]) -> list[Named]:
+def named(value_lines: Sequence[ValueLine]) -> list[Named]:
     """The lines of values, for the table."""
-    return [Named(line.label, line.now) for line in shown]
+    return [Named(line.label, line.now) for line in value_lines]
 
 
 def draw(
@@ -105,10 +105,10 @@ def table(grain: str, shown: Sequence[Named]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def days_of(box: Sequence[Any], shown: Series) -> tuple[date, date] | None:
+def days_of(box: Sequence[Any], series: Series) -> tuple[date, date] | None:
     """The days that a brushed range of the time axis touches: those of its buckets, at least one."""
     low, high = sorted(datetime.fromisoformat(str(edge)[:19]) for edge in box)
-    starts = shown.starts
+    starts = series.starts
     length = starts[-1] - starts[-2] if len(starts) > 1 else timedelta(days=1)
     buckets = list(zip(starts, [*starts[1:], starts[-1] + length], strict=True))
     touched = [bucket for bucket in buckets if low <= bucket[0] <= high]
@@ -135,10 +135,10 @@ def _is_touched() -> bool:
     return "Mobi" in st.context.headers.get("User-Agent", "")
 
 
-def _zoom(focus: Focus, shown: Series) -> None:
+def _zoom(focus: Focus, series: Series) -> None:
     """Change the question to the brushed days; the link keeps dates and granularity from before the zoom."""
     boxes = st.session_state[CHART].selection.box
-    found = days_of(boxes[0]["x"], shown) if boxes else None
+    found = days_of(boxes[0]["x"], series) if boxes else None
     if found is None or found == focus.period:
         return
     start, end = (day.isoformat() for day in found)
@@ -148,8 +148,8 @@ def _zoom(focus: Focus, shown: Series) -> None:
 
 
 def _ask_days(
-    here: Here, start: str, end: str, zoom: tuple[str, ...] = (), grain: Granularity | None = None
+    context: Here, start: str, end: str, zoom: tuple[str, ...] = (), grain: Granularity | None = None
 ) -> None:
     days = {"start_date": start, "end_date": end}
-    question.look(here, question.current(here).model_copy(update=days), grain=grain, zoom=zoom)
+    question.look(context, question.current(context).model_copy(update=days), grain=grain, zoom=zoom)
     st.rerun()

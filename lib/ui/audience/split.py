@@ -63,17 +63,17 @@ def rollup_split(pivot: Pivot) -> SplitRows:
     sampled = next((one for one in read if one is not None and one.is_sampled), read[0])
     ranges = [level.split.answer.total.confidence_range for level in pivot.levels]
     total = replace(answer.total, confidence_range=next(filter(None, ranges), None))
-    shown = replace(answer_rows.taken(answer, places), precision=sampled, total=total)
-    return replace(pivot.levels[0].split, answer=shown, compared=None)
+    audience = replace(answer_rows.taken(answer, places), precision=sampled, total=total)
+    return replace(pivot.levels[0].split, answer=audience, compared=None)
 
 
 def _filled(level: Level, keys: list[str]) -> Audience:
     answer = level.split.answer
-    described = answer.descriptions
+    frame = answer.descriptions
     return replace(
         answer,
         names=_widened(answer.names, keys),
-        descriptions=None if described is None else _widened(described, keys),
+        descriptions=None if frame is None else _widened(frame, keys),
     )
 
 
@@ -105,51 +105,51 @@ def _visible_paths(pivot: Pivot, above: Path) -> Iterator[Path]:
             yield from _visible_paths(pivot, path)
 
 
-def split_notes(seen: Focus, split: SplitRows, chart: Chart) -> list[str]:
+def split_notes(focus: Focus, split: SplitRows, chart: Chart) -> list[str]:
     """The notes on these rows, a sentence each."""
     found = []
     for name in split.segmented:
-        count = split_queries.overlap(seen, name)
+        count = split_queries.overlap(focus, name)
         if count is not None:
-            field = seen.slicer.key_field(name).description or name
+            field = focus.slicer.key_field(name).description or name
             found.append(
-                f"{plain(field)}: {seen.numbers.number(count, 1)} values per record: shares exceed 100 %."
+                f"{plain(field)}: {focus.numbers.number(count, 1)} values per record: shares exceed 100 %."
             )
-    found += split_rows.doubts(split, seen.numbers)
+    found += split_rows.doubts(split, focus.numbers)
     if chart == "heatmap" and split_rows.few(split).any():
         found.append(
             f"Hatched: fewer than {split_rows.FEW} records; the colour scale leaves these cells out."
         )
-    found += map(plain, shortfalls.codes(seen.slicer, split.keys))
-    if seen.view.chart == "heatmap" and len(split.keys) < 2:
+    found += map(plain, shortfalls.codes(focus.slicer, split.keys))
+    if focus.view.chart == "heatmap" and len(split.keys) < 2:
         found.append("A heatmap needs two key fields: add one to the split.")
     if chart == "heatmap":
-        found += [*_fields_left_out(seen, split.keys), *_values_left_out(seen)]
-    if seen.view.chart == "lines" and chart != "lines":
+        found += [*_fields_left_out(focus, split.keys), *_values_left_out(focus)]
+    if focus.view.chart == "lines" and chart != "lines":
         found.append("Lines need a key field other than time, in a slicer that has time.")
     if chart == "lines":
-        found += _fields_left_out(seen, split.keys)
+        found += _fields_left_out(focus, split.keys)
     return found
 
 
-def _fields_left_out(seen: Focus, keys: Sequence[str]) -> list[str]:
+def _fields_left_out(focus: Focus, keys: Sequence[str]) -> list[str]:
     """Which key fields of the split a chart shows, where these are not all that it could show."""
-    drawn = {*keys, *(TIME_KEY_FIELDS if seen.view.chart == "lines" else ())}
-    left_out = [filter_words.field(name, seen.slicer) for name in seen.query.split_by if name not in drawn]
+    drawn = {*keys, *(TIME_KEY_FIELDS if focus.view.chart == "lines" else ())}
+    left_out = [filter_words.field(name, focus.slicer) for name in focus.query.split_by if name not in drawn]
     if not left_out:
         return []
-    shown = " and ".join(filter_words.field(name, seen.slicer) for name in keys)
+    shown = " and ".join(filter_words.field(name, focus.slicer) for name in keys)
     return [plain(f"Shown: {shown} alone, without {', '.join(left_out)}.")]
 
 
-def _values_left_out(seen: Focus) -> list[str]:
+def _values_left_out(focus: Focus) -> list[str]:
     """How many of all values of its key fields a heatmap shows, where these are not all."""
     return [
         plain(
-            f"{filter_words.field(name, seen.slicer)}: the {seen.numbers.number(shown)} largest of "
-            f"{precision.count(answer, seen.numbers)} values."
+            f"{filter_words.field(name, focus.slicer)}: the {focus.numbers.number(shown)} largest of "
+            f"{precision.count(answer, focus.numbers)} values."
         )
-        for name, shown, answer in split_queries.cuts(seen)
+        for name, shown, answer in split_queries.cuts(focus)
         if answer.total.records_found > shown
     ]
 
@@ -181,14 +181,14 @@ class Drawn:
 
 
 @st.fragment(parallel=True)
-def draw(here: Here) -> None:
+def draw(context: Here) -> None:
     """The controls at once, then the answer in the shape that is chosen."""
-    if not here.slicer.data_fields:
+    if not context.slicer.data_fields:
         return
-    drill.catch_up(here)
-    seen = focus.of(here)
+    drill.catch_up(context)
+    seen = focus.of(context)
     with st.container(horizontal=True, vertical_alignment="center", key="split"):
-        split_picker.draw(here)
+        split_picker.draw(context)
         if seen.query.split_by:
             _chart_picker(seen)
             if _chart(seen) in DRILLED:
@@ -211,74 +211,74 @@ def draw(here: Here) -> None:
             ask.refined()
 
 
-def _precision(seen: Focus, drawn: Drawn) -> str:
+def _precision(focus: Focus, drawn: Drawn) -> str:
     """The precision of the figures; for lines, that of the values' figures and of their courses."""
     answers = (drawn.split.answer, drawn.answer)
-    said = [precision.over(answer, _in_sight(seen), seen.numbers) for answer in answers]
-    return next((words for words in said if words != precision.EXACT), precision.EXACT)
+    sentences = [precision.over(answer, _in_sight(focus), focus.numbers) for answer in answers]
+    return next((words for words in sentences if words != precision.EXACT), precision.EXACT)
 
 
-def _in_sight(seen: Focus) -> list[DataField]:
+def _in_sight(focus: Focus) -> list[DataField]:
     """The data fields shown, the main one first: a table has them all."""
-    names = seen.fields if _chart(seen) in TABLES else seen.fields[:1]
-    return [seen.slicer.data_field(name) for name in names]
+    names = focus.fields if _chart(focus) in TABLES else focus.fields[:1]
+    return [focus.slicer.data_field(name) for name in names]
 
 
-def _asked(seen: Focus) -> Drawn:
-    if _chart(seen) == "pivot":
-        pivot = split_charts.asked_pivot(seen)
+def _asked(focus: Focus) -> Drawn:
+    if _chart(focus) == "pivot":
+        pivot = split_charts.asked_pivot(focus)
         for level in pivot.levels:
-            values.remember(seen.here, level.split.answer)
+            values.remember(focus.here, level.split.answer)
         return Drawn(rollup_split(pivot), pivot)
-    if _chart(seen) == "lines" and (name := split_lines.key_field(seen)) is not None:
-        courses = split_lines.asked(seen, name)
-        values.remember(seen.here, courses.split.answer)
+    if _chart(focus) == "lines" and (name := split_lines.key_field(focus)) is not None:
+        courses = split_lines.asked(focus, name)
+        values.remember(focus.here, courses.split.answer)
         return Drawn(courses.split, courses=courses)
-    if _chart(seen) == "heatmap":
-        answer = split_queries.grid(seen)
+    if _chart(focus) == "heatmap":
+        answer = split_queries.grid(focus)
         both = None
     else:
-        answer = ask.quickly(seen.here, seen.rows())
-        both = split_queries.both_sides(seen, answer)
-    values.remember(seen.here, answer)
-    whole = None if both is None else compared.of_whole(seen)
-    today = ask.today(seen.here, seen.query)
-    return Drawn(SplitRows(answer, both, seen.field, seen.slicer, seen.period, today, whole))
+        answer = ask.quickly(focus.here, focus.rows())
+        both = split_queries.both_sides(focus, answer)
+    values.remember(focus.here, answer)
+    whole = None if both is None else compared.of_whole(focus)
+    today = ask.today(focus.here, focus.query)
+    return Drawn(SplitRows(answer, both, focus.field, focus.slicer, focus.period, today, whole))
 
 
-def _shown(seen: Focus, drawn: Drawn) -> None:
+def _shown(focus: Focus, drawn: Drawn) -> None:
     draw_as: dict[Chart, Callable[[Focus, SplitRows], None]] = {
         "table": split_charts.table,
         "bars": split_charts.bars,
         "heatmap": split_charts.heatmap,
     }
     if drawn.courses is not None:
-        split_lines.draw(seen, drawn.courses, split_charts.alternative(seen, drawn.split.keys))
-        st.caption(counted(drawn.split.answer, len(drawn.split.answer), seen.numbers), width="content")
+        split_lines.draw(focus, drawn.courses, split_charts.alternative(focus, drawn.split.keys))
+        st.caption(counted(drawn.split.answer, len(drawn.split.answer), focus.numbers), width="content")
     elif drawn.pivot is not None:
-        split_charts.pivot(seen, drawn.pivot)
+        split_charts.pivot(focus, drawn.pivot)
         level = drawn.pivot.levels[0]
-        _more(seen, level.split.answer, len(level.paths), split_levels.MOST_FIRST)
+        _more(focus, level.split.answer, len(level.paths), split_levels.MOST_FIRST)
     else:
-        draw_as[_chart(seen)](seen, drawn.split)
-        if _chart(seen) != "heatmap":
-            _more(seen, drawn.split.answer, len(drawn.split.answer), MOST)
-    notes = split_notes(seen, drawn.split, _chart(seen))
+        draw_as[_chart(focus)](focus, drawn.split)
+        if _chart(focus) != "heatmap":
+            _more(focus, drawn.split.answer, len(drawn.split.answer), MOST)
+    notes = split_notes(focus, drawn.split, _chart(focus))
     if drawn.pivot is not None:
-        notes.append(split_levels.note(seen, drawn.pivot.levels))
-    if said := " ".join(filter(None, notes)):
-        st.caption(said)
+        notes.append(split_levels.note(focus, drawn.pivot.levels))
+    if sentence := " ".join(filter(None, notes)):
+        st.caption(sentence)
 
 
-def _chart(seen: Focus) -> Chart:
+def _chart(focus: Focus) -> Chart:
     """A heatmap needs two key fields, lines need one other than time; without them, bars are drawn."""
-    is_too_few = seen.view.chart == "heatmap" and len(seen.query.split_by) < 2
-    is_no_line = seen.view.chart == "lines" and split_lines.key_field(seen) is None
-    return "bars" if is_too_few or is_no_line else seen.view.chart
+    is_too_few = focus.view.chart == "heatmap" and len(focus.query.split_by) < 2
+    is_no_line = focus.view.chart == "lines" and split_lines.key_field(focus) is None
+    return "bars" if is_too_few or is_no_line else focus.view.chart
 
 
-def _chart_picker(seen: Focus) -> None:
-    st.session_state[CHART] = seen.view.chart
+def _chart_picker(focus: Focus) -> None:
+    st.session_state[CHART] = focus.view.chart
     st.segmented_control(
         "Show as",
         CHARTS,
@@ -287,35 +287,35 @@ def _chart_picker(seen: Focus) -> None:
         required=True,
         label_visibility="collapsed",
         on_change=_look_chart,
-        args=(seen.here,),
+        args=(focus.here,),
     )
 
 
-def _fold_buttons(seen: Focus) -> None:
+def _fold_buttons(focus: Focus) -> None:
     """Open or close all rows of the pivot; each is disabled where there is nothing for it to do."""
     for label, icon, opens in (("Expand all", "unfold_more", True), ("Collapse all", "unfold_less", False)):
-        wanted = folds.everything(seen.query.split_by, opens)
+        wanted = folds.everything(focus.query.split_by, opens)
         st.button(
             label,
             icon=f":material/{icon}:",
             type="tertiary",
             key=f"split_{icon}",
-            disabled=seen.view.folds == wanted,
+            disabled=focus.view.folds == wanted,
             on_click=_fold,
-            args=(seen.here, wanted),
+            args=(focus.here, wanted),
         )
 
 
-def _fold(here: Here, wanted: Folds) -> None:
-    question.look(here, folds=wanted)
+def _fold(context: Here, wanted: Folds) -> None:
+    question.look(context, folds=wanted)
 
 
-def _more(seen: Focus, answer: Audience, shown: int, most: int) -> None:
+def _more(focus: Focus, answer: Audience, shown: int, most: int) -> None:
     """Draw the number of rows and a button for more; of a pivot, those of the first level."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(counted(answer, shown, seen.numbers), width="content")
-        if answer.total.records_found > shown and seen.view.rows < most:
-            st.button("Show more", type="tertiary", on_click=_look_more, args=(seen,))
+        st.caption(counted(answer, shown, focus.numbers), width="content")
+        if answer.total.records_found > shown and focus.view.rows < most:
+            st.button("Show more", type="tertiary", on_click=_look_more, args=(focus,))
 
 
 def counted(answer: Audience, shown: int, numbers: Numbers) -> str:
@@ -325,9 +325,9 @@ def counted(answer: Audience, shown: int, numbers: Numbers) -> str:
     return text[0].upper() + text[1:]
 
 
-def _look_chart(here: Here) -> None:
-    question.look(here, chart=st.session_state[CHART])
+def _look_chart(context: Here) -> None:
+    question.look(context, chart=st.session_state[CHART])
 
 
-def _look_more(seen: Focus) -> None:
-    question.look(seen.here, rows=min(seen.view.rows * MORE, MOST))
+def _look_more(focus: Focus) -> None:
+    question.look(focus.here, rows=min(focus.view.rows * MORE, MOST))

@@ -21,38 +21,38 @@ from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
 
 
-def table(seen: Focus, split: SplitRows) -> None:
+def table(focus: Focus, split: SplitRows) -> None:
     """Draw the table. A click on a value keeps it alone, a click on a figure keeps its whole row."""
-    more = [seen.slicer.data_field(name) for name in seen.metrics if name != seen.field.name]
-    found = split_table.table(split, more, seen.numbers, _is_ranked(seen))
-    shown = split_board.board(found, split, seen.query, seen.order, alternative(seen, split.keys))
-    rows.draw(drill.BOARD, [shown], seen.taken, partial(drill.follow, seen.here))
+    more = [focus.slicer.data_field(name) for name in focus.metrics if name != focus.field.name]
+    found = split_table.table(split, more, focus.numbers, _is_ranked(focus))
+    shown = split_board.board(found, split, focus.query, focus.order, alternative(focus, split.keys))
+    rows.draw(drill.BOARD, [shown], focus.taken, partial(drill.follow, focus.here))
 
 
-def asked_pivot(seen: Focus) -> Pivot:
+def asked_pivot(focus: Focus) -> Pivot:
     """The pivot, from a question per level."""
-    more = [seen.slicer.data_field(name) for name in seen.metrics if name != seen.field.name]
-    return Pivot(seen.query, split_levels.asked(seen), seen.view.folds, more, seen.numbers)
+    more = [focus.slicer.data_field(name) for name in focus.metrics if name != focus.field.name]
+    return Pivot(focus.query, split_levels.asked(focus), focus.view.folds, more, focus.numbers)
 
 
-def pivot(seen: Focus, shown: Pivot) -> None:
+def pivot(focus: Focus, pivot: Pivot) -> None:
     """The pivot. A click on a value keeps it alone, one on a figure its whole row; an arrow opens."""
-    order = split_levels.order(seen, seen.query.split_by[:1])
-    board = split_pivot.table(shown, order, alternative(seen, seen.query.split_by))
-    rows.draw(drill.BOARD, [board], seen.taken, partial(drill.follow, seen.here))
+    order = split_levels.order(focus, focus.query.split_by[:1])
+    board = split_pivot.table(pivot, order, alternative(focus, focus.query.split_by))
+    rows.draw(drill.BOARD, [board], focus.taken, partial(drill.follow, focus.here))
 
 
-def _is_ranked(seen: Focus) -> bool:
+def _is_ranked(focus: Focus) -> bool:
     """Whether the rows are the largest of all by the field in front."""
-    first = seen.order[0]
-    return (first.name, first.direction) == (seen.field.name, "desc") and not seen.query.offset
+    first = focus.order[0]
+    return (first.name, first.direction) == (focus.field.name, "desc") and not focus.query.offset
 
 
-def bars(seen: Focus, split: SplitRows) -> None:
+def bars(focus: Focus, split: SplitRows) -> None:
     """Draw the bars. A click drills into the bar's row."""
-    answer, name = split.answer, seen.field.name
+    answer, name = split.answer, focus.field.name
     sampled = answer.low is not None and answer.high is not None and name in answer.low
-    shown = Bars(
+    bars = Bars(
         split_rows.row_labels(split),
         answer.values[name].tolist(),
         answer.low[name].tolist() if sampled and answer.low is not None else None,
@@ -60,16 +60,16 @@ def bars(seen: Focus, split: SplitRows) -> None:
     )
     key = drill.key("split_bars")
     st.plotly_chart(
-        bar_chart.figure(shown, seen.field, seen.numbers),
+        bar_chart.figure(bars, focus.field, focus.numbers),
         key=key,
-        on_select=lambda: _bar(seen, split, key),
+        on_select=lambda: _bar(focus, split, key),
         selection_mode="points",
-        config=picture.config(seen, "split_bars"),
-        alt=alternative(seen, split.keys),
+        config=picture.config(focus, "split_bars"),
+        alt=alternative(focus, split.keys),
     )
 
 
-def heatmap(seen: Focus, split: SplitRows) -> None:
+def heatmap(focus: Focus, split: SplitRows) -> None:
     """Draw the heatmap of two key fields. A click drills into both values of the cell."""
     grid, few = cells(split), few_cells(split)
     described = {
@@ -83,15 +83,15 @@ def heatmap(seen: Focus, split: SplitRows) -> None:
         values=grid.to_numpy(),
         few=few.reindex(index=grid.index, columns=grid.columns).fillna(value=False).to_numpy(dtype=bool),
     )
-    figure = heat_chart.figure(labelled, seen.field, seen.numbers, theme.ink(st.context.theme.type))
+    figure = heat_chart.figure(labelled, focus.field, focus.numbers, theme.ink(st.context.theme.type))
     key = drill.key("split_heatmap")
     st.plotly_chart(
         figure,
         key=key,
-        on_select=lambda: _square(seen, split, grid, key),
+        on_select=lambda: _square(focus, split, grid, key),
         selection_mode="points",
-        config=picture.config(seen, "split_heatmap"),
-        alt=alternative(seen, split.keys),
+        config=picture.config(focus, "split_heatmap"),
+        alt=alternative(focus, split.keys),
     )
 
 
@@ -123,24 +123,24 @@ def _order(split: SplitRows, key: str) -> list[str]:
     return [str(code) for code in volume.groupby(codes).sum().sort_values(ascending=False).index]
 
 
-def alternative(seen: Focus, keys: Sequence[str]) -> str:
+def alternative(focus: Focus, keys: Sequence[str]) -> str:
     """The alternative text of a chart of the split."""
-    fields = ", ".join(filter_words.field(key, seen.slicer) for key in keys)
-    return f"{numbers.title(seen.field)} by {fields}, {numbers.days(*seen.period)}"
+    fields = ", ".join(filter_words.field(key, focus.slicer) for key in keys)
+    return f"{numbers.title(focus.field)} by {fields}, {numbers.days(*focus.period)}"
 
 
-def _bar(seen: Focus, split: SplitRows, key: str) -> None:
+def _bar(focus: Focus, split: SplitRows, key: str) -> None:
     points = _points(key)
     if points:
-        _drill(seen, split, round(points[0]["y"]), split.keys)
+        _drill(focus, split, round(points[0]["y"]), split.keys)
 
 
-def _square(seen: Focus, split: SplitRows, grid: pd.DataFrame, key: str) -> None:
+def _square(focus: Focus, split: SplitRows, grid: pd.DataFrame, key: str) -> None:
     points = _points(key)
     if points:
         down, across = split.keys
         row, column = round(points[0]["y"]), round(points[0]["x"])
-        drill.into(seen.here, [(down, str(grid.index[row])), (across, str(grid.columns[column]))])
+        drill.into(focus.here, [(down, str(grid.index[row])), (across, str(grid.columns[column]))])
 
 
 def _points(key: str) -> list[Any]:
@@ -148,5 +148,5 @@ def _points(key: str) -> list[Any]:
     return points
 
 
-def _drill(seen: Focus, split: SplitRows, row: int, keys: list[str]) -> None:
-    drill.into(seen.here, [(key, str(split.answer.names[key].iloc[row])) for key in keys])
+def _drill(focus: Focus, split: SplitRows, row: int, keys: list[str]) -> None:
+    drill.into(focus.here, [(key, str(split.answer.names[key].iloc[row])) for key in keys])

@@ -41,25 +41,25 @@ class Level:
         return len(self.split.keys)
 
 
-def asked(seen: Focus) -> list[Level]:
+def asked(focus: Focus) -> list[Level]:
     """The levels of the pivot, from the top down to the deepest one of which a row is open."""
     whole: Values = {}
     levels: list[Level] = []
-    for depth in range(1, len(seen.query.split_by) + 1):
-        above = opened(seen, levels[-1].paths) if levels else [()]
+    for depth in range(1, len(focus.query.split_by) + 1):
+        above = opened(focus, levels[-1].paths) if levels else [()]
         if not above:
             break
-        query = _question(seen, depth, above)
-        answer = ask.quickly(seen.here, query)
+        query = _question(focus, depth, above)
+        answer = ask.quickly(focus.here, query)
         whole = whole or answer.total.values
-        levels.append(_level(seen, query, _rebased(answer, whole), above))
+        levels.append(_level(focus, query, _rebased(answer, whole), above))
     return levels
 
 
-def opened(seen: Focus, rows: Sequence[Path]) -> list[Path]:
+def opened(focus: Focus, rows: Sequence[Path]) -> list[Path]:
     """The open ones of these rows; none on the last level."""
-    keys = seen.query.split_by
-    return [row for row in rows if len(row) < len(keys) and folds.is_open(seen.view.folds, keys, row)]
+    keys = focus.query.split_by
+    return [row for row in rows if len(row) < len(keys) and folds.is_open(focus.view.folds, keys, row)]
 
 
 def order(seen: Focus, keys: Sequence[str]) -> tuple[Order, ...]:
@@ -68,9 +68,9 @@ def order(seen: Focus, keys: Sequence[str]) -> tuple[Order, ...]:
     Else time as it runs, and the rest by the field shown, or by volume.
     """
     above = set(seen.query.split_by) - {keys[-1]}
-    wanted = tuple(by for by in seen.query.order_by if by.name not in above)
-    if wanted:
-        return wanted
+    orders = tuple(by for by in seen.query.order_by if by.name not in above)
+    if orders:
+        return orders
     by_volume = Order(name=focus.volume(seen.slicer, seen.field))
     return (Order(name=keys[-1], direction="asc"), by_volume) if keys[-1] in TIME_KEY_FIELDS else (by_volume,)
 
@@ -80,17 +80,17 @@ def paths(answer: Audience) -> list[Path]:
     return [tuple(map(str, row)) for row in answer.names.itertuples(index=False, name=None)]
 
 
-def _question(seen: Focus, depth: int, above: Sequence[Path]) -> AudienceQuery:
-    keys = seen.query.split_by[:depth]
+def _question(focus: Focus, depth: int, above: Sequence[Path]) -> AudienceQuery:
+    keys = focus.query.split_by[:depth]
     is_time = keys[0] in TIME_KEY_FIELDS
-    first = max(min(seen.view.rows, MOST_FIRST), TIMES if is_time else 0)
+    first = max(min(focus.view.rows, MOST_FIRST), TIMES if is_time else 0)
     changes = {
         "split_by": keys,
-        "filters": (*seen.query.filters, *_within(keys, above)),
-        "order_by": order(seen, keys),
+        "filters": (*focus.query.filters, *_within(keys, above)),
+        "order_by": order(focus, keys),
         "limit": first if depth == 1 else MOST_BELOW,
     }
-    return seen.rows().model_copy(update=changes)
+    return focus.rows().model_copy(update=changes)
 
 
 def _within(keys: Sequence[str], rows: Sequence[Path]) -> Iterator[Filter]:
@@ -99,9 +99,9 @@ def _within(keys: Sequence[str], rows: Sequence[Path]) -> Iterator[Filter]:
         yield Filter(name=name, value=tuple(dict.fromkeys(values)), match="equals")
 
 
-def _level(seen: Focus, query: AudienceQuery, answer: Audience, above: Sequence[Path]) -> Level:
+def _level(focus: Focus, query: AudienceQuery, answer: Audience, above: Sequence[Path]) -> Level:
     """The rows below these rows, as many of each as are shown."""
-    wanted, most = set(above), _most(seen, above)
+    wanted, most = set(above), _most(focus, above)
     found: Counter[Path] = Counter()
     places = []
     for place, path in enumerate(paths(answer)):
@@ -109,32 +109,32 @@ def _level(seen: Focus, query: AudienceQuery, answer: Audience, above: Sequence[
             found[path[:-1]] += 1
             if found[path[:-1]] <= most:
                 places.append(place)
-    shown = answer_rows.taken(answer, places)
-    both = _before(seen, query, shown)
-    today = ask.today(seen.here, seen.query)
-    whole = compared.of_whole(seen) if both is not None and above == [()] else None
-    split = SplitRows(shown, both, seen.field, seen.slicer, seen.period, today, whole)
+    audience = answer_rows.taken(answer, places)
+    both = _before(focus, query, audience)
+    today = ask.today(focus.here, focus.query)
+    whole = compared.of_whole(focus) if both is not None and above == [()] else None
+    split = SplitRows(audience, both, focus.field, focus.slicer, focus.period, today, whole)
     is_cut = answer.total.records_found > len(answer)
     if above == [()]:
         found[()] = answer.total.records_found
     return Level(split, found, is_cut)
 
 
-def _most(seen: Focus, above: Sequence[Path]) -> int:
+def _most(focus: Focus, above: Sequence[Path]) -> int:
     """How many rows below one row are shown: the fewer, the more rows are open."""
     depth = len(above[0]) + 1
     if depth == 1:
         return MOST_BELOW
-    return min(seen.view.rows, max(LEAST_BELOW[depth], DRAWN[depth] // len(above)))
+    return min(focus.view.rows, max(LEAST_BELOW[depth], DRAWN[depth] // len(above)))
 
 
-def note(seen: Focus, levels: Sequence[Level]) -> str:
+def note(focus: Focus, levels: Sequence[Level]) -> str:
     """That fewer rows than usual are shown below each row, since many are open; empty where they aren't."""
     for upper, lower in pairwise(levels):
-        above = opened(seen, upper.paths)
-        most = _most(seen, above)
-        if most < seen.view.rows and any(count > most for count in lower.found.values()):
-            number = seen.numbers.number
+        above = opened(focus, upper.paths)
+        most = _most(focus, above)
+        if most < focus.view.rows and any(count > most for count in lower.found.values()):
+            number = focus.numbers.number
             return (
                 f"With {number(len(above))} rows open, each shows its first {number(most)}; "
                 "the rest is in Others. Close some rows to see more of the others."
@@ -142,17 +142,17 @@ def note(seen: Focus, levels: Sequence[Level]) -> str:
     return ""
 
 
-def _before(seen: Focus, query: AudienceQuery, shown: Audience) -> Compared | None:
+def _before(focus: Focus, query: AudienceQuery, audience: Audience) -> Compared | None:
     """The same rows on the days compared; none over time, whose values are others."""
-    if seen.comparison is None or not len(shown) or not TIME_KEY_FIELDS.keys().isdisjoint(query.split_by):
+    if focus.comparison is None or not len(audience) or not TIME_KEY_FIELDS.keys().isdisjoint(query.split_by):
         return None
     narrow = {
-        "filters": (*seen.query.filters, *_within(query.split_by, paths(shown))),
+        "filters": (*focus.query.filters, *_within(query.split_by, paths(audience))),
         "limit": None,
         "order_by": (),
-        "data_fields": (seen.field.name,),
+        "data_fields": (focus.field.name,),
     }
-    return compared.asked(seen, query.model_copy(update=narrow), shown)
+    return compared.asked(focus, query.model_copy(update=narrow), audience)
 
 
 def _rebased(answer: Audience, whole: Values) -> Audience:

@@ -25,50 +25,50 @@ class Courses:
     panels: list[Panel]
 
 
-def key_field(seen: Focus) -> str | None:
+def key_field(focus: Focus) -> str | None:
     """The key field whose values have a chart each: the first that is not time; None without one."""
-    names = [name for name in seen.query.split_by if name not in TIME_KEY_FIELDS]
-    return names[0] if names and seen.grain is not None else None
+    names = [name for name in focus.query.split_by if name not in TIME_KEY_FIELDS]
+    return names[0] if names and focus.grain is not None else None
 
 
-def asked(seen: Focus, name: str) -> Courses:
+def asked(focus: Focus, name: str) -> Courses:
     """The top values of the order, then their courses."""
-    changes = {"split_by": (name,), "order_by": split_levels.order(seen, (name,)), "limit": SHOWN}
-    query = seen.rows().model_copy(update=changes)
-    top = ask.quickly(seen.here, query)
-    split = SplitRows(top, None, seen.field, seen.slicer, seen.period, ask.today(seen.here, seen.query))
+    changes = {"split_by": (name,), "order_by": split_levels.order(focus, (name,)), "limit": SHOWN}
+    query = focus.rows().model_copy(update=changes)
+    top = ask.quickly(focus.here, query)
+    split = SplitRows(top, None, focus.field, focus.slicer, focus.period, ask.today(focus.here, focus.query))
     values = tuple(map(str, top.names[name]))
     if not values:
         return Courses(split, top, [])
-    over_time = _over_time(seen, name, values)
-    colors = lines.colors(seen.lines)
+    over_time = _over_time(focus, name, values)
+    colors = lines.colors(focus.lines)
     found = value_lines.courses(
-        seen,
+        focus,
         over_time,
         dict(zip(values, split_rows.row_labels(split), strict=True)),
         {value: colors.get((name, value), theme.ACCENT) for value in values},
     )
-    figures = [seen.numbers.full(value, seen.field) for value in top.values[seen.field.name]]
-    shown = [Panel(line, text) for line, text in zip(found, figures, strict=True)]
-    return Courses(split, ask.quickly(seen.here, over_time), shown)
+    figures = [focus.numbers.full(value, focus.field) for value in top.values[focus.field.name]]
+    panels = [Panel(line, text) for line, text in zip(found, figures, strict=True)]
+    return Courses(split, ask.quickly(focus.here, over_time), panels)
 
 
-def draw(seen: Focus, courses: Courses, title: str) -> None:
+def draw(focus: Focus, courses: Courses, title: str) -> None:
     """Draw the charts."""
     st.plotly_chart(
-        panels.figure(courses.panels, seen.field, seen.numbers),
+        panels.figure(courses.panels, focus.field, focus.numbers),
         key=KEY,
-        config=picture.config(seen, KEY),
+        config=picture.config(focus, KEY),
         alt=panels.alternative(courses.panels, title),
     )
 
 
-def _over_time(seen: Focus, name: str, values: tuple[str, ...]) -> AudienceQuery:
+def _over_time(focus: Focus, name: str, values: tuple[str, ...]) -> AudienceQuery:
     """The field over time by value, of these values."""
     only = Filter(name=name, value=values, match="equals")
     changes = {
-        "split_by": (time_key_field(seen.grain or "day"), name),
-        "filters": (*seen.query.filters, only),
-        "data_fields": (seen.field.name,),
+        "split_by": (time_key_field(focus.grain or "day"), name),
+        "filters": (*focus.query.filters, only),
+        "data_fields": (focus.field.name,),
     }
-    return seen.over_time().model_copy(update=changes)
+    return focus.over_time().model_copy(update=changes)

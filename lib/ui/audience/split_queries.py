@@ -11,15 +11,15 @@ from lib.ui.query.focus import Focus
 ACROSS, DOWN = 14, 20
 
 
-def both_sides(seen: Focus, answer: Audience) -> Compared | None:
+def both_sides(focus: Focus, answer: Audience) -> Compared | None:
     """The answer's rows on the days compared; None for splits over time, whose values differ."""
-    is_over_time = not TIME_KEY_FIELDS.keys().isdisjoint(seen.query.split_by)
-    if seen.comparison is None or not len(answer) or is_over_time:
+    is_over_time = not TIME_KEY_FIELDS.keys().isdisjoint(focus.query.split_by)
+    if focus.comparison is None or not len(answer) or is_over_time:
         return None
-    asked = seen.rows()
+    asked = focus.rows()
     shown = [_only(str(name), answer.names[name].unique().tolist()) for name in answer.names]
-    narrow = {"filters": (*asked.filters, *shown), "limit": None, "data_fields": (seen.field.name,)}
-    return compared.asked(seen, asked.model_copy(update=narrow), answer)
+    narrow = {"filters": (*asked.filters, *shown), "limit": None, "data_fields": (focus.field.name,)}
+    return compared.asked(focus, asked.model_copy(update=narrow), answer)
 
 
 def grid(seen: Focus) -> Audience:
@@ -32,10 +32,10 @@ def grid(seen: Focus) -> Audience:
     return ask.quickly(seen.here, seen.rows().model_copy(update={**changes, "order_by": ()}))
 
 
-def cuts(seen: Focus) -> list[tuple[str, int, Audience]]:
+def cuts(focus: Focus) -> list[tuple[str, int, Audience]]:
     """Per key field of the grid, but for time: how many values it shows, and an answer that counts all."""
-    sides = zip(seen.query.split_by[:2], (DOWN, ACROSS), strict=True)
-    return [(name, count, _top(seen, name, count)) for name, count in sides if name not in TIME_KEY_FIELDS]
+    sides = zip(focus.query.split_by[:2], (DOWN, ACROSS), strict=True)
+    return [(name, count, _top(focus, name, count)) for name, count in sides if name not in TIME_KEY_FIELDS]
 
 
 def overlap(seen: Focus, segmented: str) -> float | None:
@@ -66,8 +66,8 @@ def _top(seen: Focus, name: str, count: int) -> Audience:
         "data_fields": (volume,),
         "order_by": (Order(name=volume),),
     }
-    asked: AudienceQuery = seen.rows().model_copy(update=changes)
-    return ask.quickly(seen.here, asked)
+    query: AudienceQuery = seen.rows().model_copy(update=changes)
+    return ask.quickly(seen.here, query)
 
 
 def _only(name: str, values: Sequence[str]) -> Filter:

@@ -84,7 +84,7 @@ def of_figures(
     """The same without the key fields; titles may be there twice. `changes` are those of the rows."""
     columns = [*_front(split, changes, figures)]
     columns += _ranks(split) if is_ranked else []
-    return columns + [_figures(split, known, figures) for known in more]
+    return columns + [_figures(split, data_field, figures) for data_field in more]
 
 
 def _keys(split: SplitRows) -> Iterator[SplitColumn]:
@@ -142,15 +142,17 @@ def _ranks(split: SplitRows) -> list[SplitColumn]:
     return [SplitColumn(RANK, None, [rank or None for rank in ranks], None, str, about)] if ranks else []
 
 
-def _figures(split: SplitRows, known: DataField, figures: Numbers, rest: float | None = None) -> SplitColumn:
+def _figures(
+    split: SplitRows, data_field: DataField, figures: Numbers, rest: float | None = None
+) -> SplitColumn:
     return SplitColumn(
-        title=numbers.title(known, with_unit=True),
-        total=split.answer.total.values.get(known.name),
-        rows=split.answer.values[known.name].tolist(),
+        title=numbers.title(data_field, with_unit=True),
+        total=split.answer.total.values.get(data_field.name),
+        rows=split.answer.values[data_field.name].tolist(),
         rest=rest,
-        write=lambda value: figures.plain(value, known),
-        about=" · ".join(text for text in (known.annotation, known.formula_description) if text),
-        order=known.name,
+        write=lambda value: figures.plain(value, data_field),
+        about=" · ".join(text for text in (data_field.annotation, data_field.formula_description) if text),
+        order=data_field.name,
     )
 
 

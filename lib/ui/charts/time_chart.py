@@ -153,13 +153,13 @@ def _tick(name: str, start: datetime) -> str:
     return f"{start:%b %Y}" if len(name) == len("2026-11") else name
 
 
-def band(shown: Series) -> list[go.Scatter]:
+def band(series: Series) -> list[go.Scatter]:
     """The 95 % range, where there is one: its lower edge, and the upper one filled down to it."""
-    if shown.low is None or shown.high is None or not np.any(shown.high > shown.low):
+    if series.low is None or series.high is None or not np.any(series.high > series.low):
         return []
-    edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "x": shown.starts}
+    edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "x": series.starts}
     filled = {"fill": "tonexty", "fillcolor": theme.BAND}
-    return [go.Scatter(y=shown.low, **edge), go.Scatter(y=shown.high, **filled, **edge)]
+    return [go.Scatter(y=series.low, **edge), go.Scatter(y=series.high, **filled, **edge)]
 
 
 def _edges(times: Series) -> list[datetime]:

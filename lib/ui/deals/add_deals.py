@@ -40,23 +40,23 @@ def is_offered(entity: SupplyPackage | DemandDeal, does: Abilities) -> bool:
     return isinstance(entity, SupplyPackage) and may_create and does.finds and does.repeats
 
 
-def draw(here: Here, package: SupplyPackage | DemandDeal) -> None:
+def draw(context: Here, package: SupplyPackage | DemandDeal) -> None:
     """Draw the form. The input is kept until the deals are created."""
     if not isinstance(package, SupplyPackage):
         return
-    prefix, seats = _prefix(package), catalogue.seats(here)
+    prefix, seats = _prefix(package), catalogue.seats(context)
     problems: FieldProblems = st.session_state.get(prefix + PROBLEMS) or FieldProblems()
     st.multiselect(
         "Seats", list(seats), format_func=lambda seat: seat_label(seats.get(seat), seat), key=prefix + SEATS,
         persist_state="session", filter_mode="contains", select_all=False, placeholder="Type a name or a DSP",
     )  # fmt: skip
     chosen: list[int] = st.session_state[prefix + SEATS]
-    _warn_of_known(here, package, chosen, seats)
+    _warn_of_known(context, package, chosen, seats)
     for place, seat in enumerate(chosen):
-        _row(here, prefix, seat, seats.get(seat), problems.inside(*OPTIONS, place))
-    _terms(here, prefix, problems)
-    _meant(here, prefix, chosen)
-    faults = list(_faults(here, prefix, chosen, seats))
+        _row(context, prefix, seat, seats.get(seat), problems.inside(*OPTIONS, place))
+    _terms(context, prefix, problems)
+    _meant(context, prefix, chosen)
+    faults = list(_faults(context, prefix, chosen, seats))
     shown = [
         OPTIONS,
         *((TERMS, name) for name in fields.TERMS),
@@ -65,28 +65,28 @@ def draw(here: Here, package: SupplyPackage | DemandDeal) -> None:
     label = f"Add {len(chosen):d} deal{'' if len(chosen) == 1 else 's'}" if chosen else "Add deals"
     st.button(
         label, type="primary", key=f"{prefix}add", disabled=not chosen, on_click=add,
-        args=(here, package, tuple(chosen)),
+        args=(context, package, tuple(chosen)),
     )  # fmt: skip
     if faults and st.session_state.get(f"{prefix}tried"):
         beside([f"Not added. To fix: {', '.join(faults)}."])
 
 
-def add(here: Here, package: SupplyPackage, chosen: tuple[int, ...]) -> None:
+def add(context: Here, package: SupplyPackage, chosen: tuple[int, ...]) -> None:
     """Create the deals, only once for the same input. A callback."""
     prefix, state = _prefix(package), st.session_state
-    if any(_faults(here, prefix, list(chosen), {})):
+    if any(_faults(context, prefix, list(chosen), {})):
         state[f"{prefix}tried"] = True
         return
-    wanted = _deals(prefix, chosen)
+    create_demand_deals = _deals(prefix, chosen)
     key = state.setdefault(prefix + KEY, str(uuid.uuid4()))
     try:
-        catalogue.client(here).add_deals(package.id or 0, wanted, key)
+        catalogue.client(context).add_deals(package.id or 0, create_demand_deals, key)
     except Invalid as error:
         state.pop(prefix + KEY, None)
-        state[prefix + PROBLEMS] = FieldProblems.of(error, {TERMS: wanted.sent()})
+        state[prefix + PROBLEMS] = FieldProblems.of(error, {TERMS: create_demand_deals.sent()})
     except TrancheError as error:
-        said = f"{error.reason.rstrip('.')}. {advice(error, True)}"
-        state[prefix + PROBLEMS] = FieldProblems({(): (said,)})
+        sentence = f"{error.reason.rstrip('.')}. {advice(error, True)}"
+        state[prefix + PROBLEMS] = FieldProblems({(): (sentence,)})
     else:
         for name in [name for name in state if str(name).startswith(prefix)]:
             del state[name]
@@ -98,18 +98,18 @@ def _prefix(package: SupplyPackage) -> str:
     return f"add-{package.id or 0}-"
 
 
-def _row(here: Here, prefix: str, seat_id: int, seat: Seat | None, wrong: FieldProblems) -> None:
+def _row(context: Here, prefix: str, seat_id: int, seat: Seat | None, wrong: FieldProblems) -> None:
     name, price = seat_name(seat, seat_id), prefix + PRICE.format(seat_id)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        amounts.field(f"{prices.of(here).title} for {name}", price, placeholder="0.00")
+        amounts.field(f"{prices.of(context).title} for {name}", price, placeholder="0.00")
         st.toggle("Deal sync", key=prefix + SYNC.format(seat_id), persist_state="session", width=110)
     typed = st.session_state.get(price) or ""
     fault = amounts.fault(typed) if typed else ""
     beside([fault] if fault else wrong.named())
 
 
-def _terms(here: Here, prefix: str, problems: FieldProblems) -> None:
-    fees, money = permission.of(here).fees, prices.of(here)
+def _terms(context: Here, prefix: str, problems: FieldProblems) -> None:
+    fees, money = permission.of(context).fees, prices.of(context)
     kind, size, contact = st.columns([3, 2, 4], vertical_alignment="top")
     fee_type = st.session_state.get(prefix + FEE_TYPE)
     with kind:
@@ -136,19 +136,21 @@ def _terms(here: Here, prefix: str, problems: FieldProblems) -> None:
         beside(problems.at(TERMS, "contact_email"))
 
 
-def _meant(here: Here, prefix: str, chosen: list[int]) -> None:
+def _meant(context: Here, prefix: str, chosen: list[int]) -> None:
     """Draw the confirmation of unusual prices."""
-    doubts = sorted({doubt for seat in chosen if (doubt := _doubt(here, prefix, seat))})
+    doubts = sorted({doubt for seat in chosen if (doubt := _doubt(context, prefix, seat))})
     if doubts:
-        said = ", ".join(doubts)
-        st.checkbox(f"Confirm {plain(said)} ({plain(prices.of(here).terms)})", key=f"{prefix}{MEANT}{said}")
+        sentence = ", ".join(doubts)
+        st.checkbox(
+            f"Confirm {plain(sentence)} ({plain(prices.of(context).terms)})", key=f"{prefix}{MEANT}{sentence}"
+        )
 
 
-def _doubt(here: Here, prefix: str, seat: int) -> str:
-    return price_doubts.doubt(here, seat, _amount(prefix + PRICE.format(seat)))
+def _doubt(context: Here, prefix: str, seat: int) -> str:
+    return price_doubts.doubt(context, seat, _amount(prefix + PRICE.format(seat)))
 
 
-def _faults(here: Here, prefix: str, chosen: list[int], seats: dict[int, Seat]) -> Iterator[str]:
+def _faults(context: Here, prefix: str, chosen: list[int], seats: dict[int, Seat]) -> Iterator[str]:
     """The fields with errors."""
     state = st.session_state
     doubts = []
@@ -156,7 +158,7 @@ def _faults(here: Here, prefix: str, chosen: list[int], seats: dict[int, Seat]) 
         text = state.get(prefix + PRICE.format(seat)) or ""
         if amounts.fault(text, "Type a price."):
             yield f"the price for {seat_name(seats.get(seat), seat)}"
-        elif doubt := _doubt(here, prefix, seat):
+        elif doubt := _doubt(context, prefix, seat):
             doubts.append(doubt)
     if doubts and not state.get(f"{prefix}{MEANT}{', '.join(sorted(set(doubts)))}"):
         yield "the prices to confirm"
@@ -190,11 +192,11 @@ def _deals(prefix: str, chosen: tuple[int, ...]) -> CreateDemandDeals:
     return CreateDemandDeals.model_validate({"demand_deals_options": options, **given})
 
 
-def _warn_of_known(here: Here, package: SupplyPackage, chosen: list[int], seats: dict[int, Seat]) -> None:
+def _warn_of_known(context: Here, package: SupplyPackage, chosen: list[int], seats: dict[int, Seat]) -> None:
     """Draw a warning for seats that have a deal of this package already: a second one is rarely intended."""
     if not chosen or not package.demand_deals:
         return
-    deals = pages.deals_of(catalogue.client(here), [package])[package.id or 0]
+    deals = pages.deals_of(catalogue.client(context), [package])[package.id or 0]
     has = {deal.seat.id for deal in deals if deal.seat is not None}
     twice = [seat_name(seats.get(seat), seat) for seat in chosen if seat in has]
     if twice:

@@ -26,11 +26,11 @@ def switch(entity: str, start_over: Callable[[], None]) -> bool:
     )  # fmt: skip
 
 
-def filters(here: Here, is_on: bool, order: str) -> tuple[Filters, str]:
+def filters(context: Here, is_on: bool, order: str) -> tuple[Filters, str]:
     """The part of the list's filters that is about health, or why it can't be applied."""
     if not is_on and order != HEALTH:
         return (), ""
-    healths = deal_health.of(here)
+    healths = deal_health.of(context)
     if not is_on:
         return healths.reported(), ""
     with st.spinner("Checking the deals", show_time=True):
@@ -50,19 +50,19 @@ def _turn_off() -> None:
     st.session_state[ONLY] = False
 
 
-def marked(here: Here, rows: Sequence[DealRow]) -> list[DealRow]:
+def marked(context: Here, rows: Sequence[DealRow]) -> list[DealRow]:
     """The rows with their health, as far as it is known by now."""
-    return [*rows] if not rows or rows[0].entity != DEALS else deal_health.marked(here, rows)
+    return [*rows] if not rows or rows[0].entity != DEALS else deal_health.marked(context, rows)
 
 
-def follow(here: Here, entity: str) -> None:
+def follow(context: Here, entity: str) -> None:
     """How old the health is, or how far; drawn again when it arrives."""
     if entity != DEALS:
         return
-    healths = deal_health.of(here)
+    healths = deal_health.of(context)
     if healths.is_coming():
-        deal_health.look_again(here)
-    elif deal_health.note_number(here):
+        deal_health.look_again(context)
+    elif deal_health.note_number(context):
         st.rerun()
     elif note := healths.note():
         st.caption(f":material/info: {plain(note)}" if healths.why_not() else plain(note))
@@ -79,12 +79,12 @@ def funnel(here: Here, key: tuple[str, int]) -> None:
             deal_health.look_again(here)
         return
     st.markdown(f"Health: **{plain(one.words)}**")
-    shown = Numbers.of(st.context.locale)
+    numbers = Numbers.of(st.context.locale)
     if one.steps:
         steps = health.rated(one.steps)
         columns = {
-            f"Last {deal_health.DAYS} days": [shown.number(value) for _, value, _ in steps],
-            "Of the step before": [shown.percent(share.value) for _, _, share in steps],
+            f"Last {deal_health.DAYS} days": [numbers.number(value) for _, value, _ in steps],
+            "Of the step before": [numbers.percent(share.value) for _, _, share in steps],
         }
         index = [name.capitalize() for name, _, _ in steps]
         st.table(

@@ -14,9 +14,9 @@ POPOVER, NUMBER, PROBLEM = "bring_in", "bring_in_id", "bring_in_problem"
 WHAT_IT_IS = "Created or opened in Tranche; this service has no list"
 
 
-def draw(here: Here) -> None:
+def draw(context: Here) -> None:
     """Draw the field for a deal's id; nothing if the service lists its deals."""
-    if permission.of(here).lists:
+    if permission.of(context).lists:
         return
     with st.popover(
         "Add a deal by id", icon=":material/add_link:", type="tertiary", key=POPOVER, on_change="rerun"
@@ -25,12 +25,12 @@ def draw(here: Here) -> None:
             "A deal that was created outside Tranche appears in this list once you have opened it here."
         )
         st.text_input("Deal id", key=NUMBER, placeholder="The number in the service", autocomplete="off")
-        st.button("Open deal", type="primary", key="bring_in_open", on_click=open_it, args=(here,))
+        st.button("Open deal", type="primary", key="bring_in_open", on_click=open_it, args=(context,))
         if said := st.session_state.get(PROBLEM):
             st.error(plain(said), icon=":material/error:")
 
 
-def open_it(here: Here) -> None:
+def open_it(context: Here) -> None:
     """Read the deal, which adds it to the list, and open it. A callback."""
     state = st.session_state
     state.pop(PROBLEM, None)
@@ -39,13 +39,13 @@ def open_it(here: Here) -> None:
         state[PROBLEM] = "Type the id, a whole number like 4711."
         return
     try:
-        found = catalogue.client(here).get(DemandDeal, number)
+        deal = catalogue.client(context).get(DemandDeal, number)
     except NotFound:
         state[PROBLEM] = f"The service has no deal {number}. Check the id."
     except TrancheError as error:
         state[PROBLEM] = f"{error.reason.rstrip('.')}. Nothing was changed."
     else:
         catalogue.forget()
-        state[SAID] = f"{found.name or f'Deal {number}'} is in the list"
+        state[SAID] = f"{deal.name or f'Deal {number}'} is in the list"
         st.query_params[OPEN] = f"demand_deals-{number}"
         state[POPOVER], state[NUMBER] = False, ""

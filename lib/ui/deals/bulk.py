@@ -79,18 +79,18 @@ class BulkJob:
         return refused
 
 
-def question(wanted: ListSearch) -> Hashable:
+def question(search: ListSearch) -> Hashable:
     """The query behind a choice of everything, without order and page."""
-    return wanted.entity, wanted.text, wanted.meanings, wanted.filters
+    return search.entity, search.text, search.meanings, search.filters
 
 
-def draw(here: Here, wanted: ListSearch, count: int, seen: view.ListView) -> None:
+def draw(context: Here, search: ListSearch, count: int, list_view: view.ListView) -> None:
     """Draw the buttons for the chosen rows, and the dialog of a running change."""
-    if permission.of(here).why_not(wanted.entity, "change"):
+    if permission.of(context).why_not(search.entity, "change"):
         return
-    is_all = seen.all_of == question(wanted)
-    chosen = [row for row in seen.ticked.values() if row.entity == wanted.entity]
-    _choice(wanted, count, len(chosen), is_all)
+    is_all = list_view.all_of == question(search)
+    chosen = [row for row in list_view.ticked.values() if row.entity == search.entity]
+    _choice(search, count, len(chosen), is_all)
     for is_active, (label, _, icon) in VERBS.items():
         concerned = [row for row in chosen if _is_concerned(row, is_active)]
         number = count if is_all else len(concerned)
@@ -100,15 +100,15 @@ def draw(here: Here, wanted: ListSearch, count: int, seen: view.ListView) -> Non
             key=f"deals_{label.lower()}",
             disabled=not number,
             on_click=_ask,
-            args=(here, wanted, is_active, None if is_all else concerned),
+            args=(context, search, is_active, None if is_all else concerned),
         )
-    several.draw(here, wanted, count, chosen, is_all)
+    several.draw(context, search, count, chosen, is_all)
     if (job := st.session_state.get(JOB)) is not None:
         title = f"{VERBS[job.is_active][0]} {_counted(job, job.total)}"
-        st.dialog(title, on_dismiss=_close)(_dialog)(here, job)
+        st.dialog(title, on_dismiss=_close)(_dialog)(context, job)
 
 
-def _choice(wanted: ListSearch, count: int, chosen: int, is_all: bool) -> None:
+def _choice(search: ListSearch, count: int, chosen: int, is_all: bool) -> None:
     """Draw the number of chosen rows, and the buttons that choose all results or none."""
     if is_all:
         st.caption(f"All {_number(count)} chosen", width="content")
@@ -117,28 +117,28 @@ def _choice(wanted: ListSearch, count: int, chosen: int, is_all: bool) -> None:
     if chosen and not is_all and count > chosen:
         st.button(
             f"Choose all {_number(count)}", type="tertiary", key="deals_choose_all",
-            on_click=view.choose_all, args=(question(wanted),),
+            on_click=view.choose_all, args=(question(search),),
         )  # fmt: skip
     if chosen or is_all:
         st.button("Clear", type="tertiary", key="deals_choose_none", on_click=view.choose_none)
 
 
-def _ask(here: Here, wanted: ListSearch, is_active: bool, rows: Sequence[DealRow] | None) -> None:
+def _ask(context: Here, search: ListSearch, is_active: bool, rows: Sequence[DealRow] | None) -> None:
     """Open the confirmation; if all are chosen, the service says which rows are affected. A callback."""
     job = BulkJob(
-        wanted.entity, is_active, [], 0, here.clients.bulk_actions.record(VERBS[is_active][1].capitalize())
+        search.entity, is_active, [], 0, context.clients.bulk_actions.record(VERBS[is_active][1].capitalize())
     )
     try:
-        job.left = list(_everything(here, wanted, is_active)) if rows is None else list(rows)
+        job.left = list(_everything(context, search, is_active)) if rows is None else list(rows)
         job.total = len(job.left)
     except TrancheError as error:
         job.failed, job.waits = [("The list", error.reason)], False
     st.session_state[JOB] = job
 
 
-def _everything(here: Here, wanted: ListSearch, is_active: bool) -> Iterator[DealRow]:
+def _everything(context: Here, search: ListSearch, is_active: bool) -> Iterator[DealRow]:
     """All results of the list that the change affects."""
-    for row in pages.named(catalogue.client(here), wanted, is_active=not is_active):
+    for row in pages.named(catalogue.client(context), search, is_active=not is_active):
         if _is_concerned(row, is_active):
             yield row
 
@@ -147,13 +147,13 @@ def _is_concerned(row: DealRow, is_active: bool) -> bool:
     return row.is_active is not is_active and row.status != "complete"
 
 
-def _dialog(here: Here, job: BulkJob) -> None:
+def _dialog(context: Here, job: BulkJob) -> None:
     """Draw the confirmation, then the progress, then the result."""
     with st.empty().container():
         if job.waits:
             _confirm(job)
         elif job.left and not job.is_stopped:
-            _run(here, job)
+            _run(context, job)
         else:
             _result(job)
 
@@ -174,16 +174,16 @@ def _confirm(job: BulkJob) -> None:
     )
 
 
-def _run(here: Here, job: BulkJob) -> None:
+def _run(context: Here, job: BulkJob) -> None:
     """Run step by step. A click on Stop can't interrupt a fragment's run, so each step is its own run."""
     st.button("Stop", icon=":material/stop:", key="job_stop", on_click=_stop, args=(job,))
-    st.fragment(_step, run_every=PAUSE_SECONDS)(here, job)
+    st.fragment(_step, run_every=PAUSE_SECONDS)(context, job)
 
 
-def _step(here: Here, job: BulkJob) -> None:
+def _step(context: Here, job: BulkJob) -> None:
     """Run the next step; draw the progress, and at the end the result."""
     if job.left and not job.is_stopped:
-        job.step(catalogue.client(here))
+        job.step(catalogue.client(context))
     sent = job.total - len(job.left)
     st.progress(float(sent / job.total), f"{_number(sent)} of {_number(job.total)}")
     if not job.left or job.is_stopped:

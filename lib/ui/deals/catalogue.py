@@ -35,45 +35,45 @@ class Some:
         return is_wanted or time.monotonic() - self.at > SECONDS
 
 
-def client(here: Here) -> Deals:
+def client(context: Here) -> Deals:
     """The client of the deals API, for as long as the person is signed in."""
-    return here.deals
+    return context.deals
 
 
-def seats(here: Here) -> dict[int, Seat]:
+def seats(context: Here) -> dict[int, Seat]:
     """All seats by id, by DSP and name."""
-    found = sorted(_kept(here, Seat), key=lambda seat: (_dsp_name(seat), seat.name or ""))
-    return {seat.id: seat for seat in found if seat.id is not None}
+    seats = sorted(_kept(context, Seat), key=lambda seat: (_dsp_name(seat), seat.name or ""))
+    return {seat.id: seat for seat in seats if seat.id is not None}
 
 
-def dsps(here: Here) -> dict[int, Dsp]:
+def dsps(context: Here) -> dict[int, Dsp]:
     """All DSPs by id."""
-    return {dsp.id: dsp for dsp in _kept(here, Dsp) if dsp.id is not None}
+    return {dsp.id: dsp for dsp in _kept(context, Dsp) if dsp.id is not None}
 
 
-def lists(here: Here) -> tuple[DomainList | AppList, ...]:
+def lists(context: Here) -> tuple[DomainList | AppList, ...]:
     """All domain and app lists."""
-    return (*_kept(here, DomainList), *_kept(here, AppList))
+    return (*_kept(context, DomainList), *_kept(context, AppList))
 
 
-def named_lists(here: Here) -> dict[str, dict[str, str]]:
+def named_lists(context: Here) -> dict[str, dict[str, str]]:
     """Their names by kind and id, as the pickers take them."""
     named: dict[str, dict[str, str]] = {"domain_list": {}, "app_list": {}}
-    for found in lists(here):
+    for found in lists(context):
         kind = "domain_list" if isinstance(found, DomainList) else "app_list"
         named[kind][str(found.id)] = found.name or f"list {found.id}"
     return named
 
 
-def usual_days(here: Here) -> AudienceQuery:
+def usual_days(context: Here) -> AudienceQuery:
     """The days whose values the pickers offer: the last 30 complete ones."""
-    return report.question(here, (), 30, ())
+    return report.question(context, (), 30, ())
 
 
-def trouble(here: Here) -> TrancheError | None:
+def trouble(context: Here) -> TrancheError | None:
     """Why something of what is shown is what was read before; None where all of it is fresh."""
     kept: dict[type[Resource], Some] = st.session_state.get(KEPT, {})
-    return next((s.trouble for s in kept.values() if s.trouble and s.whose == here.person.username), None)
+    return next((s.trouble for s in kept.values() if s.trouble and s.whose == context.person.username), None)
 
 
 def forget() -> None:
@@ -84,25 +84,25 @@ def forget() -> None:
     st.session_state.pop(QUARTILES, None)
 
 
-def _kept(here: Here, model: type[Found]) -> tuple[Found, ...]:
+def _kept(context: Here, model: type[Found]) -> tuple[Found, ...]:
     """All of this kind; where the service fails meanwhile, those that were read before."""
     kept: dict[type[Resource], Some] = st.session_state.setdefault(KEPT, {})
     some = kept.get(model)
-    if some is None or some.whose != here.person.username:
-        some = kept[model] = _read(client(here), model, here.person.username)
+    if some is None or some.whose != context.person.username:
+        some = kept[model] = _read(client(context), model, context.person.username)
     elif some.is_old:
-        some = kept[model] = _anew(here, model, some)
+        some = kept[model] = _anew(context, model, some)
     return some.results  # type: ignore[return-value]
 
 
-def _anew(here: Here, model: type[Found], some: Some) -> Some:
+def _anew(context: Here, model: type[Found], some: Some) -> Some:
     """As it is now, or as it was with the trouble; one kind is waited for in vain, not each of them."""
     kept: dict[type[Resource], Some] = st.session_state[KEPT]
     lately = next((one.trouble for one in kept.values() if one.trouble and not one.is_old), None)
     if lately is not None:
         return replace(some, at=time.monotonic(), trouble=lately)
     try:
-        found = _read(client(here), model, here.person.username)
+        found = _read(client(context), model, context.person.username)
     except retry.PASSING as error:
         return replace(some, at=time.monotonic(), trouble=error)
     for other, one in kept.items():

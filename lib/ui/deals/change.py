@@ -39,7 +39,7 @@ class Edit:
     failure: str = ""
 
 
-def draw(here: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
+def draw(context: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
     """Draw the form. The input is kept until it is saved or discarded, even if the drawer is closed."""
     prefix = _prefix(key)
     edit: Edit | None = st.session_state.get(prefix)
@@ -47,23 +47,23 @@ def draw(here: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
         edit = Edit(edits.of(entity), entity.etag)
         _start(prefix, key, edit, edit.base)
     form = change_package if key[0] == "supply_deals" else change_deal
-    mine = form.read(here, prefix)
-    _meetings(edit, prices.of(here))
-    wrong = form.wrong(here, prefix, edit.base)
+    mine = form.read(context, prefix)
+    _meetings(edit, prices.of(context))
+    wrong = form.wrong(context, prefix, edit.base)
     problems = edit.problems.still(mine).with_(wrong)
-    form.draw(here, prefix, problems)
+    form.draw(context, prefix, problems)
     if problems:
         beside([*problems.elsewhere((name,) for name in mine), _not_saved(wrong)])
     if edit.failure:
         st.error(plain(edit.failure), icon=":material/error:")
-    _unusual(form.doubt(here, prefix, edit.base), prefix)
+    _unusual(form.doubt(context, prefix, edit.base), prefix)
     with st.container(horizontal=True):
         st.button(
             "Overwrite their version" if any(meeting.is_mine for meeting in edit.meetings) else "Save",
             type="primary",
             key=f"{prefix}_save",
             on_click=save,
-            args=(here, key),
+            args=(context, key),
         )
         st.button(
             "Use their version" if edit.meetings else "Discard",
@@ -73,27 +73,27 @@ def draw(here: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
         )
 
 
-def is_unsaved(here: Here, key: Key) -> bool:
+def is_unsaved(context: Here, key: Key) -> bool:
     """Whether this entity has unsaved edits, or values typed that are not added yet."""
-    return bool(unsaved(here, key) or typed.pending(f"{_prefix(key)}target"))
+    return bool(unsaved(context, key) or typed.pending(f"{_prefix(key)}target"))
 
 
-def unsaved(here: Here, key: Key) -> Fields:
+def unsaved(context: Here, key: Key) -> Fields:
     """The unsaved edits of this entity."""
     prefix = _prefix(key)
     edit: Edit | None = st.session_state.get(prefix)
     if edit is None:
         return {}
     form = change_package if key[0] == "supply_deals" else change_deal
-    return edits.changed(edit.base, form.read(here, prefix))
+    return edits.changed(edit.base, form.read(context, prefix))
 
 
-def as_draft(here: Here, package_id: int) -> Draft:
+def as_draft(context: Here, package_id: int) -> Draft:
     """The form of a package, as it is typed, as the draft of a new one."""
-    return change_package.as_draft(here, _prefix(("supply_deals", package_id)))
+    return change_package.as_draft(context, _prefix(("supply_deals", package_id)))
 
 
-def save(here: Here, key: Key) -> None:
+def save(context: Here, key: Key) -> None:
     """Send the edits if nobody changed the entity meanwhile; else show their changes. A callback.
 
     Its button is never closed: what is typed last is known here only once the click has left its field.
@@ -102,15 +102,15 @@ def save(here: Here, key: Key) -> None:
     edit: Edit | None = st.session_state.get(prefix)
     if edit is None:
         return  # the second click of a double click: the first one has saved it
-    if not edits.changed(edit.base, form.read(here, prefix)):
+    if not edits.changed(edit.base, form.read(context, prefix)):
         notes.say("No field was changed")
         return
-    doubt = form.doubt(here, prefix, edit.base)
-    if form.wrong(here, prefix, edit.base) or not _is_meant(doubt, prefix):
+    doubt = form.doubt(context, prefix, edit.base)
+    if form.wrong(context, prefix, edit.base) or not _is_meant(doubt, prefix):
         st.session_state[f"{prefix}_tried"] = True
         return
     try:
-        st.session_state[prefix] = _saved(here, key, edit)
+        st.session_state[prefix] = _saved(context, key, edit)
     except TrancheError as error:
         st.session_state[prefix] = replace(edit, failure=_kept(error))
     if st.session_state[prefix] is None:
@@ -119,10 +119,10 @@ def save(here: Here, key: Key) -> None:
         notes.say("Saved")
 
 
-def _saved(here: Here, key: Key, edit: Edit) -> Edit | None:
+def _saved(context: Here, key: Key, edit: Edit) -> Edit | None:
     """None once it is saved; else the edit with its errors, or with somebody else's changes."""
     form = change_package if key[0] == "supply_deals" else change_deal
-    client, mine = catalogue.client(here), form.read(here, _prefix(key))
+    client, mine = catalogue.client(context), form.read(context, _prefix(key))
     try:
         client.change(*key, edits.changed(edit.base, mine), edit.etag)
     except Invalid as error:
@@ -211,18 +211,18 @@ def _meetings(edit: Edit, money: Prices) -> None:
 def _meeting(meeting: Meeting, by: str, money: Prices) -> str:
     before, theirs = (plain(facts.value(meeting.field, part)) for part in (meeting.before, meeting.theirs))
     title, who = plain(facts.title(meeting.field, money)), f" ({plain(by)})" if by else ""
-    said = f"**{title}** went from {before} to {theirs}{who}"
+    sentence = f"**{title}** went from {before} to {theirs}{who}"
     if not meeting.is_mine:
-        return f"{said}; the form shows that now."
-    return f"{said}; you typed **{plain(facts.value(meeting.field, meeting.mine))}**."
+        return f"{sentence}; the form shows that now."
+    return f"{sentence}; you typed **{plain(facts.value(meeting.field, meeting.mine))}**."
 
 
 def _kept(error: TrancheError) -> str:
-    said = error.reason.rstrip(".")
+    sentence = error.reason.rstrip(".")
     if isinstance(error, Unsupported):
-        return f"{said}. What you typed is still here."
+        return f"{sentence}. What you typed is still here."
     done = "It may have been saved" if is_open(error) else "Nothing was saved"
-    return f"{said}. {done}; what you typed is still here."
+    return f"{sentence}. {done}; what you typed is still here."
 
 
 def _prefix(key: Key) -> str:

@@ -42,7 +42,7 @@ from lib.ui.kit.problems import reported
 PLACE, MOST, NO_SEAT = "change_prices_{}", 3, 0
 
 
-def draw_price_in_change(here: Here, seat: int | None, price: object, packages: Sequence[int]) -> None:
+def draw_price_in_change(context: Here, seat: int | None, price: object, packages: Sequence[int]) -> None:
     """Draw a sentence per package, with what it is computed from; nothing without packages.
 
     `price` is what is typed, if it can be read.
@@ -50,26 +50,34 @@ def draw_price_in_change(here: Here, seat: int | None, price: object, packages: 
     if not packages:
         return
     with reported("What wins cost", kept="What you typed is kept."):
-        seen = report.of_deals(here) or here
-        known = pages.by_id(here, SupplyPackage, packages[:MOST])
-        lists = entries(catalogue.lists(here))
+        seen = report.of_deals(context) or context
+        known = pages.by_id(context, SupplyPackage, packages[:MOST])
+        lists = entries(catalogue.lists(context))
         for place, package in enumerate(known):
-            said = report_filters(package, seen.slicer, lists, package.media_type)
+            translation = report_filters(package, seen.slicer, lists, package.media_type)
             title = f"{package.name or f'Package {package.id}'}: " if len(packages) > 1 else ""
-            _one(seen, place, said, {seat or NO_SEAT: price if isinstance(price, Decimal) else None}, title)
+            _one(
+                seen,
+                place,
+                translation,
+                {seat or NO_SEAT: price if isinstance(price, Decimal) else None},
+                title,
+            )
         if len(packages) > MOST:
             st.caption(
                 f":material/info: What wins cost is shown for the first {MOST} of {len(packages)} packages."
             )
 
 
-def _one(seen: Here, place: int, said: Translation, typed: dict[int, Decimal | None], title: str) -> None:
+def _one(
+    context: Here, place: int, translation: Translation, typed: dict[int, Decimal | None], title: str
+) -> None:
     """Draw the guide of one package."""
     where = GuidePlace(PLACE.format(place), deal_health.DAYS)
-    guide = seat_guide.of(seen, where, said, typed, prices.of(seen))
+    guide = seat_guide.of(context, where, translation, typed, prices.of(context))
     for sentence in guide.by_seat.values():
         st.caption(plain(f"{title}{sentence}"))
-    left_out = f"Not counted in: {' '.join(said.left_out)}" if said.left_out else ""
+    left_out = f"Not counted in: {' '.join(translation.left_out)}" if translation.left_out else ""
     seat_guide.draw_note(guide, left_out)
 
 
@@ -84,13 +92,13 @@ def fill(prefix: str, edited: Fields) -> None:
         st.session_state[prefix + name] = _shown(name, value)
 
 
-def read(here: Here, prefix: str) -> Fields:
+def read(context: Here, prefix: str) -> Fields:
     """The fields in the widgets."""
     state = st.session_state
     return {name: _sent(name, state[prefix + name]) for name in NAMES if prefix + name in state}
 
 
-def wrong(here: Here, prefix: str, base: Fields) -> dict[Path, str]:
+def wrong(context: Here, prefix: str, base: Fields) -> dict[Path, str]:
     """The errors by field. Fields that were empty before may stay empty."""
     held = {name: st.session_state[prefix + name] for name in NAMES if prefix + name in st.session_state}
     name = held.get("name") or ""
@@ -101,58 +109,58 @@ def wrong(here: Here, prefix: str, base: Fields) -> dict[Path, str]:
     if "price" in held:
         missing = "Type a price." if base.get("price") is not None else ""
         found["price",] = amounts.fault(held["price"], missing)
-    if FEE in held and held.get(FEE_TYPE) not in (None, NO_FEE) and permission.of(here).fees:
+    if FEE in held and held.get(FEE_TYPE) not in (None, NO_FEE) and permission.of(context).fees:
         found[FEE,] = faults.fee(held[FEE], held[FEE_TYPE])
     found["contact_email",] = faults.email(held.get("contact_email") or "")
     return {place: text for place, text in found.items() if text}
 
 
-def doubt(here: Here, prefix: str, base: Fields) -> str:
+def doubt(context: Here, prefix: str, base: Fields) -> str:
     """Why a changed price has to be confirmed; empty for a usual one."""
     state = st.session_state
     price, seat = more_fields.sent("price", state.get(f"{prefix}price") or ""), state.get(f"{prefix}seat")
     if not isinstance(price, Decimal) or price == base.get("price"):
         return ""
-    found = price_doubts.doubt(here, seat, price)
-    return f"{found} ({prices.of(here).terms})" if found else ""
+    found = price_doubts.doubt(context, seat, price)
+    return f"{found} ({prices.of(context).terms})" if found else ""
 
 
-def draw(here: Here, prefix: str, problems: FieldProblems) -> None:
+def draw(context: Here, prefix: str, problems: FieldProblems) -> None:
     """Draw the widgets, each with its error."""
     state = st.session_state
     if f"{prefix}name" in state:
         st.text_input("Name", key=f"{prefix}name", persist_state="session", max_chars=200)
         beside(problems.at("name"))
     if f"{prefix}seat" in state:
-        _seat(here, prefix, problems)
+        _seat(context, prefix, problems)
     price, sync = st.columns(2, vertical_alignment="bottom")
     with price:
         if f"{prefix}price" in state:
-            amounts.field(prices.of(here).title, f"{prefix}price")
+            amounts.field(prices.of(context).title, f"{prefix}price")
             beside(problems.at("price"))
     with sync, st.container(horizontal=True):
         for name in SWITCHES:
             if prefix + name in state:
                 st.toggle(plain(facts.title(name)), key=prefix + name, persist_state="session")
     beside(text for name in SWITCHES for text in problems.at(name))
-    _guide(here, prefix)
-    _terms(here, prefix, problems)
+    _guide(context, prefix)
+    _terms(context, prefix, problems)
     more_fields.draw(fields.DEALS, prefix, problems)
     if f"{prefix}supply_deals" in state:
-        _packages(here, prefix, problems)
+        _packages(context, prefix, problems)
 
 
-def _guide(here: Here, prefix: str) -> None:
+def _guide(context: Here, prefix: str) -> None:
     """Draw what wins cost, where the deal has a price."""
     state = st.session_state
     if f"{prefix}price" in state:
         price = more_fields.sent("price", state[f"{prefix}price"] or "")
         packages = state.get(f"{prefix}supply_deals", ())
-        draw_price_in_change(here, state.get(f"{prefix}seat"), price, packages)
+        draw_price_in_change(context, state.get(f"{prefix}seat"), price, packages)
 
 
-def _seat(here: Here, prefix: str, problems: FieldProblems) -> None:
-    seats, chosen = catalogue.seats(here), st.session_state[f"{prefix}seat"]
+def _seat(context: Here, prefix: str, problems: FieldProblems) -> None:
+    seats, chosen = catalogue.seats(context), st.session_state[f"{prefix}seat"]
     st.selectbox(
         "Seat",
         list(dict.fromkeys([*seats, *([] if chosen is None else [chosen])])),
@@ -165,14 +173,14 @@ def _seat(here: Here, prefix: str, problems: FieldProblems) -> None:
     beside(problems.at("seat"))
 
 
-def _packages(here: Here, prefix: str, problems: FieldProblems) -> None:
-    links.choose(here, "Packages", f"{prefix}supply_deals", SupplyPackage)
+def _packages(context: Here, prefix: str, problems: FieldProblems) -> None:
+    links.choose(context, "Packages", f"{prefix}supply_deals", SupplyPackage)
     beside(problems.at("supply_deals"))
 
 
-def _terms(here: Here, prefix: str, problems: FieldProblems) -> None:
+def _terms(context: Here, prefix: str, problems: FieldProblems) -> None:
     """Draw the fee, as far as the service supports it, and the contact."""
-    fees, state = permission.of(here).fees, st.session_state
+    fees, state = permission.of(context).fees, st.session_state
     has_fee = bool(fees) and f"{prefix}{FEE_TYPE}" in state and f"{prefix}{FEE}" in state
     if not has_fee:
         st.caption(
@@ -192,7 +200,7 @@ def _terms(here: Here, prefix: str, problems: FieldProblems) -> None:
         if has_fee:
             kind_of_fee = state[f"{prefix}{FEE_TYPE}"]
             amounts.field(
-                prices.of(here).fee_title(kind_of_fee),
+                prices.of(context).fee_title(kind_of_fee),
                 f"{prefix}{FEE}",
                 disabled=kind_of_fee in (None, NO_FEE),
             )

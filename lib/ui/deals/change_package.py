@@ -44,7 +44,7 @@ def fill(prefix: str, edited: Fields) -> None:
     picker.fill(f"{prefix}target", targeting(edited))
 
 
-def read(here: Here, prefix: str) -> Fields:
+def read(context: Here, prefix: str) -> Fields:
     """The fields in the widgets."""
     state = st.session_state
     zone = timezone(timedelta(minutes=state[f"{prefix}zone"]))
@@ -52,12 +52,12 @@ def read(here: Here, prefix: str) -> Fields:
     return {
         **{name: more_fields.sent(name, state[prefix + name]) for name in PLAIN if prefix + name in state},
         **dates,
-        **elements(picker.read(f"{prefix}target", catalogue.named_lists(here))),
+        **elements(picker.read(f"{prefix}target", catalogue.named_lists(context))),
         "demand_deals": [{"id": one} for one in sorted(state.get(f"{prefix}demand_deals", ()))],
     }
 
 
-def as_draft(here: Here, prefix: str) -> Draft:
+def as_draft(context: Here, prefix: str) -> Draft:
     """The widgets as the draft of a new package, for an edit whose package is gone."""
     state = st.session_state
     links = tuple(sorted(state.get(f"{prefix}demand_deals", ())))
@@ -70,14 +70,14 @@ def as_draft(here: Here, prefix: str) -> Draft:
         is_active=bool(state.get(f"{prefix}is_active", True)),
         is_dynamic_bidding=bool(state.get(f"{prefix}is_dynamic_bidding")),
         is_true_price_opt_enable=bool(state.get(f"{prefix}is_true_price_opt_enable")),
-        targeting=picker.read(f"{prefix}target", catalogue.named_lists(here)),
+        targeting=picker.read(f"{prefix}target", catalogue.named_lists(context)),
         deals="existing" if links else "none",
         links=links,
         pending=typed.pending(f"{prefix}target"),
     )
 
 
-def wrong(here: Here, prefix: str, base: Fields) -> dict[Path, str]:
+def wrong(context: Here, prefix: str, base: Fields) -> dict[Path, str]:
     """The errors by field. Fields that were empty before may stay empty."""
     held = {name: st.session_state.get(prefix + name) or "" for name in ("name", *DATES)}
     missing = {"name": "Type a name.", "start_date": "Type the start."}
@@ -96,20 +96,20 @@ def wrong(here: Here, prefix: str, base: Fields) -> dict[Path, str]:
     return {place: text for place, text in found.items() if text}
 
 
-def doubt(here: Here, prefix: str, base: Fields) -> str:
+def doubt(context: Here, prefix: str, base: Fields) -> str:
     """Why a changed end has to be confirmed; empty if the package may still deliver."""
     zone = timezone(timedelta(minutes=st.session_state[f"{prefix}zone"]))
     end = _moment(st.session_state[f"{prefix}end_date"], zone)
     return doubts.dates(end) if isinstance(end, datetime) and end != base.get("end_date") else ""
 
 
-def draw(here: Here, prefix: str, problems: FieldProblems) -> None:
+def draw(context: Here, prefix: str, problems: FieldProblems) -> None:
     """Draw the widgets, each with its error; none for fields that the service does not return."""
     state, known = st.session_state, st.session_state[f"{prefix}{KNOWN}"]
     st.text_input("Name", key=f"{prefix}name", persist_state="session", max_chars=200)
     beside(problems.at("name"))
     if state[f"{prefix}name"] != state[f"{prefix}{OLD_NAME}"] and (
-        same := names.same(here, state[f"{prefix}name"])
+        same := names.same(context, state[f"{prefix}name"])
     ):
         st.caption(f":orange[:material/warning: {plain(same)}]")
     if "media_type" in known:
@@ -128,15 +128,15 @@ def draw(here: Here, prefix: str, problems: FieldProblems) -> None:
     beside(text for name in SWITCHES for text in problems.at(name))
     more_fields.draw(fields.SUPPLY, prefix, problems)
     st.markdown("Targeting")
-    query, lists = catalogue.usual_days(here), catalogue.named_lists(here)
-    offer = picker.PickerOffer(frozenset(known), takes_ids=not permission.of(here).lists)
-    picker.draw(here, query, f"{prefix}target", lists, problems, offer)
+    query, lists = catalogue.usual_days(context), catalogue.named_lists(context)
+    offer = picker.PickerOffer(frozenset(known), takes_ids=not permission.of(context).lists)
+    picker.draw(context, query, f"{prefix}target", lists, problems, offer)
     if "demand_deals" in known:
-        _deals(here, prefix, problems)
+        _deals(context, prefix, problems)
 
 
-def _deals(here: Here, prefix: str, problems: FieldProblems) -> None:
-    links.choose(here, "Deals", f"{prefix}demand_deals", DemandDeal)
+def _deals(context: Here, prefix: str, problems: FieldProblems) -> None:
+    links.choose(context, "Deals", f"{prefix}demand_deals", DemandDeal)
     beside(problems.at("demand_deals"))
 
 

@@ -29,35 +29,35 @@ MEANT = "clone_meant_"
 PER_SEAT = ("name", "price", "deal_sync", "contact_email")
 
 
-def draw(here: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
+def draw(context: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
     """Draw the button and its form."""
     if isinstance(entity, DemandDeal):
         popover = st.popover("Clone", icon=":material/content_copy:", key="action_clone", on_change="rerun")
         if popover.open:
             with popover:
-                _deal(here, entity)
+                _deal(context, entity)
     elif odd := words.unread(entity):
         with st.popover("Clone", icon=":material/content_copy:", key="action_clone"):
             st.markdown(
                 f"A copy would lose fields that Tranche can't read ({plain(', '.join(odd))}). {ELSEWHERE}"
             )
-    elif _has_draft(here):
+    elif _has_draft(context):
         with st.popover("Clone", icon=":material/content_copy:", key="action_clone"):
             st.markdown("New package holds an unfinished draft. The copy will replace it.")
             if st.button("Replace draft", type="primary", key="action_clone_sure"):
-                _package(here, entity)
+                _package(context, entity)
     elif st.button("Clone", icon=":material/content_copy:", key="action_clone"):
-        _package(here, entity)
+        _package(context, entity)
 
 
-def _has_draft(here: Here) -> bool:
-    return state.is_held(here.clients.drafts, catalogue.named_lists(here))
+def _has_draft(context: Here) -> bool:
+    return state.is_held(context.clients.drafts, catalogue.named_lists(context))
 
 
-def _package(here: Here, package: SupplyPackage) -> None:
+def _package(context: Here, package: SupplyPackage) -> None:
     """Fill the form New package with a copy, and open it."""
     try:
-        deals = _deals_of(catalogue.client(here), package)
+        deals = _deals_of(catalogue.client(context), package)
     except TrancheError as error:
         st.error(f"{plain(error.reason.rstrip('.'))}. Nothing was copied.", icon=":material/error:")
         return
@@ -77,9 +77,9 @@ def _deals_of(client: Deals, package: SupplyPackage) -> list[DemandDeal]:
     return [listed.get(one.id) or client.get(DemandDeal, one.id) for one in package.demand_deals]
 
 
-def _deal(here: Here, deal: DemandDeal) -> None:
+def _deal(context: Here, deal: DemandDeal) -> None:
     """Draw the form for a deal with the same terms for another seat."""
-    seats = catalogue.seats(here)
+    seats = catalogue.seats(context)
     problems: FieldProblems = st.session_state.get(PROBLEMS) or FieldProblems()
     st.markdown("The same packages and terms, for another seat. The contact is not copied.")
     st.selectbox(
@@ -88,35 +88,35 @@ def _deal(here: Here, deal: DemandDeal) -> None:
     )  # fmt: skip
     beside(problems.at("seat"))
     st.session_state.setdefault(PRICE, amounts.typed(deal.price))
-    amounts.field(prices.of(here).title, PRICE)
+    amounts.field(prices.of(context).title, PRICE)
     wrong = amounts.fault(st.session_state[PRICE], "Type a price.")
     beside([wrong] if wrong else problems.at("price"))
-    if doubt := price_doubts.doubt(here, st.session_state[SEAT], number(st.session_state[PRICE])):
-        st.checkbox(f"Confirm {plain(doubt)} ({plain(prices.of(here).terms)})", key=f"{MEANT}{doubt}")
+    if doubt := price_doubts.doubt(context, st.session_state[SEAT], number(st.session_state[PRICE])):
+        st.checkbox(f"Confirm {plain(doubt)} ({plain(prices.of(context).terms)})", key=f"{MEANT}{doubt}")
     st.session_state.setdefault(KEY, str(uuid.uuid4()))
-    st.button("Create deal", type="primary", key="clone_create", on_click=create, args=(here, deal, seats))
+    st.button("Create deal", type="primary", key="clone_create", on_click=create, args=(context, deal, seats))
     beside(problems.elsewhere([("seat",), ("price",)]))
 
 
-def create(here: Here, deal: DemandDeal, seats: dict[int, Seat]) -> None:
+def create(context: Here, deal: DemandDeal, seats: dict[int, Seat]) -> None:
     """Create the deal. A callback."""
     if KEY not in st.session_state:
         return  # the second click of a double click: the first one has created it
     seat, price = seats.get(st.session_state[SEAT] or 0), number(st.session_state[PRICE])
-    if faults := _wrong(here, seat, price):
+    if faults := _wrong(context, seat, price):
         st.session_state[PROBLEMS] = FieldProblems({(): (f"Not created. To fix: {', '.join(faults)}.",)})
         return
     wanted = like(deal, seat, price)
     is_once = True
     try:
-        client = catalogue.client(here)
+        client = catalogue.client(context)
         is_once = client.abilities.repeats
         made = client.create(DemandDeal, wanted, st.session_state[KEY])
     except Invalid as error:
         st.session_state[PROBLEMS] = FieldProblems.of(error, wanted.sent())
     except TrancheError as error:
-        said = f"{error.reason.rstrip('.')}. {advice(error, is_once)}"
-        st.session_state[PROBLEMS] = FieldProblems({(): (said,)})
+        sentence = f"{error.reason.rstrip('.')}. {advice(error, is_once)}"
+        st.session_state[PROBLEMS] = FieldProblems({(): (sentence,)})
     else:
         for name in (KEY, PROBLEMS, PRICE):
             st.session_state.pop(name, None)
@@ -126,9 +126,9 @@ def create(here: Here, deal: DemandDeal, seats: dict[int, Seat]) -> None:
         st.rerun()
 
 
-def _wrong(here: Here, seat: Seat | None, price: Decimal | None) -> list[str]:
+def _wrong(context: Here, seat: Seat | None, price: Decimal | None) -> list[str]:
     """The fields with errors."""
-    doubt = price_doubts.doubt(here, None if seat is None else seat.id, price)
+    doubt = price_doubts.doubt(context, None if seat is None else seat.id, price)
     is_meant = not doubt or st.session_state.get(f"{MEANT}{doubt}")
     faults = {"Seat": seat is None, "Price": price is None, f"confirm {doubt}": not is_meant}
     return [name for name, is_wrong in faults.items() if is_wrong]

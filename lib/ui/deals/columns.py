@@ -68,12 +68,12 @@ def columns(
 
 
 def rows(
-    shown: Sequence[DealRow], names: Sequence[str], ticked: frozenset[Key], opened: Key | None
+    deal_rows: Sequence[DealRow], names: Sequence[str], ticked: frozenset[Key], opened: Key | None
 ) -> tuple[listing.ListRow, ...]:
     """The rows with these cells."""
     return tuple(
         listing.ListRow(as_text(row.key), cells(row, names), row.key in ticked, row.key == opened)
-        for row in shown
+        for row in deal_rows
     )
 
 

@@ -28,11 +28,16 @@ NO_RANGE = "range unknown"
 
 @st.fragment(parallel=True)
 def draw(
-    here: Here, place: str, targeting: Targeting, lists: Lists, media_type: str | None, described: Described
+    context: Here,
+    place: str,
+    targeting: Targeting,
+    lists: Lists,
+    media_type: str | None,
+    descriptions: Described,
 ) -> None:
     """The table, once it is computed; nothing where the targeting has no element."""
-    tried = cost.trials(targeting, here.slicer, lists, media_type)
-    field = field_of(here.slicer, (*BIDS, *IMPRESSIONS))
+    tried = cost.trials(targeting, context.slicer, lists, media_type)
+    field = field_of(context.slicer, (*BIDS, *IMPRESSIONS))
     if not (tried.each or tried.unmeasured):
         insights.forget(place)
         return
@@ -41,24 +46,24 @@ def draw(
         st.caption("This slicer has no data field for bids or impressions.")
         return
     with reported("The cost of each target", kept="What you entered is kept."):
-        _draw(here, place, tried, field, described)
+        _draw(context, place, tried, field, descriptions)
 
 
-def _draw(here: Here, place: str, tried: Trials, field: DataField, described: Described) -> None:
+def _draw(context: Here, place: str, tried: Trials, field: DataField, descriptions: Described) -> None:
     filters = (tried.whole.filters, *(trial.filters for trial in tried.each))
-    queries = [report.question(here, one, DAYS, (field.name,)) for one in filters]
-    found = insights.asked(here, place, queries)
-    answers = insights.arrived(found, place, "the cost of each target")
+    queries = [report.question(context, one, DAYS, (field.name,)) for one in filters]
+    batch = insights.asked(context, place, queries)
+    answers = insights.arrived(batch, place, "the cost of each target")
     if answers is None:
         return
-    first, last = report.period(here, queries[0])
+    first, last = report.period(context, queries[0])
     if not any(map(measured.has_data, answers)):
         st.caption(f"The report has no data for {numbers.days(first, last)}.")
         return
-    _table(cost.costs(tried, answers, field.name), field, described)
-    where = f"{plain(here.project)}/{plain(here.slicer_name)}"
+    _table(cost.costs(tried, answers, field.name), field, descriptions)
+    where = f"{plain(context.project)}/{plain(context.slicer_name)}"
     st.caption(f"{numbers.days(first, last)} · From {where} · {precision_of(answers, field)}")
-    for sentence in _not_measured(tried, described):
+    for sentence in _not_measured(tried, descriptions):
         st.caption(f":material/info: {plain(sentence)}")
 
 
@@ -81,19 +86,21 @@ def share(costs: TargetCost, shown: Numbers) -> str:
     return text + _range(found, lambda value: f"{sign}{shown.percent(value)}")
 
 
-def without(costs: TargetCost, shown: Numbers) -> str:
+def without(costs: TargetCost, numbers: Numbers) -> str:
     """`4.10 M more`, `1.20 M fewer`, `the same`."""
     found = costs.change
     if found.value is None:
         return "no data"
     if found.value == 0:
-        return "the same" + _range(found, shown.rough)
-    return f"{shown.rough(found.value)} {'more' if costs.restricts else 'fewer'}{_range(found, shown.rough)}"
+        return "the same" + _range(found, numbers.rough)
+    return (
+        f"{numbers.rough(found.value)} {'more' if costs.restricts else 'fewer'}{_range(found, numbers.rough)}"
+    )
 
 
-def name(element: Element, described: Described) -> str:
+def name(element: Element, descriptions: Described) -> str:
     """`not Safari`; `only US, CA` for all of a kind, as its targets are named one by one too."""
-    text = words.sentence(element.targeting, None if len(element.targets) <= 2 else 2, described)
+    text = words.sentence(element.targeting, None if len(element.targets) <= 2 else 2, descriptions)
     return f"only {text}" if len(element.targets) > 1 and not element.is_excluded else text
 
 
@@ -105,21 +112,21 @@ def _range(found: Measured, written: Callable[[float], str]) -> str:
     return f" ({written(max(found.low, 0.0))} to {written(found.high)})"
 
 
-def _table(found: list[TargetCost], field: DataField, described: Described) -> None:
+def _table(target_costs: list[TargetCost], field: DataField, descriptions: Described) -> None:
     """The costs, highest first, then the gains."""
     shown = Numbers.of(st.context.locale)
     columns = {
-        numbers.title(field): [share(one, shown) for one in found],
-        "Without it": [without(one, shown) for one in found],
+        numbers.title(field): [share(one, shown) for one in target_costs],
+        "Without it": [without(one, shown) for one in target_costs],
     }
-    index = pd.Index([plain(name(one.element, described)) for one in found], name="Target")
+    index = pd.Index([plain(name(one.element, descriptions)) for one in target_costs], name="Target")
     st.table(pd.DataFrame(columns, index=index), border="horizontal", alt="What each target costs or brings")
 
 
-def _not_measured(tried: Trials, described: Described) -> list[str]:
+def _not_measured(tried: Trials, descriptions: Described) -> list[str]:
     """A note on what the table leaves out."""
-    named = [name(element, described) for element in tried.unmeasured]
-    said = [f"Not measured, as this slicer can't tell: {', '.join(named)}."] if named else []
+    names = [name(element, descriptions) for element in tried.unmeasured]
+    sentences = [f"Not measured, as this slicer can't tell: {', '.join(names)}."] if names else []
     if tried.skipped:
-        said.append(f"Measured are the first {len(tried.each)}; {len(tried.skipped)} more are not.")
-    return said
+        sentences.append(f"Measured are the first {len(tried.each)}; {len(tried.skipped)} more are not.")
+    return sentences

@@ -50,8 +50,8 @@ class CsvChangeJob(PlannedJob):
 
     def name(self, key: Key) -> str:
         """What it is called."""
-        found = self.packages.get(key[1]) if key[0] == SUPPLY else None
-        return (found and found.name) or f"{key[0]} {key[1]}"
+        package = self.packages.get(key[1]) if key[0] == SUPPLY else None
+        return (package and package.name) or f"{key[0]} {key[1]}"
 
     def read(self, client: Deals) -> None:
         """Read some more; with the last ones the lines are checked. Where that fails it is a fault."""

@@ -36,9 +36,9 @@ class CsvChanges:
     problem: str = ""
 
 
-def draw(here: Here, entity: str) -> None:
+def draw(context: Here, entity: str) -> None:
     """Draw the button for who may change deals, and the dialog while it is open."""
-    does = permission.of(here)
+    does = permission.of(context)
     if entity != DEALS or does.why_not(DEALS, "change") or not does.is_own:
         return
     st.button(
@@ -46,7 +46,7 @@ def draw(here: Here, entity: str) -> None:
         help=f"Prices, status and dates of up to {MOST:,} deals",
     )  # fmt: skip
     if (changes := st.session_state.get(OPEN)) is not None:
-        st.dialog(TITLE, width="large", on_dismiss=_close)(_dialog)(here, changes)
+        st.dialog(TITLE, width="large", on_dismiss=_close)(_dialog)(context, changes)
 
 
 def _open() -> None:
@@ -60,24 +60,24 @@ def _close() -> None:
     st.session_state.pop(OPEN, None)
 
 
-def _dialog(here: Here, changes: CsvChanges) -> None:
+def _dialog(context: Here, changes: CsvChanges) -> None:
     job = changes.job
     with st.empty().container():
         if job is not None and job.phase in ("reading", "writing"):
-            planned_steps.run(here, job, lambda: None)
+            planned_steps.run(context, job, lambda: None)
         elif job is not None and job.phase == "done":
-            _result(here, job)
+            _result(context, job)
         else:
-            _form(here, changes)
+            _form(context, changes)
             if job is not None and not job.faults:
-                _preview(here, job)
+                _preview(context, job)
 
 
-def _form(here: Here, changes: CsvChanges) -> None:
+def _form(context: Here, changes: CsvChanges) -> None:
     """Draw what the file must be, and what is wrong with the one that was chosen."""
     st.markdown(WHAT)
     st.caption(f"UTF-8; commas, semicolons or tabs; at most {MOST:,} lines.")
-    text_file.draw(FILE, "CSV file", ".csv,text/csv", LARGEST, lambda: take(here, changes))
+    text_file.draw(FILE, "CSV file", ".csv,text/csv", LARGEST, lambda: take(context, changes))
     st.download_button(
         "Template", csv_text.template(CHANGES), "deal-changes.csv", "text/csv", icon=":material/download:",
         type="tertiary", key=f"{OPEN}_template", on_click="ignore",
@@ -92,38 +92,38 @@ def _form(here: Here, changes: CsvChanges) -> None:
         st.dataframe(straightened(table), hide_index=True, alt="The faults, each with its line")
 
 
-def take(here: Here, changes: CsvChanges) -> None:
+def take(context: Here, changes: CsvChanges) -> None:
     """Read the file that was chosen. A callback."""
     chosen = text_file.taken(st.session_state.get(FILE), LARGEST)
     if chosen is not None:
         changes.name, changes.job, changes.faults, changes.problem = chosen.name, None, (), chosen.problem
         if not chosen.problem:
-            check(here, changes, chosen.text)
+            check(context, changes, chosen.text)
 
 
-def check(here: Here, changes: CsvChanges, text: str) -> None:
+def check(context: Here, changes: CsvChanges, text: str) -> None:
     """Find out what the text asks for: its deals are read next, unless its lines can't be."""
     table = csv_text.read(text, CHANGES)
     changes.faults = table.faults
     if not table.faults:
-        record = here.clients.bulk_actions.record("Changed by CSV")
+        record = context.clients.bulk_actions.record("Changed by CSV")
         job = CsvChangeJob(
-            record=record, lines=table.rows, no_dates=permission.of(here).why_not(SUPPLY, "change")
+            record=record, lines=table.rows, no_dates=permission.of(context).why_not(SUPPLY, "change")
         )
         job.phase, changes.job = "reading", job
 
 
-def _preview(here: Here, job: CsvChangeJob) -> None:
+def _preview(context: Here, job: CsvChangeJob) -> None:
     changes = [one for one in job.effects if one.is_change]
     named = planned_steps.changes(changes)
     planned_steps.summary(job, named)
     refused = [one for one in job.effects if one.refused]
     if changes or refused:
-        planned_steps.table(_table(here, [*refused, *changes], job), "What changes, before and after")
+        planned_steps.table(_table(context, [*refused, *changes], job), "What changes, before and after")
     planned_steps.others(changes)
     doubts = ", ".join(sorted({one.doubt for one in changes if one.doubt}))
     is_sure = not doubts or st.checkbox(
-        f"Confirm {plain(doubts)} ({plain(prices.of(here).terms)})", key=CONFIRMED.format(doubts)
+        f"Confirm {plain(doubts)} ({plain(prices.of(context).terms)})", key=CONFIRMED.format(doubts)
     )
     st.button(
         f"Save {named}".strip(), type="primary", key=f"{OPEN}_save",
@@ -131,11 +131,11 @@ def _preview(here: Here, job: CsvChangeJob) -> None:
     )  # fmt: skip
 
 
-def _result(here: Here, job: CsvChangeJob) -> None:
+def _result(context: Here, job: CsvChangeJob) -> None:
     saved = planned_steps.changes([one.effect for one in job.outcomes if not one.reason])
     planned_steps.verdict(job, f"{saved} saved" if saved else "Nothing saved")
     changes = [one for one in job.effects if one.is_change]
-    planned_steps.table(_table(here, changes, job), "The result of each change")
+    planned_steps.table(_table(context, changes, job), "The result of each change")
     with st.container(horizontal=True):
         if st.button("Close", key=f"{OPEN}_close"):
             _close()
@@ -144,14 +144,14 @@ def _result(here: Here, job: CsvChangeJob) -> None:
             undo.offer(job.record, _close)
 
 
-def _table(here: Here, effects: list[Effect], job: CsvChangeJob) -> dict[str, list[str]]:
+def _table(context: Here, effects: list[Effect], job: CsvChangeJob) -> dict[str, list[str]]:
     """A row per entity with the cells that change, before → after."""
     names = [
         name
         for name in ("price", "is_active", "start_date", "end_date")
         if any(name in e.after for e in effects)
     ]
-    results, money = planned_steps.results(job), prices.of(here)
+    results, money = planned_steps.results(job), prices.of(context)
     columns = {"Name": [one.name for one in effects]}
     if results or job.phase == "done":
         columns["Result"] = [became(one, results) for one in effects]

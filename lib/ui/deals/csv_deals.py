@@ -91,18 +91,18 @@ def plan(
 
 def _package(row: CsvRow, known: Packages, faults: list[str]) -> SupplyPackage | None:
     name = row["Package"]
-    found = known.get(name, ())
+    packages = known.get(name, ())
     if not name:
         faults.append("Package is empty: give its id or its name.")
-    elif not found:
+    elif not packages:
         faults.append(f"There is no package '{name[:80]}'.")
-    elif len(found) > 1:
-        ids = ", ".join(str(one.id) for one in found)
-        faults.append(f"{len(found)} packages are called '{name[:80]}': use the id ({ids}).")
-    elif found[0].status == "complete":
+    elif len(packages) > 1:
+        ids = ", ".join(str(one.id) for one in packages)
+        faults.append(f"{len(packages)} packages are called '{name[:80]}': use the id ({ids}).")
+    elif packages[0].status == "complete":
         faults.append(f"The package '{name[:80]}' has ended.")
     else:
-        return found[0]
+        return packages[0]
     return None
 
 
@@ -130,12 +130,12 @@ def fields_of(row: CsvRow, seat: Seat | None, fees: Mapping[int, str], faults: l
     price = _amount(row["Price"], "Price", "Price is empty.", faults)
     sync, active = (switch(row, title, faults) for title in ("Deal sync", "Active"))
     name, email = row["Name"], row["Contact"]
-    if said := typed_faults.name(name):
-        faults.append(f"Name: {said}")
+    if sentence := typed_faults.name(name):
+        faults.append(f"Name: {sentence}")
     if len(name) > LONGEST_NAME:
         faults.append(f"Name: at most {LONGEST_NAME} characters.")
-    if said := typed_faults.email(email):
-        faults.append(f"Contact: {said}")
+    if sentence := typed_faults.email(email):
+        faults.append(f"Contact: {sentence}")
     if sync and not email:
         faults.append("Deal sync needs a contact.")
     if sync and seat is not None and seat.dsp is not None and seat.dsp.supports_deal_sync is False:
@@ -160,8 +160,8 @@ def _fee(row: CsvRow, fees: Mapping[int, str], faults: list[str]) -> dict[str, A
         if size:
             faults.append("There is a fee, but its type is none.")
         return {"agency_curation_fee_type": number}
-    if said := typed_faults.fee(size, number, "This type of fee needs an amount."):
-        faults.append(f"Fee: {said}")
+    if sentence := typed_faults.fee(size, number, "This type of fee needs an amount."):
+        faults.append(f"Fee: {sentence}")
         return {}
     return {"agency_curation_fee_type": number, "agency_curation_fee": amounts.read(size)}
 

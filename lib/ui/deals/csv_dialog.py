@@ -123,10 +123,10 @@ class CsvUpload:
     questions: CsvQuestions | None = None
 
 
-def draw(here: Here, entity: str) -> None:
+def draw(context: Here, entity: str) -> None:
     """Draw the button for who may create these entities, and the dialog while it is open."""
     kind = KINDS[entity]
-    if permission.of(here).why_not(entity, "create"):
+    if permission.of(context).why_not(entity, "create"):
         return
     st.button(
         f"Create {plain(kind.called)}s", icon=":material/upload:", type="tertiary",
@@ -134,7 +134,7 @@ def draw(here: Here, entity: str) -> None:
     )  # fmt: skip
     if (upload := st.session_state.get(OPEN.format(kind.key))) is not None:
         title = f"Create {plain(kind.called)}s from a CSV"
-        st.dialog(title, width="large", on_dismiss=lambda: _close(kind))(_dialog)(here, upload)
+        st.dialog(title, width="large", on_dismiss=lambda: _close(kind))(_dialog)(context, upload)
 
 
 def _open(kind: CsvKind) -> None:
@@ -147,7 +147,7 @@ def _close(kind: CsvKind) -> None:
     st.session_state.pop(OPEN.format(kind.key), None)
 
 
-def _dialog(here: Here, upload: CsvUpload) -> None:
+def _dialog(context: Here, upload: CsvUpload) -> None:
     kind = upload.kind
     with st.empty().container():
         if upload.job is not None and upload.job.state == "done":
@@ -156,7 +156,7 @@ def _dialog(here: Here, upload: CsvUpload) -> None:
         st.markdown(WHAT[kind.key])
         st.caption(f"UTF-8; commas, semicolons or tabs; at most {csv_text.MOST_ROWS} lines.")
         file = FILE.format(kind.key)
-        text_file.draw(file, "CSV file", ".csv,text/csv", csv_text.LARGEST, lambda: take(here, upload))
+        text_file.draw(file, "CSV file", ".csv,text/csv", csv_text.LARGEST, lambda: take(context, upload))
         st.download_button(
             "Template", csv_text.template(kind.shape), f"{kind.key}.csv", "text/csv",
             icon=":material/download:", type="tertiary", key=f"{kind.key}_csv_template", on_click="ignore",
@@ -167,26 +167,26 @@ def _dialog(here: Here, upload: CsvUpload) -> None:
             _faults(upload)
         elif upload.job is not None:
             st.caption(f"From {plain(upload.name)}")
-            _preview(here, upload, upload.job)
+            _preview(context, upload, upload.job)
 
 
-def take(here: Here, upload: CsvUpload) -> None:
+def take(context: Here, upload: CsvUpload) -> None:
     """Read the file that was chosen. A callback."""
     chosen = text_file.taken(st.session_state.get(FILE.format(upload.kind.key)), csv_text.LARGEST)
     if chosen is not None and (upload.job is None or upload.job.state not in ("open", "left")):
         upload.name, upload.job, upload.problem = chosen.name, None, chosen.problem
         upload.wanted, upload.faults, upload.questions = (), (), None
         if not chosen.problem:
-            check(here, upload, chosen.text)
+            check(context, upload, chosen.text)
 
 
-def check(here: Here, upload: CsvUpload, text: str) -> None:
+def check(context: Here, upload: CsvUpload, text: str) -> None:
     """Find out what the text asks for, and everything that is wrong with it."""
     table = csv_text.read(text, upload.kind.shape)
     upload.faults = table.faults
     try:
         if table.rows and len(table.rows) <= csv_text.MOST_ROWS:
-            wanted, faults = upload.kind.plan(here, table.rows)
+            wanted, faults = upload.kind.plan(context, table.rows)
             upload.faults = sorted({*table.faults, *faults}, key=lambda one: one.line)
             upload.wanted = () if upload.faults else wanted
     except TrancheError as error:
@@ -204,21 +204,21 @@ def _faults(upload: CsvUpload) -> None:
     st.dataframe(straightened(table), hide_index=True, alt="The faults, each with its line")
 
 
-def _preview(here: Here, upload: CsvUpload, job: CsvJob) -> None:
+def _preview(context: Here, upload: CsvUpload, job: CsvJob) -> None:
     kind = upload.kind
     _failed(kind, job)
-    wanted = straightened(kind.table(here, upload.wanted))
-    st.dataframe(wanted, hide_index=True, alt=f"The {kind.called}s to create")
+    frame = straightened(kind.table(context, upload.wanted))
+    st.dataframe(frame, hide_index=True, alt=f"The {kind.called}s to create")
     if job.state == "left":
         return
     asked = [one.request for one in upload.wanted]
     if upload.questions is None:
-        upload.questions = csv_questions.of(here, upload.wanted)
+        upload.questions = csv_questions.of(context, upload.wanted)
     is_sure = csv_questions.draw(upload.questions)
     label = "Retry" if job.state == "open" else f"Create {plain(_counted(kind, asked))}"
     st.button(
         label, type="primary", key=f"{kind.key}_csv_create", disabled=not is_sure, on_click=create,
-        args=(here, kind, job),
+        args=(context, kind, job),
     )  # fmt: skip
 
 
@@ -237,9 +237,9 @@ def _failed(kind: CsvKind, job: CsvJob) -> None:
         st.error(f"{plain(job.reason)} These are created: {plain(there)}.", icon=":material/error:")
 
 
-def create(here: Here, kind: CsvKind, job: CsvJob) -> None:
+def create(context: Here, kind: CsvKind, job: CsvJob) -> None:
     """Create all of them, or none. A callback."""
-    job.run(catalogue.client(here))
+    job.run(catalogue.client(context))
     catalogue.forget()
     if job.state == "done":
         notes.say(f"{_counted(kind, job.made)} created")

@@ -68,34 +68,36 @@ class CsvKind:
         return " and ".join(parts)
 
 
-def _deals(here: Here, rows: Sequence[CsvRow]) -> Planned:
-    found = csv_deals.plan(catalogue.client(here), rows, catalogue.seats(here), permission.of(here).fees)
-    return found.deals, found.faults
+def _deals(context: Here, rows: Sequence[CsvRow]) -> Planned:
+    csv_plan = csv_deals.plan(
+        catalogue.client(context), rows, catalogue.seats(context), permission.of(context).fees
+    )
+    return csv_plan.deals, csv_plan.faults
 
 
-def _packages(here: Here, rows: Sequence[CsvRow]) -> Planned:
-    does = permission.of(here)
-    deals = NewDeals(catalogue.seats(here), does.fees, does.why_not(fields.DEALS, "create"))
-    found = csv_packages.plan(catalogue.client(here), rows, catalogue.named_lists(here), deals)
+def _packages(context: Here, rows: Sequence[CsvRow]) -> Planned:
+    does = permission.of(context)
+    deals = NewDeals(catalogue.seats(context), does.fees, does.why_not(fields.DEALS, "create"))
+    found = csv_packages.plan(catalogue.client(context), rows, catalogue.named_lists(context), deals)
     return found.wanted, found.faults
 
 
-def _table_of_deals(here: Here, wanted: Wanted) -> Table:
+def _table_of_deals(context: Here, wanted: Wanted) -> Table:
     deals = [one for one in wanted if isinstance(one, CsvDeal)]
     return {
         "Line": [one.line for one in deals],
         "Package": [one.package.name or str(one.package.id) for one in deals],
         "Seat": [seat_name(one.seat, one.seat.id or 0) for one in deals],
-        prices.of(here).title: [amount(one.deal.price) for one in deals],
+        prices.of(context).title: [amount(one.deal.price) for one in deals],
         "Name": [one.deal.name or "" for one in deals],
         "Note": [one.note for one in deals],
     }
 
 
-def _table_of_packages(here: Here, wanted: Wanted) -> Table:
+def _table_of_packages(context: Here, wanted: Wanted) -> Table:
     packages = [one for one in wanted if isinstance(one, CsvPackage)]
-    marks = known.marks(here, catalogue.usual_days(here), [_targeting(one) for one in packages])
-    price = prices.of(here).title
+    marks = known.marks(context, catalogue.usual_days(context), [_targeting(one) for one in packages])
+    price = prices.of(context).title
     rows = [
         _row_of_deal(one, price) if isinstance(one, CsvNewDeal) else _row_of_package(one, marks)
         for one in wanted
@@ -130,8 +132,8 @@ def _row_of_deal(one: CsvNewDeal, price: str) -> dict[str, Any]:
 
 
 def _targeting(one: CsvPackage) -> Targeting:
-    given = {name: getattr(one.request, name) for name in Targeting.model_fields}
-    return Targeting.model_construct(**given)
+    fields = {name: getattr(one.request, name) for name in Targeting.model_fields}
+    return Targeting.model_construct(**fields)
 
 
 KINDS = {

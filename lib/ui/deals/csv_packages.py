@@ -120,12 +120,12 @@ def _media_type(row: CsvRow, faults: list[str]) -> str | None:
 def _offset(row: CsvRow, faults: list[str]) -> int:
     """Minutes east of UTC; an empty time zone is UTC."""
     text = row["Time zone"].upper().removeprefix("UTC")
-    found = ZONE.fullmatch(text)
-    if found is None or (minutes := 60 * int(found[2]) + int(found[3])) > 14 * 60:
+    match = ZONE.fullmatch(text)
+    if match is None or (minutes := 60 * int(match[2]) + int(match[3])) > 14 * 60:
         if text:
             faults.append("Time zone: write UTC or an offset like +01:00.")
         return 0
-    return -minutes if found[1] == "-" else minutes
+    return -minutes if match[1] == "-" else minutes
 
 
 def _targeting(row: CsvRow, lists: Named, faults: list[str]) -> Targeting:
@@ -134,14 +134,14 @@ def _targeting(row: CsvRow, lists: Named, faults: list[str]) -> Targeting:
         seen: set[str] = set()
         for part in filter(None, map(str.strip, row[kind.title].split(BETWEEN))):
             is_excluded = part.casefold().startswith(NOT)
-            given = part[len(NOT) :].strip() if is_excluded else part
-            value = _value(kind, given, lists, faults)
+            text = part[len(NOT) :].strip() if is_excluded else part
+            value = _value(kind, text, lists, faults)
             if value is not None and value in seen:
-                faults.append(f"{kind.title}: '{given[:80]}' is given twice.")
+                faults.append(f"{kind.title}: '{text[:80]}' is given twice.")
             elif value is not None:
                 seen.add(value)
-                named = {"name": lists[kind.name][value]} if kind.is_list else {}
-                elements.setdefault(kind.field, []).append(kind.element(value, is_excluded) | named)
+                names = {"name": lists[kind.name][value]} if kind.is_list else {}
+                elements.setdefault(kind.field, []).append(kind.element(value, is_excluded) | names)
     try:
         return Targeting.model_validate(elements)
     except ValidationError:
@@ -149,33 +149,33 @@ def _targeting(row: CsvRow, lists: Named, faults: list[str]) -> Targeting:
         return Targeting()
 
 
-def _value(kind: TargetingKind, given: str, lists: Named, faults: list[str]) -> str | None:
+def _value(kind: TargetingKind, text: str, lists: Named, faults: list[str]) -> str | None:
     """The value of an element, of a list its id; None, with the fault, for what is none."""
     if kind.is_list:
-        return _list(kind, given, lists[kind.name], faults)
+        return _list(kind, text, lists[kind.name], faults)
     if kind.name == "size":
-        found = SIZE.fullmatch(given.casefold().replace(" ", ""))
-        if found and all(0 < int(side) <= LARGEST_SIDE for side in found.groups()):
-            return f"{int(found[1])}x{int(found[2])}"
-        faults.append(f"Size: '{given[:80]}' is no size like 300x250.")
+        match = SIZE.fullmatch(text.casefold().replace(" ", ""))
+        if match and all(0 < int(side) <= LARGEST_SIDE for side in match.groups()):
+            return f"{int(match[1])}x{int(match[2])}"
+        faults.append(f"Size: '{text[:80]}' is no size like 300x250.")
         return None
-    if not given or len(given) > LONGEST_VALUE or texts.fault(given):
-        faults.append(f"{kind.title}: '{given[:80]}' is no value.")
+    if not text or len(text) > LONGEST_VALUE or texts.fault(text):
+        faults.append(f"{kind.title}: '{text[:80]}' is no value.")
         return None
-    return given
+    return text
 
 
-def _list(kind: TargetingKind, given: str, known: Mapping[str, str], faults: list[str]) -> str | None:
-    if given in known:
-        return given
-    ids = [number for number, name in known.items() if name.strip().casefold() == given.casefold()]
+def _list(kind: TargetingKind, text: str, known: Mapping[str, str], faults: list[str]) -> str | None:
+    if text in known:
+        return text
+    ids = [number for number, name in known.items() if name.strip().casefold() == text.casefold()]
     if len(ids) == 1:
         return ids[0]
     if ids:
-        said = f"{len(ids)} lists are called '{given[:80]}': use the id ({', '.join(ids)})."
+        sentence = f"{len(ids)} lists are called '{text[:80]}': use the id ({', '.join(ids)})."
     else:
-        said = f"there is no list '{given[:80]}'."
-    faults.append(f"{kind.title}: {said}")
+        sentence = f"there is no list '{text[:80]}'."
+    faults.append(f"{kind.title}: {sentence}")
     return None
 
 

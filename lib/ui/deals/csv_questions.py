@@ -32,18 +32,20 @@ class CsvQuestions:
         return f"csv_confirmed_{sha256(repr(self.asked).encode()).hexdigest()[:16]}"
 
 
-def of(here: Here, wanted: Iterable[Any]) -> CsvQuestions:
+def of(context: Here, wanted: Iterable[Any]) -> CsvQuestions:
     """The questions about these entries, each with its `line`, its `request` and its `note`."""
     several = [*wanted]
     packages = [_targeting(one.request) for one in several if isinstance(one.request, SupplyPackage)]
-    marks = known.marks(here, catalogue.usual_days(here), packages, with_unchecked=True) if packages else {}
+    marks = (
+        known.marks(context, catalogue.usual_days(context), packages, with_unchecked=True) if packages else {}
+    )
     asked = [
-        f"Line {one.line}: {said}."
+        f"Line {one.line}: {sentence}."
         for one in several
-        for said in (
+        for sentence in (
             _of_package(one.request, marks)
             if isinstance(one.request, SupplyPackage)
-            else _of_price(here, one.request)
+            else _of_price(context, one.request)
         )
     ]
     return CsvQuestions(tuple(asked), tuple(f"Line {one.line}: {one.note}" for one in several if one.note))
@@ -74,10 +76,10 @@ def _of_package(package: SupplyPackage, marks: Marks) -> Iterator[str]:
         yield over
 
 
-def _of_price(here: Here, deal: DemandDeal) -> Iterator[str]:
+def _of_price(context: Here, deal: DemandDeal) -> Iterator[str]:
     seat = deal.seat.id if deal.seat is not None else None
-    if found := price_doubts.doubt(here, seat, deal.price):
-        yield f"{found} ({prices.of(here).terms})"
+    if found := price_doubts.doubt(context, seat, deal.price):
+        yield f"{found} ({prices.of(context).terms})"
 
 
 def _targeting(package: SupplyPackage) -> Targeting:

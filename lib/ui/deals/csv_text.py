@@ -79,7 +79,7 @@ class _Reading:
 
 def read(text: str, shape: CsvShape = DEALS) -> CsvTable:
     """The table; delimited by commas, semicolons or tabs, as its first line is."""
-    found = _Reading(shape)
+    reading = _Reading(shape)
     content = text.removeprefix("\ufeff")
     first = content.split("\n", 1)[0]
     delimiter = max(DELIMITERS, key=first.count)
@@ -92,22 +92,22 @@ def read(text: str, shape: CsvShape = DEALS) -> CsvTable:
             if not any(cells):
                 pass
             elif titles is None:
-                titles = _titles(cells, line, found)
-                if found.faults:
+                titles = _titles(cells, line, reading)
+                if reading.faults:
                     break
             else:
-                _row(cells, titles, line, found)
+                _row(cells, titles, line, reading)
             line = records.line_num + 1
     except csv.Error as error:
-        found.wrong(line, f"The line can't be read as CSV: {error}.")
+        reading.wrong(line, f"The line can't be read as CSV: {error}.")
     if titles is None:
-        found.wrong(1, f"The file is empty. Its first line must be: {', '.join(shape.titles)}.")
-    elif not found.rows and not found.faults:
-        found.wrong(line, f"There are no {shape.rows} below the titles.")
-    if len(found.rows) > shape.most:
+        reading.wrong(1, f"The file is empty. Its first line must be: {', '.join(shape.titles)}.")
+    elif not reading.rows and not reading.faults:
+        reading.wrong(line, f"There are no {shape.rows} below the titles.")
+    if len(reading.rows) > shape.most:
         text = f"A file may have at most {shape.most:,} lines below the titles. Split it."
-        found.wrong(found.rows[shape.most].line, text)
-    return CsvTable(tuple(found.rows), tuple(found.faults))
+        reading.wrong(reading.rows[shape.most].line, text)
+    return CsvTable(tuple(reading.rows), tuple(reading.faults))
 
 
 def template(shape: CsvShape = DEALS) -> bytes:
@@ -115,27 +115,31 @@ def template(shape: CsvShape = DEALS) -> bytes:
     return (",".join(shape.titles) + "\r\n").encode()
 
 
-def _titles(cells: list[str], line: int, found: _Reading) -> list[str]:
+def _titles(cells: list[str], line: int, reading: _Reading) -> list[str]:
     """The titles in the order of the file, as we write them; unknown, double and missing ones are faults."""
-    known = {title.casefold(): title for title in found.shape.titles}
+    known = {title.casefold(): title for title in reading.shape.titles}
     titles = [known.get(" ".join(cell.casefold().split()), "") for cell in cells]
     for cell, title in zip(cells, titles, strict=True):
         if not title:
-            found.wrong(line, f"Unknown column '{cell[:50]}'. Known are: {', '.join(found.shape.titles)}.")
+            reading.wrong(
+                line, f"Unknown column '{cell[:50]}'. Known are: {', '.join(reading.shape.titles)}."
+            )
     for title in dict.fromkeys(filter(None, titles)):
         if titles.count(title) > 1:
-            found.wrong(line, f"The column {title} is given twice.")
-    for title in found.shape.needed:
+            reading.wrong(line, f"The column {title} is given twice.")
+    for title in reading.shape.needed:
         if title not in titles:
-            found.wrong(line, f"The column {title} is missing.")
+            reading.wrong(line, f"The column {title} is missing.")
     return titles
 
 
-def _row(cells: list[str], titles: list[str], line: int, found: _Reading) -> None:
+def _row(cells: list[str], titles: list[str], line: int, reading: _Reading) -> None:
     if len(cells) != len(titles):
-        found.wrong(line, f"{len(cells)} cells, but {len(titles)} titles.")
+        reading.wrong(line, f"{len(cells)} cells, but {len(titles)} titles.")
         return
-    found.rows.append(CsvRow(line, {title: cell for title, cell in zip(titles, cells, strict=True) if title}))
+    reading.rows.append(
+        CsvRow(line, {title: cell for title, cell in zip(titles, cells, strict=True) if title})
+    )
 
 
 def switch(row: CsvRow, title: str, faults: list[str]) -> bool | None:

@@ -44,10 +44,10 @@ def begun(record: ActionRecord, chosen: Sequence[DeadRow]) -> RepairJob:
     return job
 
 
-def draw_dead_repair(here: Here, job: RepairJob, describe: Describe, back: Action, close: Action) -> None:
+def draw_dead_repair(context: Here, job: RepairJob, describe: Describe, back: Action, close: Action) -> None:
     """Draw the phase that it is in, with the ways back to the list and out of the dialog, both callbacks."""
     if job.phase in ("reading", "writing"):
-        planned_steps.run(here, job, lambda: None)
+        planned_steps.run(context, job, lambda: None)
     elif job.phase == "preview":
         _repair_preview(job, describe, back)
     else:
@@ -120,21 +120,21 @@ class DeadView:
         self.asked, self.search = None, None
 
 
-def draw(wanted: ListSearch) -> None:
+def draw(search: ListSearch) -> None:
     """Draw the button beside the list of packages."""
-    if wanted.entity == PACKAGES:
+    if search.entity == PACKAGES:
         st.button(
             "Dead targets", icon=":material/heart_broken:", type="tertiary", key="deals_dead",
             help="Targeted values without a bid, over all packages", on_click=_ask,
         )  # fmt: skip
 
 
-def shown(here: Here) -> None:
+def shown(context: Here) -> None:
     """Draw the dialog, if it is open."""
     view: DeadView | None = st.session_state.get(OPEN)
     if view is not None:
         dialog = st.dialog("Dead targets", width="large", icon=":material/heart_broken:", on_dismiss=_close)
-        dialog(_content)(here, view)
+        dialog(_content)(context, view)
 
 
 def leave() -> None:
@@ -157,35 +157,35 @@ def _close() -> None:
         catalogue.forget()
 
 
-def _content(here: Here, view: DeadView) -> None:
+def _content(context: Here, view: DeadView) -> None:
     with st.empty().container():
         if view.repair is not None:
-            draw_dead_repair(here, view.repair, _described(here), partial(_back, view), _close)
+            draw_dead_repair(context, view.repair, _described(context), partial(_back, view), _close)
             return
         days = st.segmented_control(
             "Days without a bid", PERIODS, format_func=lambda one: plain(f"{one} days"), key=PERIOD,
             default=USUAL, required=True, persist_state="session", on_change=dead_list.choose_none,
         )  # fmt: skip
-        field = field_of(here.slicer, (*BIDS, *IMPRESSIONS))
+        field = field_of(context.slicer, (*BIDS, *IMPRESSIONS))
         if field is None:
             st.caption("This slicer has no data field for bids or impressions.")
             return
         with reported("The dead targets", kept="Nothing was changed."):
-            _searched(here, view, days or USUAL, field)
+            _searched(context, view, days or USUAL, field)
 
 
-def _searched(here: Here, view: DeadView, days: int, field: DataField) -> None:
+def _searched(context: Here, view: DeadView, days: int, field: DataField) -> None:
     """Draw what is found; how far the search is until then."""
-    period = _exactly(here, days, field)
-    span = report.period(here, period)
-    before = _before(here, period, span[0])
-    asked = (here.person.username, period, before)
+    period = _exactly(context, days, field)
+    span = report.period(context, period)
+    before = _before(context, period, span[0])
+    asked = (context.person.username, period, before)
     if view.search is None or view.asked != asked:
         view.forget()
-        lists, now = entries(catalogue.lists(here)), datetime.now(UTC)
-        scope = DeadScope(here.slicer, lists, period, before, field.name, now)
-        ask = partial(here.reporting.audience, slicer=here.slicer)
-        view.asked, view.search = asked, DeadSearch(catalogue.client(here), ask, scope)
+        lists, now = entries(catalogue.lists(context)), datetime.now(UTC)
+        scope = DeadScope(context.slicer, lists, period, before, field.name, now)
+        ask = partial(context.reporting.audience, slicer=context.slicer)
+        view.asked, view.search = asked, DeadSearch(catalogue.client(context), ask, scope)
     if not view.search.wait(MOMENT_SECONDS):
         st.caption(f":material/hourglass_top: Looking for dead targets: {plain(view.search.progress)}.")
         insights.look_again(view.search)
@@ -195,11 +195,11 @@ def _searched(here: Here, view: DeadView, days: int, field: DataField) -> None:
     except TrancheError:
         view.forget()
         raise
-    _found(here, view, found, span, field)
-    _notes(here, found, span, before, field)
+    _found(context, view, found, span, field)
+    _notes(context, found, span, before, field)
 
 
-def _found(here: Here, view: DeadView, found: DeadFound, span: Days, field: DataField) -> None:
+def _found(context: Here, view: DeadView, found: DeadFound, span: Days, field: DataField) -> None:
     """Draw the list, and what can be done about it."""
     rows, what = dead_list.rows(found), plain(numbers.title(field).lower())
     if not found.bids.has_data:
@@ -215,9 +215,9 @@ def _found(here: Here, view: DeadView, found: DeadFound, span: Days, field: Data
     st.markdown(
         f"**{_counted(len(rows), 'target')}** of {_counted(packages, 'package')} had no {what}{more}."
     )
-    why_not = permission.of(here).why_not(PACKAGES, "change")
-    described = _described(here)(dead_list.targeting(one.included for one in found.dead))
-    dead_list.draw(rows, described, ticks=not why_not)
+    why_not = permission.of(context).why_not(PACKAGES, "change")
+    descriptions = _described(context)(dead_list.targeting(one.included for one in found.dead))
+    dead_list.draw(rows, descriptions, ticks=not why_not)
     if why_not:
         st.caption(f":material/lock: {plain(why_not)}.")
         return
@@ -225,14 +225,14 @@ def _found(here: Here, view: DeadView, found: DeadFound, span: Days, field: Data
     chosen = [row for row in rows if row.key in keys]
     st.button(
         f"Preview removal of {number(len(chosen))}" if chosen else "Preview removal", type="primary",
-        key="dead_preview", disabled=not chosen, on_click=_preview, args=(here, view, chosen),
+        key="dead_preview", disabled=not chosen, on_click=_preview, args=(context, view, chosen),
         help=None if chosen else "Choose what to remove",
     )  # fmt: skip
 
 
-def _preview(here: Here, view: DeadView, chosen: list[dead_list.DeadRow]) -> None:
+def _preview(context: Here, view: DeadView, chosen: list[dead_list.DeadRow]) -> None:
     """Read the packages for the preview. A callback."""
-    record = here.clients.bulk_actions.record("Removed dead targets of")
+    record = context.clients.bulk_actions.record("Removed dead targets of")
     view.repair = begun(record, chosen)
 
 
@@ -241,7 +241,9 @@ def _back(view: DeadView) -> None:
     view.repair = None
 
 
-def _notes(here: Here, found: DeadFound, span: Days, before: AudienceQuery | None, field: DataField) -> None:
+def _notes(
+    context: Here, found: DeadFound, span: Days, before: AudienceQuery | None, field: DataField
+) -> None:
     """Say what was asked, and what could not be checked."""
     days = (span[1] - span[0]).days + 1
     had = f" ({number(found.bids.days)} of {days} days have data)" if 0 < found.bids.days < days else ""
@@ -252,37 +254,37 @@ def _notes(here: Here, found: DeadFound, span: Days, before: AudienceQuery | Non
     st.caption(
         plain(
             f"{numbers.title(field)} of each value, whatever else the package targets. "
-            f"{numbers.days(*span)}{had} · From {here.project}/{here.slicer_name} · {exact} · {looked}.{last}"
+            f"{numbers.days(*span)}{had} · From {context.project}/{context.slicer_name} · {exact} · {looked}.{last}"
         )
     )
-    said = [*found.not_checked]
+    sentences = [*found.not_checked]
     if not found.is_whole:
-        said.append(f"Packages after the first {MOST:,}.")
+        sentences.append(f"Packages after the first {MOST:,}.")
     if found.unproven:
         named = ", ".join(one.kind.value(one.target) for one in found.unproven)
-        said.append(f"{named}: none in a sample, which proves nothing. Fewer days may be exact.")
-    for sentence in said:
+        sentences.append(f"{named}: none in a sample, which proves nothing. Fewer days may be exact.")
+    for sentence in sentences:
         st.caption(f":material/info: Not checked: {plain(sentence)}")
 
 
-def _exactly(here: Here, days: int, field: DataField) -> AudienceQuery:
+def _exactly(context: Here, days: int, field: DataField) -> AudienceQuery:
     """The question for the last days, from as many records as one question may read."""
-    query = report.question(here, (), days, (field.name,))
+    query = report.question(context, (), days, (field.name,))
     return query.model_copy(update={"audience_rows_limit": ROWS_LIMITS[1]})
 
 
-def _before(here: Here, period: AudienceQuery, first: date) -> AudienceQuery | None:
+def _before(context: Here, period: AudienceQuery, first: date) -> AudienceQuery | None:
     """The same for the data before the first day, a year at most; None where there are none."""
-    told, start, end = here.slicer.first_date, first - LOOK_BACK * DAY, first - DAY
+    told, start, end = context.slicer.first_date, first - LOOK_BACK * DAY, first - DAY
     start = max(start, date.fromisoformat(told)) if told else start
     if start > end:
         return None
     return period.model_copy(update={"start_date": start.isoformat(), "end_date": end.isoformat()})
 
 
-def _described(here: Here) -> Describe:
+def _described(context: Here) -> Describe:
     """Words for the values of a targeting."""
-    return partial(picker.described, here, catalogue.usual_days(here))
+    return partial(picker.described, context, catalogue.usual_days(context))
 
 
 def _day(text: str) -> str:

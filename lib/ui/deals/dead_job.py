@@ -86,5 +86,5 @@ def _without(
 def _stays(name: str, values: list[str]) -> str:
     matched = MATCHED.get(name, facts.title(name).lower())
     verb, them = ("stays", "it") if len(values) == 1 else ("stay", "them")
-    said = f"{facts.title(name)}: {', '.join(values)} {verb}"
-    return f"{said}, because without {them} the package would match all {matched}."
+    sentence = f"{facts.title(name)}: {', '.join(values)} {verb}"
+    return f"{sentence}, because without {them} the package would match all {matched}."

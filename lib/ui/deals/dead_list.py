@@ -77,11 +77,13 @@ def choose_none() -> None:
     st.session_state[CHOSEN] = DeadChosen(taken=chosen().taken)
 
 
-def draw(shown: list[DeadRow], described: Described, ticks: bool) -> None:
+def draw(dead_rows: list[DeadRow], descriptions: Described, ticks: bool) -> None:
     """Draw the first rows, with boxes where something may be changed."""
     now = chosen()
-    lines = tuple(ListRow(row.key, _cells(row, described), row.key in now.keys) for row in shown[:MOST])
-    page = Listing("Dead targets", COLUMNS, lines, len(shown), ticks)
+    lines = tuple(
+        ListRow(row.key, _cells(row, descriptions), row.key in now.keys) for row in dead_rows[:MOST]
+    )
+    page = Listing("Dead targets", COLUMNS, lines, len(dead_rows), ticks)
     with st.container(key="dead_table"):
         listing.draw(LIST, page, now.taken, _taken)
 
@@ -98,9 +100,9 @@ def _taken() -> None:
     chosen()
 
 
-def _cells(row: DeadRow, described: Described) -> tuple[ListCell, ...]:
+def _cells(row: DeadRow, descriptions: Described) -> tuple[ListCell, ...]:
     one = row.dead.included
-    value = words.named(one.kind.value(one.target), described.get(one.kind.name, {}), {})
+    value = words.named(one.kind.value(one.target), descriptions.get(one.kind.name, {}), {})
     return tuple(map(ListCell, (row.name, one.kind.title, value, _last(row.dead))))
 
 

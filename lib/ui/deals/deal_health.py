@@ -47,8 +47,8 @@ class HealthCheck:
 class SessionHealth:
     """What was found in this session; see `deal_health.StoredHealths` for what its methods do."""
 
-    def __init__(self, here: Here) -> None:
-        self._check = _check(here)
+    def __init__(self, context: Here) -> None:
+        self._check = _check(context)
 
     def of(self, ids: Collection[int]) -> Healths:
         """The health of these deals, as far as it comes at once."""
@@ -99,26 +99,30 @@ class SessionHealth:
             return None
 
 
-def _check(here: Here) -> HealthCheck:
-    known: HealthCheck | None = st.session_state.get(catalogue.HEALTH)
-    whose = here.person.username
-    if known is None or known.whose != whose or time.monotonic() - known.at > SECONDS:
-        known = HealthCheck(whose, time.monotonic(), Future())
-        st.session_state[catalogue.HEALTH] = known
+def _check(context: Here) -> HealthCheck:
+    health_check: HealthCheck | None = st.session_state.get(catalogue.HEALTH)
+    whose = context.person.username
+    if health_check is None or health_check.whose != whose or time.monotonic() - health_check.at > SECONDS:
+        health_check = HealthCheck(whose, time.monotonic(), Future())
+        st.session_state[catalogue.HEALTH] = health_check
         try:
-            check = partial(checked, catalogue.client(here), catalogue.seats(here), _assessor(here).assess)
+            check = partial(
+                checked, catalogue.client(context), catalogue.seats(context), _assessor(context).assess
+            )
         except TrancheError as error:
-            known.coming.set_exception(error)
+            health_check.coming.set_exception(error)
         else:
-            threading.Thread(target=_settle, args=(known.coming, check), name="health", daemon=True).start()
-    return known
+            threading.Thread(
+                target=_settle, args=(health_check.coming, check), name="health", daemon=True
+            ).start()
+    return health_check
 
 
-def _assessor(here: Here) -> Assessor:
+def _assessor(context: Here) -> Assessor:
     """By the report that the person may see, in their name."""
-    found, lists = report.of_deals(here), entries(catalogue.lists(here))
+    found, lists = report.of_deals(context), entries(catalogue.lists(context))
     asking = None if found is None else report.deal_report(found, found.reporting)
-    return Assessor(asking, lambda: lists, prices.of(here).unit.upper() == prices.BY_CPM)
+    return Assessor(asking, lambda: lists, prices.of(context).unit.upper() == prices.BY_CPM)
 
 
 def checked(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | None:
@@ -196,28 +200,28 @@ class StoredHealths:
 
     def is_coming(self) -> bool:
         """Whether some deals are still to be computed with the present data."""
-        found = self._report
-        if self.trouble or found is None:
+        report = self._report
+        if self.trouble or report is None:
             return not self.trouble
-        return not found.problem and (found.checked_at is None or self._part() < 1)
+        return not report.problem and (report.checked_at is None or self._part() < 1)
 
     def note(self) -> str:
         """How far it is, or how old, as a sentence."""
-        found = self._report
-        if found is None:
+        report = self._report
+        if report is None:
             return self.trouble or NOTHING_YET
         if self.is_coming():
-            rest = "" if found.checked_at else " Needs attention has none that are not checked yet."
+            rest = "" if report.checked_at else " Needs attention has none that are not checked yet."
             return f"Checking the health of the deals: {int(100 * self._part())} % done.{rest}"
-        return self.why_not() or self._age(found)
+        return self.why_not() or self._age(report)
 
     def why_not(self) -> str:
         """Why it can't be computed, as a sentence; empty if it can."""
-        found = self._report
-        if self.trouble or found is None or not found.problem:
+        report = self._report
+        if self.trouble or report is None or not report.problem:
             return self.trouble
-        age = "" if found.checked_at is None else f" {self._age(found)}"
-        return f"The health of the deals could not be computed: {found.problem}{age}"
+        age = "" if report.checked_at is None else f" {self._age(report)}"
+        return f"The health of the deals could not be computed: {report.problem}{age}"
 
     @cached_property
     def _report(self) -> HealthReport | None:
@@ -232,32 +236,32 @@ class StoredHealths:
         current, _, everything = self._progress
         return current / max(1, everything)
 
-    def _age(self, found: HealthReport) -> str:
+    def _age(self, report: HealthReport) -> str:
         """`Health as of 23 Nov 2026, 14:05 · report to 22 Nov 2026`."""
-        if found.checked_at is None:
+        if report.checked_at is None:
             return ""
-        at = found.checked_at.astimezone(clock.zone())
-        data = f" · report to {_day(date.fromisoformat(found.last_day))}" if found.last_day else ""
-        late = " · not updated since" if datetime.now(UTC) - found.checked_at > OLD else ""
+        at = report.checked_at.astimezone(clock.zone())
+        data = f" · report to {_day(date.fromisoformat(report.last_day))}" if report.last_day else ""
+        late = " · not updated since" if datetime.now(UTC) - report.checked_at > OLD else ""
         return f"Health as of {_day(at.date())}, {at:%H:%M}{data}{late}"
 
 
-def of(here: Here) -> StoredHealths | SessionHealth:
+def of(context: Here) -> StoredHealths | SessionHealth:
     """The health of the deals that the person may see, by a report that they may see."""
-    store = here.clients.healths
+    store = context.clients.healths
     if store is None:
-        return SessionHealth(here)
+        return SessionHealth(context)
     try:
-        found = report.of_deals(here)
+        found = report.of_deals(context)
     except TrancheError as error:
         why = f"The health of the deals could not be loaded: {error.reason.rstrip('.')}."
-        return StoredHealths(here, store, NO_REPORT, why)
-    return StoredHealths(here, store, NO_REPORT if found is None else (found.project, found.slicer_name))
+        return StoredHealths(context, store, NO_REPORT, why)
+    return StoredHealths(context, store, NO_REPORT if found is None else (found.project, found.slicer_name))
 
 
-def marked(here: Here, rows: Sequence[DealRow]) -> list[DealRow]:
+def marked(context: Here, rows: Sequence[DealRow]) -> list[DealRow]:
     """The rows of deals with their health."""
-    healths = of(here).of([row.id for row in rows])
+    healths = of(context).of([row.id for row in rows])
     return [
         replace(row, health=(one.brief or one.words, TONES[one.state]))
         if (one := healths.get(row.id))
@@ -266,13 +270,13 @@ def marked(here: Here, rows: Sequence[DealRow]) -> list[DealRow]:
     ]
 
 
-def look_again(here: Here) -> None:
+def look_again(context: Here) -> None:
     """Draw the screen again once all of it is there; meanwhile say how far it is."""
-    st.fragment(_look, run_every=POLL_SECONDS)(here)
+    st.fragment(_look, run_every=POLL_SECONDS)(context)
 
 
-def _look(here: Here) -> None:
-    healths = of(here)
+def _look(context: Here) -> None:
+    healths = of(context)
     if not healths.is_coming():
         st.session_state.pop(catalogue.PAGES, None)
         st.rerun()
@@ -285,9 +289,9 @@ def drawn_number() -> int:
     return int(number)
 
 
-def note_number(here: Here) -> bool:
+def note_number(context: Here) -> bool:
     """Note how many deals need attention; whether the navigation shows another number."""
-    st.session_state[COUNT] = of(here).count()
+    st.session_state[COUNT] = of(context).count()
     return bool(st.session_state[COUNT] != st.session_state.get(DRAWN, 0))
 
 

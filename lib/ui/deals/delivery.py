@@ -20,11 +20,11 @@ DAYS, NARROWEST = 30, 120
 KEY_FIELDS = {"demand_deals": report.DEAL, "supply_deals": report.PACKAGE}
 
 
-def draw(here: Here, key: Key) -> None:
+def draw(context: Here, key: Key) -> None:
     """Draw the figures, the chart, and a link to Audience; or why there is no delivery to show."""
     with reported("The delivery", kept="Nothing was changed."):
-        attention.funnel(here, key)
-        seen = report.of_deals(here)
+        attention.funnel(context, key)
+        seen = report.of_deals(context)
         if seen is None:
             st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")
             return
@@ -38,10 +38,10 @@ def draw(here: Here, key: Key) -> None:
         _closer(query)
 
 
-def question(seen: Here, key: Key) -> AudienceQuery:
+def question(context: Here, key: Key) -> AudienceQuery:
     """The question about this deal or package, whose id is the value of a key field."""
     filters = (Filter(name=KEY_FIELDS[key[0]], value=(str(key[1]),), match="equals"),)
-    return report.question(seen, filters, DAYS, focus.usual_metrics(seen.slicer), by_day=True)
+    return report.question(context, filters, DAYS, focus.usual_metrics(context.slicer), by_day=True)
 
 
 def _closer(query: AudienceQuery) -> None:

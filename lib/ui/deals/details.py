@@ -24,9 +24,9 @@ from lib.wire.errors import NotFound, TrancheError
 UNNAMED = "The DSP can't fetch it yet: the seat has no id at the DSP."
 
 
-def draw_buyer_side(here: Here, deal: DemandDeal) -> None:
+def draw_buyer_side(context: Here, deal: DemandDeal) -> None:
     """Draw it for a synchronised deal; nothing over a service that does not tell."""
-    client = catalogue.client(here)
+    client = catalogue.client(context)
     if not deal.deal_sync or not deal.deal_id or not client.abilities.syncs:
         return
     try:
@@ -39,15 +39,15 @@ def draw_buyer_side(here: Here, deal: DemandDeal) -> None:
     st.markdown("  \n".join(f":material/sync: {plain(line)}" for line in lines))
 
 
-def sentences(found: BuyerSeat, zone: tzinfo = UTC) -> list[str]:
+def sentences(buyer_seat: BuyerSeat, zone: tzinfo = UTC) -> list[str]:
     """What the DSP said last, and when it fetched the deal; times in that zone."""
-    said = [
+    sentences = [
         f"The DSP says: {one.words}{_when(one.ext.reported_at, one.ext.reported_by, zone)}."
-        for one in found.buyerstatus
+        for one in buyer_seat.buyerstatus
     ]
-    fetched = _when(found.ext.fetched_at, found.ext.fetched_by, zone)
+    fetched = _when(buyer_seat.ext.fetched_at, buyer_seat.ext.fetched_by, zone)
     return [
-        *(said or ["The DSP has not reported a status yet."]),
+        *(sentences or ["The DSP has not reported a status yet."]),
         f"It fetched the deal last{fetched}." if fetched else "It has not fetched the deal yet.",
     ]
 
@@ -92,52 +92,55 @@ SHOWN = frozenset(
 LINKED, TAKEN = "linked_list", "linked_taken"
 
 
-def draw(here: Here, entity: SupplyPackage | DemandDeal) -> None:
+def draw(context: Here, entity: SupplyPackage | DemandDeal) -> None:
     """Draw the facts, then the linked entities."""
     if isinstance(entity, SupplyPackage):
-        _facts(package_facts(here, entity))
-        owner_note.draw(here, entity)
-        _question(here, entity)
-        deals = pages.deals_of(catalogue.client(here), [entity])[entity.id or 0]
+        _facts(package_facts(context, entity))
+        owner_note.draw(context, entity)
+        _question(context, entity)
+        deals = pages.deals_of(catalogue.client(context), [entity])[entity.id or 0]
         _linked(
-            here, "Deals", [of_deal(deal, {}) for deal in deals], "No deal is linked: nobody can buy it yet."
+            context,
+            "Deals",
+            [of_deal(deal, {}) for deal in deals],
+            "No deal is linked: nobody can buy it yet.",
         )
         if deals:
             with st.expander("For the buyers", icon=":material/send:"):
-                hand_over.draw(entity, deals, prices.of(here))
+                hand_over.draw(entity, deals, prices.of(context))
     else:
         if entity.deal_id:
             st.caption("Deal id, for the buyer")
             copying.draw(entity.deal_id)
-        _facts(deal_facts(entity, prices.of(here)))
-        draw_buyer_side(here, entity)
-        _linked(here, "Packages", _packages_of(here, entity), "It is not linked to a package yet.")
+        _facts(deal_facts(entity, prices.of(context)))
+        draw_buyer_side(context, entity)
+        _linked(context, "Packages", _packages_of(context, entity), "It is not linked to a package yet.")
     draw_leftovers(entity)
 
 
-def _question(here: Here, package: SupplyPackage) -> None:
+def _question(context: Here, package: SupplyPackage) -> None:
     """Draw the link to the question that the package came from, if any."""
     try:
-        found = here.clients.package_questions.get(package.id or 0)
+        package_question = context.clients.package_questions.get(package.id or 0)
     except TrancheError as error:
         st.caption(f":material/info: Its question could not be read: {plain(error.reason.rstrip('.'))}.")
         return
-    if found is not None:
+    if package_question is not None:
         st.page_link(
             screens.AUDIENCE, label="Question it came from", icon=":material/query_stats:",
-            query_params={"project": found.project, "slicer": found.slicer, **found.params},
+            query_params={"project": package_question.project, "slicer": package_question.slicer, **package_question.params},
         )  # fmt: skip
 
 
-def package_facts(here: Here, package: SupplyPackage) -> dict[str, str]:
+def package_facts(context: Here, package: SupplyPackage) -> dict[str, str]:
     """A package's facts, by title."""
-    query = catalogue.usual_days(here)
-    described = picker.described(here, query, package)
+    query = catalogue.usual_days(context)
+    descriptions = picker.described(context, query, package)
     ways = {"dynamic bidding": package.is_dynamic_bidding, "true price": package.is_true_price_opt_enable}
     return {
         "Media type": (package.media_type or facts.NOTHING).capitalize(),
         "Runs": facts.span(package),
-        "Targeting": words.sentence(package, None, described, known.marks(here, query, [package])),
+        "Targeting": words.sentence(package, None, descriptions, known.marks(context, query, [package])),
         "Uses": " and ".join(name for name, is_on in ways.items() if is_on) or facts.NOTHING,
         **_others(package),
         "Created": facts.moment(package.created_at),
@@ -173,7 +176,7 @@ def _facts(found: dict[str, str]) -> None:
     st.table({name: plain(text) for name, text in found.items()}, border="horizontal", alt="Facts")
 
 
-def _linked(here: Here, title: str, rows: Sequence[DealRow], nothing: str) -> None:
+def _linked(context: Here, title: str, rows: Sequence[DealRow], nothing: str) -> None:
     st.markdown(f"**{title}**")
     if not rows:
         st.caption(nothing)
@@ -181,8 +184,8 @@ def _linked(here: Here, title: str, rows: Sequence[DealRow], nothing: str) -> No
     names = columns.BRIEF[rows[0].entity]
     shown = listing.Listing(
         label=title,
-        columns=columns.columns(names, prices.of(here).title),
-        rows=columns.rows(marked.rows(here, rows), names, frozenset(), None),
+        columns=columns.columns(names, prices.of(context).title),
+        rows=columns.rows(marked.rows(context, rows), names, frozenset(), None),
         count=len(rows),
     )
     with st.container(key="linked_table"):
@@ -200,7 +203,7 @@ def _open() -> None:
         st.rerun()
 
 
-def _packages_of(here: Here, deal: DemandDeal) -> list[DealRow]:
+def _packages_of(context: Here, deal: DemandDeal) -> list[DealRow]:
     ids = [one.id for one in deal.supply_deals if one.id is not None]
-    known = {package.id: package for package in pages.by_id(here, SupplyPackage, ids)}
+    known = {package.id: package for package in pages.by_id(context, SupplyPackage, ids)}
     return [of_package(known.get(one.id, one), [deal]) for one in deal.supply_deals]

@@ -95,10 +95,10 @@ class Draft:
         given = {name: value for name, value in fields.items() if value not in (None, ())}
         return SupplyPackage.model_construct(**given)
 
-    def moment(self, typed: str) -> datetime | None:
+    def moment(self, text: str) -> datetime | None:
         """A time of the form with its offset; None without a readable one."""
         try:
-            local = times.read(typed)
+            local = times.read(text)
         except ValueError:
             return None
         return None if local is None else local.replace(tzinfo=timezone(timedelta(minutes=self.offset)))
@@ -115,10 +115,10 @@ class Draft:
         return CreateDemandDeals.model_construct(**fields)
 
 
-def number(typed: str) -> Decimal | None:
+def number(text: str) -> Decimal | None:
     """A typed number; None without a readable one."""
     try:
-        return amounts.read(typed)
+        return amounts.read(text)
     except ValueError:
         return None
 

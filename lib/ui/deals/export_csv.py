@@ -70,10 +70,10 @@ class CsvExport:
         return self.content is not None or bool(self.problem)
 
 
-def draw(here: Here, wanted: ListSearch, count: int) -> None:
+def draw(context: Here, search: ListSearch, count: int) -> None:
     """Draw the button, and the dialog of a long file."""
-    price = prices.of(here).title
-    export = CsvExport(wanted, price[:1].lower() + price[1:], count, sign_in.still_here())
+    price = prices.of(context).title
+    export = CsvExport(search, price[:1].lower() + price[1:], count, sign_in.still_here())
     look: dict[str, Any] = {
         "icon": ":material/download:",
         "type": "tertiary",
@@ -81,21 +81,21 @@ def draw(here: Here, wanted: ListSearch, count: int) -> None:
         "disabled": not count,
     }
     if count > SHORT:
-        st.button("Download list", on_click=_begin, args=(here, export), **look)
+        st.button("Download list", on_click=_begin, args=(context, export), **look)
     else:
-        _download("Download list", partial(export.make, catalogue.client(here)), wanted, **look)
+        _download("Download list", partial(export.make, catalogue.client(context)), search, **look)
     if (open_export := st.session_state.get(EXPORT)) is not None:
         st.dialog(f"Export {_counted(open_export)}", on_dismiss=_close)(_dialog)(open_export)
 
 
-def _download(label: str, data: bytes | Callable[[], bytes], wanted: ListSearch, **look: Any) -> None:
-    name = f"{PLURALS[wanted.entity].lower()}.csv"
+def _download(label: str, data: bytes | Callable[[], bytes], search: ListSearch, **look: Any) -> None:
+    name = f"{PLURALS[search.entity].lower()}.csv"
     st.download_button(label, data=data, file_name=name, mime="text/csv", on_click="ignore", **look)
 
 
-def _begin(here: Here, export: CsvExport) -> None:
+def _begin(context: Here, export: CsvExport) -> None:
     """Begin the file, and open the dialog. A callback."""
-    client = catalogue.client(here)
+    client = catalogue.client(context)
     st.session_state[EXPORT] = export
     st.session_state[CSV_MENU] = False
     threading.Thread(target=export.run, args=(client,), name="deals-csv", daemon=True).start()
@@ -130,8 +130,8 @@ def _progress(export: CsvExport) -> None:
     if export.is_over:
         st.rerun()
     numbers = Numbers.of(st.context.locale)
-    said = f"{numbers.number(export.done)} of {numbers.number(export.total)}"
-    st.progress(min(1.0, export.done / max(1, export.total)), said)
+    sentence = f"{numbers.number(export.done)} of {numbers.number(export.total)}"
+    st.progress(min(1.0, export.done / max(1, export.total)), sentence)
 
 
 def _counted(export: CsvExport) -> str:

@@ -50,7 +50,7 @@ def buyers(deals: Iterable[DemandDeal]) -> list[Buyer]:
     for deal in deals:
         seat = deal.seat.id if deal.seat else None
         groups.setdefault(f"deal-{deal.id}" if seat is None else f"{SEAT}{seat}", []).append(deal)
-    found = [
+    buyers = [
         Buyer(
             key,
             tuple(of_deal(deal, {}) for deal in some),
@@ -58,7 +58,7 @@ def buyers(deals: Iterable[DemandDeal]) -> list[Buyer]:
         )
         for key, some in groups.items()
     ]
-    return sorted(found, key=lambda one: (one.label.casefold(), one.key))
+    return sorted(buyers, key=lambda one: (one.label.casefold(), one.key))
 
 
 def draw(package: SupplyPackage, deals: Sequence[DemandDeal], money: Prices) -> None:

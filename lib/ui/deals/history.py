@@ -29,37 +29,37 @@ from lib.ui.query import focus, precision
 PLACE, CHOSEN, CHANGED, LONGEST = "evidence", "evidence_of", "changed", 90
 
 
-def draw_evidence(here: Here, key: Key, changes: Sequence[EntityChange], words: Sequence[str]) -> None:
+def draw_evidence(context: Here, key: Key, changes: Sequence[EntityChange], words: Sequence[str]) -> None:
     """Draw the choice of a change, and its evidence; nothing where nothing was changed.
 
     `words` say what each of the changes was.
     """
-    named = {
+    names = {
         one.id: f"{facts.moment(one.at.astimezone(clock.zone()))} · {what[:LONGEST]}"
         for one, what in zip(changes, words, strict=True)
         if one.action == CHANGED
     }
-    if not named:
+    if not names:
         return
-    if st.session_state.get(CHOSEN) not in (None, *named):
+    if st.session_state.get(CHOSEN) not in (None, *names):
         del st.session_state[CHOSEN]
     chosen = st.selectbox(
         "Evidence of a change",
-        list(named),
+        list(names),
         index=None,
         placeholder="Choose a change to see the days before and after it",
-        format_func=lambda one: named[one],
+        format_func=lambda one: names[one],
         key=CHOSEN,
     )
     if chosen is None:
         insights.forget(PLACE)
         return
     with reported("The evidence", kept="Nothing was changed."):
-        _draw(here, key, changes, next(one for one in changes if one.id == chosen))
+        _draw(context, key, changes, next(one for one in changes if one.id == chosen))
 
 
-def _draw(here: Here, key: Key, changes: Sequence[EntityChange], one: EntityChange) -> None:
-    seen = report.of_deals(here)
+def _draw(context: Here, key: Key, changes: Sequence[EntityChange], one: EntityChange) -> None:
+    seen = report.of_deals(context)
     if seen is None:
         st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")
         return
@@ -75,19 +75,24 @@ def _draw(here: Here, key: Key, changes: Sequence[EntityChange], one: EntityChan
             icon=":material/hourglass_empty:",
         )
         return
-    matter = _matter(here, key, changes, one, around, hours)
+    matter = _matter(context, key, changes, one, around, hours)
     queries = evidence.questions(base, delivery.KEY_FIELDS[key[0]], key[1], matter.others, around)
-    found = insights.asked(seen, PLACE, queries)
-    answers = insights.arrived(found, PLACE, "the evidence")
+    batch = insights.asked(seen, PLACE, queries)
+    answers = insights.arrived(batch, PLACE, "the evidence")
     if answers is None:
         return
     _found(seen, matter, queries, answers)
 
 
 def _matter(
-    here: Here, key: Key, changes: Sequence[EntityChange], one: EntityChange, around: EvidenceDays, hours: int
+    context: Here,
+    key: Key,
+    changes: Sequence[EntityChange],
+    one: EntityChange,
+    around: EvidenceDays,
+    hours: int,
 ) -> Matter:
-    client, model = catalogue.client(here), change.MODELS[key[0]]
+    client, model = catalogue.client(context), change.MODELS[key[0]]
     changed = client.get(model, key[1])
     linked_model = next(other for other in change.MODELS.values() if other is not model)
     entities, linked = (
@@ -105,11 +110,11 @@ def _matter(
 def _found(seen: Here, matter: Matter, queries: Sequence[AudienceQuery], answers: Sequence[Audience]) -> None:
     fields = [seen.slicer.data_field(name) for name in queries[0].data_fields or ()]
     rows = evidence_file.rows(matter, fields, answers)
-    shown = Numbers.of(st.context.locale)
+    numbers = Numbers.of(st.context.locale)
     st.dataframe(
-        straightened(_table(rows, shown)), hide_index=True, alt="The figures before and after the change"
+        straightened(_table(rows, numbers)), hide_index=True, alt="The figures before and after the change"
     )
-    st.caption(plain(_note(seen, matter, answers, fields, shown)))
+    st.caption(plain(_note(seen, matter, answers, fields, numbers)))
     for sentence in _warnings(matter):
         st.warning(sentence, icon=":material/warning:")
     st.download_button(
@@ -125,16 +130,16 @@ def _found(seen: Here, matter: Matter, queries: Sequence[AudienceQuery], answers
 
 def _warnings(matter: Matter) -> list[str]:
     """What else was changed, so that the difference is not of this change alone."""
-    said = []
+    sentences = []
     if count := len(matter.also):
         what = f"{count} other change{'' if count == 1 else 's'}"
-        said.append(f"{what} in these days: the difference is of all of them.")
+        sentences.append(f"{what} in these days: the difference is of all of them.")
     if count := len(matter.beside):
         other = next(kind for entity, kind in KINDS.items() if entity != matter.key[0])
         what = f"{count} linked {other.lower()}{'' if count == 1 else 's'}"
         since = numbers.days(matter.around.before[0], matter.around.before[0])
-        said.append(f"{what} changed since {since} too: the difference may be of both.")
-    return said
+        sentences.append(f"{what} changed since {since} too: the difference may be of both.")
+    return sentences
 
 
 def _file(
@@ -157,16 +162,20 @@ def _table(rows: Sequence[EvidenceRow], shown: Numbers) -> dict[str, list[str]]:
     return columns
 
 
-def _evidence_change(found: Difference | None, shown: Numbers) -> str:
+def _evidence_change(difference: Difference | None, numbers: Numbers) -> str:
     """The difference in words; one that is within its range is none."""
-    if found is None:
+    if difference is None:
         return "Too few days"
-    span = f"{shown.change(found.low)} to {shown.change(found.high)}"
-    return f"{shown.change(found.value)} ({span})" if found.is_certain else f"None beyond chance ({span})"
+    span = f"{numbers.change(difference.low)} to {numbers.change(difference.high)}"
+    return (
+        f"{numbers.change(difference.value)} ({span})"
+        if difference.is_certain
+        else f"None beyond chance ({span})"
+    )
 
 
 def _note(
-    seen: Here, matter: Matter, answers: Sequence[Audience], fields: Sequence[DataField], shown: Numbers
+    context: Here, matter: Matter, answers: Sequence[Audience], fields: Sequence[DataField], shown: Numbers
 ) -> str:
     """The days, the slicer, how exact the figures are, and what they are compared with."""
     before, after = (numbers.days(*days) for days in (matter.around.before, matter.around.after))
@@ -178,7 +187,7 @@ def _note(
         beside = f"Difference: beyond that of {several} not changed since {since}"
     else:
         beside = f"No other {kind} is known to be untouched, so the difference may be that of the market"
-    where = f"{seen.project}/{seen.slicer_name}"
+    where = f"{context.project}/{context.slicer_name}"
     return f"Before: {before}. After: {after} · {where} · {' / '.join(exactly)} · {beside}."
 
 

@@ -16,33 +16,33 @@ KEPT, MOMENT_SECONDS, POLL_SECONDS = "insights", 0.2, 1.0
 Key = tuple[object, ...]
 
 
-def asked(here: Here, place: str, queries: Sequence[AudienceQuery]) -> QuestionsAsked:
+def asked(context: Here, place: str, queries: Sequence[AudienceQuery]) -> QuestionsAsked:
     """The questions of this place on the screen; those that it asked before are given up."""
     kept: dict[str, tuple[Key, QuestionsAsked]] = st.session_state.setdefault(KEPT, {})
-    key = (here.person.username, *queries)
+    key = (context.person.username, *queries)
     known = kept.get(place)
     if known is None or known[0] != key:
         if known is not None:
             known[1].cancel()
-        ask = partial(here.reporting.audience, slicer=here.slicer)
+        ask = partial(context.reporting.audience, slicer=context.slicer)
         known = kept[place] = (key, QuestionsAsked(ask, queries))
     return known[1]
 
 
-def arrived(found: QuestionsAsked, place: str, what: str) -> list[Audience] | None:
+def arrived(batch: QuestionsAsked, place: str, what: str) -> list[Audience] | None:
     """All answers if they come in a moment; else says how far it is, and draws again when they have come.
 
     Where a question failed its error is raised, and this place asks again next time.
     """
-    if found.wait(MOMENT_SECONDS):
+    if batch.wait(MOMENT_SECONDS):
         try:
-            return found.answers()
+            return batch.answers()
         except TrancheError:
             forget(place)
             raise
-    come, of = found.come
+    come, of = batch.come
     st.caption(f":material/hourglass_top: Computing {what}: {come} of {of} questions answered.")
-    look_again(found)
+    look_again(batch)
     return None
 
 

@@ -15,10 +15,10 @@ Linked = SupplyPackage | DemandDeal
 NOUNS: dict[type[Linked], str] = {SupplyPackage: "Package", DemandDeal: "Deal"}
 
 
-def choose(here: Here, label: str, key: str, model: type[Linked]) -> None:
+def choose(context: Here, label: str, key: str, model: type[Linked]) -> None:
     """A choice of several by id; what is chosen already is offered, known or not."""
     chosen: Sequence[int] = st.session_state[key]
-    titles = offered(here, label, f"{key}_search", model, chosen)
+    titles = offered(context, label, f"{key}_search", model, chosen)
     st.multiselect(
         label,
         list(titles),
@@ -46,9 +46,9 @@ def offered(
     return named(here, model, chosen) | {one.id or 0: title(one) for one in found.results}
 
 
-def named(here: Here, model: type[Linked], ids: Sequence[int]) -> dict[int, str]:
+def named(context: Here, model: type[Linked], ids: Sequence[int]) -> dict[int, str]:
     """The labels of these in the picker."""
-    known = {one.id: title(one) for one in pages.by_id(here, model, ids)}
+    known = {one.id: title(one) for one in pages.by_id(context, model, ids)}
     return {one: known.get(one) or f"{NOUNS[model]} {one}" for one in ids}
 
 

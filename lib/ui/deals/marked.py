@@ -9,10 +9,10 @@ from lib.ui.deals.targeting import known, words
 from lib.ui.kit.frame import Here
 
 
-def rows(here: Here, some: Sequence[DealRow]) -> list[DealRow]:
+def rows(context: Here, some: Sequence[DealRow]) -> list[DealRow]:
     """The rows of a page with marks; without them if the report does not answer within a moment."""
     sold = [row.sold for row in some if row.sold is not None]
-    marks = known.marks(here, catalogue.usual_days(here), sold) if sold else {}
+    marks = known.marks(context, catalogue.usual_days(context), sold) if sold else {}
     if not any(marks.values()):
         return [*some]
     return [

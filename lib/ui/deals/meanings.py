@@ -18,31 +18,31 @@ from lib.wire.errors import TrancheError
 MOST = 20
 
 
-def of(here: Here, text: str) -> tuple[str, ...]:
+def of(context: Here, text: str) -> tuple[str, ...]:
     """The values of targeting with a word of the text at the start of a word of their description, as the
     service's `meaning`: `france:country:FR`."""
-    if here.slicer is slicer_info.NOTHING:
+    if context.slicer is slicer_info.NOTHING:
         return ()
-    fields = {kind.name: field for kind in KINDS if (field := _described(here, kind.name)) is not None}
+    fields = {kind.name: field for kind in KINDS if (field := _described(context, kind.name)) is not None}
     return tuple(
         f"{word}:{name}:{code}"
         for word in words(text)
         for name, field in fields.items()
-        for code in _codes(here, field, word)
+        for code in _codes(context, field, word)
     )
 
 
-def _described(here: Here, name: str) -> KeyField | None:
+def _described(context: Here, name: str) -> KeyField | None:
     """The key field of a kind of targeting, if the report has descriptions for its values."""
     kind = next(one for one in KINDS if one.name == name)
-    field = None if kind.is_list else key_field(kind, here.slicer)
+    field = None if kind.is_list else key_field(kind, context.slicer)
     return field if field is not None and field.mapping else None
 
 
-def _codes(here: Here, field: KeyField, word: str) -> Iterator[str]:
+def _codes(context: Here, field: KeyField, word: str) -> Iterator[str]:
     try:
-        found = values.offered(here, catalogue.usual_days(here), field.name, word).described
+        found = values.offered(context, catalogue.usual_days(context), field.name, word).described
     except TrancheError:
         return
-    named = [code for code, words in found.items() if f" {words.casefold()}".find(f" {word}") >= 0 and code]
-    yield from named[:MOST]
+    names = [code for code, words in found.items() if f" {words.casefold()}".find(f" {word}") >= 0 and code]
+    yield from names[:MOST]

@@ -39,11 +39,11 @@ def sent(name: str, typed: Any) -> Any:
     return typed or None if kind in fields.TEXTS and name != "name" else typed
 
 
-def _number(typed: str) -> Decimal | str | None:
+def _number(text: str) -> Decimal | str | None:
     try:
-        return amounts.read(typed)
+        return amounts.read(text)
     except ValueError:
-        return typed
+        return text
 
 
 def draw(entity: str, prefix: str, problems: FieldProblems) -> None:

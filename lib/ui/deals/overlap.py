@@ -26,11 +26,11 @@ OPEN, PLACE, DAYS, FEWEST = "overlap_of", "overlap", 30, 2
 PACKAGES = "supply_deals"
 
 
-def draw(wanted: ListSearch, seen: view.ListView) -> None:
+def draw(search: ListSearch, list_view: view.ListView) -> None:
     """Draw the button: the chosen packages, or without any the first ones of the list."""
-    if wanted.entity != PACKAGES:
+    if search.entity != PACKAGES:
         return
-    chosen = [row.id for row in seen.ticked.values() if row.entity == PACKAGES]
+    chosen = [row.id for row in list_view.ticked.values() if row.entity == PACKAGES]
     listed = [row.id for row in view.current().drawn.values() if row.entity == PACKAGES]
     ids = chosen or listed
     st.button(
@@ -45,14 +45,14 @@ def draw(wanted: ListSearch, seen: view.ListView) -> None:
     )
 
 
-def shown(here: Here) -> None:
+def shown(context: Here) -> None:
     """Draw the dialog, if it is open."""
     ids: tuple[int, ...] = st.session_state.get(OPEN, ())
     if ids:
         dialog = st.dialog(
             "Overlap of packages", width="large", icon=":material/join_inner:", on_dismiss=close
         )
-        dialog(_content)(here, ids)
+        dialog(_content)(context, ids)
 
 
 def _ask(ids: tuple[int, ...]) -> None:
@@ -84,16 +84,16 @@ def _content(here: Here, ids: tuple[int, ...]) -> None:
             _computed(here, packages, field)
 
 
-def _computed(here: Here, packages: list[SupplyPackage], field: DataField) -> None:
-    lists = entries(catalogue.lists(here))
-    said = [report_filters(one, here.slicer, lists, one.media_type) for one in packages]
-    asked = overlap.questions([one.filters for one in said])
-    queries = [report.question(here, one, DAYS, (field.name,)) for one in asked]
-    found = insights.asked(here, PLACE, queries)
-    answers = insights.arrived(found, PLACE, "the overlap")
+def _computed(context: Here, packages: list[SupplyPackage], field: DataField) -> None:
+    lists = entries(catalogue.lists(context))
+    translations = [report_filters(one, context.slicer, lists, one.media_type) for one in packages]
+    asked = overlap.questions([one.filters for one in translations])
+    queries = [report.question(context, one, DAYS, (field.name,)) for one in asked]
+    batch = insights.asked(context, PLACE, queries)
+    answers = insights.arrived(batch, PLACE, "the overlap")
     if answers is None:
         return
-    days = numbers.days(*report.period(here, queries[0]))
+    days = numbers.days(*report.period(context, queries[0]))
     if not any(map(measured.has_data, answers)):
         st.caption(f"The report has no data for {days}.")
         return
@@ -103,12 +103,12 @@ def _computed(here: Here, packages: list[SupplyPackage], field: DataField) -> No
     st.caption(
         plain(
             f"{numbers.title(field)} of each package, and the share that also matches the package in the "
-            f"column. {days} · From {here.project}/{here.slicer_name} · "
+            f"column. {days} · From {context.project}/{context.slicer_name} · "
             f"{costs.precision_of(answers, field)} · Dates of the packages are ignored."
         )
     )
-    _left_out(names, said)
-    _two_prices(here, packages, names, pairs, field)
+    _left_out(names, translations)
+    _two_prices(context, packages, names, pairs, field)
 
 
 def matrix(
@@ -145,9 +145,9 @@ def _range(found: Measured, written: Callable[[float], str]) -> str:
     return f" ({written(max(found.low, 0.0))} to {written(found.high)})"
 
 
-def _left_out(names: list[str], said: list[Translation]) -> None:
+def _left_out(names: list[str], translations: list[Translation]) -> None:
     """Name what the filters leave out of each targeting: its figures are then those of more."""
-    for name, one in zip(names, said, strict=True):
+    for name, one in zip(names, translations, strict=True):
         if one.left_out:
             st.caption(f":material/info: Not counted for {plain(name)}: {plain(' '.join(one.left_out))}")
 
@@ -162,19 +162,19 @@ def _two_prices(
     """Draw the seats that are offered the same inventory at several prices."""
     st.markdown("**Seats with two prices for shared inventory**")
     of = pages.deals_of(catalogue.client(here), packages)
-    found = overlap.two_prices([of[one.id or 0] for one in packages], pairs)
-    if not found:
+    two_pricess = overlap.two_prices([of[one.id or 0] for one in packages], pairs)
+    if not two_pricess:
         st.caption(
             "None: no seat has deals that are not paused, at different prices, in two of these packages."
         )
         return
     words = Numbers.of(st.context.locale)
-    rows = [_row(one, names, words) for one in found]
+    rows = [_row(one, names, words) for one in two_pricess]
     titles = ("Seat", "Packages", prices.of(here).title, f"Shared {numbers.title(field).lower()}")
     st.dataframe(straightened(pd.DataFrame(rows, columns=list(titles))), hide_index=True, width="stretch")
 
 
-def _row(found: TwoPrices, names: list[str], words: Numbers) -> tuple[str, str, str, str]:
-    both = " and ".join(names[place] for place in (found.shared.first, found.shared.second))
-    listed = " and ".join(map(amount, found.prices))
-    return found.seat, both, listed, _volume(found.shared.volume, words)
+def _row(two_prices: TwoPrices, names: list[str], words: Numbers) -> tuple[str, str, str, str]:
+    both = " and ".join(names[place] for place in (two_prices.shared.first, two_prices.shared.second))
+    listed = " and ".join(map(amount, two_prices.prices))
+    return two_prices.seat, both, listed, _volume(two_prices.shared.volume, words)

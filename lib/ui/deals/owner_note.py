@@ -21,11 +21,11 @@ BEFORE, EDITOR = "note_before_{}", "note_editor"
 HERE = "Kept by Tranche beside the deals API."
 
 
-def draw(here: Here, package: SupplyPackage) -> None:
+def draw(context: Here, package: SupplyPackage) -> None:
     """Draw both, and the form for who may change deals."""
     number = package.id or 0
     try:
-        kept = here.clients.package_notes.get(number)
+        kept = context.clients.package_notes.get(number)
     except TrancheError as error:
         st.caption(f":material/info: Owner and note could not be read: {plain(error.reason.rstrip('.'))}.")
         return
@@ -35,13 +35,13 @@ def draw(here: Here, package: SupplyPackage) -> None:
         if kept.note:
             st.text(kept.note)
         st.caption(f"{plain(kept.who)}, {facts.moment(kept.at)}")
-    if not permission.of(here).refuses:
+    if not permission.of(context).refuses:
         label = "Owner and note" if kept.at is None else "Edit owner and note"
         with st.popover(label, icon=":material/sticky_note_2:", key=EDITOR, type="tertiary"):
-            _form(here, number, kept)
+            _form(context, number, kept)
 
 
-def _form(here: Here, number: int, kept: PackageNote) -> None:
+def _form(context: Here, number: int, kept: PackageNote) -> None:
     """Draw the form. What is typed stays until it is saved; `before` is what it was typed over."""
     state, owner, note = st.session_state, OWNER.format(number), NOTE.format(number)
     if BEFORE.format(number) not in state:
@@ -49,26 +49,26 @@ def _form(here: Here, number: int, kept: PackageNote) -> None:
     with st.form(f"note_form_{number}", border=False):
         st.text_input("Owner", key=owner, max_chars=LONGEST_OWNER, placeholder="Who looks after this package")
         st.text_area("Note", key=note, max_chars=LONGEST_NOTE)
-        st.caption(REMOTE if here.clients.deals_address else HERE)
-        st.form_submit_button("Save", type="primary", on_click=save, args=(here, number))
+        st.caption(REMOTE if context.clients.deals_address else HERE)
+        st.form_submit_button("Save", type="primary", on_click=save, args=(context, number))
     if said := state.get(PROBLEM):
         st.error(plain(said), icon=":material/error:")
 
 
-def save(here: Here, number: int) -> None:
+def save(context: Here, number: int) -> None:
     """Store what is typed, unless somebody else has changed it meanwhile. A callback."""
     state = st.session_state
     before: PackageNote | None = state.get(BEFORE.format(number))
     state.pop(PROBLEM, None)
-    if before is None or not here.now().deals.writes:
+    if before is None or not context.now().deals.writes:
         return
     owner, note = state.get(OWNER.format(number)) or "", state.get(NOTE.format(number)) or ""
     try:
-        here.clients.package_notes.keep(number, owner, note, before)
+        context.clients.package_notes.keep(number, owner, note, before)
     except Conflict as error:
         state[PROBLEM] = f"{error.reason.rstrip('.')}. What you typed is still here; Save again overwrites."
         with suppress(TrancheError):  # unread, the next try meets the same conflict
-            state[BEFORE.format(number)] = here.clients.package_notes.get(number)
+            state[BEFORE.format(number)] = context.clients.package_notes.get(number)
         return
     except TrancheError as error:
         state[PROBLEM] = f"{error.reason.rstrip('.')}. What you typed is still here."
@@ -77,10 +77,10 @@ def save(here: Here, number: int) -> None:
     notes.say("Saved")
 
 
-def owned(here: Here, rows: Sequence[DealRow]) -> list[DealRow]:
+def owned(context: Here, rows: Sequence[DealRow]) -> list[DealRow]:
     """The rows of packages with their owners; without them where they can't be read now."""
     try:
-        kept = here.clients.package_notes.of([row.id for row in rows])
+        kept = context.clients.package_notes.of([row.id for row in rows])
     except TrancheError:
         kept = {}
     return [replace(row, more=(*row.more, ("owner", kept.get(row.id, PackageNote()).owner))) for row in rows]

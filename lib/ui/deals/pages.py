@@ -40,51 +40,55 @@ class RowsPage:
     rows: tuple[DealRow, ...]
 
 
-def page(here: Here, wanted: ListSearch) -> RowsPage:
+def page(context: Here, search: ListSearch) -> RowsPage:
     """A page. Where the service fails meanwhile, as it was read before (`trouble`)."""
-    client = catalogue.client(here)
-    return cached(here, wanted, lambda: read(client, wanted, wanted.page * PAGE, PAGE))
+    client = catalogue.client(context)
+    return cached(context, search, lambda: read(client, search, search.page * PAGE, PAGE))
 
 
-def count(here: Here, wanted: ListSearch) -> int:
+def count(context: Here, search: ListSearch) -> int:
     """How many there are."""
-    client = catalogue.client(here)
-    asked = replace(wanted, page=0)
+    client = catalogue.client(context)
+    asked = replace(search, page=0)
     return cached(
-        here, ("count", asked), lambda: client.list(MODELS[wanted.entity], limit=1, **wanted.found_by).count
+        context,
+        ("count", asked),
+        lambda: client.list(MODELS[search.entity], limit=1, **search.found_by).count,
     )
 
 
-def statuses(here: Here, wanted: ListSearch) -> dict[str, int]:
+def statuses(context: Here, search: ListSearch) -> dict[str, int]:
     """How many there are of each status, whatever the filter by status is."""
-    client = catalogue.client(here)
-    others = tuple((name, values) for name, values in wanted.filters if name != "status")
-    asked = replace(wanted, filters=others, order=NEWEST, page=0)
-    return cached(here, ("statuses", asked), lambda: _statuses(client, asked))
+    client = catalogue.client(context)
+    others = tuple((name, values) for name, values in search.filters if name != "status")
+    asked = replace(search, filters=others, order=NEWEST, page=0)
+    return cached(context, ("statuses", asked), lambda: _statuses(client, asked))
 
 
-def some(here: Here, model: type[Any], text: str, limit: int) -> Any:
+def some(context: Here, model: type[Any], text: str, limit: int) -> Any:
     """The newest of a kind that a search finds, as a page of the client's."""
-    client = catalogue.client(here)
+    client = catalogue.client(context)
     search = {"search": text} if text else {}
     return cached(
-        here, ("some", model, text, limit), lambda: client.list(model, limit=limit, ordering="-id", **search)
+        context,
+        ("some", model, text, limit),
+        lambda: client.list(model, limit=limit, ordering="-id", **search),
     )
 
 
-def by_id(here: Here, model: type[Any], ids: Sequence[int]) -> tuple[Any, ...]:
+def by_id(context: Here, model: type[Any], ids: Sequence[int]) -> tuple[Any, ...]:
     """The existing ones of these ids."""
-    client, wanted = catalogue.client(here), sorted(set(ids))
+    client, wanted = catalogue.client(context), sorted(set(ids))
     if not wanted:
         return ()
-    found: tuple[Any, ...] = cached(here, ("by_id", model, *wanted), lambda: of_ids(client, model, wanted))
+    found: tuple[Any, ...] = cached(context, ("by_id", model, *wanted), lambda: of_ids(client, model, wanted))
     return found
 
 
-def cached(here: Here, asked: Hashable, fetch: Callable[[], Value]) -> Value:
+def cached(context: Here, hashable: Hashable, fetch: Callable[[], Value]) -> Value:
     """What was fetched for this lately, else what is fetched now; while that fails, as it was before."""
     kept: dict[Hashable, Fetched] = st.session_state.setdefault(KEPT, {})
-    key, now = (here.person.username, asked), time.monotonic()
+    key, now = (context.person.username, hashable), time.monotonic()
     before = kept.get(key)
     if before is not None and now - before.at < SECONDS and not _is_wanted_again(before):
         return before.value  # type: ignore[no-any-return]
@@ -101,34 +105,34 @@ def cached(here: Here, asked: Hashable, fetch: Callable[[], Value]) -> Value:
     return found.value  # type: ignore[no-any-return]
 
 
-def trouble(here: Here) -> TrancheError | None:
+def trouble(context: Here) -> TrancheError | None:
     """Why something of what is shown is what was read before."""
     kept: dict[Hashable, Fetched] = st.session_state.get(KEPT, {})
     return next((one.trouble for one in kept.values() if one.trouble is not None), None)
 
 
-def read(client: Deals, wanted: ListSearch, offset: int, limit: int) -> RowsPage:
+def read(client: Deals, search: ListSearch, offset: int, limit: int) -> RowsPage:
     """Some rows, with what they are linked with."""
-    params = wanted.found_by | {"ordering": wanted.ordering}
-    found = client.list(MODELS[wanted.entity], limit=limit, offset=offset, **params)
+    params = search.found_by | {"ordering": search.ordering}
+    found = client.list(MODELS[search.entity], limit=limit, offset=offset, **params)
     return RowsPage(found.count, tuple(_rows(client, found.results)))
 
 
-def everything(client: Deals, wanted: ListSearch) -> Iterator[DealRow]:
+def everything(client: Deals, search: ListSearch) -> Iterator[DealRow]:
     """All rows of the list, page after page; a package of several deals is read once."""
-    seen, known = 0, _KnownPackages(client)
+    seen, known_packages = 0, _KnownPackages(client)
     while True:
-        params = wanted.found_by | {"ordering": wanted.ordering}
-        found = client.list(MODELS[wanted.entity], limit=LARGEST_PAGE, offset=seen, **params)
-        yield from _rows(client, found.results, known)
+        params = search.found_by | {"ordering": search.ordering}
+        found = client.list(MODELS[search.entity], limit=LARGEST_PAGE, offset=seen, **params)
+        yield from _rows(client, found.results, known_packages)
         seen += len(found.results)
         if not found.results or seen >= found.count:
             return
 
 
-def named(client: Deals, wanted: ListSearch, **more: Any) -> Iterator[DealRow]:
+def named(client: Deals, search: ListSearch, **more: Any) -> Iterator[DealRow]:
     """All rows of the list that also have these values, as far as they are known by themselves."""
-    for one in client.everything(MODELS[wanted.entity], ordering="id", **wanted.found_by, **more):
+    for one in client.everything(MODELS[search.entity], ordering="id", **search.found_by, **more):
         yield of_package(one, ()) if isinstance(one, SupplyPackage) else of_deal(one, {})
 
 
@@ -175,22 +179,22 @@ class _KnownPackages(dict[int | None, SupplyPackage]):
         return words.sentence(self[package])
 
 
-def _rows(client: Deals, found: Found, known: _KnownPackages | None = None) -> Iterator[DealRow]:
+def _rows(client: Deals, found: Found, known_packages: _KnownPackages | None = None) -> Iterator[DealRow]:
     packages = [one for one in found if isinstance(one, SupplyPackage)]
     deals = [one for one in found if isinstance(one, DemandDeal)]
     of = deals_of(client, packages)
     yield from (of_package(one, of[one.id or 0]) for one in packages)
     if deals:
-        known = _KnownPackages(client) if known is None else known
-        known.read(deals)
-        yield from (of_deal(one, known, known.words) for one in deals)
+        known_packages = _KnownPackages(client) if known_packages is None else known_packages
+        known_packages.read(deals)
+        yield from (of_deal(one, known_packages, known_packages.words) for one in deals)
 
 
-def _statuses(client: Deals, wanted: ListSearch) -> dict[str, int]:
-    model = MODELS[wanted.entity]
+def _statuses(client: Deals, search: ListSearch) -> dict[str, int]:
+    model = MODELS[search.entity]
     if client.abilities.finds:
-        return dict(client.list(model, limit=1, counts="status", **wanted.found_by).counts.get("status", {}))
-    counted = {one: client.list(model, limit=1, status=one, **wanted.found_by).count for one in STATUSES}
+        return dict(client.list(model, limit=1, counts="status", **search.found_by).counts.get("status", {}))
+    counted = {one: client.list(model, limit=1, status=one, **search.found_by).count for one in STATUSES}
     return {status: number for status, number in counted.items() if number}
 
 

@@ -24,25 +24,27 @@ Figures = list[tuple[DataField, tuple[DayFigure, ...]]]
 
 
 @st.fragment(parallel=True)
-def draw(here: Here, place: str, filters: tuple[Filter, ...], booked: Booked) -> None:
+def draw(context: Here, place: str, filters: tuple[Filter, ...], booked: Booked) -> None:
     """The chart and the sentence, once the answer is there."""
-    fields = [field for names in (BIDS, IMPRESSIONS) if (field := field_of(here.slicer, names)) is not None]
+    fields = [
+        field for names in (BIDS, IMPRESSIONS) if (field := field_of(context.slicer, names)) is not None
+    ]
     st.header("Per day, and in the booked period", anchor=False)
     if not fields:
         st.caption("This slicer has no data field for bids or impressions.")
-    elif forecast.DAY not in {field.name for field in here.slicer.key_fields}:
+    elif forecast.DAY not in {field.name for field in context.slicer.key_fields}:
         st.caption("This slicer can't be split by day.")
     else:
         with reported("The forecast", kept="What you entered is kept."):
-            _draw(here, place, filters, booked, fields)
+            _draw(context, place, filters, booked, fields)
 
 
 def _draw(
     here: Here, place: str, filters: tuple[Filter, ...], booked: Booked, fields: list[DataField]
 ) -> None:
     query = report.question(here, filters, DAYS, tuple(field.name for field in fields), by_day=True)
-    found = insights.asked(here, place, [query])
-    answers = insights.arrived(found, place, "the figures per day")
+    batch = insights.asked(here, place, [query])
+    answers = insights.arrived(batch, place, "the figures per day")
     if answers is None:
         return
     (answer,) = answers
@@ -83,14 +85,16 @@ def sentences(figures: Figures, booked: Booked, hours: int, shown: Numbers) -> l
 def caution(figures: Figures, days: str) -> str:
     """Where the range comes from, and what it leaves out."""
     empty = sum(one.figure.value is None for one in figures[0][1])
-    said = "Lowest to highest day of the same weekdays, "
+    sentence = "Lowest to highest day of the same weekdays, "
     which = "1 day has no data and is" if empty == 1 else f"{empty} days have no data and are"
     without = f" {which} left out." if empty else ""
-    return f"{said}{days}; seasons, holidays and competition for the same inventory are not in it.{without}"
+    return (
+        f"{sentence}{days}; seasons, holidays and competition for the same inventory are not in it.{without}"
+    )
 
 
-def _days(days: float, shown: Numbers) -> str:
-    return f"{shown.number(days, 0 if days == int(days) else 1)} {'day' if days == 1 else 'days'}"
+def _days(days: float, numbers: Numbers) -> str:
+    return f"{numbers.number(days, 0 if days == int(days) else 1)} {'day' if days == 1 else 'days'}"
 
 
 def _chart(place: str, figures: Figures, period: str) -> None:

@@ -9,7 +9,7 @@ from lib.ui.kit.frame import Here
 LOOKING = "You can see deals, but not change them"
 
 
-def of(here: Here) -> Abilities:
+def of(context: Here) -> Abilities:
     """As screens ask for it. Raises ServiceProblem where it is not known yet what the service does."""
-    does = catalogue.client(here).abilities
-    return does if here.now().deals.writes else replace(does, refuses=does.refuses or LOOKING)
+    does = catalogue.client(context).abilities
+    return does if context.now().deals.writes else replace(does, refuses=does.refuses or LOOKING)

@@ -16,5 +16,5 @@ ADDRESS = re.compile(r"(supply_deals|demand_deals)-([1-9][0-9]{0,15})")
 
 def opened() -> tuple[str, int] | None:
     """The package or deal that is open, by the URL."""
-    found = ADDRESS.fullmatch(st.query_params.get(OPEN, ""))
-    return (found[1], int(found[2])) if found else None
+    match = ADDRESS.fullmatch(st.query_params.get(OPEN, ""))
+    return (match[1], int(match[2])) if match else None

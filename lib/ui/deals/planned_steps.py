@@ -16,9 +16,9 @@ PAUSE_SECONDS, FIRST, NOTE = 0.1, 50, "Note"
 Results = Mapping[Key, Outcome]
 
 
-def run(here: Here, job: PlannedJob, done: Callable[[], None]) -> None:
+def run(context: Here, job: PlannedJob, done: Callable[[], None]) -> None:
     """Read or send step by step, each a run of its own, and draw how far it is; `done` follows the last."""
-    st.fragment(_step, run_every=PAUSE_SECONDS)(here, job, done)
+    st.fragment(_step, run_every=PAUSE_SECONDS)(context, job, done)
 
 
 def results(job: PlannedJob) -> Results:
@@ -67,12 +67,12 @@ def _show_all(key: str) -> None:
     st.session_state[key] = True
 
 
-def verdict(job: PlannedJob, said: str, more: str = "") -> None:
+def verdict(job: PlannedJob, sentence: str, more: str = "") -> None:
     """Draw the result: `said`, what failed and what was not sent; `more` follows where something did."""
     if not job.failed and not job.left:
-        st.success(f"{said}.", icon=":material/check_circle:")
+        st.success(f"{sentence}.", icon=":material/check_circle:")
         return
-    parts = [said, f"{number(len(job.failed))} failed" if job.failed else ""]
+    parts = [sentence, f"{number(len(job.failed))} failed" if job.failed else ""]
     parts.append(f"{number(len(job.left))} not sent" if job.left else "")
     st.warning(f"{', '.join(filter(None, parts))}. {more}".rstrip(), icon=":material/info:")
 
@@ -81,10 +81,10 @@ def summary(job: PlannedJob, changes: str) -> None:
     """Draw how much a preview will save, refuses and leaves; `changes` names what is saved, if anything."""
     refused = sum(bool(one.refused) for one in job.effects)
     same = sum(not one.is_change for one in job.effects) - refused
-    said = [f"**{changes}** will be saved." if changes else "**Nothing** to save."]
-    said += [f"{number(refused)} refused."] if refused else []
-    said += [f"{number(same)} unchanged."] if same else []
-    st.markdown(" ".join(said))
+    sentences = [f"**{changes}** will be saved." if changes else "**Nothing** to save."]
+    sentences += [f"{number(refused)} refused."] if refused else []
+    sentences += [f"{number(same)} unchanged."] if same else []
+    st.markdown(" ".join(sentences))
 
 
 def changes(effects: Sequence[Effect]) -> str:
@@ -115,8 +115,8 @@ def number(count: int) -> str:
     return Numbers.of(st.context.locale).number(count)
 
 
-def _step(here: Here, job: PlannedJob, done: Callable[[], None]) -> None:
-    client, before = catalogue.client(here), job.phase
+def _step(context: Here, job: PlannedJob, done: Callable[[], None]) -> None:
+    client, before = catalogue.client(context), job.phase
     if before == "reading":
         job.read(client)
     else:

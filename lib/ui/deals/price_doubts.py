@@ -14,36 +14,36 @@ from lib.wire.errors import TrancheError
 TIMES, FEWEST, SECONDS = 5, 4, 60.0
 
 
-def doubt(here: Here, seat: int | None, price: Decimal | None) -> str:
+def doubt(context: Here, seat: int | None, price: Decimal | None) -> str:
     """Why a price has to be confirmed, in a few words; empty for a usual one.
 
     Unusual is 0, a very high price, and one beyond five times the upper quartile of the seat's deals.
     """
     if (found := amounts.doubt(price)) or price is None or seat is None:
         return found
-    quartile = upper_quartile(here, seat)
+    quartile = upper_quartile(context, seat)
     if not quartile or price <= TIMES * quartile:
         return ""
     usual = f"{TIMES} times the upper quartile of this seat's deals ({quartile:,f})"
     return f"a price of {price:,f}, more than {usual}"
 
 
-def upper_quartile(here: Here, seat: int) -> Decimal | None:
+def upper_quartile(context: Here, seat: int) -> Decimal | None:
     """The price that a quarter of the seat's deals reach; None if there are fewer than four, or unknown.
 
     Kept for a minute, and read again once something was changed here.
     """
     kept: dict[tuple[str, int], tuple[float, Decimal | None]]
     kept = st.session_state.setdefault(catalogue.QUARTILES, {})
-    key, now = (here.person.username, seat), time.monotonic()
+    key, now = (context.person.username, seat), time.monotonic()
     if key not in kept or now - kept[key][0] > SECONDS:
-        kept[key] = now, _fetch(here, seat)
+        kept[key] = now, _fetch(context, seat)
     return kept[key][1]
 
 
-def _fetch(here: Here, seat: int) -> Decimal | None:
+def _fetch(context: Here, seat: int) -> Decimal | None:
     """In two small requests, however many deals there are. A service that can't answer raises no question."""
-    client = catalogue.client(here)
+    client = catalogue.client(context)
     if not client.abilities.finds:
         return None
     try:

@@ -45,9 +45,9 @@ class Prices:
 USUAL = Prices()
 
 
-def of(here: Here) -> Prices:
+def of(context: Here) -> Prices:
     """As the settings have them."""
-    return Prices(here.clients.currency, here.clients.price_unit)
+    return Prices(context.clients.currency, context.clients.price_unit)
 
 
 def amount(value: Decimal | None) -> str:

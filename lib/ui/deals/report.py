@@ -28,21 +28,21 @@ class ReportFigure:
     field: DataField | None
 
 
-def of_deals(here: Here) -> Here | None:
+def of_deals(context: Here) -> Here | None:
     """Looking at a slicer that tells deals apart: the one that is picked, else the first that does.
 
     None where none of those that the person may see has the key field `deal`. Raises why the service can't be
     asked; a slicer that it refuses is passed over.
     """
-    if tells_deals(here.slicer):
-        return here
+    if tells_deals(context.slicer):
+        return context
     kept: dict[tuple[str, str], Slicer] = st.session_state.setdefault(SLICERS, {})
-    for pair in sorted(here.clients.slicers, key=lambda pair: pair[0] != here.project):
-        found = kept.get(pair) or _info(here, *pair)
+    for pair in sorted(context.clients.slicers, key=lambda pair: pair[0] != context.project):
+        found = kept.get(pair) or _info(context, *pair)
         if found is not None:
             kept[pair] = found
             if tells_deals(found):
-                return replace(here, project=pair[0], slicer_name=pair[1], slicer=found)
+                return replace(context, project=pair[0], slicer_name=pair[1], slicer=found)
     return None
 
 
@@ -57,38 +57,38 @@ def wanted(slicer: Slicer) -> tuple[ReportFigure, ...]:
     )
 
 
-def deal_report(here: Here, reporting: Reporting) -> DealReport:
+def deal_report(context: Here, reporting: Reporting) -> DealReport:
     """The slicer that is looked at, asked through this client."""
-    audience = partial(reporting.audience, slicer=here.slicer)
+    audience = partial(reporting.audience, slicer=context.slicer)
     return DealReport(
-        here.project, here.slicer_name, here.slicer, dates.today(here.slicer.timezone), audience
+        context.project, context.slicer_name, context.slicer, dates.today(context.slicer.timezone), audience
     )
 
 
 def question(
-    here: Here, filters: tuple[Filter, ...], days: int, fields: tuple[str, ...], by_day: bool = False
+    context: Here, filters: tuple[Filter, ...], days: int, fields: tuple[str, ...], by_day: bool = False
 ) -> AudienceQuery:
     """These data fields over the last complete days with data, as exact as a quick answer can be."""
     split = (time_key_field("day"),) if by_day else ()
     asked = {"filters": filters, "data_fields": fields, "split_by": split}
-    return deal_report(here, here.clients.reporting).query(days).model_copy(update=asked)
+    return deal_report(context, context.clients.reporting).query(days).model_copy(update=asked)
 
 
-def period(here: Here, query: AudienceQuery) -> Days:
+def period(context: Here, query: AudienceQuery) -> Days:
     """The days that a question is about."""
-    return periods.resolved(query.start_date, query.end_date, ask.today(here, query))
+    return periods.resolved(query.start_date, query.end_date, ask.today(context, query))
 
 
-def figures(here: Here, filters: tuple[Filter, ...], days: int) -> Audience:
+def figures(context: Here, filters: tuple[Filter, ...], days: int) -> Audience:
     """Totals of the panel's data fields for these filters, over the last days."""
-    names = tuple(figure.field.name for figure in wanted(here.slicer) if figure.field is not None)
-    return ask.audience(here, question(here, filters, days, names))
+    names = tuple(figure.field.name for figure in wanted(context.slicer) if figure.field is not None)
+    return ask.audience(context, question(context, filters, days, names))
 
 
-def _info(here: Here, project: str, name: str) -> Slicer | None:
+def _info(context: Here, project: str, name: str) -> Slicer | None:
     """The slicer; None where it is refused or broken: another one may do."""
     try:
-        return here.reporting.info(InfoQuery(project_name=project, slicer_name=name))
+        return context.reporting.info(InfoQuery(project_name=project, slicer_name=name))
     except Refused:
         raise
     except (AccessError, BadRequest, InternalError):

@@ -104,11 +104,11 @@ def of_deal(
     )
 
 
-def csv(shown: Iterable[DealRow], price: str = "price") -> Iterator[bytes]:
+def csv(deal_rows: Iterable[DealRow], price: str = "price") -> Iterator[bytes]:
     """The rows as a file, row by row: whole values, times with their offset, nothing that a spreadsheet
     would run; the first has the header too. Without rows it is empty."""
     header: list[Sequence[object]] = []
-    for place, row in enumerate(shown):
+    for place, row in enumerate(deal_rows):
         values = _values(row, price)
         if place == 0:
             header = [[*values]]

@@ -30,26 +30,26 @@ OPEN = LISTS.state("open")
 Options = Callable[[str], tuple[Sequence[str], Callable[[str], str]]]
 
 
-def draw(here: Here, entity: str, does: Abilities, options: Options) -> None:
+def draw(context: Here, entity: str, does: Abilities, options: Options) -> None:
     """Draw the popover; its label is the open view, with a mark if the list has changed since.
 
     `options` are the values of a filter that the person may choose, and their names.
     """
     now = current(entity, does)
     try:
-        views = here.clients.kept.deal_lists.all()
+        views = context.clients.kept.deal_lists.all()
     except TrancheError as error:
         with st.popover("Views", icon=":material/bookmark:", type="tertiary", key=POPOVER):
             problems.show(error, "The saved views", "The list is kept as it was.")
         return
-    opened = next((one for one in views if one.id == st.session_state.get(OPEN)), None)
-    opened = opened or next((one for one in views if one.body == now), None)
+    entry = next((one for one in views if one.id == st.session_state.get(OPEN)), None)
+    entry = entry or next((one for one in views if one.body == now), None)
     popover = st.popover(
-        _label(opened, now), icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun"
+        _label(entry, now), icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun"
     )
     if popover.open:
         with popover, st.container(width=WIDTH), problems.reported("The saved views"):
-            _content(here, views, opened, now, does, options)
+            _content(context, views, entry, now, does, options)
 
 
 def current(entity: str, does: Abilities) -> dict[str, Any]:
@@ -67,9 +67,9 @@ def current(entity: str, does: Abilities) -> dict[str, Any]:
 
 
 def _content(
-    here: Here,
+    context: Here,
     views: list[DealEntry],
-    opened: DealEntry | None,
+    entry: DealEntry | None,
     now: dict[str, Any],
     does: Abilities,
     options: Options,
@@ -77,35 +77,35 @@ def _content(
     entries.problem(LISTS)
     opens = partial(go, does, options)
     if (chosen := LISTS.chosen(views)) is not None:
-        _panel(here, chosen, now, options)
+        _panel(context, chosen, now, options)
         return
-    if opened is not None and opened.body != now:
-        st.markdown(f"**{plain(opened.name)}** · changed since saved")
+    if entry is not None and entry.body != now:
+        st.markdown(f"**{plain(entry.name)}** · changed since saved")
         with st.container(horizontal=True):
-            _update(here, opened, now)
-            st.button("Open as saved", key="view_list_restore", on_click=opens, args=(opened,))
-    entries.new(LISTS, "Save this list as", partial(_save, here, now))
+            _update(context, entry, now)
+            st.button("Open as saved", key="view_list_restore", on_click=opens, args=(entry,))
+    entries.new(LISTS, "Save this list as", partial(_save, context, now))
     for one in views:
         link = ("link", "link", f"Link to {one.name}", partial(LISTS.show, one, "link"))
-        entries.row(LISTS, one, one == opened, opens, (link, *entries.changes(here, LISTS, one)))
+        entries.row(LISTS, one, one == entry, opens, (link, *entries.changes(context, LISTS, one)))
     if not views:
         st.caption("Nobody has saved a list for you yet.")
-    entries.kept_here(here.clients.deals_address)
+    entries.kept_here(context.clients.deals_address)
 
 
-def _panel(here: Here, one: DealEntry, now: dict[str, Any], options: Options) -> None:
+def _panel(context: Here, one: DealEntry, now: dict[str, Any], options: Options) -> None:
     """Draw the panel that was opened: edit, link or delete."""
     entries.head(LISTS, one)
     panel = st.session_state.get(LISTS.state("panel"), "edit")
-    if panel == "link" or not entries.may_change(here, one):
+    if panel == "link" or not entries.may_change(context, one):
         st.caption("Link to this list")
         st.code(share.address(PAGE, params(one.body, options)), language=None, wrap_lines=True)
     elif panel == "delete":
-        entries.deletion(here, LISTS, one)
+        entries.deletion(context, LISTS, one)
     else:
-        entries.edit(here, LISTS, one)
+        entries.edit(context, LISTS, one)
         if one.body != now:
-            _update(here, one, now)
+            _update(context, one, now)
 
 
 def go(does: Abilities, options: Options, one: DealEntry) -> None:
@@ -149,18 +149,18 @@ def _there(options: Options, name: str, wanted: list[str]) -> list[str]:
     return [value for value in wanted if value in known]
 
 
-def _label(opened: DealEntry | None, now: dict[str, Any]) -> str:
-    return "Views" if opened is None else entries.label(opened, opened.body != now)
+def _label(entry: DealEntry | None, now: dict[str, Any]) -> str:
+    return "Views" if entry is None else entries.label(entry, entry.body != now)
 
 
-def _update(here: Here, one: DealEntry, now: dict[str, Any]) -> None:
+def _update(context: Here, one: DealEntry, now: dict[str, Any]) -> None:
     """Draw the button that stores the list on screen in place of this one."""
-    if entries.may_change(here, one):
+    if entries.may_change(context, one):
         st.button(
             "Update view", key="view_list_update", on_click=LISTS.attempted,
-            args=(lambda: here.clients.kept.deal_lists.update(one.id, now),),
+            args=(lambda: context.clients.kept.deal_lists.update(one.id, now),),
         )  # fmt: skip
 
 
-def _save(here: Here, now: dict[str, Any], name: str, is_shared: bool) -> None:
-    st.session_state[OPEN] = here.clients.kept.deal_lists.save(name, now, is_shared).id
+def _save(context: Here, now: dict[str, Any], name: str, is_shared: bool) -> None:
+    st.session_state[OPEN] = context.clients.kept.deal_lists.save(name, now, is_shared).id

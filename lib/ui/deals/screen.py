@@ -45,18 +45,18 @@ Entity = SupplyPackage | DemandDeal
 PROBLEM = "action_problem"
 
 
-def draw_actions(here: Here, key: Key, entity: Entity, does: Abilities) -> None:
+def draw_actions(context: Here, key: Key, entity: Entity, does: Abilities) -> None:
     """Draw the buttons."""
     if entity.is_active is not None and not does.why_not(key[0], "change"):
-        _pause(here, key, entity)
+        _pause(context, key, entity)
     if not does.why_not(key[0], "create"):
-        clone.draw(here, key, entity)
+        clone.draw(context, key, entity)
     if not does.why_not(key[0], "delete"):
         with st.popover("Delete", icon=":material/delete:", key="action_delete"):
-            _delete(here, key, entity)
+            _delete(context, key, entity)
 
 
-def _pause(here: Here, key: Key, entity: Entity) -> None:
+def _pause(context: Here, key: Key, entity: Entity) -> None:
     is_active = bool(entity.is_active)
     st.button(
         "Pause" if is_active else "Resume",
@@ -65,7 +65,7 @@ def _pause(here: Here, key: Key, entity: Entity) -> None:
         disabled=(is_over := entity.status == "complete"),
         help="It has ended" if is_over else None,
         on_click=set_active,
-        args=(here, key, not is_active, entity.etag),
+        args=(context, key, not is_active, entity.etag),
     )
 
 
@@ -75,16 +75,16 @@ def problem() -> None:
         st.error(plain(said), icon=":material/error:")
 
 
-def set_active(here: Here, key: Key, is_active: bool, etag: str | None) -> None:
+def set_active(context: Here, key: Key, is_active: bool, etag: str | None) -> None:
     """Pause or resume it, unless it changed since it was shown. A callback."""
-    if _did(lambda: catalogue.client(here).change(*key, {"is_active": is_active}, etag)):
+    if _did(lambda: catalogue.client(context).change(*key, {"is_active": is_active}, etag)):
         st.session_state[SAID] = "Resumed" if is_active else "Paused"
         st.rerun()
 
 
-def delete(here: Here, key: Key, etag: str | None) -> None:
+def delete(context: Here, key: Key, etag: str | None) -> None:
     """Delete it, unless it changed since it was shown. A callback."""
-    if _did(lambda: _gone(here, key, etag)):
+    if _did(lambda: _gone(context, key, etag)):
         st.query_params.pop(OPEN, None)
         st.session_state[SAID] = f"{KINDS[key[0]]} {key[1]} is deleted"
         st.rerun()
@@ -97,7 +97,7 @@ def dependants(entity: Entity) -> list[str]:
     return [f"{deal.name or 'Deal'} ({deal.id})" for deal in entity.demand_deals]
 
 
-def _delete(here: Here, key: Key, entity: Entity) -> None:
+def _delete(context: Here, key: Key, entity: Entity) -> None:
     """Draw the entities that depend on it; without any, the button that deletes it."""
     if names := dependants(entity):
         count = f"{len(names)} deal{' depends' if len(names) == 1 else 's depend'}"
@@ -113,14 +113,14 @@ def _delete(here: Here, key: Key, entity: Entity) -> None:
         type="primary",
         key="action_delete_sure",
         on_click=delete,
-        args=(here, key, entity.etag),
+        args=(context, key, entity.etag),
     )
 
 
-def _gone(here: Here, key: Key, etag: str | None) -> None:
+def _gone(context: Here, key: Key, etag: str | None) -> None:
     """Delete it; a second click that finds it deleted is no error."""
     try:
-        catalogue.client(here).remove(*key, etag)
+        catalogue.client(context).remove(*key, etag)
     except NotFound:
         return
 
@@ -141,34 +141,34 @@ def _did(work: Callable[[], None]) -> bool:
 KEPT = "gone_kept"
 
 
-def draw_gone(here: Here, key: Key) -> None:
+def draw_gone(context: Here, key: Key) -> None:
     """Draw who deleted it and what becomes of unsaved edits, and let the list be read again.
 
     Those of a package become the draft of a new one, unless another draft would be lost: then it is asked.
     """
     catalogue.forget()
-    said = sentence(here, key)
-    st.warning(plain(said), icon=":material/link_off:")
+    text = sentence(context, key)
+    st.warning(plain(text), icon=":material/link_off:")
     if key[0] == "demand_deals":
-        _list(change.unsaved(here, key), prices.of(here))
-    elif change.is_unsaved(here, key):
-        if not state.is_held(here.clients.drafts, catalogue.named_lists(here)):
-            _keep(here, key, said)
+        _list(change.unsaved(context, key), prices.of(context))
+    elif change.is_unsaved(context, key):
+        if not state.is_held(context.clients.drafts, catalogue.named_lists(context)):
+            _keep(context, key, text)
         else:
             st.markdown("New package holds an unfinished draft. What you typed here would replace it.")
             st.button(
-                "Replace draft", type="primary", key="gone_replace", on_click=_keep, args=(here, key, said)
+                "Replace draft", type="primary", key="gone_replace", on_click=_keep, args=(context, key, text)
             )
     if st.session_state.get(KEPT) == key:
         st.markdown("What you typed is kept as the draft of a new package.")
         st.page_link(screens.NEW_PACKAGE, label="Open the draft", icon=":material/edit:", query_params={})
 
 
-def sentence(here: Here, key: Key) -> str:
+def sentence(context: Here, key: Key) -> str:
     """Why it can't be shown, by its history, which a service may keep after a deletion."""
     what = f"{KINDS[key[0]]} {key[1]:d}"
     try:
-        changes = catalogue.client(here).history(*key)
+        changes = catalogue.client(context).history(*key)
     except NotFound:
         return f"{what} does not exist."
     except TrancheError:
@@ -178,11 +178,11 @@ def sentence(here: Here, key: Key) -> str:
     return f"{what} was deleted by {changes[0].who} on {facts.moment(changes[0].at)}."
 
 
-def _keep(here: Here, key: Key, said: str) -> None:
+def _keep(context: Here, key: Key, sentence: str) -> None:
     """Make the edit the draft of a new package. A callback."""
-    draft = change.as_draft(here, key[1])
-    state.fill(draft, f"{said} This draft has what you typed.")
-    state.keep(here.clients.drafts, draft)
+    draft = change.as_draft(context, key[1])
+    state.fill(draft, f"{sentence} This draft has what you typed.")
+    state.keep(context.clients.drafts, draft)
     change.forget(key)
     st.session_state[KEPT] = key
 
@@ -200,23 +200,23 @@ def _list(edited: Fields, money: Prices) -> None:
 PLACE = "drawer"
 
 
-def draw_targeting(here: Here, entity: SupplyPackage | DemandDeal) -> None:
+def draw_targeting(context: Here, entity: SupplyPackage | DemandDeal) -> None:
     """The targeting in words, its days and the cost of its targets."""
     if not isinstance(entity, SupplyPackage):
         return
     with reported("The targeting", kept="Nothing was changed."):
-        described = picker.described(here, catalogue.usual_days(here), entity)
-        lists = entries(catalogue.lists(here))
-        st.markdown(plain(words.sentence(entity, None, described)))
+        descriptions = picker.described(context, catalogue.usual_days(context), entity)
+        lists = entries(catalogue.lists(context))
+        st.markdown(plain(words.sentence(entity, None, descriptions)))
         if unread := words.unread(entity):
             st.caption(
                 f":material/info: Not counted in, as Tranche can't read it: {plain(', '.join(unread))}."
             )
-        translation = report_filters(entity, here.slicer, lists, entity.media_type)
+        translation = report_filters(entity, context.slicer, lists, entity.media_type)
         for sentence in translation.left_out:
             st.caption(f":material/info: Not counted in: {plain(sentence)}")
-        per_day.draw(here, f"{PLACE}_days", translation.filters, (entity.start_date, entity.end_date))
-        costs.draw(here, PLACE, entity, lists, entity.media_type, described)
+        per_day.draw(context, f"{PLACE}_days", translation.filters, (entity.start_date, entity.end_date))
+        costs.draw(context, PLACE, entity, lists, entity.media_type, descriptions)
 
 
 VERBS: tuple[Verb, ...] = ("create", "change", "delete")
@@ -231,16 +231,16 @@ def close() -> None:
     st.session_state.pop(SHOWN, None)
 
 
-def draw_drawer(here: Here) -> None:
+def draw_drawer(context: Here) -> None:
     """Draw the drawer of the open package or deal, if any."""
     key = opened()
     if key is None:
         return
     try:
-        entity = catalogue.client(here).get(change.MODELS[key[0]], key[1])
+        entity = catalogue.client(context).get(change.MODELS[key[0]], key[1])
     except NotFound:
         close()
-        draw_gone(here, key)
+        draw_gone(context, key)
         return
     except TrancheError as error:
         show(error, f"{KINDS[key[0]]} {key[1]:d}", "Nothing was changed.")
@@ -248,34 +248,34 @@ def draw_drawer(here: Here) -> None:
     icon = ":material/inventory_2:" if key[0] == "supply_deals" else ":material/handshake:"
     title = plain(entity.name or f"{KINDS[key[0]]} {key[1]:d}")
     drawer = st.dialog(title, position="right", width=WIDTH, icon=icon, on_dismiss=close)
-    drawer(_content)(here, key)
+    drawer(_content)(context, key)
 
 
-def _content(here: Here, key: Key) -> None:
+def _content(context: Here, key: Key) -> None:
     """Draw the content, read again on each run of the drawer so that it is current."""
     with reported(f"{KINDS[key[0]]} {key[1]:d}", "What you typed is kept."):
         try:
-            entity = catalogue.client(here).get(change.MODELS[key[0]], key[1])
+            entity = catalogue.client(context).get(change.MODELS[key[0]], key[1])
         except NotFound:
-            draw_gone(here, key)
+            draw_gone(context, key)
             return
-        _sections(here, key, entity)
+        _sections(context, key, entity)
 
 
-def _sections(here: Here, key: Key, entity: Entity) -> None:
+def _sections(context: Here, key: Key, entity: Entity) -> None:
     """Draw the head and the chosen section."""
-    does = permission.of(here)
+    does = permission.of(context)
     may_change = not does.why_not(key[0], "change")
-    _head(here, key, entity, does)
+    _head(context, key, entity, does)
     notes.draw()
     problem()
     sections: dict[str, Callable[[], None]] = {
-        FACTS: lambda: details.draw(here, entity),
-        ADD: lambda: add_deals.draw(here, entity),
-        TARGETING: lambda: draw_targeting(here, entity),
-        DELIVERY: lambda: delivery.draw(here, key),
-        CHANGE: lambda: change.draw(here, key, entity),
-        HISTORY: lambda: history.draw(here, key),
+        FACTS: lambda: details.draw(context, entity),
+        ADD: lambda: add_deals.draw(context, entity),
+        TARGETING: lambda: draw_targeting(context, entity),
+        DELIVERY: lambda: delivery.draw(context, key),
+        CHANGE: lambda: change.draw(context, key, entity),
+        HISTORY: lambda: history.draw(context, key),
     }
     hidden = {
         name
@@ -289,7 +289,7 @@ def _sections(here: Here, key: Key, entity: Entity) -> None:
     names = [name for name in sections if name not in hidden]
     if st.session_state.get(SHOWN) not in (None, *names):
         del st.session_state[SHOWN]
-    is_unsaved = may_change and change.is_unsaved(here, key)
+    is_unsaved = may_change and change.is_unsaved(context, key)
     shown = st.segmented_control(
         "Section",
         names,
@@ -304,14 +304,14 @@ def _sections(here: Here, key: Key, entity: Entity) -> None:
     unsaved.ask_before(is_unsaved)
 
 
-def _head(here: Here, key: Key, entity: Entity, does: Abilities) -> None:
+def _head(context: Here, key: Key, entity: Entity, does: Abilities) -> None:
     """Draw the status, the kind, the actions, and why other actions are not available."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if entity.status:
             st.badge(plain(entity.status.capitalize()), color=TONES.get(entity.status, "gray"))
         st.caption(f"{KINDS[key[0]]} {key[1]:d}", width="content")
         st.space("stretch")
-        draw_actions(here, key, entity, does)
+        draw_actions(context, key, entity, does)
     if reason := does.why_not(key[0], *VERBS):
         st.caption(f":material/lock: {plain(reason)}.")
     if entity.as_of is not None:
@@ -319,22 +319,22 @@ def _head(here: Here, key: Key, entity: Entity, does: Abilities) -> None:
         st.caption(f":material/history: As last known on {since}; this service can't return a single one.")
 
 
-def draw(here: Here) -> None:
+def draw(context: Here) -> None:
     """Draw the packages or the deals."""
     with reported("The deals", kept="Nothing was changed."):
-        does = permission.of(here)
+        does = permission.of(context)
         if does.refuses:
             st.caption(f":material/lock: {plain(does.refuses)}.")
         if not does.lists:
             st.caption(f":material/history: {bring_in.WHAT_IT_IS}.")
-        table.draw(here)
-        if trouble := pages.trouble(here) or catalogue.trouble(here):
+        table.draw(context)
+        if trouble := pages.trouble(context) or catalogue.trouble(context):
             older(trouble, "The deals")
     if opened() is None:
-        overlap.shown(here)
-        dead.shown(here)
-        undo.shown(here)
-    draw_drawer(here)
+        overlap.shown(context)
+        dead.shown(context)
+        undo.shown(context)
+    draw_drawer(context)
 
 
 def leave() -> None:

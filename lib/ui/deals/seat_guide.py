@@ -66,11 +66,11 @@ def of(
     told = [seat for seat in typed if seat][:MOST] if seat_prices.tells_seats(here.slicer) else []
     base = report.question(here, translation.filters, place.days, ())
     queries = [seat_prices.question(base, here.slicer, fields, seat) for seat in (None, *told)]
-    found = insights.asked(here, place.key, queries)
-    if not found.is_done:
-        return SeatGuide({}, "Computing what wins cost in this targeting.", found)
+    batch = insights.asked(here, place.key, queries)
+    if not batch.is_done:
+        return SeatGuide({}, "Computing what wins cost in this targeting.", batch)
     try:
-        answers = found.answers()
+        answers = batch.answers()
     except TrancheError as error:
         insights.forget(place.key)
         return SeatGuide({}, f"What wins cost could not be loaded: {error.reason.rstrip('.')}.")
@@ -85,8 +85,8 @@ def draw_note(guide: SeatGuide, left_out: str = "") -> None:
     """Draw what the sentences are computed from and leave out; look again until they are there."""
     if guide.note:
         icon = ":material/hourglass_top:" if guide.coming else ":material/info:"
-        said = f"{guide.note} {left_out}" if guide.by_seat and left_out else guide.note
-        st.caption(f"{icon} {plain(said)}")
+        sentence = f"{guide.note} {left_out}" if guide.by_seat and left_out else guide.note
+        st.caption(f"{icon} {plain(sentence)}")
     if guide.coming is not None:
         insights.look_again(guide.coming)
 
@@ -121,21 +121,21 @@ class SeatWords:
 
 
 def _note(
-    here: Here,
+    context: Here,
     queries: Sequence[AudienceQuery],
-    found: Sequence[SeatPrices],
+    seat_pricess: Sequence[SeatPrices],
     fields: WinFields,
 ) -> str:
     """The days, how exact the figures are, and what they are of."""
-    days = numbers.days(*report.period(here, queries[0]))
-    won = [one.won for one in found if one.won is not None]
+    days = numbers.days(*report.period(context, queries[0]))
+    won = [one.won for one in seat_pricess if one.won is not None]
     if not won:
         return f"No wins are recorded in this targeting, {days}."
-    named = " and ".join(here.slicer.key_field(one).description or one for one in queries[0].split_by)
+    named = " and ".join(context.slicer.key_field(one).description or one for one in queries[0].split_by)
     exact = "Exact" if all(one.is_exact for one in won) else "Estimated from a sample"
-    wins = (here.slicer.data_field(fields.wins).description or fields.wins).lower()
+    wins = (context.slicer.data_field(fields.wins).description or fields.wins).lower()
     groups = f"averages by {named.lower()}, " if named else ""
     return (
-        f"Win CPM, {days} · {here.project}/{here.slicer_name} · {exact} · {groups}weighted by {wins}; single "
+        f"Win CPM, {days} · {context.project}/{context.slicer_name} · {exact} · {groups}weighted by {wins}; single "
         "auctions scatter more widely."
     )

@@ -174,7 +174,7 @@ DEALS, SUPPLY = "demand_deals", "supply_deals"
 CONFIRMED = "several_confirmed_{}"
 
 
-def draw(here: Here, wanted: ListSearch, count: int, chosen: Sequence[DealRow], is_all: bool) -> None:
+def draw(context: Here, search: ListSearch, count: int, chosen: Sequence[DealRow], is_all: bool) -> None:
     """Draw the button for the chosen rows, and the dialog while it is open."""
     number = count if is_all else len(chosen)
     st.button(
@@ -184,43 +184,43 @@ def draw(here: Here, wanted: ListSearch, count: int, chosen: Sequence[DealRow], 
         disabled=not 0 < number <= MOST,
         help=f"At most {MOST} at once" if number > MOST else None,
         on_click=_open,
-        args=(here, wanted, None if is_all else list(chosen)),
+        args=(context, search, None if is_all else list(chosen)),
     )
     if (job := st.session_state.get(JOB)) is not None:
         title = f"Edit {counted(job.entity, len(job.rows))}"
-        st.dialog(title, width="large", on_dismiss=_close)(_dialog)(here, job)
+        st.dialog(title, width="large", on_dismiss=_close)(_dialog)(context, job)
 
 
-def _open(here: Here, wanted: ListSearch, rows: list[DealRow] | None) -> None:
+def _open(context: Here, search: ListSearch, rows: list[DealRow] | None) -> None:
     """Open the dialog; if all are chosen, the service says which these are. A callback."""
     failure = ""
     if rows is None:
         try:
-            rows = list(islice(pages.named(catalogue.client(here), wanted), MOST))
+            rows = list(islice(pages.named(catalogue.client(context), search), MOST))
         except TrancheError as error:
             rows, failure = [], f"{error.reason.rstrip('.')}. Nothing was changed."
     forget()
-    record = here.clients.bulk_actions.record("Edited")
-    st.session_state[JOB] = SeveralJob(entity=wanted.entity, rows=rows, failure=failure, record=record)
+    record = context.clients.bulk_actions.record("Edited")
+    st.session_state[JOB] = SeveralJob(entity=search.entity, rows=rows, failure=failure, record=record)
 
 
-def _dialog(here: Here, job: SeveralJob) -> None:
+def _dialog(context: Here, job: SeveralJob) -> None:
     """Draw the phase that the change is in."""
     with st.empty().container():
         match job.phase:
             case "form":
-                _form(here, job)
+                _form(context, job)
             case "reading" | "writing":
-                planned_steps.run(here, job, partial(_done, job))
+                planned_steps.run(context, job, partial(_done, job))
             case "preview":
-                _preview(job, prices.of(here))
+                _preview(job, prices.of(context))
             case "done":
-                _result(job, prices.of(here))
+                _result(job, prices.of(context))
 
 
-def _form(here: Here, job: SeveralJob) -> None:
-    does, is_deals = permission.of(here), job.entity == DEALS
-    draw_several_form(prices.of(here), is_deals, plain(does.why_not(SUPPLY, "change")), is_deals)
+def _form(context: Here, job: SeveralJob) -> None:
+    does, is_deals = permission.of(context), job.entity == DEALS
+    draw_several_form(prices.of(context), is_deals, plain(does.why_not(SUPPLY, "change")), is_deals)
     if job.failure:
         beside([job.failure])
     st.button(

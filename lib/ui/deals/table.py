@@ -39,49 +39,49 @@ NARROWEST, NARROW = 150, "deals_filters_shown"
 SHOW = {"owner": "Show owner", "contact_email": "Show contact"}
 
 
-def draw(here: Here) -> None:
+def draw(context: Here) -> None:
     """Draw the controls, a page of rows, and the actions on chosen rows."""
-    seen, (wanted, why_not) = view.current(), _wanted(here)
+    list_view, (search, why_not) = view.current(), _wanted(context)
     if why_not:
         attention.refuse(why_not)
-        attention.follow(here, wanted.entity)
+        attention.follow(context, search.entity)
         return
-    part = pages.page(here, wanted)
-    if wanted.page and not part.rows:
-        wanted = _first(wanted)
-        part = pages.page(here, wanted)
-    view.drawn(seen, part.rows)
+    part = pages.page(context, search)
+    if search.page and not part.rows:
+        search = _first(search)
+        part = pages.page(context, search)
+    view.drawn(list_view, part.rows)
     bar = st.container(horizontal=True, vertical_alignment="center")
     if opened() is None:
         notes.draw()
     if part.rows:
-        _listing(here, wanted, part, seen)
-        _pager(wanted, part.count)
+        _listing(context, search, part, list_view)
+        _pager(search, part.count)
     else:
-        _nothing(here, wanted)
+        _nothing(context, search)
     with bar:
-        st.caption(_counted(here, wanted, part.count), width="content")
+        st.caption(_counted(context, search, part.count), width="content")
         with st.container(width="content"):
-            attention.follow(here, wanted.entity)
+            attention.follow(context, search.entity)
         st.space("stretch")
-        saved_lists.draw(here, wanted.entity, permission.of(here), partial(_options, here))
-        bulk.draw(here, wanted, part.count, seen)
-        undo.draw(here)
-        overlap.draw(wanted, seen)
-        dead.draw(wanted)
+        saved_lists.draw(context, search.entity, permission.of(context), partial(_options, context))
+        bulk.draw(context, search, part.count, list_view)
+        undo.draw(context)
+        overlap.draw(search, list_view)
+        dead.draw(search)
         with st.popover("CSV", icon=":material/csv:", type="tertiary", key=CSV_MENU, on_change="rerun"):
-            export_csv.draw(here, wanted, part.count)
-            csv_dialog.draw(here, wanted.entity)
-            csv_changes_dialog.draw(here, wanted.entity)
-        bring_in.draw(here)
+            export_csv.draw(context, search, part.count)
+            csv_dialog.draw(context, search.entity)
+            csv_changes_dialog.draw(context, search.entity)
+        bring_in.draw(context)
 
 
-def _wanted(here: Here) -> tuple[ListSearch, str]:
+def _wanted(context: Here) -> tuple[ListSearch, str]:
     """Draw the search and the filters, which are in the URL so that a link shows the same list.
 
     Returns what they ask for, and why the list can't be filtered so, if it can't.
     """
-    does = permission.of(here)
+    does = permission.of(context)
     with st.container(horizontal=True, vertical_alignment="center"):
         entity = st.segmented_control(
             "Kind", list(KINDS), format_func=PLURALS.__getitem__, key=KIND, bind="query-params",
@@ -99,11 +99,11 @@ def _wanted(here: Here) -> tuple[ListSearch, str]:
         st.container(key="deals_filters" if is_open else "deals_filters_closed"),
         st.grid(4, min_column_width=NARROWEST, gap="small"),
     ):
-        filters = {name: _several(here, name) for name in names}
+        filters = {name: _several(context, name) for name in names}
     order: tuple[str, Direction] = read_order(st.query_params.get(view.ORDER, ""), entity, does)
     found = " ".join((text or "").split())
-    means = meanings.of(here, found) if does.finds else ()
-    only, why_not = attention.filters(here, is_on, order[0])
+    means = meanings.of(context, found) if does.finds else ()
+    only, why_not = attention.filters(context, is_on, order[0])
     chosen = (*selected(filters, entity, does), *only)
     return ListSearch(entity, found, means, chosen, order, _page()), why_not
 
@@ -128,10 +128,10 @@ def _narrow(is_open: bool) -> None:
     st.session_state[NARROW] = is_open
 
 
-def _several(here: Here, name: str) -> list[str]:
+def _several(context: Here, name: str) -> list[str]:
     """Draw a filter; returns its values as the service takes them."""
     titles = {"status": "Status", "media_type": "Media type", "seat": "Seat", "dsp": "DSP"}
-    options, named = _options(here, name)
+    options, named = _options(context, name)
     return st.multiselect(
         titles[name],
         options,
@@ -146,12 +146,12 @@ def _several(here: Here, name: str) -> list[str]:
     )
 
 
-def _options(here: Here, name: str) -> tuple[list[str], Callable[[str], str]]:
+def _options(context: Here, name: str) -> tuple[list[str], Callable[[str], str]]:
     if name == "status":
         return list(STATUSES), str.capitalize
     if name == "media_type":
         return list(MEDIA_TYPES), str.capitalize
-    known = catalogue.seats(here) if name == "seat" else catalogue.dsps(here)
+    known = catalogue.seats(context) if name == "seat" else catalogue.dsps(context)
     names = {str(one.id): one.name or f"{name} {one.id}" for one in known.values()}
     twice = (
         {text for text in names.values() if [*names.values()].count(text) > 1} if len(names) < 500 else set()
@@ -166,28 +166,32 @@ def _page() -> int:
     return int(text) - 1 if text.isascii() and text.isdigit() and 0 < int(text) < 10**6 else 0
 
 
-def _first(wanted: ListSearch) -> ListSearch:
+def _first(search: ListSearch) -> ListSearch:
     """Go to the first page: the list has become shorter than the page in the URL."""
     st.query_params.pop(view.PAGE, None)
-    return ListSearch(wanted.entity, wanted.text, wanted.meanings, wanted.filters, wanted.order)
+    return ListSearch(search.entity, search.text, search.meanings, search.filters, search.order)
 
 
-def _listing(here: Here, wanted: ListSearch, part: pages.RowsPage, seen: view.ListView) -> None:
-    does, also = permission.of(here), _also(wanted.entity)
-    names = (*columns.OF[wanted.entity], *also)
-    rows = attention.marked(here, marked.rows(here, part.rows))
-    rows = owner_note.owned(here, rows) if "owner" in also else rows
-    title = prices.of(here).title
-    ticked = frozenset(row.key for row in part.rows) if seen.all_of == bulk.question(wanted) else seen.keys
+def _listing(context: Here, search: ListSearch, part: pages.RowsPage, list_view: view.ListView) -> None:
+    does, also = permission.of(context), _also(search.entity)
+    names = (*columns.OF[search.entity], *also)
+    rows = attention.marked(context, marked.rows(context, part.rows))
+    rows = owner_note.owned(context, rows) if "owner" in also else rows
+    title = prices.of(context).title
+    ticked = (
+        frozenset(row.key for row in part.rows)
+        if list_view.all_of == bulk.question(search)
+        else list_view.keys
+    )
     shown = listing.Listing(
-        label=PLURALS[wanted.entity],
-        columns=columns.columns(names, title, orders(wanted.entity, does), wanted.order),
+        label=PLURALS[search.entity],
+        columns=columns.columns(names, title, orders(search.entity, does), search.order),
         rows=columns.rows(rows, names, ticked, opened()),
         count=part.count,
-        ticks=not does.why_not(wanted.entity, "change"),
+        ticks=not does.why_not(search.entity, "change"),
     )
     with st.container(key="deals_table"):
-        listing.draw(view.LIST, shown, seen.taken, view.catch_up)  # type: ignore[arg-type]
+        listing.draw(view.LIST, shown, list_view.taken, view.catch_up)  # type: ignore[arg-type]
 
 
 def _also(entity: str) -> tuple[str, ...]:
@@ -201,11 +205,11 @@ def _choose_columns(entity: str) -> None:
         st.toggle(SHOW[name], key=ALSO.format(name), bind="query-params", width="content")
 
 
-def _pager(wanted: ListSearch, count: int) -> None:
+def _pager(search: ListSearch, count: int) -> None:
     last = (count - 1) // PAGE
     if not last:
         return
-    numbers, page = Numbers.of(st.context.locale), wanted.page
+    numbers, page = Numbers.of(st.context.locale), search.page
     first = page * PAGE
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="center"):
         _turn("First page", "first_page", 0, page == 0)
@@ -223,12 +227,12 @@ def _turn(label: str, icon: str, to: int, is_off: bool) -> None:
     )  # fmt: skip
 
 
-def _nothing(here: Here, wanted: ListSearch) -> None:
+def _nothing(here: Here, search: ListSearch) -> None:
     """Draw a note that nothing was found, and how many of the other kind the search finds."""
-    other = next(entity for entity in KINDS if entity != wanted.entity)
-    found = pages.count(here, wanted.of_kind(other, permission.of(here)))
-    word, others = PLURALS[wanted.entity].lower(), PLURALS[other].lower()
-    if not wanted.is_narrowed:
+    other = next(entity for entity in KINDS if entity != search.entity)
+    found = pages.count(here, search.of_kind(other, permission.of(here)))
+    word, others = PLURALS[search.entity].lower(), PLURALS[other].lower()
+    if not search.is_narrowed:
         st.info(f"There are no {word} yet.", icon=":material/handshake:")
         if not permission.of(here).why_not("supply_deals", "create"):
             st.page_link(screens.NEW_PACKAGE, label="Set up a package", icon=":material/add_box:")
@@ -246,13 +250,13 @@ def _show(entity: str) -> None:
     view.start_over()
 
 
-def _counted(here: Here, wanted: ListSearch, count: int) -> str:
+def _counted(here: Here, search: ListSearch, count: int) -> str:
     """`1,149 packages: 800 active · 349 paused`."""
-    numbers, word = Numbers.of(st.context.locale), PLURALS[wanted.entity].lower()
-    by_status = pages.statuses(here, wanted) if count else {}
+    numbers, word = Numbers.of(st.context.locale), PLURALS[search.entity].lower()
+    by_status = pages.statuses(here, search) if count else {}
     parts = [f"{numbers.number(by_status[one])} {one}" for one in STATUSES if by_status.get(one)]
     whole = f"{numbers.number(count)} {word if count != 1 else word[:-1]}"
-    chosen = dict(wanted.filters).get("status")
+    chosen = dict(search.filters).get("status")
     if chosen:
         return f"{whole} · without the filter by status: {', '.join(parts)}"
     return f"{whole}: {' · '.join(parts)}" if parts else whole

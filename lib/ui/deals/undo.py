@@ -27,9 +27,9 @@ class UndoView:
     is_whole: bool = False
 
 
-def draw(here: Here) -> None:
+def draw(context: Here) -> None:
     """Draw the button for who may change packages or deals."""
-    does = permission.of(here)
+    does = permission.of(context)
     if all(does.why_not(entity, "change") for entity in KINDS):
         return
     st.button(
@@ -46,10 +46,10 @@ def offer(record: ActionRecord, close: Callable[[], None]) -> None:
         st.rerun()
 
 
-def shown(here: Here) -> None:
+def shown(context: Here) -> None:
     """Draw the dialog, if it is open."""
     if (held := st.session_state.get(OPEN)) is not None:
-        st.dialog("Undo", width="large", icon=":material/undo:", on_dismiss=_close)(_dialog)(here, held)
+        st.dialog("Undo", width="large", icon=":material/undo:", on_dismiss=_close)(_dialog)(context, held)
 
 
 def leave() -> None:
@@ -65,8 +65,8 @@ def _open() -> None:
 
 def _close() -> None:
     """Close it; what was not put back yet can be undone later. A callback."""
-    held: UndoView | None = st.session_state.pop(OPEN, None)
-    if held is not None and held.job is not None and held.job.outcomes:
+    undo_view: UndoView | None = st.session_state.pop(OPEN, None)
+    if undo_view is not None and undo_view.job is not None and undo_view.job.outcomes:
         _done()
 
 
@@ -75,26 +75,26 @@ def _done() -> None:
     catalogue.forget()
 
 
-def _dialog(here: Here, held: UndoView) -> None:
+def _dialog(context: Here, undo_view: UndoView) -> None:
     with st.empty().container():
-        if held.begins is not None or held.job is None:
-            _listed(here, held)
-        elif held.job.phase in ("reading", "writing"):
-            planned_steps.run(here, held.job, _done)
-        elif held.job.phase == "preview":
-            _preview(held, held.job)
+        if undo_view.begins is not None or undo_view.job is None:
+            _listed(context, undo_view)
+        elif undo_view.job.phase in ("reading", "writing"):
+            planned_steps.run(context, undo_view.job, _done)
+        elif undo_view.job.phase == "preview":
+            _preview(undo_view, undo_view.job)
         else:
-            _result(held, held.job)
+            _result(undo_view, undo_view.job)
 
 
-def _listed(here: Here, held: UndoView) -> None:
+def _listed(context: Here, undo_view: UndoView) -> None:
     """Draw the actions, latest first; begin the undo that is wanted, if any."""
     try:
-        found = here.clients.bulk_actions.recent()
-        wanted = next((one for one in found if one.number == held.begins), None)
-        held.begins = None
-        if wanted is not None:
-            held.job = UndoJob.of(here.clients.bulk_actions, wanted)
+        found = context.clients.bulk_actions.recent()
+        bulk_action = next((one for one in found if one.number == undo_view.begins), None)
+        undo_view.begins = None
+        if bulk_action is not None:
+            undo_view.job = UndoJob.of(context.clients.bulk_actions, bulk_action)
             st.rerun()
     except TrancheError as error:
         st.error(f"{plain(error.reason.rstrip('.'))}. Nothing was changed.", icon=":material/error:")
@@ -102,28 +102,28 @@ def _listed(here: Here, held: UndoView) -> None:
     if not found:
         st.info("There were no bulk changes in the last 30 days.", icon=":material/info:")
         return
-    does = permission.of(here)
-    for one in found if held.is_whole else found[:FIRST]:
+    does = permission.of(context)
+    for one in found if undo_view.is_whole else found[:FIRST]:
         why_not = next(filter(None, (does.why_not(entity, "change") for entity in one.counts)), "")
-        _line(held, one, why_not)
-    if len(found) > FIRST and not held.is_whole:
+        _line(undo_view, one, why_not)
+    if len(found) > FIRST and not undo_view.is_whole:
         st.button(
             f"Show all {number(len(found))}",
             type="tertiary",
             key="undo_all",
             on_click=_show_all,
-            args=(held,),
+            args=(undo_view,),
         )
 
 
-def _line(held: UndoView, action: BulkAction, why_not: str) -> None:
+def _line(undo_view: UndoView, action: BulkAction, why_not: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(gap=None):
             st.markdown(f"**{plain(action.title)}** {_counts(action)}")
             st.caption(plain(f"{action.who}, {facts.moment(action.at)}{_state(action)}"))
         if action.count:
             st.button(
-                "Undo", key=f"undo_{action.number}", on_click=_begin, args=(held, action.number),
+                "Undo", key=f"undo_{action.number}", on_click=_begin, args=(undo_view, action.number),
                 disabled=bool(why_not), help=plain(why_not) or None,
             )  # fmt: skip
 
@@ -135,14 +135,14 @@ def _state(action: BulkAction) -> str:
     return f" · undone by {action.undone_by}, {facts.moment(action.undone_at)}{stays}"
 
 
-def _preview(held: UndoView, job: UndoJob) -> None:
+def _preview(undo_view: UndoView, job: UndoJob) -> None:
     back = [one for one in job.effects if one.is_change]
     stays = [one for one in job.effects if one.refused]
     same = len(job.effects) - len(back) - len(stays)
-    said = f"**{planned_steps.changes(back)}** will be put back." if back else "**Nothing** to put back."
-    said += f" {number(same)} as before already." if same else ""
+    sentence = f"**{planned_steps.changes(back)}** will be put back." if back else "**Nothing** to put back."
+    sentence += f" {number(same)} as before already." if same else ""
     st.markdown(
-        f"{plain(job.action.title)} by {plain(job.action.who)}, {facts.moment(job.action.at)}. {said}"
+        f"{plain(job.action.title)} by {plain(job.action.who)}, {facts.moment(job.action.at)}. {sentence}"
     )
     if stays:
         st.markdown(f"**{number(len(stays))} stay{'s' if len(stays) == 1 else ''} as now**")
@@ -155,7 +155,7 @@ def _preview(held: UndoView, job: UndoJob) -> None:
             f"Put back {planned_steps.changes(back)}".strip(), type="primary", key="undo_start",
             disabled=not back, on_click=job.start,
         )  # fmt: skip
-        st.button("Back", key="undo_back", on_click=_back, args=(held,))
+        st.button("Back", key="undo_back", on_click=_back, args=(undo_view,))
 
 
 def _table(effects: list[Effect], texts: dict[tuple[str, int], str], column: str, alt: str) -> None:
@@ -172,38 +172,38 @@ def _way(effect: Effect) -> str:
     )
 
 
-def _result(held: UndoView, job: UndoJob) -> None:
+def _result(undo_view: UndoView, job: UndoJob) -> None:
     saved = planned_steps.changes([one.effect for one in job.outcomes if not one.reason])
     stays = [*job.failed, *job.left]
-    said = f"{saved} put back" if saved else "Nothing put back"
+    sentence = f"{saved} put back" if saved else "Nothing put back"
     if stays:
         left = f" {number(len(job.left))} not sent: another undo goes on there." if job.left else ""
-        st.warning(f"{said}, {number(len(stays))} not.{left}", icon=":material/info:")
+        st.warning(f"{sentence}, {number(len(stays))} not.{left}", icon=":material/info:")
     else:
-        st.success(f"{said}.", icon=":material/check_circle:")
+        st.success(f"{sentence}.", icon=":material/check_circle:")
     with st.container(horizontal=True):
         if st.button("Close", key="undo_close"):
             _close()
             st.rerun()
-        st.button("Back", key="undo_back", on_click=_back, args=(held,))
+        st.button("Back", key="undo_back", on_click=_back, args=(undo_view,))
     if job.failed:
         texts = {one.effect.key: one.reason for one in job.failed}
         _table([one.effect for one in job.failed], texts, "Why", "What was not put back")
 
 
-def _begin(held: UndoView, action: int) -> None:
+def _begin(undo_view: UndoView, action: int) -> None:
     """Begin the undo of this action. A callback."""
-    held.begins = action
+    undo_view.begins = action
 
 
-def _back(held: UndoView) -> None:
+def _back(undo_view: UndoView) -> None:
     """Back to the list. A callback."""
-    held.job = None
+    undo_view.job = None
 
 
-def _show_all(held: UndoView) -> None:
+def _show_all(undo_view: UndoView) -> None:
     """Show all actions. A callback."""
-    held.is_whole = True
+    undo_view.is_whole = True
 
 
 def _counts(action: BulkAction) -> str:

@@ -13,11 +13,11 @@ LONGEST_ID = 15
 ENTITIES = {report.DEAL: "demand_deals", report.PACKAGE: "supply_deals"}
 
 
-def draw(here: Here) -> None:
+def draw(context: Here) -> None:
     """Draw a link for the one deal that the question keeps, else for the one package."""
-    if not (here.now().deals.reads and report.tells_deals(here.slicer)):
+    if not (context.now().deals.reads and report.tells_deals(context.slicer)):
         return
-    query = question.current(here)
+    query = question.current(context)
     for name, entity in ENTITIES.items():
         if (number := only(query, name)) is not None:
             st.page_link(

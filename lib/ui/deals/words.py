@@ -19,7 +19,7 @@ def sentences(
     draft: Draft,
     seats: Mapping[int, Seat],
     deals: Mapping[int, str],
-    described: Described | None = None,
+    descriptions: Described | None = None,
     marks: Marks | None = None,
     prices: Prices = USUAL,
 ) -> list[str]:
@@ -27,7 +27,7 @@ def sentences(
 
     `marks` are those of values that the report does not have.
     """
-    what = [_what(draft, described, marks), _when(draft)]
+    what = [_what(draft, descriptions, marks), _when(draft)]
     return [*what, *_deals(draft, seats, deals, prices), *_fee(draft, prices)]
 
 
@@ -66,9 +66,9 @@ def own_terms(own: OwnTerms, prices: Prices) -> str:
     return " · ".join(filter(None, parts))
 
 
-def _what(draft: Draft, described: Described | None, marks: Marks | None) -> str:
+def _what(draft: Draft, descriptions: Described | None, marks: Marks | None) -> str:
     name = f"**{plain(draft.name.strip())}**" if draft.name.strip() else "A package *without a name yet*"
-    sold = words.sentence(draft.targeting, None, described, marks)
+    sold = words.sentence(draft.targeting, None, descriptions, marks)
     supply = f"{plain(draft.media_type or '')} supply".strip()
     return f"{name} sells {supply}: {'all of it' if sold == EVERYTHING else plain(sold)}."
 

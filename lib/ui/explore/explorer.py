@@ -62,9 +62,9 @@ class Picked:
 
 
 @st.fragment
-def explorer(here: Here) -> None:
+def explorer(context: Here) -> None:
     """Draw the fields on the left, and the top values of the chosen one on the right."""
-    if not here.slicer.key_fields or not here.slicer.data_fields:
+    if not context.slicer.key_fields or not context.slicer.data_fields:
         st.info("This slicer has no fields yet.")
         return
     left, right = st.columns([11, 13], gap="medium")
@@ -77,19 +77,19 @@ def explorer(here: Here) -> None:
             live=True,
             label_visibility="collapsed",
         )
-        key_shelf, data_shelf = _shelves(here)
+        key_shelf, data_shelf = _shelves(context)
         with st.container(key="fields"):
             st.html(NO_TOOLBAR)
-            linked = question.view(here).explored
+            linked = question.view(context).explored
             key = _pick(key_shelf, text or "", linked.key)
             data = _pick(data_shelf, text or "", linked.data)
-        chosen = _kept(here, linked, key, data)
+        chosen = _kept(context, linked, key, data)
     with right:
-        _answer(here, chosen)
+        _answer(context, chosen)
 
 
-def _shelves(here: Here) -> tuple[Shelf, Shelf]:
-    slicer, where = here.slicer, f"{here.project}/{here.slicer_name}"
+def _shelves(context: Here) -> tuple[Shelf, Shelf]:
+    slicer, where = context.slicer, f"{context.project}/{context.slicer_name}"
     first = next(iter(question.first_split(slicer)), slicer.key_fields[0].name)
     return (
         Shelf(f"key_field:{where}", "Key field", slicer.key_fields, first, fields.key_field_table, 8, True),
@@ -139,14 +139,14 @@ def _pick(shelf: Shelf, text: str, linked: str) -> Picked:
     return Picked(shelf, name, ShelfDrawn(text, name, turn))
 
 
-def _kept(here: Here, linked: Explored, key: Picked, data: Picked) -> Explored:
+def _kept(context: Here, linked: Explored, key: Picked, data: Picked) -> Explored:
     """Put the chosen fields into the link, then remember them: in this order, no click is lost."""
     order = linked.order if (key.name, data.name) == (linked.key, linked.data) else None
     chosen = Explored(key.name, data.name, order)
     if chosen != linked and (
         linked != NOTHING or (key.name, data.name) != (key.shelf.usual, data.shelf.usual)
     ):
-        question.look(here, explored=chosen)
+        question.look(context, explored=chosen)
     for one in (key, data):
         st.session_state[one.shelf.key] = one.name
         st.session_state[f"{one.shelf.key}:drawn"] = one.drawn or ShelfDrawn()
@@ -189,11 +189,14 @@ def _answer(here: Here, chosen: Explored) -> None:
         ask.refined()
 
 
-def _about(here: Here, key: KeyField, data: DataField, top: TopValues) -> None:
+def _about(context: Here, key: KeyField, data: DataField, top: TopValues) -> None:
     for field in (key, data):
         if known := fields.about(field):
             st.caption(f"**{plain(field.description or field.name)}** {plain(' · '.join(known))}")
-    for sentence in (*shortfalls.codes(here.slicer, [key.name]), *shortfalls.never_sent(here.slicer, data)):
+    for sentence in (
+        *shortfalls.codes(context.slicer, [key.name]),
+        *shortfalls.never_sent(context.slicer, data),
+    ):
         st.caption(plain(sentence))
     if top.order != top.data_field and top.by.name == top.order.name:
         st.caption(
@@ -206,5 +209,5 @@ def _table(top: TopValues, taken: Taken) -> None:
     if not top.values:
         st.info("No data in these days.", icon=":material/info:")
         return
-    shown = top_board.board(top, Numbers.of(st.context.locale))
-    rows.draw(top_board.BOARD, [shown], taken, top_board.follow)
+    table = top_board.board(top, Numbers.of(st.context.locale))
+    rows.draw(top_board.BOARD, [table], taken, top_board.follow)

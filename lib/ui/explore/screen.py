@@ -16,25 +16,25 @@ from lib.ui.query import ask, focus, periods, precision, saved
 NARROWEST = 132
 
 
-def last_days(here: Here) -> AudienceQuery:
+def last_days(context: Here) -> AudienceQuery:
     """The question of this screen: the slicer's last complete days, independent of other screens."""
-    start, end = periods.usual(here.slicer, ask.today(here, _everything(here)))
-    return _everything(here).model_copy(update={"start_date": start, "end_date": end})
+    start, end = periods.usual(context.slicer, ask.today(context, _everything(context)))
+    return _everything(context).model_copy(update={"start_date": start, "end_date": end})
 
 
-def facts(here: Here) -> None:
+def facts(context: Here) -> None:
     """Draw the slicer's description, dates, time zone and audience sources."""
-    about = here.slicer.annotation or here.slicer_name
+    about = context.slicer.annotation or context.slicer_name
     with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
-        st.markdown(f"**{plain(about)}** · :small[{' · '.join(_facts(here.slicer))}]", width="stretch")
+        st.markdown(f"**{plain(about)}** · :small[{' · '.join(_facts(context.slicer))}]", width="stretch")
         with st.container(width="content"):
-            views(here)
+            views(context)
 
 
 @st.fragment
-def views(here: Here) -> None:
+def views(context: Here) -> None:
     """Draw the saved views of the slicer; a click opens one on Audience."""
-    saved.draw(here, "audience", is_elsewhere=True)
+    saved.draw(context, "audience", is_elsewhere=True)
 
 
 def headline(here: Here) -> None:
@@ -62,19 +62,19 @@ def _metric(field: DataField, value: str) -> None:
     st.metric(plain(title(field)), plain(value), help=plain(" · ".join(fields.about(field))) or None)
 
 
-def _everything(here: Here) -> AudienceQuery:
+def _everything(context: Here) -> AudienceQuery:
     """A question about this slicer, with its dates still to be set."""
     return AudienceQuery(
-        project_name=here.project,
-        slicer_name=here.slicer_name,
+        project_name=context.project,
+        slicer_name=context.slicer_name,
         start_date="today",
         end_date="today",
     )
 
 
-def period(here: Here, query: AudienceQuery) -> Days:
+def period(context: Here, query: AudienceQuery) -> Days:
     """The days of a question."""
-    return periods.resolved(query.start_date, query.end_date, ask.today(here, query))
+    return periods.resolved(query.start_date, query.end_date, ask.today(context, query))
 
 
 def _facts(slicer: Slicer) -> list[str]:

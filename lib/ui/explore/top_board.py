@@ -21,18 +21,18 @@ from lib.ui.query.explored import Explored
 BOARD = "top_rows"
 
 
-def catch_up(here: Here, explored: Explored) -> tuple[Taken, Explored]:
+def catch_up(context: Here, explored: Explored) -> tuple[Taken, Explored]:
     """Apply clicks that are not applied yet; returns the last one applied, and the order they ask for."""
     acts, taken = rows.new_acts(st.session_state.get(BOARD), question.taken(BOARD))
-    wanted = [act for act in acts if isinstance(act, Ordering) and act.table == explored.key]
-    if wanted:
-        order = Order(name=wanted[-1].column, direction=wanted[-1].direction)
+    orderings = [act for act in acts if isinstance(act, Ordering) and act.table == explored.key]
+    if orderings:
+        order = Order(name=orderings[-1].column, direction=orderings[-1].direction)
         explored = replace(explored, order=order)
     chosen = [act for act in acts if isinstance(act, Choice)]
     if chosen:
-        carry(here, drill.changed(question.current(here), chosen, here.slicer), explored.data, taken)
+        carry(context, drill.changed(question.current(context), chosen, context.slicer), explored.data, taken)
     elif acts:
-        question.follow(here, [(question.current(here), {"explored": explored})], {BOARD: taken})
+        question.follow(context, [(question.current(context), {"explored": explored})], {BOARD: taken})
     return taken, explored
 
 
@@ -40,9 +40,9 @@ def follow() -> None:
     """The component's callback; the next run of the screen applies the clicks."""
 
 
-def carry(here: Here, query: AudienceQuery, data_field: str, taken: Taken | None = None) -> None:
+def carry(context: Here, query: AudienceQuery, data_field: str, taken: Taken | None = None) -> None:
     """Open Audience with that question and data field; `taken` is the click that led there."""
-    question.follow(here, [(query, {"field": data_field})], {BOARD: taken} if taken else {})
+    question.follow(context, [(query, {"field": data_field})], {BOARD: taken} if taken else {})
     st.switch_page(screens.AUDIENCE, query_params=question.params())
 
 

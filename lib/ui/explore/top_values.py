@@ -65,7 +65,7 @@ def top_values(
     key, wanted = slicer.key_field(key_field), slicer.data_field(data_field)
     order = slicer.data_field(focus.volume(slicer, wanted))
     by = by if by is not None and by.name in (key.name, wanted.name, order.name) else Order(name=order.name)
-    asked = question.model_copy(
+    query = question.model_copy(
         update={
             "split_by": (key.name,),
             "data_fields": tuple(dict.fromkeys((wanted.name, order.name))),
@@ -75,12 +75,12 @@ def top_values(
             "precision": 1,
         }
     )
-    answer = ask(asked)
+    answer = ask(query)
     if answer.confidence_range is None or not slicer.knows("limit"):
         is_counted = answer.confidence_range is None
         return TopValues(key, wanted, order, by, answer, answer.total.records_found, is_counted)
     all_rows = {"limit": 0, "precision": 0, "include_mappings": 0, "audience_rows_limit": ROWS_LIMITS[1]}
-    counted = ask(asked.model_copy(update=all_rows))
+    counted = ask(query.model_copy(update=all_rows))
     found, is_counted = counted.total.records_found, counted.total.confidence_range is None
     return TopValues(key, wanted, order, by, answer, found, is_counted)
 
@@ -119,6 +119,6 @@ def counted(top: TopValues, numbers: Numbers) -> str:
 
 
 def _described(top: TopValues) -> list[str]:
-    described = top.answer.descriptions
-    texts = top.values if described is None else list(described[top.key_field.name])
+    frame = top.answer.descriptions
+    texts = top.values if frame is None else list(frame[top.key_field.name])
     return [text or NOT_SET for text in texts]

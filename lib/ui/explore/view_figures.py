@@ -21,25 +21,25 @@ CARD = "view_figures"
 
 
 @st.fragment(parallel=True)
-def draw(here: Here) -> None:
+def draw(context: Here) -> None:
     """A card for each of the first views; nothing without views, or where the slicer has no data field."""
-    if not here.slicer.data_fields:
+    if not context.slicer.data_fields:
         return
     with problems.reported("The saved views"):
-        views = here.clients.kept.views.of(here.project, here.slicer_name)
+        views = context.clients.kept.views.of(context.project, context.slicer_name)
         if not views:
             return
-        alerts = {alert.view_id: alert for alert in here.clients.kept.alerts.mine()}
-        start = here.clients.kept.start.get()
-        shown = first(views, start.id if start else 0, alerts)
-        seen = [_seen(here, view) for view in shown]
-        ask.ahead(here, (question(looked) for looked, left_out in seen if not left_out))
+        alerts = {alert.view_id: alert for alert in context.clients.kept.alerts.mine()}
+        start = context.clients.kept.start.get()
+        saved_views = first(views, start.id if start else 0, alerts)
+        seen = [_seen(context, view) for view in saved_views]
+        ask.ahead(context, (question(focus) for focus, left_out in seen if not left_out))
         st.subheader("Saved views", anchor=False)
-        with st.grid(len(shown), min_column_width=NARROWEST, gap="small"):
-            for view, (looked, left_out) in zip(shown, seen, strict=True):
-                _card(view, looked, left_out, alerts.get(view.id))
-        if len(views) > len(shown):
-            st.caption(f"{len(shown)} of {len(views)} views. The others are under Views.")
+        with st.grid(len(saved_views), min_column_width=NARROWEST, gap="small"):
+            for view, (focus, left_out) in zip(saved_views, seen, strict=True):
+                _card(view, focus, left_out, alerts.get(view.id))
+        if len(views) > len(saved_views):
+            st.caption(f"{len(saved_views)} of {len(views)} views. The others are under Views.")
         ask.refined()
 
 
@@ -53,21 +53,21 @@ def first(views: list[SavedView], start: int, alerts: Mapping[int, Alert]) -> li
     return sorted(views, key=place)[:MOST]
 
 
-def question(seen: Focus) -> AudienceQuery:
+def question(focus: Focus) -> AudienceQuery:
     """The question behind a view's figures: its totals."""
     whole = {"split_by": (), "order_by": (), "limit": None, "offset": 0, "precision": 1}
-    return seen.query.model_copy(update={**whole, "data_fields": seen.fields[:FIGURES]})
+    return focus.query.model_copy(update={**whole, "data_fields": focus.fields[:FIGURES]})
 
 
-def _seen(here: Here, view: SavedView) -> tuple[Focus, list[str]]:
+def _seen(context: Here, view: SavedView) -> tuple[Focus, list[str]]:
     """The view's question, and a sentence for each part of it that the slicer no longer has."""
-    reading = link.from_params(view.params, here.slicer, here.project, here.slicer_name)
-    missing = looks.left_out(view.params, here.slicer, here.slicer_name)
-    looked = focus.of_question(here, reading.query, looks.from_params(view.params, here.slicer))
+    reading = link.from_params(view.params, context.slicer, context.project, context.slicer_name)
+    missing = looks.left_out(view.params, context.slicer, context.slicer_name)
+    looked = focus.of_question(context, reading.query, looks.from_params(view.params, context.slicer))
     return looked, [*reading.left_out, *missing]
 
 
-def _card(view: SavedView, seen: Focus, left_out: list[str], alert: Alert | None) -> None:
+def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | None) -> None:
     """Draw a view's name and figures; where it no longer fits its slicer, why, and no figures."""
     with st.container(border=True, gap="xsmall", key=f"{CARD}_{view.id}"):
         st.button(
@@ -82,33 +82,35 @@ def _card(view: SavedView, seen: Focus, left_out: list[str], alert: Alert | None
         if left_out:
             st.caption(plain(" ".join(left_out)))
         else:
-            _answer(seen)
+            _answer(focus)
         if alert is not None and alert.state == "firing":
-            words = f"{alert_words.watched(alert, seen.numbers)} · {alert_words.now(alert, seen.numbers)}"
+            words = f"{alert_words.watched(alert, focus.numbers)} · {alert_words.now(alert, focus.numbers)}"
             st.markdown(f":small[:material/notifications_active: {plain(words)}]")
 
 
-def _answer(seen: Focus) -> None:
+def _answer(focus: Focus) -> None:
     try:
-        _figures(seen, ask.quickly(seen.here, question(seen)))
+        _figures(focus, ask.quickly(focus.here, question(focus)))
     except TrancheError as error:
         st.caption(problems.sentence(error))
 
 
-def _figures(seen: Focus, answer: Audience) -> None:
-    found = compared.asked(seen, question(seen), answer)
-    fields = [seen.slicer.data_field(name) for name in seen.fields[:FIGURES]]
+def _figures(focus: Focus, answer: Audience) -> None:
+    found = compared.asked(focus, question(focus), answer)
+    fields = [focus.slicer.data_field(name) for name in focus.fields[:FIGURES]]
     with st.grid(len(fields), min_column_width=NARROWEST_FIGURE, gap="small", wrap=False):
         for field in fields:
             changed = None if found is None else found.total(field)
             style = metric.UNCERTAIN if changed is None else metric.style(field, changed)
             st.metric(
                 plain(numbers.title(field)),
-                plain(seen.numbers.short(answer.total.values.get(field.name), field)),
-                None if changed is None else metric.delta(seen, field, changed),
+                plain(focus.numbers.short(answer.total.values.get(field.name), field)),
+                None if changed is None else metric.delta(focus, field, changed),
                 delta_color=style.color,
                 delta_arrow=style.arrow,
             )
-    exact = precision.over(answer, fields, seen.numbers)
-    before = "" if found is None or seen.comparison is None else f" with {numbers.days(*seen.comparison[1])}"
-    st.caption(plain(f"{numbers.days(*seen.period)}{before and ', compared' + before} · {exact}"))
+    exact = precision.over(answer, fields, focus.numbers)
+    before = (
+        "" if found is None or focus.comparison is None else f" with {numbers.days(*focus.comparison[1])}"
+    )
+    st.caption(plain(f"{numbers.days(*focus.period)}{before and ', compared' + before} · {exact}"))

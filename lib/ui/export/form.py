@@ -28,15 +28,15 @@ class ChosenFilters(NamedTuple):
     has_problem: bool
 
 
-def draw_data_filters(here: Here) -> ChosenFilters:
+def draw_data_filters(context: Here) -> ChosenFilters:
     """Draw one line per filter; filters without a value are ignored. The input is kept for the session.
 
     A value counts while it is typed: whoever clicks Download straight after gets the file with it.
     """
-    where = f"{LINES}:{here.project}/{here.slicer_name}"
+    where = f"{LINES}:{context.project}/{context.slicer_name}"
     lines: list[int] = st.session_state.setdefault(where, [])
     with st.container(gap="xsmall"):
-        found = [_line(here, where, line) for line in lines]
+        found = [_line(context, where, line) for line in lines]
         st.button(
             "Keep only rows where…",
             icon=":material/add:",
@@ -49,10 +49,10 @@ def draw_data_filters(here: Here) -> ChosenFilters:
     return ChosenFilters(filters, has_problem="wrong" in found)
 
 
-def _line(here: Here, where: str, line: int) -> DataFilter | Literal["unused", "wrong"]:
+def _line(context: Here, where: str, line: int) -> DataFilter | Literal["unused", "wrong"]:
     key = f"{where}:{line}"
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        name, match = _field(here, f"{key}:name"), _match(f"{key}:match")
+        name, match = _field(context, f"{key}:name"), _match(f"{key}:match")
         text = _text(f"{key}:value").strip()
         st.button(
             "",
@@ -70,8 +70,8 @@ def _line(here: Here, where: str, line: int) -> DataFilter | Literal["unused", "
     return "unused" if value is None else DataFilter(name=name, match=match, value=float(value))
 
 
-def _field(here: Here, key: str) -> str:
-    names = {field.name: title(field, with_unit=True) for field in here.slicer.data_fields}
+def _field(context: Here, key: str) -> str:
+    names = {field.name: title(field, with_unit=True) for field in context.slicer.data_fields}
     return st.selectbox(
         "Data field",
         list(names),
@@ -132,16 +132,16 @@ class Wish(NamedTuple):
     problem: str | None
 
 
-def draw(here: Here, asked: AudienceQuery) -> Wish:
+def draw(context: Here, asked: AudienceQuery) -> Wish:
     """Draw the form. The choices are kept for the session."""
-    split_picker.draw(here, label_visibility="visible")
-    chosen = _data_fields(here, asked) if here.slicer.knows("data_fields") else ()
-    export_format = _format(here)
+    split_picker.draw(context, label_visibility="visible")
+    chosen = _data_fields(context, asked) if context.slicer.knows("data_fields") else ()
+    export_format = _format(context)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         mappings = _mappings(len(asked.split_by))
         total = st.toggle("Total row", key="export_total", persist_state="session")
-        escapes = _escapes(here, export_format)
-    wanted = draw_data_filters(here)
+        escapes = _escapes(context, export_format)
+    wanted = draw_data_filters(context)
     chosen_here = {
         "export_format": export_format,
         "data_fields": chosen or None,
@@ -149,24 +149,24 @@ def draw(here: Here, asked: AudienceQuery) -> Wish:
         "include_total": int(total),
         "escape_formulas": int(escapes),
     }
-    query = _query(here, asked, wanted.filters).model_copy(update=chosen_here)
+    query = _query(context, asked, wanted.filters).model_copy(update=chosen_here)
     return Wish(query, "One value on the left is not a number yet." if wanted.has_problem else None)
 
 
-def _query(here: Here, asked: AudienceQuery, filters: tuple[DataFilter, ...]) -> ExportQuery:
+def _query(context: Here, query: AudienceQuery, filters: tuple[DataFilter, ...]) -> ExportQuery:
     """The question without extensions that its service lacks, in Audience's order, and without paging."""
-    unknown = {*EXTENSIONS} - {*here.slicer.extensions}
-    same: dict[str, Any] = asked.model_dump(include=SAME - unknown)
-    if "order_by" not in unknown and asked.split_by and here.slicer.data_fields:
-        same["order_by"] = focus.of(here).order
+    unknown = {*EXTENSIONS} - {*context.slicer.extensions}
+    same: dict[str, Any] = query.model_dump(include=SAME - unknown)
+    if "order_by" not in unknown and query.split_by and context.slicer.data_fields:
+        same["order_by"] = focus.of(context).order
     return ExportQuery.model_validate(same | {"export_format": "csv", "data_filters": filters})
 
 
-def _data_fields(here: Here, asked: AudienceQuery) -> tuple[str, ...]:
+def _data_fields(context: Here, query: AudienceQuery) -> tuple[str, ...]:
     """Draw the picker of data fields; it starts with those chosen on Audience, if any."""
-    names = {field.name: title(field) for field in here.slicer.data_fields}
-    is_chosen = question.view(here).field is not None or asked.data_fields
-    there = focus.of(here).fields if is_chosen else ()
+    names = {field.name: title(field) for field in context.slicer.data_fields}
+    is_chosen = question.view(context).field is not None or query.data_fields
+    there = focus.of(context).fields if is_chosen else ()
     picked = st.multiselect(
         "Data fields, in this order",
         list(names),
@@ -174,17 +174,19 @@ def _data_fields(here: Here, asked: AudienceQuery) -> tuple[str, ...]:
         format_func=lambda name: names[name],
         filter_mode="contains",
         placeholder=f"All {len(names)}, in the slicer's order",
-        key=f"export_fields:{here.project}/{here.slicer_name}:{link.joined(there)}",
+        key=f"export_fields:{context.project}/{context.slicer_name}:{link.joined(there)}",
         persist_state="session",
     )
     return tuple(picked)
 
 
-def _format(here: Here) -> ExportFormat:
-    is_plain = shortfalls.is_plain(here.slicer)
+def _format(context: Here) -> ExportFormat:
+    is_plain = shortfalls.is_plain(context.slicer)
     words = {name: one.plain_words if is_plain else one.words for name, one in FORMATS.items()}
     known = [
-        name for name, one in FORMATS.items() if words[name] and (one.plain_words or here.slicer.knows(name))
+        name
+        for name, one in FORMATS.items()
+        if words[name] and (one.plain_words or context.slicer.knows(name))
     ]
     picked = st.segmented_control(
         "Format", known, default="csv", required=True, format_func=plain, key="export_format",
@@ -195,9 +197,9 @@ def _format(here: Here) -> ExportFormat:
     return chosen
 
 
-def _escapes(here: Here, export_format: ExportFormat) -> bool:
+def _escapes(context: Here, export_format: ExportFormat) -> bool:
     """Draw the switch for the escape of formulas, which formats of text have."""
-    if not here.slicer.knows("escape_formulas") or FORMATS[export_format].dialect is None:
+    if not context.slicer.knows("escape_formulas") or FORMATS[export_format].dialect is None:
         return True
     return st.toggle(
         "Escape formulas", value=True, key="export_escape", persist_state="session",

@@ -64,7 +64,7 @@ def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Pre
     if query.data_filters and slicer.knows("limit"):
         return _filtered(export, query, slicer)
     shown = query.data_fields or _usual_fields(query, slicer)
-    needed = dict.fromkeys([*shown, *(wanted.name for wanted in query.data_filters)])
+    needed = dict.fromkeys([*shown, *(data_filter.name for data_filter in query.data_filters)])
     limit = READ_TO_FILTER if query.data_filters else FIRST_ROWS
     rows_limit = ROWS_LIMITS[1] if slicer.knows("limit") else DESK_ROWS_LIMIT
     answer = ask(_question(query, tuple(needed), limit, rows_limit))
@@ -104,8 +104,8 @@ def sheets(file: Preview) -> int | None:
 
 def first_rows(file: Preview, slicer: Slicer) -> FileTable:
     """The columns of the file with its first rows, and its total if requested and known."""
-    found = table(file.query, slicer, file.rows)
-    return found if file.has_total else replace(found, total=None)
+    file_table = table(file.query, slicer, file.rows)
+    return file_table if file.has_total else replace(file_table, total=None)
 
 
 def hindrance(file: Preview, columns: int) -> str | None:
@@ -154,9 +154,9 @@ def _question(query: ExportQuery, data_fields: tuple[str, ...], limit: int, rows
 def _passing(answer: Audience, query: ExportQuery) -> "np.ndarray[Any, np.dtype[np.intp]]":
     """The places of the rows that pass every data filter; a missing value passes none."""
     passes = np.ones(len(answer), dtype=bool)
-    for wanted in query.data_filters:
-        values = answer.values[wanted.name].to_numpy()
-        passes &= COMPARE[wanted.match](values, wanted.value) & ~np.isnan(values)
+    for data_filter in query.data_filters:
+        values = answer.values[data_filter.name].to_numpy()
+        passes &= COMPARE[data_filter.match](values, data_filter.value) & ~np.isnan(values)
     return np.flatnonzero(passes)
 
 

@@ -40,15 +40,15 @@ class RawFile:
         part = self.lines.head(min(count, self.rows))
         keys = [*self.split_by, *(f"{name}{DESCRIPTION}" for name in self.split_by)]
         texts = part[[key for key in keys if key in part]].map(_unescaped)
-        described = texts[[title for title in texts if title not in self.split_by]]
+        frame = texts[[title for title in texts if title not in self.split_by]]
         total = self.lines.iloc[-1] if self.has_total else pd.Series("", self.lines.columns)
         return Audience(
             names=texts[list(self.split_by)],
             values=part[self.data_fields].map(_number).astype("float64"),
             percents=pd.DataFrame(index=part.index),
             total=Total({name: _number(total[name]) for name in self.data_fields}, self.rows),
-            descriptions=described.rename(columns=lambda title: title.removesuffix(DESCRIPTION))
-            if described.shape[1]
+            descriptions=frame.rename(columns=lambda title: title.removesuffix(DESCRIPTION))
+            if frame.shape[1]
             else None,
         )
 
@@ -70,7 +70,7 @@ def read(export: Export, query: ExportQuery, slicer: Slicer) -> RawFile:
 
 
 def _unescaped(cell: str) -> str:
-    return re.sub(r"\\.", lambda found: ESCAPES[found[0]], cell)
+    return re.sub(r"\\.", lambda match: ESCAPES[match[0]], cell)
 
 
 def _number(cell: str) -> float | None:

@@ -94,7 +94,7 @@ def receipt(ask: Ask, export: Export, question: AudienceQuery, file: Preview, sl
     if not names:
         return Receipt((), 0, file.is_plain)
     screen = ask(question)
-    filtering = tuple(wanted.name for wanted in file.query.data_filters)
+    filtering = tuple(data_filter.name for data_filter in file.query.data_filters)
     needed = tuple(dict.fromkeys((*names, *filtering)))
     whole = question.model_copy(update={"split_by": ()})
     total = _exact(ask, export, whole, needed, file, slicer).get((), {})
@@ -151,13 +151,13 @@ def _exact(
 ) -> Exact:
     """The exact figures of all rows, by their names; empty if the service can't read all records."""
     every = {"data_fields": names, "order_by": (), "limit": None, "offset": 0, "precision": 0}
-    asked = question.model_copy(
+    query = question.model_copy(
         update={**every, "audience_rows_limit": ROWS_LIMITS[1], "include_mappings": 0}
     )
-    answer = ask(asked)
+    answer = ask(query)
     if answer.confidence_range is None and answer.total.confidence_range is None:
         return _by_name(answer)
-    return {} if file.is_plain else _by_name(_in_file(export, asked, slicer))
+    return {} if file.is_plain else _by_name(_in_file(export, query, slicer))
 
 
 def _in_file(export: Export, asked: AudienceQuery, slicer: Slicer) -> Audience:
@@ -179,8 +179,11 @@ def _by_name(answer: Audience) -> Exact:
 
 def _passes(values: Values, query: ExportQuery) -> bool:
     """Whether a row of these values passes the file's data filters."""
-    found = [(values.get(wanted.name), wanted) for wanted in query.data_filters]
-    return all(value is not None and COMPARE[wanted.match](value, wanted.value) for value, wanted in found)
+    found = [(values.get(data_filter.name), data_filter) for data_filter in query.data_filters]
+    return all(
+        value is not None and COMPARE[data_filter.match](value, data_filter.value)
+        for value, data_filter in found
+    )
 
 
 def _number(value: float | None) -> float | None:

@@ -88,10 +88,10 @@ MANY_ROWS, POLL_SECONDS = 20_000, 2
 UNITS = ((1e6, "MB"), (1e3, "kB"))
 
 
-def draw_download(here: Here, file: Preview, filename: str, media_type: str, problem: str | None) -> None:
+def draw_download(context: Here, file: Preview, filename: str, media_type: str, problem: str | None) -> None:
     """Draw the button; it is disabled if there is a problem."""
     making: Making = st.session_state.setdefault(MAKING, Making())
-    reporting, query, slicer = here.reporting, file.query, here.slicer
+    reporting, query, slicer = context.reporting, file.query, context.slicer
     check = sign_in.still_here()
     st.download_button(
         f"Download {query.export_format}",
@@ -141,13 +141,16 @@ def _size(count: int, figures: Numbers) -> str:
 RECEIPT = "Receipt: the Audience screen and the file compared"
 
 
-def draw(here: Here, asked: AudienceQuery, wish: Wish) -> None:
+def draw(context: Here, asked: AudienceQuery, wish: Wish) -> None:
     """Draw preview, download, receipt and request, or why the question can't be exported."""
     query = wish.query
     with problems.reported("The preview"):
         try:
             file = preview.preview(
-                lambda q: here.reporting.audience(q, here.slicer), _exporter(here), query, here.slicer
+                lambda q: context.reporting.audience(q, context.slicer),
+                _exporter(context),
+                query,
+                context.slicer,
             )
         except BadRequest as error:
             st.error(
@@ -155,11 +158,11 @@ def draw(here: Here, asked: AudienceQuery, wish: Wish) -> None:
                 icon=":material/error:",
             )
         else:
-            _file(here, asked, file, wish.problem)
-            if here.slicer.data_fields:
-                _receipt(here, file)
+            _file(context, asked, file, wish.problem)
+            if context.slicer.data_fields:
+                _receipt(context, file)
     with st.expander("For a script", icon=":material/terminal:"):
-        tables.request(query, here.clients.reporting_address or _own_address())
+        tables.request(query, context.clients.reporting_address or _own_address())
 
 
 def _file(here: Here, asked: AudienceQuery, file: Preview, problem: str | None) -> None:
@@ -189,14 +192,14 @@ def _columns(table: FileTable) -> str:
 
 def _receipt(here: Here, file: Preview) -> None:
     """Draw the comparison of the split on Audience with the file."""
-    shown = focus.of(here).rows()
-    found = receipt.receipt(lambda q: ask.audience(here, q), _exporter(here), shown, file, here.slicer)
+    query = focus.of(here).rows()
+    found = receipt.receipt(lambda q: ask.audience(here, q), _exporter(here), query, file, here.slicer)
     with st.expander(RECEIPT, expanded=bool(found.differing), icon=":material/receipt_long:"):
         tables.receipt(found, Numbers.of(st.context.locale))
 
 
-def _exporter(here: Here) -> Export:
-    return lambda query: here.reporting.export(query, here.slicer).content
+def _exporter(context: Here) -> Export:
+    return lambda query: context.reporting.export(query, context.slicer).content
 
 
 def _own_address() -> str:

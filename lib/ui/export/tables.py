@@ -106,14 +106,14 @@ def _column(column: FileColumn, is_raw: bool) -> Any:
     return st.column_config.TextColumn(label, alignment="right" if is_number else "left")
 
 
-def receipt(found: Receipt, numbers: Numbers) -> None:
+def receipt(receipt: Receipt, numbers: Numbers) -> None:
     """The figures on the Audience screen beside those of the file, those that differ first."""
-    for sentence in receipt_sentences(found, numbers):
+    for sentence in receipt_sentences(receipt, numbers):
         st.caption(plain(sentence))
-    if not found.lines:
+    if not receipt.lines:
         return
     right = st.column_config.TextColumn(alignment="right")
-    table = straightened(receipt_table(found, numbers))
+    table = straightened(receipt_table(receipt, numbers))
     st.dataframe(
         table,
         height=HEADER + ROW * min(len(table), MOST_LINES),
@@ -123,22 +123,22 @@ def receipt(found: Receipt, numbers: Numbers) -> None:
     )
 
 
-def receipt_sentences(found: Receipt, numbers: Numbers) -> Iterator[str]:
+def receipt_sentences(receipt: Receipt, numbers: Numbers) -> Iterator[str]:
     """Sentences: what was compared, how many figures differ, and the largest difference."""
-    if not found.lines:
+    if not receipt.lines:
         yield "The file has none of the data fields that the Audience screen shows."
         return
-    count, differing = len(found.lines), found.differing
-    rows = f"{numbers.number(found.rows)} row{'' if found.rows == 1 else 's'}"
-    what = f"{rows} on the Audience screen and their totals" if found.rows else "The totals"
-    exact = "all records" if found.is_plain else "the file"
+    count, differing = len(receipt.lines), receipt.differing
+    rows = f"{numbers.number(receipt.rows)} row{'' if receipt.rows == 1 else 's'}"
+    what = f"{rows} on the Audience screen and their totals" if receipt.rows else "The totals"
+    exact = "all records" if receipt.is_plain else "the file"
     if not differing:
         yield f"{what}: all {numbers.number(count)} figures are those of {exact}."
     else:
         many = f"{numbers.number(len(differing))} of {numbers.number(count)}"
         yield f"{what}: {many} figures differ from those of {exact}."
         yield f"The most: {_worst(differing[0], numbers)}."
-    left_out = len({line.row for line in found.lines if line.is_left_out})
+    left_out = len({line.row for line in receipt.lines if line.is_left_out})
     if left_out:
         yield f"The data filters leave {numbers.number(left_out)} of the rows out of the file."
 
@@ -150,10 +150,10 @@ def _worst(line: ReceiptLine, numbers: Numbers) -> str:
     return f"{of}: {shown} on the screen ({kind}), {exact} in the file, {_relative(line, numbers)}"
 
 
-def receipt_table(found: Receipt, numbers: Numbers) -> pd.DataFrame:
+def receipt_table(receipt: Receipt, numbers: Numbers) -> pd.DataFrame:
     """A line per figure: row, data field, figure on screen, its range, figure in the file, difference."""
-    differing = found.differing
-    lines = [*differing, *(line for line in found.lines if not line.differs)]
+    differing = receipt.differing
+    lines = [*differing, *(line for line in receipt.lines if not line.differs)]
     cells = [
         (
             line.row,
@@ -166,7 +166,7 @@ def receipt_table(found: Receipt, numbers: Numbers) -> pd.DataFrame:
         )
         for line in lines
     ]
-    exact = "Of all records" if found.is_plain else "In the file"
+    exact = "Of all records" if receipt.is_plain else "In the file"
     names = ["Row", "Data field", "On the Audience screen", "Precision", exact, "Difference", "Difference, %"]
     return pd.DataFrame(cells, columns=names)
 

@@ -20,27 +20,27 @@ OUTCOMES = {
 }
 
 
-def arrived(here: connect.Installation, address: str | None) -> Person | None:
+def arrived(installation: connect.Installation, address: str | None) -> Person | None:
     """Who comes from the provider with this page; None if nobody does, or they may not sign in.
 
     Tried once per tab: what was refused is said until the tab is reloaded.
     """
-    if here.company is None or TRIED in st.session_state or not _claims().get("is_logged_in"):
+    if installation.company is None or TRIED in st.session_state or not _claims().get("is_logged_in"):
         return None
     st.session_state[TRIED] = True
     try:
-        return here.access.sign_in_with(here.company, _claims(), address)
+        return installation.access.sign_in_with(installation.company, _claims(), address)
     except (NotAdmitted, StoreUnavailable, DeadlineExceeded) as error:
         st.session_state[PROBLEM] = error.reason
     return None
 
 
-def draw(here: connect.Installation, leave: Callable[[], None]) -> None:
+def draw(installation: connect.Installation, leave: Callable[[], None]) -> None:
     """Draw the button, and what failed, with a button to `leave` the company account.
 
     Nothing without a provider.
     """
-    settings = here.settings.oidc
+    settings = installation.settings.oidc
     if settings is None:
         return
     if asked := st.query_params.get(OUTCOME):

@@ -27,7 +27,11 @@ class FieldProblems:
 
     def still(self, now: Any) -> "FieldProblems":
         """The messages about fields that have not been changed since the request."""
-        kept = {path: said for path, said in self.found.items() if _at(self.sent, path) == _at(now, path)}
+        kept = {
+            path: sentences
+            for path, sentences in self.found.items()
+            if _at(self.sent, path) == _at(now, path)
+        }
         return FieldProblems(kept, self.sent)
 
     def with_(self, faults: Mapping[Path, str]) -> "FieldProblems":
@@ -37,20 +41,29 @@ class FieldProblems:
 
     def inside(self, *path: str | int) -> "FieldProblems":
         """The messages at this place, as FieldProblems of their own."""
-        kept = {where[len(path) :]: said for where, said in self.found.items() if where[: len(path)] == path}
+        kept = {
+            where[len(path) :]: sentences
+            for where, sentences in self.found.items()
+            if where[: len(path)] == path
+        }
         return FieldProblems(kept, _at(self.sent, path))
 
     def at(self, *path: str | int) -> list[str]:
         """The messages at this place, and inside of it."""
-        return [text for where, said in self.found.items() if where[: len(path)] == path for text in said]
+        return [
+            text
+            for where, sentences in self.found.items()
+            if where[: len(path)] == path
+            for text in sentences
+        ]
 
     def named(self, *path: str | int) -> list[str]:
         """The messages inside of this place, each after the name of its field."""
         return [
             f"{_words(where[len(path) :]).capitalize()}: {text}" if len(where) > len(path) else text
-            for where, said in self.found.items()
+            for where, sentences in self.found.items()
             if where[: len(path)] == path
-            for text in said
+            for text in sentences
         ]
 
     def elsewhere(self, shown: Iterable[Path]) -> list[str]:
@@ -58,9 +71,9 @@ class FieldProblems:
         places = list(shown)
         return [
             f"{_words(where)}: {text}" if where else text
-            for where, said in self.found.items()
+            for where, sentences in self.found.items()
             if not any(where[: len(place)] == place for place in places)
-            for text in said
+            for text in sentences
         ]
 
     def __bool__(self) -> bool:

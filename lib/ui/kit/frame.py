@@ -99,27 +99,27 @@ def signed_in() -> Here:
     if person is None:
         sign_in.form()
         st.stop()
-    here: Here | None = st.session_state.get(HERE)
-    return here if here is not None and here.person == person else header(person)
+    context: Here | None = st.session_state.get(HERE)
+    return context if context is not None and context.person == person else header(person)
 
 
-def with_slicer(here: Here) -> Here:
+def with_slicer(context: Here) -> Here:
     """For screens about a slicer: shows a message and stops if there is none, or if it can't be loaded."""
-    if not here.clients.slicers:
-        _nothing_to_see(here.person)
-    if here.is_missing:
-        slicer_choice.explain(here.project, here.slicer_name)
+    if not context.clients.slicers:
+        _nothing_to_see(context.person)
+    if context.is_missing:
+        slicer_choice.explain(context.project, context.slicer_name)
         st.stop()
-    if here.slicer is slicer_info.NOTHING:
-        _without_slicer(here)
-    return here
+    if context.slicer is slicer_info.NOTHING:
+        _without_slicer(context)
+    return context
 
 
-def _without_slicer(here: Here) -> NoReturn:
+def _without_slicer(context: Here) -> NoReturn:
     """Wait for the slicer; then rerun, or show why it can't be loaded."""
-    trouble, what = here.trouble, f"The slicer {here.slicer_name} of {here.project}"
+    trouble, what = context.trouble, f"The slicer {context.slicer_name} of {context.project}"
     if trouble is None:
-        trouble = slicer_info.awaited(here.person.username, here.project, here.slicer_name).trouble
+        trouble = slicer_info.awaited(context.person.username, context.project, context.slicer_name).trouble
     if trouble is None:
         retry.over(what)
         st.rerun()
@@ -149,18 +149,18 @@ def header(person: Person, mark: Callable[[connect.Clients], None] | None = None
             on_click=sign_in.sign_out,
         )
     if picked is None:
-        here = Here(person, "", "", slicer_info.NOTHING, clients)
+        context = Here(person, "", "", slicer_info.NOTHING, clients)
     elif is_missing:
-        here = Here(person, *picked, slicer_info.NOTHING, clients, is_missing=True)
-        sentence.caption(plain(here.freshness))
+        context = Here(person, *picked, slicer_info.NOTHING, clients, is_missing=True)
+        sentence.caption(plain(context.freshness))
     else:
         known = slicer_info.opened(clients, person.username, *picked)
-        here = Here(person, *picked, known.slicer, clients, known.trouble)
-        sentence.caption(plain(here.freshness))
+        context = Here(person, *picked, known.slicer, clients, known.trouble)
+        sentence.caption(plain(context.freshness))
         if known.is_awaited:
             slicer_info.look_out(person.username, *picked)
-    st.session_state[HERE] = here
-    return here
+    st.session_state[HERE] = context
+    return context
 
 
 def heading(title: str) -> None:

@@ -54,9 +54,9 @@ def reported(what: str, kept: str = "Your question is kept.") -> Iterator[None]:
 
 def show(error: TrancheError, what: str, kept: str) -> None:
     """Draw the error as a sentence with folded details, and a button to retry if that may help."""
-    said = sentence(error)
-    st.error(f"{said} {kept}", title=f"{plain(what)} could not be loaded", icon=":material/error:")
-    if plain(error.reason.rstrip(".")) not in said:
+    text = sentence(error)
+    st.error(f"{text} {kept}", title=f"{plain(what)} could not be loaded", icon=":material/error:")
+    if plain(error.reason.rstrip(".")) not in text:
         with st.expander("Details"):
             st.code(details(error), language=None, wrap_lines=True)
     retry.offer(error, what)
@@ -84,4 +84,4 @@ def sentence(error: TrancheError) -> str:
     """An error in plain words: what happened and what to do next, for people who don't run services."""
     if isinstance(error, FOR_EVERYBODY) and not isinstance(error, Unauthorised):
         return f"{plain(error.reason.rstrip('.'))}."
-    return next((said for kind, said in NEXT if isinstance(error, kind)), "The service failed.")
+    return next((sentence for kind, sentence in NEXT if isinstance(error, kind)), "The service failed.")

@@ -66,12 +66,12 @@ def person() -> Person | None:
     username, ends = st.session_state.get("username"), st.session_state.get(ENDS)
     if not username or not ends:
         return None
-    found = checked.once(lambda: _signed_in(username, ends), username, ends)
-    if found is None:
+    person = checked.once(lambda: _signed_in(username, ends), username, ends)
+    if person is None:
         _forget()
     else:
         note_sign_in(st.context.headers, is_signed_in=True)
-    return found
+    return person
 
 
 def by_cookie() -> bool:
@@ -90,8 +90,8 @@ def by_company() -> bool:
     """Whether somebody comes from the company's provider, and may sign in; then `person` returns them."""
     if st.session_state.setdefault("logout", None):
         return False
-    found = company.arrived(_here(), _address())
-    return found is not None and _begin(found.username)
+    person = company.arrived(_here(), _address())
+    return person is not None and _begin(person.username)
 
 
 def _signed_in(username: str, ends: float) -> Person | None:
@@ -209,29 +209,29 @@ def _typed() -> None:
 def _sign_in(username: str, password: str) -> None:
     try:
         device = _here().cookies.device(username, st.context.cookies)
-        found = _here().access.sign_in(username, password, _address(), device)
+        person = _here().access.sign_in(username, password, _address(), device)
     except TrancheError as error:
         st.session_state[PROBLEM] = error.reason
         return
-    if found is None:
+    if person is None:
         st.session_state[PROBLEM] = "Incorrect name or password."
         return
-    _begin(found.username)
+    _begin(person.username)
 
 
 def _begin(username: str) -> bool:
     """Begin a session of this person, with its cookie; False, with a sentence, without the database."""
-    here = _here()
-    ends = time.time() + here.settings.session_hours * 3600
+    installation = _here()
+    ends = time.time() + installation.settings.session_hours * 3600
     try:
-        here.sessions.begin(username, ends)
+        installation.sessions.begin(username, ends)
     except TrancheError as error:
         st.session_state[PROBLEM] = error.reason
         return False
     sign_in = SignIn(username, ends)
     _remember(sign_in)
-    here.cookies.remember(st.context.cookies, sign_in)
-    if code := here.cookies.code(st.context.cookies, sign_in):
+    installation.cookies.remember(st.context.cookies, sign_in)
+    if code := installation.cookies.code(st.context.cookies, sign_in):
         st.session_state[COOKIE] = CookieRequest(SESSION, code)
     return True
 

@@ -66,17 +66,17 @@ def look_out(username: str, project: str, name: str) -> None:
 
 
 def _described(key: Key, seconds: float | None) -> Known:
-    asked = _asked().get(key)
-    if asked is None:
+    future = _asked().get(key)
+    if future is None:
         return _kept().get(key, Known())
     try:
-        wait([asked], timeout=0 if seconds == 0 else BLINK_SECONDS)
-        with nullcontext() if asked.done() else st.spinner("Calling the reporting service", show_time=True):
-            known = _kept()[key] = asked.result(seconds)
+        wait([future], timeout=0 if seconds == 0 else BLINK_SECONDS)
+        with nullcontext() if future.done() else st.spinner("Calling the reporting service", show_time=True):
+            known = _kept()[key] = future.result(seconds)
     except TimeoutError:
         return replace(_kept().get(key, Known()), is_awaited=True)
     finally:
-        if asked.done():
+        if future.done():
             _asked().pop(key, None)
     return known
 
@@ -104,8 +104,8 @@ def _answer(clients: Clients, known: Known, project: str, name: str) -> Known:
 
 
 def _look(key: Key) -> None:
-    asked = _asked().get(key)
-    if asked is None or asked.done():
+    future = _asked().get(key)
+    if future is None or future.done():
         st.rerun()
 
 

@@ -29,11 +29,11 @@ def text(answer: Audience, fields: Sequence[DataField], slicer: Slicer, labels: 
     return csv_text(rows)
 
 
-def question(seen: Focus, split_by: Sequence[str]) -> str:
+def question(focus: Focus, split_by: Sequence[str]) -> str:
     """The question in words: days, split and filters."""
-    fields = ", ".join(filter_words.field(name, seen.slicer) for name in split_by)
-    filters = [filter_words.sentence(f, seen.slicer, listed=len(f.value)) for f in seen.query.filters]
-    asked = f"{seen.query.project_name}/{seen.query.slicer_name}, {numbers.days(*seen.period)}"
+    fields = ", ".join(filter_words.field(name, focus.slicer) for name in split_by)
+    filters = [filter_words.sentence(f, focus.slicer, listed=len(f.value)) for f in focus.query.filters]
+    asked = f"{focus.query.project_name}/{focus.query.slicer_name}, {numbers.days(*focus.period)}"
     return "; ".join([f"{asked}, by {fields}" if fields else asked, *filters])
 
 

@@ -25,40 +25,40 @@ SECONDS, MOMENT_SECONDS, POLL_SECONDS, MOST = 120, 2.0, 1.0, 100
 Key = tuple[str, date, AudienceQuery]
 
 
-def audience(here: Here, query: AudienceQuery) -> Audience:
+def audience(context: Here, query: AudienceQuery) -> Audience:
     """The answer, from the cache or from the service. Raises the service's errors."""
-    reporting = here.reporting
-    return _answers().get(_key(here, query), lambda: reporting.audience(query, here.slicer))
+    reporting = context.reporting
+    return _answers().get(_key(context, query), lambda: reporting.audience(query, context.slicer))
 
 
-def quickly(here: Here, query: AudienceQuery) -> Audience:
+def quickly(context: Here, query: AudienceQuery) -> Audience:
     """The same: exact where the service expects that to be quick, otherwise an estimate first.
 
     Then the answer is asked for in the background. After drawing what came, call `refined`. A service without
     the extension `exact_within` gives the estimate first, whatever it has to read.
     """
     if query.audience_rows_limit != API_ROWS_LIMIT:
-        return audience(here, query)
-    answers, key = _answers(), _key(here, query)
+        return audience(context, query)
+    answers, key = _answers(), _key(context, query)
     if (answer := answers.known(key)) is not None:
         return answer
-    quick = audience(here, query.model_copy(update=FIRST))
+    quick = audience(context, query.model_copy(update=FIRST))
     if is_sampled(quick):
-        answers.later(key, _refining(here, query, quick))
+        answers.later(key, _refining(context, query, quick))
     return quick
 
 
-def ahead(here: Here, queries: Iterable[AudienceQuery]) -> None:
+def ahead(context: Here, queries: Iterable[AudienceQuery]) -> None:
     """Start several queries in parallel, so that `audience` finds their answers under way."""
-    answers, reporting = _answers(), here.reporting
+    answers, reporting = _answers(), context.reporting
     for query in queries:
-        first = _first(here, query, answers)
-        answers.begin(_key(here, first), partial(reporting.audience, first, here.slicer))
+        first = _first(context, query, answers)
+        answers.begin(_key(context, first), partial(reporting.audience, first, context.slicer))
 
 
-def _first(here: Here, query: AudienceQuery, answers: "Answers") -> AudienceQuery:
+def _first(context: Here, query: AudienceQuery, answers: "Answers") -> AudienceQuery:
     """The query that `quickly` sends first."""
-    is_kept = answers.known(_key(here, query)) is not None
+    is_kept = answers.known(_key(context, query)) is not None
     if is_kept or query.audience_rows_limit != API_ROWS_LIMIT:
         return query
     return query.model_copy(update=FIRST)
@@ -76,35 +76,35 @@ def _look(waited: "list[Future[Audience]]") -> None:
         st.rerun()
 
 
-def _refining(here: Here, query: AudienceQuery, quick: Audience) -> Callable[[], Audience]:
+def _refining(context: Here, query: AudienceQuery, quick: Audience) -> Callable[[], Audience]:
     """A function that returns the exact answer, or the estimate if the service fails."""
-    reporting = here.reporting
+    reporting = context.reporting
 
     def fetch() -> Audience:
         try:
-            return reporting.audience(query, here.slicer)
+            return reporting.audience(query, context.slicer)
         except TrancheError:
             return quick
 
     return fetch
 
 
-def _key(here: Here, query: AudienceQuery) -> "Key":
-    return here.person.username, today(here, query), query
+def _key(context: Here, query: AudienceQuery) -> "Key":
+    return context.person.username, today(context, query), query
 
 
-def soon(here: Here, query: AudienceQuery) -> Audience | None:
+def soon(context: Here, query: AudienceQuery) -> Audience | None:
     """The answer if it arrives within a moment, for optional parts of a screen; None if it is late or fails.
 
     It goes on being asked for, so that it may be there next time.
     """
-    answers, reporting = _answers(), here.reporting
-    return answers.soon(_key(here, query), lambda: reporting.audience(query, here.slicer))
+    answers, reporting = _answers(), context.reporting
+    return answers.soon(_key(context, query), lambda: reporting.audience(query, context.slicer))
 
 
-def today(here: Here, query: AudienceQuery) -> date:
+def today(context: Here, query: AudienceQuery) -> date:
     """Today, in the time zone of the question."""
-    return dates.today(here.slicer.timezone if query.timezone is None else query.timezone)
+    return dates.today(context.slicer.timezone if query.timezone is None else query.timezone)
 
 
 def _answers() -> "Answers":

@@ -44,12 +44,12 @@ class _Pill:
         return self.filters[0].name
 
 
-def draw_filter_picker(here: Here) -> None:
+def draw_filter_picker(context: Here) -> None:
     """Draw the button to add a filter (at a fixed place), the pills, and the button that clears them all."""
-    query = question.current(here)
-    _add(here)
+    query = question.current(context)
+    _add(context)
     for pill in _pills(query):
-        _draw_pill(here, query, pill)
+        _draw_pill(context, query, pill)
     if query.filters:
         st.button(
             "Clear all",
@@ -57,22 +57,22 @@ def draw_filter_picker(here: Here) -> None:
             type="tertiary",
             key="filters_clear",
             on_click=_ask,
-            args=(here, lambda _: ()),
+            args=(context, lambda _: ()),
         )
 
 
 def _pills(query: AudienceQuery) -> Iterator[_Pill]:
     seen: set[str] = set()
-    for place, wanted in enumerate(query.filters):
-        if not filters.is_whole(wanted):
-            yield _Pill(f"filter_{place}", (wanted,))
-        elif wanted.name not in seen:
-            seen.add(wanted.name)
-            yield _Pill(f"filter_{wanted.name}", filters.about(query, wanted.name))
+    for place, filter_ in enumerate(query.filters):
+        if not filters.is_whole(filter_):
+            yield _Pill(f"filter_{place}", (filter_,))
+        elif filter_.name not in seen:
+            seen.add(filter_.name)
+            yield _Pill(f"filter_{filter_.name}", filters.about(query, filter_.name))
 
 
-def _draw_pill(here: Here, query: AudienceQuery, pill: _Pill) -> None:
-    label, shown = _sentence(here, query, pill), f"{pill.key}_label"
+def _draw_pill(context: Here, query: AudienceQuery, pill: _Pill) -> None:
+    label, shown = _sentence(context, query, pill), f"{pill.key}_label"
     if not st.session_state.get(pill.key):
         st.session_state[shown] = label
     popover = st.popover(
@@ -84,33 +84,33 @@ def _draw_pill(here: Here, query: AudienceQuery, pill: _Pill) -> None:
         st.markdown(f"**{plain(label)}**")
         if filters.is_whole(pill.filters[0]):
             way = _way(f"{pill.key}_way", (LIST, PASTE))
-            filter_editor.draw_values(here, pill.key, pill.name, way)
+            filter_editor.draw_values(context, pill.key, pill.name, way)
         else:
-            _texts(here, pill)
+            _texts(context, pill)
 
 
-def _sentence(here: Here, query: AudienceQuery, pill: _Pill) -> str:
-    described = values.words(here, query, pill.name, filters.values(query, pill.name))
-    return filter_words.together(pill.filters, here.slicer, described)
+def _sentence(context: Here, query: AudienceQuery, pill: _Pill) -> str:
+    descriptions = values.words(context, query, pill.name, filters.values(query, pill.name))
+    return filter_words.together(pill.filters, context.slicer, descriptions)
 
 
-def _texts(here: Here, pill: _Pill) -> None:
-    wanted = pill.filters[0]
-    filter_editor.fill(pill.key, wanted)
-    filter_editor.draw_texts(here, pill.key, pill.name, partial(_change, here, wanted, pill.key))
-    filter_editor.draw_removal(pill.key, partial(_remove, here, wanted, pill.key))
+def _texts(context: Here, pill: _Pill) -> None:
+    filter_ = pill.filters[0]
+    filter_editor.fill(pill.key, filter_)
+    filter_editor.draw_texts(context, pill.key, pill.name, partial(_change, context, filter_, pill.key))
+    filter_editor.draw_removal(pill.key, partial(_remove, context, filter_, pill.key))
 
 
-def _add(here: Here) -> None:
+def _add(context: Here) -> None:
     popover = st.popover("Filter", icon=":material/add:", key=ADD, on_change="rerun", type="tertiary")
     if not popover.open:
         return
     with popover:
         name = st.selectbox(
             "Key field",
-            [field.name for field in here.slicer.key_fields],
+            [field.name for field in context.slicer.key_fields],
             index=None,
-            format_func=lambda name: filter_words.field(name, here.slicer),
+            format_func=lambda name: filter_words.field(name, context.slicer),
             placeholder="What to filter by",
             key=FIELD,
             width=filter_editor.WIDTH,
@@ -122,10 +122,12 @@ def _add(here: Here) -> None:
             return
         way = _way(WAY, (LIST, TEXT, PASTE))
         if way == TEXT:
-            filter_editor.draw_texts(here, DRAFT, name, None)
-            st.button("Add filter", type="primary", key=f"{DRAFT}_done", on_click=_finish, args=(here, name))
+            filter_editor.draw_texts(context, DRAFT, name, None)
+            st.button(
+                "Add filter", type="primary", key=f"{DRAFT}_done", on_click=_finish, args=(context, name)
+            )
         else:
-            filter_editor.draw_values(here, ADD, name, way)
+            filter_editor.draw_values(context, ADD, name, way)
 
 
 def _way(key: str, ways: tuple[str, ...]) -> str:
@@ -135,39 +137,39 @@ def _way(key: str, ways: tuple[str, ...]) -> str:
     return way
 
 
-def _finish(here: Here, name: str) -> None:
+def _finish(context: Here, name: str) -> None:
     """Add the drafted filter; without texts it stays a draft."""
     drafted = filter_editor.read(DRAFT, name)
     if drafted.value:
         st.session_state[ADD], st.session_state[FIELD] = False, None
-        _ask(here, lambda filters: (*filters, drafted))
+        _ask(context, lambda filters: (*filters, drafted))
 
 
-def _change(here: Here, wanted: Filter, prefix: str) -> None:
+def _change(context: Here, filter_: Filter, prefix: str) -> None:
     """Apply the edited filter; without texts the filter stays as it was."""
-    edited = filter_editor.read(prefix, wanted.name)
+    edited = filter_editor.read(prefix, filter_.name)
     if edited.value:
-        _ask(here, lambda filters: tuple(edited if found == wanted else found for found in filters))
+        _ask(context, lambda filters: tuple(edited if found == filter_ else found for found in filters))
 
 
-def _remove(here: Here, wanted: Filter, prefix: str) -> None:
+def _remove(context: Here, filter_: Filter, prefix: str) -> None:
     st.session_state[prefix] = False
-    _ask(here, lambda filters: tuple(found for found in filters if found != wanted))
+    _ask(context, lambda filters: tuple(found for found in filters if found != filter_))
 
 
-def _ask(here: Here, change: Callable[[tuple[Filter, ...]], tuple[Filter, ...]]) -> None:
+def _ask(context: Here, change: Callable[[tuple[Filter, ...]], tuple[Filter, ...]]) -> None:
     """Change the filters of the current question: a row may have been clicked since the pill was drawn."""
-    query = question.current(here)
+    query = question.current(context)
     question.ask(query.model_copy(update={"filters": change(query.filters)}))
     st.rerun()
 
 
-def draw_history(here: Here) -> None:
+def draw_history(context: Here) -> None:
     """Three buttons; each is disabled while there is nothing for it to do."""
     steps = question.steps()
     _button("Undo", "undo", question.undo, bool(steps.past))
     _button("Redo", "redo", question.redo, bool(steps.undone))
-    _button("Reset", "restart_alt", partial(question.reset, here), not question.is_usual(here))
+    _button("Reset", "restart_alt", partial(question.reset, context), not question.is_usual(context))
 
 
 def _button(label: str, icon: str, act: Callable[[], None], is_possible: bool) -> None:
@@ -193,7 +195,7 @@ BAR = "question_bar"
 
 @st.fragment
 def draw(
-    here: Here,
+    context: Here,
     with_comparison: bool = True,
     page: str = "audience",
     more: Sequence[Callable[[Here], None]] = (),
@@ -204,14 +206,14 @@ def draw(
     do with the question.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=BAR):
-        dates_picker.draw(here)
+        dates_picker.draw(context)
         if with_comparison:
-            dates_picker.draw_comparison(here)
-            moved_button.draw(here)
-        draw_filter_picker(here)
+            dates_picker.draw_comparison(context)
+            moved_button.draw(context)
+        draw_filter_picker(context)
         st.space("stretch")
-        draw_history(here)
+        draw_history(context)
         for one in more:
-            one(here)
-        saved.draw(here, page)
-        share.draw(here, page)
+            one(context)
+        saved.draw(context, page)
+        share.draw(context, page)

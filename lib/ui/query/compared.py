@@ -60,42 +60,42 @@ class Compared:
         return change(now, before) if _is_ratio(field) else Change(None)
 
 
-def asked(seen: Focus, query: AudienceQuery, whole: Audience) -> Compared | None:
+def asked(focus: Focus, query: AudienceQuery, whole: Audience) -> Compared | None:
     """Both sides of a question, given its answer `whole` for the period; None without a comparison."""
-    if seen.comparison is None:
+    if focus.comparison is None:
         return None
-    days_now, days_before = seen.comparison
-    before = ask.quickly(seen.here, seen.in_days(query, days_before))
-    now = whole if days_now == seen.period else ask.quickly(seen.here, seen.in_days(query, days_now))
+    days_now, days_before = focus.comparison
+    before = ask.quickly(focus.here, focus.in_days(query, days_before))
+    now = whole if days_now == focus.period else ask.quickly(focus.here, focus.in_days(query, days_now))
     return Compared(now, before, _with_data(now, days_now), _with_data(before, days_before))
 
 
-def whole_query(seen: Focus, filters: tuple[Filter, ...] | None = None) -> AudienceQuery:
+def whole_query(focus: Focus, filters: tuple[Filter, ...] | None = None) -> AudienceQuery:
     """The question of the headline, which has the totals; under other `filters` that of the total alone."""
-    if filters is None or filters == seen.query.filters:
-        return seen.over_time()
-    changes = {"filters": filters, "split_by": (), "data_fields": (seen.field.name,)}
-    return seen.over_time().model_copy(update=changes)
+    if filters is None or filters == focus.query.filters:
+        return focus.over_time()
+    changes = {"filters": filters, "split_by": (), "data_fields": (focus.field.name,)}
+    return focus.over_time().model_copy(update=changes)
 
 
-def of_whole(seen: Focus, filters: tuple[Filter, ...] | None = None) -> Compared | None:
+def of_whole(focus: Focus, filters: tuple[Filter, ...] | None = None) -> Compared | None:
     """The totals of the question on both sides, as the headline has them; under `filters` if given."""
-    query = whole_query(seen, filters)
-    return None if seen.comparison is None else asked(seen, query, ask.quickly(seen.here, query))
+    query = whole_query(focus, filters)
+    return None if focus.comparison is None else asked(focus, query, ask.quickly(focus.here, query))
 
 
-def notes(seen: Focus, found: Compared | None) -> Iterator[str]:
+def notes(focus: Focus, found: Compared | None) -> Iterator[str]:
     """Notes for the reader where the periods compared are incomplete or differ in length."""
-    if seen.compared is None:
+    if focus.compared is None:
         return
-    if seen.comparison is None or found is None:
-        yield f"Not compared: no complete days with data on both sides of {numbers.days(*seen.compared)}."
+    if focus.comparison is None or found is None:
+        yield f"Not compared: no complete days with data on both sides of {numbers.days(*focus.compared)}."
         return
-    now, before = seen.comparison
-    if now != seen.period:
+    now, before = focus.comparison
+    if now != focus.period:
         yield (
             f"Changes compare {numbers.days(*now)} with {numbers.days(*before)}: the {periods.length(now)} "
-            f"of {periods.length(seen.period)} days with complete data on both sides."
+            f"of {periods.length(focus.period)} days with complete data on both sides."
         )
     if found.now_days != found.before_days:
         yield (

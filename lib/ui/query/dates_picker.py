@@ -19,12 +19,12 @@ COMPARE, COMPARE_RANGE = "compare_kind", "compare_range"
 KINDS = {PREVIOUS: "Previous period", WEEKDAYS: "Same weekdays", "range": "A range", "none": "Nothing"}
 
 
-def draw(here: Here) -> None:
+def draw(context: Here) -> None:
     """Draw the date picker; a choice changes the question at once."""
-    query = question.current(here)
-    now = ask.today(here, query)
+    query = question.current(context)
+    now = ask.today(context, query)
     presets, period = (
-        periods.presets(here.slicer, now),
+        periods.presets(context.slicer, now),
         periods.resolved(query.start_date, query.end_date, now),
     )
     chosen = _preset(presets, query)
@@ -40,23 +40,23 @@ def draw(here: Here) -> None:
             format_func=plain,
             key=key,
             on_change=_ask_preset,
-            args=(here, presets, key),
+            args=(context, presets, key),
             width=380,
         )
-        _range(here, RANGE, period, _ask_range)
-        if here.slicer.supports_timezone:
-            _zone(here, query)
+        _range(context, RANGE, period, _ask_range)
+        if context.slicer.supports_timezone:
+            _zone(context, query)
         if period[1] >= now:
             st.caption("Today is not over: its figures still grow.")
 
 
-def draw_comparison(here: Here) -> None:
+def draw_comparison(context: Here) -> None:
     """Draw the comparison picker."""
-    query, looked = question.current(here), question.view(here)
-    now = ask.today(here, query)
+    query, looked = question.current(context), question.view(context)
+    now = ask.today(context, query)
     period = periods.resolved(query.start_date, query.end_date, now)
     other = periods.compared(looked.compare, period, now)
-    pair = other and periods.matched(period, other, here.slicer, now)
+    pair = other and periods.matched(period, other, context.slicer, now)
     label = f"vs {numbers.days(*pair.before)}" if pair else "Not compared"
     with st.popover(label, icon=":material/compare_arrows:", key="compare"):
         key = followed.key(COMPARE, _kind(looked))
@@ -67,16 +67,16 @@ def draw_comparison(here: Here) -> None:
             key=key,
             required=True,
             on_change=_look_compared,
-            args=(here, period, key),
+            args=(context, period, key),
             width=380,
         )
         if other and _kind(looked) == "range":
-            _range(here, COMPARE_RANGE, other, _look_range)
+            _range(context, COMPARE_RANGE, other, _look_range)
 
 
-def _range(here: Here, name: str, shown: Days, changed: Callable[..., None]) -> None:
+def _range(context: Here, name: str, shown: Days, changed: Callable[..., None]) -> None:
     """Two dates in one field. Its key contains them, so that other dates get a new widget."""
-    known = (date.fromisoformat(day) for day in (here.slicer.first_date, here.slicer.last_date) if day)
+    known = (date.fromisoformat(day) for day in (context.slicer.first_date, context.slicer.last_date) if day)
     there = [*shown, *known]
     key = f"{name}_{shown[0]}_{shown[1]}"
     st.date_input(
@@ -88,21 +88,21 @@ def _range(here: Here, name: str, shown: Days, changed: Callable[..., None]) -> 
         key=key,
         required=True,
         on_change=changed,
-        args=(here, key),
+        args=(context, key),
     )
 
 
-def _zone(here: Here, query: AudienceQuery) -> None:
-    key = followed.key(ZONE, here.slicer.timezone if query.timezone is None else query.timezone)
+def _zone(context: Here, query: AudienceQuery) -> None:
+    key = followed.key(ZONE, context.slicer.timezone if query.timezone is None else query.timezone)
     st.selectbox(
         "Days begin at midnight of",
         range(-12, 13),
         format_func=lambda hours: (
-            f"UTC{hours:+d}" + (" (the slicer's own)" if hours == here.slicer.timezone else "")
+            f"UTC{hours:+d}" + (" (the slicer's own)" if hours == context.slicer.timezone else "")
         ),
         key=key,
         on_change=_ask_zone,
-        args=(here, key),
+        args=(context, key),
     )
 
 
@@ -111,46 +111,46 @@ def _preset(presets: list[Preset], query: AudienceQuery) -> Preset | None:
     return next((preset for preset in presets if (preset.start, preset.end) == dates), None)
 
 
-def _kind(looked: View) -> str:
-    return looked.compare[0] if len(looked.compare) == 1 else "range" if looked.compare else "none"
+def _kind(view: View) -> str:
+    return view.compare[0] if len(view.compare) == 1 else "range" if view.compare else "none"
 
 
-def _ask_preset(here: Here, presets: list[Preset], key: str) -> None:
+def _ask_preset(context: Here, presets: list[Preset], key: str) -> None:
     """Apply a preset; deselecting one keeps its days as fixed dates."""
-    query = question.current(here)
+    query = question.current(context)
     label = st.session_state[key]
     found = next((preset for preset in presets if preset.label == label), None)
-    period = periods.resolved(query.start_date, query.end_date, ask.today(here, query))
+    period = periods.resolved(query.start_date, query.end_date, ask.today(context, query))
     start, end = (found.start, found.end) if found else (day.isoformat() for day in period)
-    _ask_dates(here, query, start, end)
+    _ask_dates(context, query, start, end)
 
 
-def _ask_range(here: Here, key: str) -> None:
+def _ask_range(context: Here, key: str) -> None:
     start, end = (day.isoformat() for day in st.session_state[key])
-    _ask_dates(here, question.current(here), start, end)
+    _ask_dates(context, question.current(context), start, end)
 
 
-def _ask_zone(here: Here, key: str) -> None:
+def _ask_zone(context: Here, key: str) -> None:
     zone = st.session_state[key]
-    timezone = None if zone == here.slicer.timezone else zone
-    question.ask(question.current(here).model_copy(update={"timezone": timezone}))
+    timezone = None if zone == context.slicer.timezone else zone
+    question.ask(question.current(context).model_copy(update={"timezone": timezone}))
     st.rerun()
 
 
-def _ask_dates(here: Here, query: AudienceQuery, start: str, end: str) -> None:
+def _ask_dates(context: Here, query: AudienceQuery, start: str, end: str) -> None:
     """Apply other dates and end a zoom."""
-    question.look(here, query.model_copy(update={"start_date": start, "end_date": end}), zoom=())
+    question.look(context, query.model_copy(update={"start_date": start, "end_date": end}), zoom=())
     st.rerun()
 
 
-def _look_compared(here: Here, period: Days, key: str) -> None:
+def _look_compared(context: Here, period: Days, key: str) -> None:
     before = periods.compared((PREVIOUS,), period, period[1])
     kinds = {"none": (), "range": tuple(day.isoformat() for day in before or period)}
     kind = st.session_state[key]
-    question.look(here, compare=kinds.get(kind, (kind,)))
+    question.look(context, compare=kinds.get(kind, (kind,)))
     st.rerun()
 
 
-def _look_range(here: Here, key: str) -> None:
-    question.look(here, compare=tuple(day.isoformat() for day in st.session_state[key]))
+def _look_range(context: Here, key: str) -> None:
+    question.look(context, compare=tuple(day.isoformat() for day in st.session_state[key]))
     st.rerun()

@@ -30,7 +30,7 @@ FOLDS = {"expand": True, "collapse": False}
 DRAWS = {"draw": lines.with_line, "undraw": lines.without_line}
 
 
-def catch_up(here: Here) -> None:
+def catch_up(context: Here) -> None:
     """Apply the clicks on rows that are not applied yet.
 
     To be called before a screen reads the question: the callback that followed a click may have broken off.
@@ -40,22 +40,22 @@ def catch_up(here: Here) -> None:
     if not acts:
         return
     taken = {name: last for name, (_, last) in sent.items()}
-    question.follow(here, _states(here, acts), taken)
+    question.follow(context, _states(context, acts), taken)
 
 
-def _states(here: Here, acts: Iterable[Act]) -> Iterator[tuple[AudienceQuery, Mapping[str, Any]]]:
+def _states(context: Here, acts: Iterable[Act]) -> Iterator[tuple[AudienceQuery, Mapping[str, Any]]]:
     """The question after each of these clicks, and what the click changes of the view."""
-    query, view = question.current(here), question.view(here)
+    query, view = question.current(context), question.view(context)
     for act in acts:
-        changes = {**looked_at(view, [act], here.slicer), **drawn(query, view, [act], here.slicer)}
+        changes = {**looked_at(view, [act], context.slicer), **drawn(query, view, [act], context.slicer)}
         changes |= folded(query, view, [act])
-        query, view = changed(query, [act], here.slicer), replace(view, **changes)
+        query, view = changed(query, [act], context.slicer), replace(view, **changes)
         yield query, changes
 
 
-def follow(here: Here) -> None:
+def follow(context: Here) -> None:
     """The same, as the callback of the component."""
-    catch_up(here)
+    catch_up(context)
     st.rerun()
 
 
@@ -139,10 +139,10 @@ def key(name: str) -> str:
     return f"{name}_{st.session_state.get(COUNT, 0)}"
 
 
-def into(here: Here, values: Iterable[tuple[str, str]]) -> None:
+def into(context: Here, values: Iterable[tuple[str, str]]) -> None:
     """Keep or leave out these values of key fields. A callback of a chart."""
     change = filters.exclude if st.session_state.get(MODE) == EXCLUDE else filters.include
-    query = question.current(here)
+    query = question.current(context)
     for name, value in values:
         query = change(query, name, value)
     question.ask(query)

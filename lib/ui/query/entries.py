@@ -68,9 +68,9 @@ class EntryShelf:
         st.session_state[self.state("chosen")], st.session_state[self.state("problem")] = None, ""
 
 
-def may_change(here: Here, entry: Kept) -> bool:
+def may_change(context: Here, entry: Kept) -> bool:
     """Whether the person may rename, update and delete this entry."""
-    return entry.is_mine or here.person.role == "admin"
+    return entry.is_mine or context.person.role == "admin"
 
 
 def about(entry: Kept) -> str:
@@ -132,9 +132,9 @@ def row(
             )
 
 
-def changes(here: Here, shelf: EntryShelf, entry: Kept) -> Iterator[Action]:
+def changes(context: Here, shelf: EntryShelf, entry: Kept) -> Iterator[Action]:
     """Edit and delete, for who may."""
-    if may_change(here, entry):
+    if may_change(context, entry):
         yield "edit", "edit", f"Edit {entry.name}", partial(shelf.show, entry, "edit")
         yield "delete", "delete", f"Delete {entry.name}", partial(shelf.show, entry, "delete")
 
@@ -162,13 +162,13 @@ def new(shelf: EntryShelf, label: str, save: Callable[[str, bool], object]) -> N
         st.form_submit_button(plain(f"Save {shelf.plural.removesuffix('s')}"), type="primary", on_click=saved)
 
 
-def edit(here: Here, shelf: EntryShelf, entry: Kept) -> None:
+def edit(context: Here, shelf: EntryShelf, entry: Kept) -> None:
     """Draw the form that renames and shares an entry."""
     name, shared = f"view_rename_{shelf.key}{entry.id}", f"view_reshare_{shelf.key}{entry.id}"
 
     def changed() -> None:
         wanted, is_shared = st.session_state[name], bool(st.session_state[shared])
-        shelf.attempted(lambda: shelf.store(here).rename(entry.id, wanted, is_shared))
+        shelf.attempted(lambda: shelf.store(context).rename(entry.id, wanted, is_shared))
 
     with st.form(shelf.state("change"), border=False):
         st.text_input("Name", entry.name, key=name, max_chars=LONGEST_NAME)
@@ -176,11 +176,11 @@ def edit(here: Here, shelf: EntryShelf, entry: Kept) -> None:
         st.form_submit_button("Save changes", on_click=changed)
 
 
-def deletion(here: Here, shelf: EntryShelf, entry: Kept) -> None:
+def deletion(context: Here, shelf: EntryShelf, entry: Kept) -> None:
     """Draw the question before a deletion: the icon asks, a second click deletes."""
 
     def deleted() -> None:
-        shelf.attempted(lambda: shelf.store(here).delete(entry.id))
+        shelf.attempted(lambda: shelf.store(context).delete(entry.id))
         st.session_state[shelf.state("chosen")] = None
 
     seen = shelf.lost if entry.is_shared else "This can't be undone."

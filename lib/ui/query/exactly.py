@@ -12,7 +12,7 @@ from lib.ui.query.focus import Focus
 EXACTLY, AGAIN = "ask_exactly", "ask_as_usual"
 
 
-def draw(focus: Focus, answer: Audience, said: str) -> None:
+def draw(focus: Focus, answer: Audience, sentence: str) -> None:
     """The sentence `said` about precision, as a button where a click can change it.
 
     A click reads all records instead of a sample, or goes back to the usual sample. The button is not offered
@@ -20,18 +20,20 @@ def draw(focus: Focus, answer: Audience, said: str) -> None:
     """
     limit, read = focus.query.audience_rows_limit, answer.precision
     if limit == ROWS_LIMITS[1]:
-        _button(focus.here, AGAIN, said, "Go back to quick estimates", API_ROWS_LIMIT)
+        _button(focus.here, AGAIN, sentence, "Go back to quick estimates", API_ROWS_LIMIT)
     elif read is not None and limit < read.records_in_range <= ROWS_LIMITS[1]:
         records = focus.numbers.number(read.records_in_range)
         help_ = f"Make it exact: reads all {records} records{_takes(read.exact_milliseconds)}"
-        _button(focus.here, EXACTLY, said, help_, ROWS_LIMITS[1])
+        _button(focus.here, EXACTLY, sentence, help_, ROWS_LIMITS[1])
     else:
-        st.caption(plain(said), width="content")
+        st.caption(plain(sentence), width="content")
 
 
-def _button(here: Here, key: str, said: str, help_: str, limit: int) -> None:
+def _button(context: Here, key: str, sentence: str, help_: str, limit: int) -> None:
     icon = ":material/target:" if key == EXACTLY else ":material/speed:"
-    st.button(plain(said), key=key, icon=icon, type="tertiary", help=help_, on_click=_ask, args=(here, limit))
+    st.button(
+        plain(sentence), key=key, icon=icon, type="tertiary", help=help_, on_click=_ask, args=(context, limit)
+    )
 
 
 def _takes(milliseconds: int | None) -> str:
@@ -39,6 +41,6 @@ def _takes(milliseconds: int | None) -> str:
     return "" if milliseconds is None else f"; about {max(1, round(milliseconds / 1000))} s"
 
 
-def _ask(here: Here, limit: int) -> None:
-    question.ask(question.current(here).model_copy(update={"audience_rows_limit": limit}))
+def _ask(context: Here, limit: int) -> None:
+    question.ask(question.current(context).model_copy(update={"audience_rows_limit": limit}))
     st.rerun()

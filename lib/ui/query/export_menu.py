@@ -16,7 +16,7 @@ MEDIA_TYPE = "text/csv"
 
 
 def draw(
-    seen: Focus,
+    focus: Focus,
     name: str,
     answer: Audience,
     fields: Sequence[DataField],
@@ -31,7 +31,7 @@ def draw(
     if (menu := opened(name)) is None:
         return
     with menu:
-        rows(seen, name, answer, fields, "Download these rows as CSV")
+        rows(focus, name, answer, fields, "Download these rows as CSV")
         if chart is not None:
             picture.button(name, chart)
         way_on()
@@ -53,21 +53,21 @@ def way_on(label: str = "Open all rows in Export", query: AudienceQuery | None =
     st.page_link(screens.EXPORT, label=label, icon=":material/arrow_forward:", query_params=params)
 
 
-def rows(seen: Focus, name: str, answer: Audience, fields: Sequence[DataField], label: str) -> None:
+def rows(focus: Focus, name: str, answer: Audience, fields: Sequence[DataField], label: str) -> None:
     """Draw the download button for the rows of an answer to the question of `seen`."""
     labels = [
-        f"Question: {answer_csv.question(seen, [str(key) for key in answer.names])}",
-        f"Precision: {precision.over(answer, fields, seen.numbers)}",
+        f"Question: {answer_csv.question(focus, [str(key) for key in answer.names])}",
+        f"Precision: {precision.over(answer, fields, focus.numbers)}",
     ]
-    download(seen, name, partial(answer_csv.text, answer, fields, seen.slicer, labels), label)
+    download(focus, name, partial(answer_csv.text, answer, fields, focus.slicer, labels), label)
 
 
-def download(seen: Focus, name: str, text: Callable[[], str], label: str) -> None:
+def download(focus: Focus, name: str, text: Callable[[], str], label: str) -> None:
     """Draw the download button for a file whose text is built on click."""
     st.download_button(
         label,
         data=text,
-        file_name=f"{seen.query.slicer_name}_{name}_{seen.period[0]}_{seen.period[1]}.csv",
+        file_name=f"{focus.query.slicer_name}_{name}_{focus.period[0]}_{focus.period[1]}.csv",
         mime=MEDIA_TYPE,
         on_click="ignore",
         icon=":material/table_rows:",

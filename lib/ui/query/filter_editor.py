@@ -33,17 +33,19 @@ SHOWN, MOST_CHOSEN = 100, 100
 Figures = dict[str, float]
 
 
-def draw(here: Here, prefix: str, name: str) -> None:
+def draw(context: Here, prefix: str, name: str) -> None:
     """Draw the list of values of the key field `name`; `prefix` makes its widget keys unique."""
     key = f"{prefix}_board"
-    catch_up(here, key, name)
+    catch_up(context, key, name)
     with problems.reported("The values"):
-        table = _table(here, question.current(here), name, st.session_state.get(_found_by(key, name), ""))
-        rows.draw(key, [table], question.taken(key), partial(_follow, here, key, name))
+        table = _table(
+            context, question.current(context), name, st.session_state.get(_found_by(key, name), "")
+        )
+        rows.draw(key, [table], question.taken(key), partial(_follow, context, key, name))
         ask.refined()
 
 
-def catch_up(here: Here, key: str, name: str) -> None:
+def catch_up(context: Here, key: str, name: str) -> None:
     """Apply the clicks in the list that are not applied yet, then rerun the page."""
     acts, taken = rows.new_acts(st.session_state.get(key), question.taken(key))
     for act in acts:
@@ -51,21 +53,21 @@ def catch_up(here: Here, key: str, name: str) -> None:
             st.session_state[_found_by(key, name)] = act.text
     if acts:
         chosen = [act for act in acts if isinstance(act, Choice)]
-        question.follow(here, _states(here, chosen), {key: taken})
+        question.follow(context, _states(context, chosen), {key: taken})
         if chosen:
             st.rerun()
 
 
-def _states(here: Here, chosen: Iterable[Choice]) -> Iterator[tuple[AudienceQuery, dict[str, Any]]]:
+def _states(context: Here, chosen: Iterable[Choice]) -> Iterator[tuple[AudienceQuery, dict[str, Any]]]:
     """The question after each of these clicks; the view stays."""
-    query = question.current(here)
+    query = question.current(context)
     for act in chosen:
-        query = drill.changed(query, [act], here.slicer)
+        query = drill.changed(query, [act], context.slicer)
         yield query, {}
 
 
-def _follow(here: Here, key: str, name: str) -> None:
-    catch_up(here, key, name)
+def _follow(context: Here, key: str, name: str) -> None:
+    catch_up(context, key, name)
 
 
 def _found_by(key: str, name: str) -> str:
@@ -100,10 +102,10 @@ def _table(here: Here, query: AudienceQuery, name: str, text: str) -> Table:
 
 
 def _asked(
-    here: Here, query: AudienceQuery, name: str, field: DataField | None, more: tuple[Filter, ...]
+    context: Here, query: AudienceQuery, name: str, field: DataField | None, more: tuple[Filter, ...]
 ) -> AudienceQuery:
     """The values under the question's other filters, so that unchosen values stay visible."""
-    volume = None if field is None else focus.volume(here.slicer, field)
+    volume = None if field is None else focus.volume(context.slicer, field)
     return query.model_copy(
         update={
             "split_by": (name,),
@@ -119,7 +121,7 @@ def _asked(
 
 
 def _with_chosen(
-    here: Here,
+    context: Here,
     query: AudienceQuery,
     name: str,
     missing: tuple[str, ...],
@@ -130,17 +132,17 @@ def _with_chosen(
     if not missing:
         return found, figures
     exact = Filter(name=name, value=missing, match="equals")
-    field = _measured(here, query)
-    answer = ask.quickly(here, _asked(here, query, name, field, (exact,)))
-    described = values.matching(here, answer, name, "")
-    more = {code: described.get(code, code) for code in missing}
+    field = _measured(context, query)
+    answer = ask.quickly(context, _asked(context, query, name, field, (exact,)))
+    descriptions = values.matching(context, answer, name, "")
+    more = {code: descriptions.get(code, code) for code in missing}
     return found | more, figures | _figures(answer, name, field)
 
 
-def _measured(here: Here, query: AudienceQuery) -> DataField | None:
+def _measured(context: Here, query: AudienceQuery) -> DataField | None:
     """The data field of the page."""
-    names = (question.view(here).field, *(query.data_fields or focus.usual_metrics(here.slicer)))
-    return next((here.slicer.data_field(found) for found in names if found), None)
+    names = (question.view(context).field, *(query.data_fields or focus.usual_metrics(context.slicer)))
+    return next((context.slicer.data_field(found) for found in names if found), None)
 
 
 def _figures(answer: Audience, name: str, field: DataField | None) -> Figures:
@@ -162,9 +164,9 @@ def _about(answer: Audience, field: DataField | None, numbers: Numbers) -> str:
     """`top 100 of 1,163 · ± 1.3 %…`: the number of values, and the precision of the figures."""
     count = precision.count(answer, numbers)
     is_cut = answer.total.records_found > SHOWN
-    said = precision.EXACT if field is None else precision.sentence(answer, field.name, numbers)
+    text = precision.EXACT if field is None else precision.sentence(answer, field.name, numbers)
     parts = [f"top {SHOWN} of {count}" if is_cut else count]
-    return " · ".join([*parts, *([] if said == precision.EXACT else [said])])
+    return " · ".join([*parts, *([] if text == precision.EXACT else [text])])
 
 
 def _message(text: str, found: dict[str, str]) -> str:
@@ -179,19 +181,19 @@ TEXT_MATCHES = tuple(match for match in MATCHES if not RULES[match].is_whole)
 Changed = Callable[[], None] | None
 
 
-def draw_values(here: Here, prefix: str, name: str, way: str) -> None:
+def draw_values(context: Here, prefix: str, name: str, way: str) -> None:
     """Draw the values of the key field `name` (a list, or pasted), and the controls for all chosen values."""
     with st.container(width=WIDTH):
-        (filter_paste.draw if way == PASTE else draw)(here, prefix, name)
-        chosen = filters.about(question.current(here), name)
+        (filter_paste.draw if way == PASTE else draw)(context, prefix, name)
+        chosen = filters.about(question.current(context), name)
         if chosen:
-            _options(here, prefix, name, chosen)
+            _options(context, prefix, name, chosen)
 
 
-def _options(here: Here, prefix: str, name: str, chosen: tuple[Filter, ...]) -> None:
-    st.session_state[f"{prefix}_any_case"] = any(found.case_insensitive for found in chosen)
-    st.session_state[f"{prefix}_descriptions"] = any(found.search_mappings for found in chosen)
-    _flags(here, prefix, name, partial(_flag, here, prefix, name))
+def _options(context: Here, prefix: str, name: str, chosen: tuple[Filter, ...]) -> None:
+    st.session_state[f"{prefix}_any_case"] = any(filter_.case_insensitive for filter_ in chosen)
+    st.session_state[f"{prefix}_descriptions"] = any(filter_.search_mappings for filter_ in chosen)
+    _flags(context, prefix, name, partial(_flag, context, prefix, name))
     with st.container(horizontal=True, gap="xsmall"):
         st.button(
             "Swap",
@@ -200,19 +202,19 @@ def _options(here: Here, prefix: str, name: str, chosen: tuple[Filter, ...]) -> 
             help="Exclude what is included, and include what is excluded",
             key=f"{prefix}_swap",
             on_click=_ask,
-            args=(here, name, filters.swap),
+            args=(context, name, filters.swap),
         )
-        draw_removal(prefix, partial(_ask, here, name, filters.clear))
+        draw_removal(prefix, partial(_ask, context, name, filters.clear))
 
 
-def _flag(here: Here, prefix: str, name: str) -> None:
+def _flag(context: Here, prefix: str, name: str) -> None:
     flags = _read_flags(prefix)
-    question.ask(filters.change(question.current(here), name, lambda f: f.model_copy(update=flags)))
+    question.ask(filters.change(question.current(context), name, lambda f: f.model_copy(update=flags)))
     st.rerun()
 
 
-def _ask(here: Here, name: str, work: Callable[[AudienceQuery, str], AudienceQuery]) -> None:
-    question.ask(work(question.current(here), name))
+def _ask(context: Here, name: str, work: Callable[[AudienceQuery, str], AudienceQuery]) -> None:
+    question.ask(work(question.current(context), name))
     st.rerun()
 
 
@@ -221,12 +223,12 @@ def draw_removal(prefix: str, remove: Callable[[], None]) -> None:
     st.button("Remove", icon=":material/close:", type="tertiary", key=f"{prefix}_remove", on_click=remove)
 
 
-def fill(prefix: str, wanted: Filter | None = None) -> None:
+def fill(prefix: str, filter_: Filter | None = None) -> None:
     """Fill the form of texts with this filter, or clear it."""
-    st.session_state[f"{prefix}_match"] = wanted.match if wanted else TEXT_MATCHES[0]
-    st.session_state[f"{prefix}_texts"] = "\n".join(wanted.value) if wanted else ""
-    st.session_state[f"{prefix}_any_case"] = bool(wanted and wanted.case_insensitive)
-    st.session_state[f"{prefix}_descriptions"] = bool(wanted and wanted.search_mappings)
+    st.session_state[f"{prefix}_match"] = filter_.match if filter_ else TEXT_MATCHES[0]
+    st.session_state[f"{prefix}_texts"] = "\n".join(filter_.value) if filter_ else ""
+    st.session_state[f"{prefix}_any_case"] = bool(filter_ and filter_.case_insensitive)
+    st.session_state[f"{prefix}_descriptions"] = bool(filter_ and filter_.search_mappings)
 
 
 def read(prefix: str, name: str) -> Filter:
@@ -236,7 +238,7 @@ def read(prefix: str, name: str) -> Filter:
     return Filter(name=name, value=texts, match=match).model_copy(update=_read_flags(prefix))
 
 
-def draw_texts(here: Here, prefix: str, name: str, changed: Changed) -> None:
+def draw_texts(context: Here, prefix: str, name: str, changed: Changed) -> None:
     """Draw the form of a filter by texts on `name`; `changed` is the callback of its widgets."""
     st.selectbox(
         "Match",
@@ -249,13 +251,13 @@ def draw_texts(here: Here, prefix: str, name: str, changed: Changed) -> None:
     st.text_area(
         "Texts, one per line", key=f"{prefix}_texts", width=WIDTH, height=TEXTS_HEIGHT, on_change=changed
     )
-    _flags(here, prefix, name, changed)
+    _flags(context, prefix, name, changed)
 
 
-def _flags(here: Here, prefix: str, name: str, changed: Changed) -> None:
+def _flags(context: Here, prefix: str, name: str, changed: Changed) -> None:
     with st.container(horizontal=True):
         st.checkbox("Any case", key=f"{prefix}_any_case", on_change=changed)
-        if here.slicer.key_field(name).mapping:
+        if context.slicer.key_field(name).mapping:
             st.checkbox("Descriptions too", key=f"{prefix}_descriptions", on_change=changed)
 
 

@@ -53,11 +53,11 @@ def draw(here: Here, prefix: str, name: str) -> None:
         _ways(here, query, key, name, pasted)
 
 
-def checked(here: Here, query: AudienceQuery, name: str, text: str) -> PastedValues:
+def checked(context: Here, query: AudienceQuery, name: str, text: str) -> PastedValues:
     """The pasted values, looked up in the data of the question's days. Raises the service's errors."""
     lines = [_texts(line) for line in text.splitlines() if line.strip()]
     codes = {one: "" if one == NOT_SET else one for line in lines for one in line}
-    meant, is_exact = values.looked_up(here, query, name, dict.fromkeys(codes.values()))
+    meant, is_exact = values.looked_up(context, query, name, dict.fromkeys(codes.values()))
     found: dict[str, None] = {}
     unknown: dict[str, None] = {}
     for whole, *parts in lines:
@@ -89,7 +89,7 @@ def _say(pasted: PastedValues) -> None:
         )
 
 
-def _ways(here: Here, query: AudienceQuery, key: str, name: str, pasted: PastedValues) -> None:
+def _ways(context: Here, query: AudienceQuery, key: str, name: str, pasted: PastedValues) -> None:
     with_unknown = bool(pasted.unknown) and st.checkbox("Add unknown values too", key=f"{key}_unknown")
     wanted = (*pasted.found, *(pasted.unknown if with_unknown else ()))
     fit = _fitting(filters.values(query, name), wanted)
@@ -111,7 +111,7 @@ def _ways(here: Here, query: AudienceQuery, key: str, name: str, pasted: PastedV
                 type=kind,
                 disabled=not fit,
                 on_click=_take,
-                args=(here, key, name, fit, rest, match),
+                args=(context, key, name, fit, rest, match),
             )
 
 
@@ -127,12 +127,12 @@ def _fitting(there: Iterable[str], wanted: Iterable[str]) -> tuple[str, ...]:
     return tuple(fit)
 
 
-def _take(here: Here, key: str, name: str, wanted: tuple[str, ...], rest: list[str], match: Match) -> None:
+def _take(context: Here, key: str, name: str, wanted: tuple[str, ...], rest: list[str], match: Match) -> None:
     """Add these values to the filter; values that are not added stay in the field."""
     st.session_state[key] = "\n".join(_quoted(text) for text in rest)
     st.session_state[f"{key}_unknown"] = False
     codes = ["" if value == NOT_SET else value for value in wanted]
-    question.ask(filters.gather(question.current(here), name, codes, match))
+    question.ask(filters.gather(question.current(context), name, codes, match))
     st.rerun()
 
 

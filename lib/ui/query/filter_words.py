@@ -10,21 +10,21 @@ LISTED = 2
 
 
 def sentence(
-    wanted: Filter, slicer: Slicer, described: Mapping[str, str] | None = None, listed: int = LISTED
+    filter_: Filter, slicer: Slicer, descriptions: Mapping[str, str] | None = None, listed: int = LISTED
 ) -> str:
     """A filter as a short sentence; `described` gives the words of codes, `listed` is how many to name."""
-    return f"{field(wanted.name, slicer)} {_matching(wanted, described or {}, listed)}"
+    return f"{field(filter_.name, slicer)} {_matching(filter_, descriptions or {}, listed)}"
 
 
 def together(
     filters: Iterable[Filter],
     slicer: Slicer,
-    described: Mapping[str, str] | None = None,
+    descriptions: Mapping[str, str] | None = None,
     listed: int = LISTED,
 ) -> str:
     """The filters on one key field in the same way: `Country is United States · is not Canada`."""
     wanted = tuple(filters)
-    parts = " · ".join(_matching(one, described or {}, listed) for one in wanted)
+    parts = " · ".join(_matching(one, descriptions or {}, listed) for one in wanted)
     return f"{field(wanted[0].name, slicer)} {parts}"
 
 
@@ -33,9 +33,9 @@ def field(name: str, slicer: Slicer) -> str:
     return slicer.key_field(name).description or name
 
 
-def named(code: str, described: Mapping[str, str]) -> str:
+def named(code: str, descriptions: Mapping[str, str]) -> str:
     """A value as people know it: its description, the code itself, or `(not set)`."""
-    return described.get(code) or code or NOT_SET
+    return descriptions.get(code) or code or NOT_SET
 
 
 def both(code: str, description: str | None) -> str:
@@ -44,7 +44,7 @@ def both(code: str, description: str | None) -> str:
     return words if words == code or not code else f"{words} · {code}"
 
 
-def _matching(wanted: Filter, described: Mapping[str, str], listed: int) -> str:
-    names = [named(code, described) for code in wanted.value]
+def _matching(filter_: Filter, descriptions: Mapping[str, str], listed: int) -> str:
+    names = [named(code, descriptions) for code in filter_.value]
     rest = f" and {len(names) - listed} more" if len(names) > listed else ""
-    return f"{rule(wanted.match).words} {', '.join(names[:listed])}{rest}"
+    return f"{rule(filter_.match).words} {', '.join(names[:listed])}{rest}"

@@ -9,32 +9,32 @@ Change = Callable[[Filter], Filter]
 OTHER: dict[Match, Match] = {"equals": "not equals", "not equals": "equals"}
 
 
-def is_whole(wanted: Filter) -> bool:
+def is_whole(filter_: Filter) -> bool:
     """Whether the filter includes or excludes whole values."""
-    return RULES[wanted.match].is_whole
+    return RULES[filter_.match].is_whole
 
 
 def about(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
     """The filters that include or exclude whole values of this key field."""
-    return tuple(found for found in query.filters if found.name == name and is_whole(found))
+    return tuple(filter_ for filter_ in query.filters if filter_.name == name and is_whole(filter_))
 
 
 def beside(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
     """The other filters of the question."""
-    return tuple(found for found in query.filters if found.name != name or not is_whole(found))
+    return tuple(filter_ for filter_ in query.filters if filter_.name != name or not is_whole(filter_))
 
 
 def values(query: AudienceQuery, name: str, match: Match | None = None) -> tuple[str, ...]:
     """The values that filters include or exclude, without repeats; those of one `match` if given."""
-    found = (known.value for known in about(query, name) if match in (None, known.match))
+    found = (filter_.value for filter_ in about(query, name) if match in (None, filter_.match))
     return tuple(dict.fromkeys(value for some in found for value in some))
 
 
 def include(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
     """The question with this value as the only one included, and no longer excluded."""
     kept = [f for f in query.filters if not (f.name == name and f.match == "equals")]
-    wanted = Filter(name=name, value=(value,), match="equals")
-    return _asking(query, (*_without(kept, name, {value}, "not equals"), wanted))
+    filter_ = Filter(name=name, value=(value,), match="equals")
+    return _asking(query, (*_without(kept, name, {value}, "not equals"), filter_))
 
 
 def add(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
@@ -51,9 +51,9 @@ def gather(query: AudienceQuery, name: str, more: Iterable[str], match: Match) -
     """The question with these values in its filter of this match, and in none of the other one."""
     wanted = tuple(dict.fromkeys(more))
     kept = _without(query.filters, name, set(wanted), OTHER[match])
-    for place, found in enumerate(kept):
-        if found.name == name and found.match == match:
-            both = found.model_copy(update={"value": tuple(dict.fromkeys((*found.value, *wanted)))})
+    for place, filter_ in enumerate(kept):
+        if filter_.name == name and filter_.match == match:
+            both = filter_.model_copy(update={"value": tuple(dict.fromkeys((*filter_.value, *wanted)))})
             return _asking(query, (*kept[:place], both, *kept[place + 1 :]))
     return _asking(query, (*kept, Filter(name=name, value=wanted, match=match)) if wanted else kept)
 
@@ -66,13 +66,13 @@ def release(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
 
 def swap(query: AudienceQuery, name: str) -> AudienceQuery:
     """The question with included and excluded values of the key field swapped."""
-    return change(query, name, lambda found: found.model_copy(update={"match": OTHER[found.match]}))
+    return change(query, name, lambda filter_: filter_.model_copy(update={"match": OTHER[filter_.match]}))
 
 
 def change(query: AudienceQuery, name: str, work: Change) -> AudienceQuery:
     """The question with each filter on whole values of the key field as `work` makes it."""
     ours = set(about(query, name))
-    return _asking(query, (work(found) if found in ours else found for found in query.filters))
+    return _asking(query, (work(filter_) if filter_ in ours else filter_ for filter_ in query.filters))
 
 
 def clear(query: AudienceQuery, name: str) -> AudienceQuery:
@@ -83,12 +83,12 @@ def clear(query: AudienceQuery, name: str) -> AudienceQuery:
 def _without(filters: Iterable[Filter], name: str, gone: Set[str], match: Match) -> list[Filter]:
     """The filters without these values of the key field in that match; filters left empty are dropped."""
     kept = []
-    for found in filters:
-        if found.name == name and found.match == match and not gone.isdisjoint(found.value):
-            rest = tuple(value for value in found.value if value not in gone)
-            found = found.model_copy(update={"value": rest})
-        if found.value:
-            kept.append(found)
+    for filter_ in filters:
+        if filter_.name == name and filter_.match == match and not gone.isdisjoint(filter_.value):
+            rest = tuple(value for value in filter_.value if value not in gone)
+            filter_ = filter_.model_copy(update={"value": rest})
+        if filter_.value:
+            kept.append(filter_)
     return kept
 
 

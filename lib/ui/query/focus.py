@@ -107,11 +107,11 @@ class Focus:
         return self.query.model_copy(update={**whole, **changes})
 
 
-def of(here: Here) -> Focus:
+def of(context: Here) -> Focus:
     """The focus as the URL has it now."""
     taken, taken_cards = question.taken(drill.BOARD), question.taken(drill.CARDS)
-    found = of_question(here, question.current(here), question.view(here))
-    return replace(found, taken=taken, taken_cards=taken_cards)
+    focus = of_question(context, question.current(context), question.view(context))
+    return replace(focus, taken=taken, taken_cards=taken_cards)
 
 
 def of_question(here: Here, query: AudienceQuery, looked: View) -> Focus:
@@ -145,7 +145,7 @@ def usual_metrics(slicer: Slicer) -> tuple[str, ...]:
 
 def volume(slicer: Slicer, field: DataField) -> str:
     """The field that rows are sorted by: the field shown, or for a formula the first plain field."""
-    plain = [known.name for known in slicer.data_fields if known.formula is None]
+    plain = [data_field.name for data_field in slicer.data_fields if data_field.formula is None]
     return plain[0] if field.formula is not None and plain else field.name
 
 

@@ -119,22 +119,22 @@ def parted(text: str) -> tuple[str, ...]:
 
 def _filter_params(filters: Iterable[Filter]) -> dict[str, str]:
     params: dict[str, str] = {}
-    for wanted in filters:
-        flags = "i" * wanted.case_insensitive + "d" * wanted.search_mappings
+    for filter_ in filters:
+        flags = "i" * filter_.case_insensitive + "d" * filter_.search_mappings
         count = 1
-        while (name := _filter_name(wanted, count, flags)) in params:
+        while (name := _filter_name(filter_, count, flags)) in params:
             count += 1
-        params[name] = joined(wanted.value)
+        params[name] = joined(filter_.value)
     return params
 
 
-def _filter_name(wanted: Filter, count: int, flags: str) -> str:
+def _filter_name(filter_: Filter, count: int, flags: str) -> str:
     number = str(count) if count > 1 else ""
-    return f"{rule(wanted.match).code}{number}{'-' if flags else ''}{flags}.{wanted.name}"
+    return f"{rule(filter_.match).code}{number}{'-' if flags else ''}{flags}.{filter_.name}"
 
 
 def _filters(params: Mapping[str, str], keys: list[str], name: str, left_out: list[str]) -> list[Filter]:
-    found = []
+    filters = []
     for param, text in params.items():
         if not (parts := FILTER.fullmatch(param)):
             continue
@@ -142,7 +142,7 @@ def _filters(params: Mapping[str, str], keys: list[str], name: str, left_out: li
         if field not in keys:
             left_out.append(f"Left out the filter on {field}: {name} has no such key field.")
             continue
-        found.append(
+        filters.append(
             Filter(
                 name=field,
                 value=parted(text),
@@ -151,7 +151,7 @@ def _filters(params: Mapping[str, str], keys: list[str], name: str, left_out: li
                 search_mappings=bool(descriptions),
             )
         )
-    return found
+    return filters
 
 
 def _dates(params: Mapping[str, str], slicer: Slicer, today: date, left_out: list[str]) -> tuple[str, str]:

@@ -23,19 +23,19 @@ class Style(NamedTuple):
 UNCERTAIN = Style("gray", "off")
 
 
-def delta(seen: Focus, field: DataField, changed: Change) -> str | None:
+def delta(focus: Focus, field: DataField, changed: Change) -> str | None:
     """The change, of a percentage in points; where it is not known a dash, so that nothing below moves."""
-    if seen.compared is None:
+    if focus.compared is None:
         return None
     if changed.amount is not None and unit(field) == "%":
-        return plain(seen.numbers.signed(changed.amount, field))
-    return plain(seen.numbers.change(changed.ratio))
+        return plain(focus.numbers.signed(changed.amount, field))
+    return plain(focus.numbers.change(changed.ratio))
 
 
-def off(seen: Focus, field: DataField, now: Audience) -> str | None:
+def off(focus: Focus, field: DataField, now: Audience) -> str | None:
     """The range of the figure, if it is an estimate."""
     off = precision.total_range(now, field.name)
-    return f"± {seen.numbers.percent(off)}" if off >= precision.LEAST_SHOWN else None
+    return f"± {focus.numbers.percent(off)}" if off >= precision.LEAST_SHOWN else None
 
 
 def style(field: DataField, changed: Change) -> Style:

@@ -8,13 +8,13 @@ from lib.ui.query import ask, periods, question
 KEY = "moved_button"
 
 
-def draw(here: Here) -> None:
+def draw(context: Here) -> None:
     """Draw the button; it is disabled without a comparison."""
-    query, looked = question.current(here), question.view(here)
-    now = ask.today(here, query)
+    query, looked = question.current(context), question.view(context)
+    now = ask.today(context, query)
     period = periods.resolved(query.start_date, query.end_date, now)
     other = periods.compared(looked.compare, period, now)
-    is_compared = other is not None and periods.matched(period, other, here.slicer, now) is not None
+    is_compared = other is not None and periods.matched(period, other, context.slicer, now) is not None
     st.button(
         "Hide what moved" if looked.moved else "Show what moved",
         icon=":material/troubleshoot:",
@@ -23,10 +23,10 @@ def draw(here: Here) -> None:
         disabled=not is_compared and not looked.moved,
         help=None if is_compared else "Choose days to compare with first",
         on_click=_look,
-        args=(here, not looked.moved),
+        args=(context, not looked.moved),
     )
 
 
-def _look(here: Here, is_open: bool) -> None:
-    question.look(here, moved=is_open)
+def _look(context: Here, is_open: bool) -> None:
+    question.look(context, moved=is_open)
     st.rerun()

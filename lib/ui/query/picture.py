@@ -35,10 +35,10 @@ export default function ({ parentElement, data }) {
 )
 
 
-def config(seen: Focus, name: str) -> dict[str, Any]:
+def config(focus: Focus, name: str) -> dict[str, Any]:
     """The Plotly config of a chart with a hidden camera; `name` (letters) becomes part of the file name."""
-    start, end = seen.period
-    file = f"{seen.query.slicer_name}_{name}_{start}_{end}"
+    start, end = focus.period
+    file = f"{focus.query.slicer_name}_{name}_{start}_{end}"
     return {
         **theme.CONFIG,
         "displayModeBar": "hover",

@@ -65,15 +65,15 @@ def sentence(audience: Audience, field: str, numbers: Numbers) -> str:
 def over(audience: Audience, fields: Sequence[DataField], numbers: Numbers) -> str:
     """The same for all the fields shown, the main one first: "Exact" means that all of them are exact."""
     front, others = fields[0], fields[1:]
-    said = sentence(audience, front.name, numbers)
+    text = sentence(audience, front.name, numbers)
     vague = [field for field in others if sentence(audience, field.name, numbers) != EXACT]
-    if said == EXACT:
+    if text == EXACT:
         parts = [f"{title(field)} {sentence(audience, field.name, numbers)}" for field in vague]
         return f"Exact except {'; '.join(parts)}" if parts else EXACT
     widest = max(vague, key=lambda field: _width(audience, field), default=front)
     if _width(audience, widest) <= _width(audience, front):
-        return said
-    return f"{said}; {title(widest)} ± {numbers.percent(_width(audience, widest))}"
+        return text
+    return f"{text}; {title(widest)} ± {numbers.percent(_width(audience, widest))}"
 
 
 def _width(audience: Audience, field: DataField) -> float:

@@ -96,44 +96,44 @@ def arrive(screen: str) -> None:
         st.session_state[KEPT] = replace(_kept(), screen=None)
 
 
-def current(here: Here) -> AudienceQuery:
+def current(context: Here) -> AudienceQuery:
     """The current question, about the slicer chosen in the header.
 
     Where nothing is asked yet, it is the last complete week by the first key field: a screen opens on an
     answer, not on an empty form. On the way to another slicer, days are kept, and those filters that it has.
     The usual question needs no parameters: a URL without any asks it.
     """
-    about = (here.project, here.slicer_name)
+    about = (context.project, context.slicer_name)
     asked = _asked()
-    reading = link.from_params(asked, here.slicer, *about)
+    reading = link.from_params(asked, context.slicer, *about)
     is_moved = st.session_state.get(ABOUT, about) != about
     is_carried = asked.get(EXPLORED) == st.session_state.get(EXPLORED_BEFORE)
     if is_moved and (reading.left_out or is_carried):
         dropped = (*OF_ONE_SLICER * bool(reading.left_out), *(EXPLORED,) * is_carried)
         asked = {name: text for name, text in asked.items() if name not in dropped}
-        reading = link.from_params(asked, here.slicer, *about)
+        reading = link.from_params(asked, context.slicer, *about)
     query = reading.query
     if "split" not in asked and (is_moved or not asked):
-        query = query.model_copy(update={"split_by": first_split(here.slicer)})
-    missing = [] if is_moved else views.left_out(asked, here.slicer, here.slicer_name)
+        query = query.model_copy(update={"split_by": first_split(context.slicer)})
+    missing = [] if is_moved else views.left_out(asked, context.slicer, context.slicer_name)
     if is_moved or reading.left_out or missing:
         st.session_state[LEFT_OUT] = [*reading.left_out, *missing]
     st.session_state[ABOUT], st.session_state[EXPLORED_BEFORE] = about, asked.get(EXPLORED)
     if asked or is_moved:
-        looked = views.to_params(views.from_params(asked, here.slicer))
+        looked = views.to_params(views.from_params(asked, context.slicer))
         _write(_params(query) | looked if asked else {}, steps=Steps() if is_moved else _kept().steps)
     return query
 
 
-def view(here: Here) -> View:
+def view(context: Here) -> View:
     """The current view, with the leaderboards of the link, or else those that the person chose."""
-    asked = _view(here)
-    return asked if asked.cards else replace(asked, cards=remembered.chosen(here))
+    view = _view(context)
+    return view if view.cards else replace(view, cards=remembered.chosen(context))
 
 
-def _view(here: Here) -> View:
+def _view(context: Here) -> View:
     """The view by the parameters alone."""
-    return views.from_params(_asked(), here.slicer)
+    return views.from_params(_asked(), context.slicer)
 
 
 def ask(query: AudienceQuery) -> None:
@@ -143,23 +143,23 @@ def ask(query: AudienceQuery) -> None:
     st.session_state.pop(LEFT_OUT, None)
 
 
-def look(here: Here, query: AudienceQuery | None = None, **changes: object) -> None:
+def look(context: Here, query: AudienceQuery | None = None, **changes: object) -> None:
     """Change these fields of the view, in one step with `query` if given."""
-    looked = replace(_view(here), **changes)  # type: ignore[arg-type]
-    _write(_params(query or current(here)) | views.to_params(looked))
+    view = replace(_view(context), **changes)  # type: ignore[arg-type]
+    _write(_params(query or current(context)) | views.to_params(view))
 
 
 def follow(
-    here: Here, states: Iterable[tuple[AudienceQuery, Mapping[str, Any]]], taken: Mapping[str, Taken]
+    context: Here, states: Iterable[tuple[AudienceQuery, Mapping[str, Any]]], taken: Mapping[str, Taken]
 ) -> None:
     """Go through questions, each with what it changes of the view: each is a step of its own to undo.
 
     `taken` is the last act of each component that they come from.
     """
-    looked, every = _view(here), []
+    view, every = _view(context), []
     for query, changes in states:
-        looked = replace(looked, **changes)
-        every.append(_params(query) | views.to_params(looked))
+        view = replace(view, **changes)
+        every.append(_params(query) | views.to_params(view))
     steps, left = _kept().steps, _kept().params
     for params in every:
         steps, left = (steps.taken(left) if params != left else steps), params
@@ -174,31 +174,31 @@ def steps() -> Steps:
 
 def undo() -> None:
     """Go one step back. From a callback, followed by `st.rerun`."""
-    kept = _kept()
-    params, steps = kept.steps.back(kept.params)
+    kept_question = _kept()
+    params, steps = kept_question.steps.back(kept_question.params)
     _write(params, steps=steps)
 
 
 def redo() -> None:
     """Repeat the step that was undone last. From a callback, followed by `st.rerun`."""
-    kept = _kept()
-    params, steps = kept.steps.forward(kept.params)
+    kept_question = _kept()
+    params, steps = kept_question.steps.forward(kept_question.params)
     _write(params, steps=steps)
 
 
-def reset(here: Here) -> None:
+def reset(context: Here) -> None:
     """Go to the slicer's default question and view; this is a step that can be undone."""
-    _write(_usual(here))
+    _write(_usual(context))
 
 
-def is_usual(here: Here) -> bool:
+def is_usual(context: Here) -> bool:
     """Whether the question is the default one."""
-    return whole(here) == _usual(here)
+    return whole(context) == _usual(context)
 
 
-def whole(here: Here) -> dict[str, str]:
+def whole(context: Here) -> dict[str, str]:
     """The question and its view as normalised URL parameters, without project and slicer."""
-    return _params(current(here)) | views.to_params(_view(here))
+    return _params(current(context)) | views.to_params(_view(context))
 
 
 def go(params: Params, about: tuple[str, str] | None = None) -> None:
@@ -234,9 +234,9 @@ def first_split(slicer: Slicer) -> tuple[str, ...]:
     return tuple(plain[:1])
 
 
-def _usual(here: Here) -> dict[str, str]:
-    query = link.from_params({}, here.slicer, here.project, here.slicer_name).query
-    return _params(query.model_copy(update={"split_by": first_split(here.slicer)}))
+def _usual(context: Here) -> dict[str, str]:
+    query = link.from_params({}, context.slicer, context.project, context.slicer_name).query
+    return _params(query.model_copy(update={"split_by": first_split(context.slicer)}))
 
 
 def _params(query: AudienceQuery) -> dict[str, str]:
@@ -250,22 +250,28 @@ def _asked() -> Params:
     On the way from another screen a URL without parameters stands for the question asked there, and goes on
     to do so when the browser's Back leads to it; a screen opened without any asks the usual question.
     """
-    kept, there, screen = _kept(), _in_url(), st.session_state.get(SCREEN)
-    if kept.screen == screen and there in kept.addresses and not slicer_choice.is_back():
-        return kept.params
+    kept_question, there, screen = _kept(), _in_url(), st.session_state.get(SCREEN)
+    if kept_question.screen == screen and there in kept_question.addresses and not slicer_choice.is_back():
+        return kept_question.params
     meanings: Mapping[str | None, Params] = st.session_state.get(MEANINGS, {})
-    if not there and kept.screen != screen:
-        meanings = {**meanings, screen: kept.params}
+    if not there and kept_question.screen != screen:
+        meanings = {**meanings, screen: kept_question.params}
         st.session_state[MEANINGS] = meanings
     asked = there or meanings.get(screen, {})
-    steps = kept.steps.gone(kept.params, asked) if kept.addresses else kept.steps
-    st.session_state[KEPT] = replace(kept, screen=screen, params=asked, addresses=(there,), steps=steps)
+    steps = (
+        kept_question.steps.gone(kept_question.params, asked)
+        if kept_question.addresses
+        else kept_question.steps
+    )
+    st.session_state[KEPT] = replace(
+        kept_question, screen=screen, params=asked, addresses=(there,), steps=steps
+    )
     return asked
 
 
 def _kept() -> KeptQuestion:
-    kept: KeptQuestion = st.session_state.get(KEPT, KeptQuestion())
-    return kept
+    kept_question: KeptQuestion = st.session_state.get(KEPT, KeptQuestion())
+    return kept_question
 
 
 def _in_url() -> dict[str, str]:
@@ -283,14 +289,18 @@ def _write(params: Params, taken: Mapping[str, Taken] | None = None, steps: Step
     Without `steps`, another question is one more of them. Where a run breaks off between the two, the next
     one finds an older address, and puts this right.
     """
-    kept, there = _kept(), _in_url()
+    kept_question, there = _kept(), _in_url()
     if steps is None:
-        steps = kept.steps if params == kept.params else kept.steps.taken(kept.params)
-    more = [shown for shown in (there, params) if shown not in kept.addresses]
-    addresses = (*kept.addresses, *more)[-MOST_ADDRESSES:]
-    acts = {**kept.taken, **(taken or {})}
-    new = replace(kept, params=params, addresses=addresses, taken=acts, steps=steps)
-    if new != kept:
+        steps = (
+            kept_question.steps
+            if params == kept_question.params
+            else kept_question.steps.taken(kept_question.params)
+        )
+    more = [shown for shown in (there, params) if shown not in kept_question.addresses]
+    addresses = (*kept_question.addresses, *more)[-MOST_ADDRESSES:]
+    acts = {**kept_question.taken, **(taken or {})}
+    new = replace(kept_question, params=params, addresses=addresses, taken=acts, steps=steps)
+    if new != kept_question:
         st.session_state[KEPT] = new
     if there != params:
         st.query_params.update({name: params.get(name, ()) for name in {**there, **params}})

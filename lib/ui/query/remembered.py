@@ -14,30 +14,30 @@ log = logging.getLogger(__name__)
 Slicers = dict[tuple[str, str], str]
 
 
-def chosen(here: Here) -> tuple[Card, ...] | None:
+def chosen(context: Here) -> tuple[Card, ...] | None:
     """The choice for this slicer; None without one, or if the database fails (see the log)."""
     known: Slicers = st.session_state.get(REMEMBERED, {})
-    about = (here.project, here.slicer_name)
+    about = (context.project, context.slicer_name)
     if about not in known:
-        known = known | {about: _read(here)}
+        known = known | {about: _read(context)}
         st.session_state[REMEMBERED] = known
-    return cards.from_text(known[about], here.slicer)
+    return cards.from_text(known[about], context.slicer)
 
 
-def keep(here: Here, wanted: tuple[Card, ...] | None) -> None:
+def keep(context: Here, wanted: tuple[Card, ...] | None) -> None:
     """Store this choice; None removes it. If the database fails, it is kept for this session."""
     text = cards.to_text(wanted or ())
     known: Slicers = st.session_state.get(REMEMBERED, {})
-    st.session_state[REMEMBERED] = known | {(here.project, here.slicer_name): text}
+    st.session_state[REMEMBERED] = known | {(context.project, context.slicer_name): text}
     try:
-        here.clients.kept.cards.set(here.project, here.slicer_name, text)
+        context.clients.kept.cards.set(context.project, context.slicer_name, text)
     except TrancheError as error:
         log.warning("The choice of leaderboards could not be kept: %s", error.reason)
 
 
-def _read(here: Here) -> str:
+def _read(context: Here) -> str:
     try:
-        return here.clients.kept.cards.get(here.project, here.slicer_name)
+        return context.clients.kept.cards.get(context.project, context.slicer_name)
     except TrancheError as error:
         log.warning("The choice of leaderboards could not be read: %s", error.reason)
         return ""

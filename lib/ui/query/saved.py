@@ -29,17 +29,17 @@ HELP = (
 )
 
 
-def draw_view_alert(here: Here, view: SavedView) -> None:
+def draw_view_alert(context: Here, view: SavedView) -> None:
     """The alerts of a view, each with a button to remove it, and a form for a new one."""
-    alert = here.clients.kept.alerts.of_view(view.id)
+    alert = context.clients.kept.alerts.of_view(view.id)
     st.caption("Alert", help=HELP)
     number, problem = st.session_state.get(PROBLEM, (0, ""))
     if problem and number == view.id:
         st.error(plain(problem), icon=":material/error:")
     if alert is not None:
-        _watched(here, view, alert)
-    if here.slicer.data_fields:
-        _form(here, view, alert)
+        _watched(context, view, alert)
+    if context.slicer.data_fields:
+        _form(context, view, alert)
 
 
 def _watched(here: Here, view: SavedView, alert: Alert) -> None:
@@ -50,12 +50,12 @@ def _watched(here: Here, view: SavedView, alert: Alert) -> None:
     st.button("Remove alert", key="view_alert_remove", on_click=_remove, args=(here, view))
 
 
-def _form(here: Here, view: SavedView, alert: Alert | None) -> None:
-    names = [field.name for field in here.slicer.data_fields]
+def _form(context: Here, view: SavedView, alert: Alert | None) -> None:
+    names = [field.name for field in context.slicer.data_fields]
     field, rule, bound = (f"view_alert_{part}_{view.id}" for part in ("field", "rule", "bound"))
     shown = names.index(alert.field) if alert is not None and alert.field in names else 0
-    chosen = st.selectbox("Figure", names, shown, key=field, format_func=lambda name: _title(here, name))
-    st.caption(plain(_figure_now(here, view, here.slicer.data_field(chosen))))
+    chosen = st.selectbox("Figure", names, shown, key=field, format_func=lambda name: _title(context, name))
+    st.caption(plain(_figure_now(context, view, context.slicer.data_field(chosen))))
     with st.form("view_alert", border=False):
         st.selectbox(
             "Fires when it",
@@ -67,7 +67,7 @@ def _form(here: Here, view: SavedView, alert: Alert | None) -> None:
         st.number_input(
             "Bound, for above and below", value=None if alert is None else alert.bound, key=bound, format="%f"
         )
-        st.form_submit_button("Set alert", on_click=_watch, args=(here, view, field, rule, bound))
+        st.form_submit_button("Set alert", on_click=_watch, args=(context, view, field, rule, bound))
     st.caption(plain(_first_check()))
 
 
@@ -99,21 +99,22 @@ def _first_check() -> str:
     return f"Checked first within {CHECK_SECONDS} seconds after it is set, {often}."
 
 
-def _title(here: Here, name: str) -> str:
-    return numbers.title(here.slicer.data_field(name), with_unit=True)
+def _title(context: Here, name: str) -> str:
+    return numbers.title(context.slicer.data_field(name), with_unit=True)
 
 
-def _watch(here: Here, view: SavedView, field: str, rule: str, bound: str) -> None:
+def _watch(context: Here, view: SavedView, field: str, rule: str, bound: str) -> None:
     state = st.session_state
-    chosen: DataField = here.slicer.data_field(state[field])
+    chosen: DataField = context.slicer.data_field(state[field])
     facts = chosen.model_dump(include=FACTS)
     _told(
-        view, lambda: here.clients.kept.alerts.watch(view.id, chosen.name, facts, state[rule], state[bound])
+        view,
+        lambda: context.clients.kept.alerts.watch(view.id, chosen.name, facts, state[rule], state[bound]),
     )
 
 
-def _remove(here: Here, view: SavedView) -> None:
-    _told(view, lambda: here.clients.kept.alerts.remove(view.id))
+def _remove(context: Here, view: SavedView) -> None:
+    _told(view, lambda: context.clients.kept.alerts.remove(view.id))
 
 
 def _told(view: SavedView, work: Callable[[], None]) -> None:
@@ -136,74 +137,77 @@ VIEWS = EntryShelf(
 OPEN = VIEWS.state("open")
 
 
-def draw_saved_details(here: Here, page: str, view: SavedView, whole: dict[str, str]) -> None:
+def draw_saved_details(context: Here, page: str, view: SavedView, whole: dict[str, str]) -> None:
     """Draw the panel that was opened of a view: edit, alert, link or delete."""
     entries.head(VIEWS, view)
     panel: str = st.session_state.get(VIEWS.state("panel"), "edit")
     if panel == "alert":
-        draw_view_alert(here, view)
-    elif panel == "link" or not entries.may_change(here, view):
+        draw_view_alert(context, view)
+    elif panel == "link" or not entries.may_change(context, view):
         st.caption("Link to this view")
         params = {"project": view.project, "slicer": view.slicer, **view.params}
         st.code(share.address(page, params), language=None, wrap_lines=True)
     elif panel == "delete":
-        entries.deletion(here, VIEWS, view)
+        entries.deletion(context, VIEWS, view)
     else:
-        _edit(here, view, whole)
+        _edit(context, view, whole)
 
 
-def update(here: Here, view: SavedView, whole: dict[str, str]) -> None:
+def update(context: Here, view: SavedView, whole: dict[str, str]) -> None:
     """Update the view to the question on the screen. A callback."""
-    VIEWS.attempted(lambda: here.clients.kept.views.change(view.id, params=whole))
+    VIEWS.attempted(lambda: context.clients.kept.views.change(view.id, params=whole))
     st.session_state[OPEN] = view.id
 
 
-def set_start(here: Here, view: SavedView | None) -> None:
+def set_start(context: Here, view: SavedView | None) -> None:
     """Open the desk on this view after the sign-in; None: on its usual screen. A callback."""
-    VIEWS.attempted(lambda: here.clients.kept.start.set(None if view is None else view.id))
+    VIEWS.attempted(lambda: context.clients.kept.start.set(None if view is None else view.id))
 
 
-def _edit(here: Here, view: SavedView, whole: dict[str, str]) -> None:
-    entries.edit(here, VIEWS, view)
+def _edit(context: Here, view: SavedView, whole: dict[str, str]) -> None:
+    entries.edit(context, VIEWS, view)
     if dict(view.params) != whole:
         st.button(
-            "Update to the question on screen", key="view_update", on_click=update, args=(here, view, whole)
+            "Update to the question on screen",
+            key="view_update",
+            on_click=update,
+            args=(context, view, whole),
         )
 
 
 Opens = Callable[[SavedView], None]
 
 
-def draw_saved_list(here: Here, views: list[SavedView], current: SavedView | None, opens: Opens) -> None:
+def draw_saved_list(context: Here, views: list[SavedView], current: SavedView | None, opens: Opens) -> None:
     """A row per view; a click on its name opens it."""
-    start = here.clients.kept.start.get()
-    alerts = {alert.view_id: alert for alert in here.clients.kept.alerts.mine()}
+    start = context.clients.kept.start.get()
+    alerts = {alert.view_id: alert for alert in context.clients.kept.alerts.mine()}
     for view in views:
         is_start = start is not None and start.id == view.id
-        actions = _actions(here, view, is_start, alerts.get(view.id))
+        actions = _actions(context, view, is_start, alerts.get(view.id))
         entries.row(VIEWS, view, view == current, opens, actions, " · start page" * is_start)
 
 
-def _actions(here: Here, view: SavedView, is_start: bool, alert: Alert | None) -> Iterator[Action]:
+def _actions(context: Here, view: SavedView, is_start: bool, alert: Alert | None) -> Iterator[Action]:
     """Key, icon, label and callback of each action that the person may take."""
     name = view.name
     bell = "notification_add" if alert is None else "notifications"
     bell = "notifications_active" if alert is not None and alert.state == "firing" else bell
     yield "alert", bell, f"Alert on {name}", partial(VIEWS.show, view, "alert")
-    start = partial(set_start, here, None if is_start else view)
+    start = partial(set_start, context, None if is_start else view)
     if is_start:
         yield "start", "home_pin", f"Stop opening Tranche on {name}", start
     else:
         yield "start", "home", f"Open Tranche on {name}", start
     yield "link", "link", f"Link to {name}", partial(VIEWS.show, view, "link")
-    yield from entries.changes(here, VIEWS, view)
+    yield from entries.changes(context, VIEWS, view)
 
 
 POPOVER, LEAVING = "saved_views", "view_leaving"
 WIDTH = 420
 
 
-def draw(here: Here, page: str, is_elsewhere: bool = False) -> None:
+def draw(context: Here, page: str, is_elsewhere: bool = False) -> None:
     """Draw the popover; its label is the open view, with a mark if the question has changed since.
 
     `page` is the screen that links lead to; a view opens there too, where the question `is_elsewhere`.
@@ -211,23 +215,23 @@ def draw(here: Here, page: str, is_elsewhere: bool = False) -> None:
     if is_elsewhere and st.session_state.pop(LEAVING, False):  # a callback knows no pages yet
         st.switch_page(screens.AUDIENCE, query_params=question.params())
     try:
-        views = here.clients.kept.views.of(here.project, here.slicer_name)
+        views = context.clients.kept.views.of(context.project, context.slicer_name)
     except TrancheError as error:
         with st.popover("Views", icon=":material/bookmark:", type="tertiary", key=POPOVER):
             problems.show(error, "The saved views", "Your question is kept as it was.")
         return
-    whole = question.whole(here)
+    whole = question.whole(context)
     current = _current(views, whole)
     popover = st.popover(
         _label(current, whole), icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun"
     )
     if popover.open:
         with popover, st.container(width=WIDTH), problems.reported("The saved views"):
-            _content(here, page, views, current, whole, partial(go, is_elsewhere))
+            _content(context, page, views, current, whole, partial(go, is_elsewhere))
 
 
 def _content(
-    here: Here,
+    context: Here,
     page: str,
     views: list[SavedView],
     current: SavedView | None,
@@ -237,32 +241,32 @@ def _content(
     entries.problem(VIEWS)
     chosen = VIEWS.chosen(views)
     if chosen is not None:
-        draw_saved_details(here, page, chosen, whole)
+        draw_saved_details(context, page, chosen, whole)
         return
     if current is not None and dict(current.params) != whole:
-        _changed(here, current, whole, opens)
-    entries.new(VIEWS, "Save this question as", partial(_save, here))
-    draw_saved_list(here, views, current, opens)
+        _changed(context, current, whole, opens)
+    entries.new(VIEWS, "Save this question as", partial(_save, context))
+    draw_saved_list(context, views, current, opens)
     if not views:
         st.caption("Nobody has saved a view of this slicer for you yet.")
 
 
 def _current(views: list[SavedView], whole: dict[str, str]) -> SavedView | None:
     """The view that was opened last, or one with exactly this question."""
-    opened = next((view for view in views if view.id == st.session_state.get(OPEN)), None)
-    return opened or next((view for view in views if dict(view.params) == whole), None)
+    saved_view = next((view for view in views if view.id == st.session_state.get(OPEN)), None)
+    return saved_view or next((view for view in views if dict(view.params) == whole), None)
 
 
 def _label(current: SavedView | None, whole: dict[str, str]) -> str:
     return "Views" if current is None else entries.label(current, dict(current.params) != whole)
 
 
-def _changed(here: Here, view: SavedView, whole: dict[str, str], opens: Opens) -> None:
+def _changed(context: Here, view: SavedView, whole: dict[str, str], opens: Opens) -> None:
     """Draw the buttons for an open view whose question has changed on screen."""
     st.markdown(f"**{plain(view.name)}** · changed since saved")
     with st.container(horizontal=True):
-        if entries.may_change(here, view):
-            st.button("Update view", key="view_update", on_click=update, args=(here, view, whole))
+        if entries.may_change(context, view):
+            st.button("Update view", key="view_update", on_click=update, args=(context, view, whole))
         st.button("Open as saved", key="view_restore", on_click=opens, args=(view,))
 
 
@@ -274,6 +278,6 @@ def go(is_elsewhere: bool, view: SavedView) -> None:
     st.rerun()
 
 
-def _save(here: Here, name: str, is_shared: bool) -> None:
-    views, whole = here.clients.kept.views, question.whole(here)
-    st.session_state[OPEN] = views.save(here.project, here.slicer_name, name, whole, is_shared).id
+def _save(context: Here, name: str, is_shared: bool) -> None:
+    views, whole = context.clients.kept.views, question.whole(context)
+    st.session_state[OPEN] = views.save(context.project, context.slicer_name, name, whole, is_shared).id

@@ -15,13 +15,13 @@ from lib.ui.query.view import View
 WIDTH = 460
 
 
-def draw(here: Here, page: str) -> None:
+def draw(context: Here, page: str) -> None:
     """Draw the popover with the link to copy; with two links if the dates are relative."""
     popover = st.popover("Link", icon=":material/link:", type="tertiary", key="share", on_change="rerun")
     if not popover.open:
         return
-    query, looked = question.current(here), question.view(here)
-    now = ask.today(here, query)
+    query, looked = question.current(context), question.view(context)
+    now = ask.today(context, query)
     start, end = periods.resolved(query.start_date, query.end_date, now)
     fixed = query.model_copy(update={"start_date": start.isoformat(), "end_date": end.isoformat()})
     with popover, st.container(width=WIDTH):
@@ -38,5 +38,5 @@ def address(page: str, params: Mapping[str, str | list[str]]) -> str:
     return f"{here.scheme}://{here.netloc}/{link.href(page, params)}"
 
 
-def _link(page: str, query: AudienceQuery, looked: View) -> str:
-    return address(page, link.to_params(query) | views.to_params(looked))
+def _link(page: str, query: AudienceQuery, view: View) -> str:
+    return address(page, link.to_params(query) | views.to_params(view))

@@ -9,14 +9,14 @@ from lib.ui.query.link import MOST_SPLITS
 SPLIT = "split_fields"
 
 
-def draw(here: Here, label_visibility: str = "collapsed", width: int = 380) -> None:
+def draw(context: Here, label_visibility: str = "collapsed", width: int = 380) -> None:
     """Draw the picker; a choice changes the question at once."""
-    query = question.current(here)
+    query = question.current(context)
     st.session_state[SPLIT] = list(query.split_by)
     st.multiselect(
         "Split by",
-        [field.name for field in here.slicer.key_fields],
-        format_func=lambda name: filter_words.field(name, here.slicer),
+        [field.name for field in context.slicer.key_fields],
+        format_func=lambda name: filter_words.field(name, context.slicer),
         key=SPLIT,
         max_selections=MOST_SPLITS,
         filter_mode="contains",
@@ -25,13 +25,13 @@ def draw(here: Here, label_visibility: str = "collapsed", width: int = 380) -> N
         label_visibility="visible" if label_visibility == "visible" else "collapsed",
         width=width,
         on_change=_ask,
-        args=(here,),
+        args=(context,),
     )
 
 
-def _ask(here: Here) -> None:
+def _ask(context: Here) -> None:
     """Change the split, and drop orders by key fields that are no longer in it."""
-    query = question.current(here)
+    query = question.current(context)
     split = tuple(st.session_state[SPLIT])
     gone = set(query.split_by) - set(split)
     orders = tuple(order for order in query.order_by if order.name not in gone)

@@ -63,11 +63,11 @@ def labels(split: SplitRows) -> pd.DataFrame:
 
     A week or month that the period cuts says how much of it there is.
     """
-    names, described = split.answer.names, split.answer.descriptions
+    names, frame = split.answer.names, split.answer.descriptions
     columns = {}
     for key in split.keys:
         codes = names[key].tolist()
-        words = described[key].tolist() if described is not None else codes
+        words = frame[key].tolist() if frame is not None else codes
         if key in TIME_KEY_FIELDS:
             columns[key] = [series.said(code, _part(split, key, code)) or NOT_SET for code in codes]
             continue

@@ -48,62 +48,62 @@ class Values:
         return f"Search among {numbers.number(self.found)} values" if self.is_counted else "Search all values"
 
 
-def offered(here: Here, query: AudienceQuery, name: str, text: str = "") -> Values:
+def offered(context: Here, query: AudienceQuery, name: str, text: str = "") -> Values:
     """A key field's values on the question's days, without its filters; only those with `text`, if given."""
-    answer = ask.audience(here, _question(here, query, name, searching(name, text)))
-    has_words = shortfalls.has_words(here.slicer, here.slicer.key_field(name))
-    found = matching(here, answer, name, text)
+    answer = ask.audience(context, _question(context, query, name, searching(name, text)))
+    has_words = shortfalls.has_words(context.slicer, context.slicer.key_field(name))
+    found = matching(context, answer, name, text)
     return Values(found, answer.total.records_found, answer.confidence_range is None, has_words)
 
 
 def searching(name: str, text: str) -> tuple[Filter, ...]:
     """The filter that finds values by a part of their code or description; none without a text."""
-    found = Filter(name=name, value=(text,), match="contains", case_insensitive=1, search_mappings=1)
-    return (found,) if text else ()
+    filter_ = Filter(name=name, value=(text,), match="contains", case_insensitive=1, search_mappings=1)
+    return (filter_,) if text else ()
 
 
-def matching(here: Here, answer: Audience, name: str, text: str) -> dict[str, str]:
+def matching(context: Here, answer: Audience, name: str, text: str) -> dict[str, str]:
     """The codes of an answer with their descriptions, in its order; with `text`, those that contain it.
 
     With a description the service finds values whose description is not known here: they are not looked
     through again, though on a segmented key field others come along.
     """
-    found, field = _described(here, answer, name), here.slicer.key_field(name)
+    found, field = _described(context, answer, name), context.slicer.key_field(name)
     if not text or (answer.descriptions is None and (field.mapping or not field.is_segmented)):
         return found
     kept = text.lower()
     return {code: words for code, words in found.items() if kept in code.lower() or kept in words.lower()}
 
 
-def words(here: Here, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, str]:
+def words(context: Here, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, str]:
     """The descriptions of these values, as far as they occur on the question's days.
 
     Where the service fails there are none: codes will do, and the figures say that it failed.
     """
-    known = _known(here, name)
+    known = _known(context, name)
     missing = tuple(code for code in codes if code not in known)
-    if missing and here.slicer.key_field(name).mapping and here.slicer.knows("include_mappings"):
+    if missing and context.slicer.key_field(name).mapping and context.slicer.knows("include_mappings"):
         exact = Filter(name=name, value=missing, match="equals")
-        answer = ask.soon(here, _question(here, query, name, (exact,)))
+        answer = ask.soon(context, _question(context, query, name, (exact,)))
         if answer is None:
             return known
-        _described(here, answer, name)
+        _described(context, answer, name)
     for code in missing:
         known.setdefault(code, code)
     return known
 
 
-def known(here: Here, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, bool]:
+def known(context: Here, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, bool]:
     """Whether each of these values occurs on the question's days, as far as the service can tell.
 
     It can't where it does not answer in a moment, or has only looked at a sample of the rows.
     """
-    seen, wanted = _seen(here, name), tuple(codes)
+    seen, wanted = _seen(context, name), tuple(codes)
     unseen = tuple(code for code in wanted if code not in seen)
     for start in range(0, len(unseen), OFFERED):
         some = unseen[start : start + OFFERED]
         exact = Filter(name=name, value=some, match="equals")
-        answer = ask.soon(here, _question(here, query, name, (exact,)))
+        answer = ask.soon(context, _question(context, query, name, (exact,)))
         if answer is not None:
             there, is_exact = {*answer.names[name].tolist()}, answer.confidence_range is None
             seen.update({code: code in there for code in some if is_exact or code in there})
@@ -111,45 +111,45 @@ def known(here: Here, query: AudienceQuery, name: str, codes: Iterable[str]) -> 
 
 
 def looked_up(
-    here: Here, query: AudienceQuery, name: str, texts: Iterable[str]
+    context: Here, query: AudienceQuery, name: str, texts: Iterable[str]
 ) -> tuple[dict[str, tuple[str, ...]], bool]:
     """The values that each of these texts means, on the question's days: by code, else whatever its case by
     code or description; and whether every record was looked at. A text that means none is left out.
     """
     wanted, is_exact = tuple(texts), True
-    described: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     for start in range(0, len(wanted), OFFERED):
         some = wanted[start : start + OFFERED]
         exact = Filter(name=name, value=some, match="equals", case_insensitive=1, search_mappings=1)
-        asked = _question(here, query, name, (exact,))
+        asked = _question(context, query, name, (exact,))
         all_rows = {"limit": None, "audience_rows_limit": ROWS_LIMITS[1]}
         answer = ask.audience(
-            here, asked.model_copy(update=all_rows if here.slicer.knows("limit") else {"limit": None})
+            context, asked.model_copy(update=all_rows if context.slicer.knows("limit") else {"limit": None})
         )
-        described |= _described(here, answer, name)
+        descriptions |= _described(context, answer, name)
         is_exact = is_exact and answer.confidence_range is None
-    return _meant(wanted, described), is_exact
+    return _meant(wanted, descriptions), is_exact
 
 
-def _meant(texts: Iterable[str], described: dict[str, str]) -> dict[str, tuple[str, ...]]:
+def _meant(texts: Iterable[str], descriptions: dict[str, str]) -> dict[str, tuple[str, ...]]:
     by_words: dict[str, list[str]] = {}
     by_code: dict[str, list[str]] = {}
-    for code, words in described.items():
+    for code, words in descriptions.items():
         by_code.setdefault(code.casefold(), []).append(code)
         by_words.setdefault(words.casefold(), []).append(code)
     found: dict[str, tuple[str, ...]] = {}
     for text in texts:
         folded = text.casefold()
-        codes = [text] if text in described else by_code.get(folded) or by_words.get(folded)
+        codes = [text] if text in descriptions else by_code.get(folded) or by_words.get(folded)
         if codes:
             found[text] = tuple(codes)
     return found
 
 
-def remember(here: Here, audience: Audience) -> None:
+def remember(context: Here, audience: Audience) -> None:
     """Cache the descriptions in an answer, so that filters on its values need no query for them."""
     for name in map(str, audience.names):
-        _described(here, audience, name)
+        _described(context, audience, name)
 
 
 def frequent(slicer: Slicer) -> str | None:
@@ -162,8 +162,8 @@ def in_order(name: str, by: str | None) -> Order:
     return Order(name=name, direction="desc") if name in TIME_KEY_FIELDS or by is None else Order(name=by)
 
 
-def _question(here: Here, query: AudienceQuery, name: str, filters: tuple[Filter, ...]) -> AudienceQuery:
-    by, others_come_along = frequent(here.slicer), here.slicer.key_field(name).is_segmented
+def _question(context: Here, query: AudienceQuery, name: str, filters: tuple[Filter, ...]) -> AudienceQuery:
+    by, others_come_along = frequent(context.slicer), context.slicer.key_field(name).is_segmented
     return AudienceQuery(
         project_name=query.project_name,
         slicer_name=query.slicer_name,
@@ -176,25 +176,25 @@ def _question(here: Here, query: AudienceQuery, name: str, filters: tuple[Filter
         order_by=(in_order(name, by),),
         limit=None if filters and others_come_along else OFFERED,
         include_mappings=1,
-        audience_rows_limit=API_ROWS_LIMIT if here.slicer.knows("limit") else DESK_ROWS_LIMIT,
+        audience_rows_limit=API_ROWS_LIMIT if context.slicer.knows("limit") else DESK_ROWS_LIMIT,
     )
 
 
-def _described(here: Here, answer: Audience, name: str) -> dict[str, str]:
+def _described(context: Here, answer: Audience, name: str) -> dict[str, str]:
     codes = answer.names[name].tolist()
-    described = answer.descriptions
-    texts = described[name].tolist() if described is not None and name in described else codes
+    frame = answer.descriptions
+    texts = frame[name].tolist() if frame is not None and name in frame else codes
     found = dict(zip(codes, texts, strict=True))
-    _known(here, name).update(found)
+    _known(context, name).update(found)
     return found
 
 
-def _known(here: Here, name: str) -> dict[str, str]:
+def _known(context: Here, name: str) -> dict[str, str]:
     kept: dict[tuple[str, str, str], dict[str, str]] = st.session_state.setdefault(WORDS, {})
-    return kept.setdefault((here.project, here.slicer_name, name), {})
+    return kept.setdefault((context.project, context.slicer_name, name), {})
 
 
-def _seen(here: Here, name: str) -> dict[str, bool]:
+def _seen(context: Here, name: str) -> dict[str, bool]:
     """Whether a value occurs in the data, as far as this session has looked it up."""
     kept: dict[tuple[str, str, str], dict[str, bool]] = st.session_state.setdefault(SEEN, {})
-    return kept.setdefault((here.project, here.slicer_name, name), {})
+    return kept.setdefault((context.project, context.slicer_name, name), {})

@@ -42,8 +42,8 @@ class ClosedSessions:
 
     def get(self, session_id: str) -> SessionInfo | None:
         """The session, if its time is not over."""
-        until, found = self._kept.get(session_id, (0.0, None))
-        return found if self._now() < until else None
+        until, session_info = self._kept.get(session_id, (0.0, None))
+        return session_info if self._now() < until else None
 
     def save(self, session_info: SessionInfo) -> None:
         """Store the session and stop its queries; the oldest is ended if there are too many."""
@@ -62,7 +62,7 @@ class ClosedSessions:
 
     def list(self) -> list[SessionInfo]:
         """The sessions whose time is not over."""
-        return [found for until, found in self._kept.values() if self._now() < until]
+        return [session_info for until, session_info in self._kept.values() if self._now() < until]
 
     def end_overdue(self) -> int:
         """End the sessions whose time is over, and return how many they were."""
@@ -79,5 +79,5 @@ class ClosedSessions:
                 give_back()
 
     def _end(self, session_id: str) -> None:
-        _, found = self._kept.pop(session_id)
-        found.session.shutdown()
+        _, session_info = self._kept.pop(session_id)
+        session_info.session.shutdown()

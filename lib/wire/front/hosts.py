@@ -51,8 +51,8 @@ class OwnHosts:
 
 def _name(host: str) -> str:
     """The host without its port: `[::1]:8501` → `::1`; empty if this is no host and port (RFC 9110, 7.2)."""
-    found = HOST.fullmatch(host)
-    return _plain(found[1]) if found else ""
+    match = HOST.fullmatch(host)
+    return _plain(match[1]) if match else ""
 
 
 def _plain(host: str) -> str:

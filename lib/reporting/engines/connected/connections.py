@@ -232,10 +232,10 @@ class Connections:
     def _with(self, connection: str, deadline: Deadline, work: Callable[[Backend], Found]) -> Found:
         """Run work on a connection; once more on a new one where the one at hand had been lost."""
         with self._failures(connection, deadline):
-            kept = self._take(connection)
-            if kept is not None:
+            backend = self._take(connection)
+            if backend is not None:
                 try:
-                    return self._run(connection, kept, deadline, work)
+                    return self._run(connection, backend, deadline, work)
                 except _LOST:
                     deadline.check()
             return self._run(connection, open_backend(self._url(connection)), deadline, work)
@@ -270,7 +270,7 @@ class Connections:
             raise Misconfigured(
                 f"The settings have no connection '{connection}': add [connections.{connection}] with its url"
             )
-        return _VARIABLE.sub(lambda found: _variable(connection, found[1]), self._urls[connection])
+        return _VARIABLE.sub(lambda match: _variable(connection, match[1]), self._urls[connection])
 
     @contextmanager
     def _failures(self, connection: str, deadline: Deadline) -> Iterator[None]:

@@ -41,24 +41,26 @@ class Plan:
     reads: int
 
 
-def plan_of(asked: Statements) -> Plan | None:
+def plan_of(statements: Statements) -> Plan | None:
     """The largest draw within the question's limit of rows, as the resident engine takes it (rows.py).
 
     None where all records are to be read: without a limit or a sample, where they are within the limit, or
     where the sample has too few of them.
     """
-    sample, limit = asked.live.sample, asked.question.rows_limit
-    if sample is None or limit is None or asked.records <= limit:
+    sample, limit = statements.live.sample, statements.question.rows_limit
+    if sample is None or limit is None or statements.records <= limit:
         return None
-    stored, hourly = sample.stored, asked.live.definition.time.granularity == "hour"
-    own, zone = (asked.live.definition.timezone, asked.question.timezone) if hourly else (0, 0)
-    begin, end = ((day - FIRST_DAY).days * DAY_HOURS for day in (asked.question.first, asked.question.last))
+    stored, hourly = sample.stored, statements.live.definition.time.granularity == "hour"
+    own, zone = (statements.live.definition.timezone, statements.question.timezone) if hourly else (0, 0)
+    begin, end = (
+        (day - FIRST_DAY).days * DAY_HOURS for day in (statements.question.first, statements.question.last)
+    )
     opens = np.array(stored.days, dtype=np.int64) * DAY_HOURS - own + zone
     overlaps = (opens < end + DAY_HOURS) & (opens + DAY_HOURS > begin)
     unchanged = ~np.isin(stored.days, sorted(sample.changed))
-    days_now = (asked.live.shown_hours(own) // DAY_HOURS)[asked.inside]
+    days_now = (statements.live.shown_hours(own) // DAY_HOURS)[statements.inside]
     is_changed = np.isin(days_now, sorted(sample.changed))
-    whole = int(asked.live.counts[asked.inside][is_changed].sum())
+    whole = int(statements.live.counts[statements.inside][is_changed].sum())
     drawn = stored.drawn_by_day[overlaps & unchanged].sum(axis=0)
     place = int(np.searchsorted(drawn, limit - whole, side="right")) - 1
     if whole >= limit or not (overlaps & unchanged).any() or (place == len(drawn) - 1 and stored.is_whole):
@@ -77,11 +79,11 @@ Ints = npt.NDArray[np.int64]
 class SampledAnswer:
     """The answer to one question from the sample of a plan."""
 
-    def __init__(self, asked: Statements, plan: Plan) -> None:
-        self._asked, self._plan, self._question = asked, plan, asked.question
+    def __init__(self, statements: Statements, plan: Plan) -> None:
+        self._asked, self._plan, self._question = statements, plan, statements.question
         others = sorted(atom for atom in self._question.atoms if is_additive(atom) and atom != RECORDS)
         self._drawn = SampleSums(plan.tau, [RECORDS, *others], sorted(self._question.pairs))
-        self._is_timed = asked.conditions(asked.live.columns).is_timed
+        self._is_timed = statements.conditions(statements.live.columns).is_timed
 
     def sums(self) -> Sums:
         """The answer. What time alone decides is known exactly, from the sums per hour."""
@@ -112,19 +114,19 @@ class SampledAnswer:
 
     def _estimated(self) -> tuple[pd.DataFrame, Numbers, Numbers]:
         """The groups, the draw's columns per group, and those of all records; see SampleSums."""
-        asked, columns = self._asked, self._columns()
+        statements, columns = self._asked, self._columns()
         weight = ibis.greatest(1.0, 1.0 / (columns.table[SIZE] * self._plan.tau))
         cells = {**_cells(columns, self._drawn.atoms), "w": weight}
         if not self._question.split_by:
-            whole = self._block(asked.fetch(asked.whole(columns, cells, self._aggregates)))
+            whole = self._block(statements.fetch(statements.whole(columns, cells, self._aggregates)))
             groups = pd.DataFrame(index=pd.RangeIndex(min(1, int(whole[0, 0]))))
             return groups, whole[: len(groups)], whole
-        found = asked.fetch(asked.grouped(columns, cells, self._aggregates))
+        found = statements.fetch(statements.grouped(columns, cells, self._aggregates))
         sums = self._block(found)
-        if not asked.has_segmented or self._is_timed:
-            return asked.names(found), sums, sums.sum(axis=0)[None, :]
-        whole = self._block(asked.fetch(asked.whole(columns, cells, self._aggregates)))
-        return asked.names(found), sums, whole
+        if not statements.has_segmented or self._is_timed:
+            return statements.names(found), sums, sums.sum(axis=0)[None, :]
+        whole = self._block(statements.fetch(statements.whole(columns, cells, self._aggregates)))
+        return statements.names(found), sums, whole
 
     def _columns(self) -> DrawnColumns:
         """The records drawn, and all records of the days that have changed since."""
@@ -197,14 +199,16 @@ class SampledAnswer:
 
     def _changed_hours(self) -> tuple[Ints, Numbers]:
         """Hours of days that have changed (Live.hours), and the sums of the atoms in each."""
-        asked, columns = self._asked, self._asked.live.columns
+        statements, columns = self._asked, self._asked.live.columns
         table = columns.table.filter(_day(columns).isin(sorted(self._plan.changed)))
         table = table.select(hour=columns.hour(), **_cells(columns, self._drawn.atoms))
         sums = {f"s{place}": table[f"a{place}"].sum() for place in range(len(self._drawn.atoms))}
-        found = asked.slicers.rows(asked.live, table.group_by(HOUR).aggregate(**sums), asked.deadline)
+        found = statements.slicers.rows(
+            statements.live, table.group_by(HOUR).aggregate(**sums), statements.deadline
+        )
         hours = np.asarray(found[HOUR], np.int64)
         block = np.column_stack([np.asarray(found[name], np.float64) for name in sums])
-        inside = np.isin(hours, asked.live.hours[asked.inside])
+        inside = np.isin(hours, statements.live.hours[statements.inside])
         return hours[inside], block[inside]
 
     def _timed(self) -> tuple[pd.DataFrame, Aggregate]:
@@ -235,7 +239,7 @@ class SampledAnswer:
             return frozenset()
         deadline = self._asked.deadline if is_known else self._asked.deadline.half()
         try:
-            names, found, whole = Exact(self._asked, wanted, deadline).answer()
+            names, aggregate, whole = Exact(self._asked, wanted, deadline).answer()
         except Abandoned:
             raise
         except DeadlineExceeded:
@@ -246,7 +250,7 @@ class SampledAnswer:
             return wanted
         places = _places(names, groups)
         for atom in wanted:
-            rows.estimate[atom], total.estimate[atom] = found.estimate[atom][places], whole.estimate[atom]
+            rows.estimate[atom], total.estimate[atom] = aggregate.estimate[atom][places], whole.estimate[atom]
         return frozenset()
 
 
@@ -254,8 +258,8 @@ def _places(names: pd.DataFrame, wanted: pd.DataFrame) -> Ints:
     """Where each of the wanted groups is among others."""
     if wanted.shape[1] == 0:
         return np.arange(len(wanted))
-    known, asked = (pd.MultiIndex.from_frame(frame.astype("str")) for frame in (names, wanted))
-    return np.asarray(known.get_indexer(asked), dtype=np.int64)
+    multi_index, asked = (pd.MultiIndex.from_frame(frame.astype("str")) for frame in (names, wanted))
+    return np.asarray(multi_index.get_indexer(asked), dtype=np.int64)
 
 
 def _cells(columns: Columns, atoms: list[str]) -> dict[str, ir.Value]:
@@ -299,16 +303,16 @@ class IbisEngine:
 
     def audience(self, stored: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
         """See Engine. A statement that takes longer than the deadline is interrupted where it runs."""
-        asked = Statements(self._live, stored, question, deadline)
-        plan = plan_of(asked)
+        statements = Statements(self._live, stored, question, deadline)
+        plan = plan_of(statements)
         if plan is not None:
-            return SampledAnswer(asked, plan).sums()
-        groups, rows, total = Exact(asked, question.atoms).answer()
+            return SampledAnswer(statements, plan).sums()
+        groups, rows, total = Exact(statements, question.atoms).answer()
         return Sums(
             groups=groups,
             rows=rows,
             total=total,
-            dates=asked.dates,
-            records_read=asked.records,
-            records_in_range=asked.records,
+            dates=statements.dates,
+            records_read=statements.records,
+            records_in_range=statements.records,
         )

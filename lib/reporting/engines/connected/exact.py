@@ -14,26 +14,28 @@ from lib.wire.deadline import Deadline
 class Exact:
     """Some atoms of a question, exactly: per group, and of all records."""
 
-    def __init__(self, asked: Statements, atoms: frozenset[str], deadline: Deadline | None = None) -> None:
-        self._asked, self._atoms = asked, sorted(atoms | {RECORDS})
-        self._deadline = deadline or asked.deadline
+    def __init__(
+        self, statements: Statements, atoms: frozenset[str], deadline: Deadline | None = None
+    ) -> None:
+        self._asked, self._atoms = statements, sorted(atoms | {RECORDS})
+        self._deadline = deadline or statements.deadline
 
     def answer(self) -> tuple[pd.DataFrame, Aggregate, Aggregate]:
         """The groups, and the atoms of each and of all records together."""
-        asked, columns = self._asked, self._asked.live.columns
+        statements, columns = self._asked, self._asked.live.columns
         cells = {f"v{place}": self._cell(atom) for place, atom in enumerate(self._atoms) if atom != RECORDS}
-        if not asked.question.split_by:
+        if not statements.question.split_by:
             total = self._aggregate(
-                asked.fetch(asked.whole(columns, cells, self._aggregates), self._deadline)
+                statements.fetch(statements.whole(columns, cells, self._aggregates), self._deadline)
             )
             groups = pd.DataFrame(index=pd.RangeIndex(min(1, int(total.drawn[0]))))
             return groups, total if len(groups) else _none_of(total), total
-        found = asked.fetch(asked.grouped(columns, cells, self._aggregates), self._deadline)
+        found = statements.fetch(statements.grouped(columns, cells, self._aggregates), self._deadline)
         rows = self._aggregate(found)
         if self._adds_up():
-            return asked.names(found), rows, _total_of(rows)
-        whole = asked.fetch(asked.whole(columns, cells, self._aggregates), self._deadline)
-        return asked.names(found), rows, self._aggregate(whole)
+            return statements.names(found), rows, _total_of(rows)
+        whole = statements.fetch(statements.whole(columns, cells, self._aggregates), self._deadline)
+        return statements.names(found), rows, self._aggregate(whole)
 
     def _cell(self, atom: str) -> ir.Column:
         kind, _, name = atom.partition(":")

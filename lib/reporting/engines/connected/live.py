@@ -107,10 +107,10 @@ class LiveSlicers:
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:
-            known = self._known.get(key)
-            if known is None or self._clock() - known.read_at >= FRESH_SECONDS:
-                known = self._known[key] = self._read(stored)
-            return known
+            live = self._known.get(key)
+            if live is None or self._clock() - live.read_at >= FRESH_SECONDS:
+                live = self._known[key] = self._read(stored)
+            return live
 
     def values(self, live: Live, name: str, deadline: Deadline) -> list[str]:
         """The different values, or elements, of a key field. BadRequest where they are too many."""
@@ -125,10 +125,10 @@ class LiveSlicers:
 
     def write_sample(self, stored: StoredSlicer, into: str, most: int) -> StoredSample:
         """Write a sample of the slicer (writing.py), and read the slicer again before the next question."""
-        found = write_sample(self._connections, stored, into, most)
+        stored_sample = write_sample(self._connections, stored, into, most)
         with self._lock:
             self._known.clear()
-        return found
+        return stored_sample
 
     def check(self, definition: Definition) -> None:
         """BadDefinition where the table of a definition does not fit it."""
@@ -155,14 +155,18 @@ class LiveSlicers:
 
     def _sample(self, stored: StoredSlicer, changed: Callable[[StoredSample], set[int]]) -> Sampled | None:
         """The sample of a slicer, if it has one that fits its definition and is there."""
-        found, source = fitting_sample(stored.folder, stored.definition), source_of(stored.definition)
-        if found is None:
+        stored_sample, source = fitting_sample(stored.folder, stored.definition), source_of(stored.definition)
+        if stored_sample is None:
             return None
-        if not self._connections.has_own(source.connection, found.place):
-            log.warning("The sample of %s/%s is gone: %s", stored.project, stored.name, ".".join(found.place))
+        if not self._connections.has_own(source.connection, stored_sample.place):
+            log.warning(
+                "The sample of %s/%s is gone: %s", stored.project, stored.name, ".".join(stored_sample.place)
+            )
             return None
-        table = self._connections.own_table(source.connection, found.place, schema(stored.definition))
-        return Sampled(found, DrawnColumns(table, stored.definition), frozenset(changed(found)))
+        table = self._connections.own_table(source.connection, stored_sample.place, schema(stored.definition))
+        return Sampled(
+            stored_sample, DrawnColumns(table, stored.definition), frozenset(changed(stored_sample))
+        )
 
     def _values(self, live: Live, name: str, deadline: Deadline) -> list[str]:
         columns = live.columns

@@ -55,7 +55,7 @@ class Conditions:
 
     def all(self) -> list[ir.BooleanValue]:
         """The conditions, all of which a record fulfils."""
-        found = [self._inside(), *(self._filter(wanted) for wanted in self._question.filters)]
+        found = [self._inside(), *(self._filter(filter_) for filter_ in self._question.filters)]
         within = self._question.within
         return found if within is None else [*found, self._within(within)]
 
@@ -63,15 +63,17 @@ class Conditions:
     def is_timed(self) -> bool:
         """Whether time alone decides what counts."""
         question = self._question
-        return question.within is None and all(wanted.name in TIME_KEY_FIELDS for wanted in question.filters)
+        return question.within is None and all(
+            filter_.name in TIME_KEY_FIELDS for filter_ in question.filters
+        )
 
     def passing(self, hours: np.ndarray) -> np.ndarray:
         """Which of some hours, on the question's clock, pass the filters, if `is_timed`; a flag for each."""
         passed = np.ones(len(hours), dtype=bool)
-        for wanted in self._question.filters:
-            labels = format_time(TIME_KEY_FIELDS[wanted.name], hours)
-            found = np.isin(labels, self._fitting(sorted(set(labels.tolist())), wanted))
-            passed &= found ^ rule(wanted.match).is_negative
+        for filter_ in self._question.filters:
+            labels = format_time(TIME_KEY_FIELDS[filter_.name], hours)
+            found = np.isin(labels, self._fitting(sorted(set(labels.tolist())), filter_))
+            passed &= found ^ rule(filter_.match).is_negative
         return passed
 
     def _inside(self) -> ir.BooleanValue:
@@ -80,33 +82,33 @@ class Conditions:
         last = _day_number(self._question.last) * DAY_HOURS + DAY_HOURS - 1
         return hour.between(first, last)
 
-    def _filter(self, wanted: Filter) -> ir.BooleanValue:
-        passed = self._passes(wanted)
-        return ~passed if rule(wanted.match).is_negative else passed
+    def _filter(self, filter_: Filter) -> ir.BooleanValue:
+        passed = self._passes(filter_)
+        return ~passed if rule(filter_.match).is_negative else passed
 
-    def _passes(self, wanted: Filter) -> ir.BooleanValue:
+    def _passes(self, filter_: Filter) -> ir.BooleanValue:
         """Whether a value, or any element, fulfils the test; negation is left to the caller."""
-        name, match = wanted.name, rule(wanted.match)
+        name, match = filter_.name, rule(filter_.match)
         if name in TIME_KEY_FIELDS:
             labels = format_time(TIME_KEY_FIELDS[name], self._hours)
-            fits = self._fitting(sorted(set(labels.tolist())), wanted)
+            fits = self._fitting(sorted(set(labels.tolist())), filter_)
             return self._at(self._hours[np.isin(labels, fits)])
-        is_plain = not (wanted.case_insensitive or wanted.search_mappings)
+        is_plain = not (filter_.case_insensitive or filter_.search_mappings)
         if is_plain and match.test == "equals":
-            return self._is_one_of(name, wanted.value)
+            return self._is_one_of(name, filter_.value)
         if is_plain and match.test in TESTS and not self._columns.is_segmented(name):
             text = self._columns.text(name)
-            return any_of([TESTS[match.test](text, value) for value in wanted.value])
-        return self._is_one_of(name, self._fitting(self._values(name), wanted))
+            return any_of([TESTS[match.test](text, value) for value in filter_.value])
+        return self._is_one_of(name, self._fitting(self._values(name), filter_))
 
-    def _fitting(self, texts: Iterable[str], wanted: Filter) -> list[str]:
+    def _fitting(self, texts: Iterable[str], filter_: Filter) -> list[str]:
         """The texts that pass the test, by themselves or by their description."""
         given = list(texts)
-        described = self._describe(wanted.name) if wanted.search_mappings else {}
-        passed = set(_passing(given, wanted))
-        names = [text for text in given if text in described]
-        by_name = set(_passing([described[text] for text in names], wanted))
-        passed |= {text for text in names if described[text] in by_name}
+        descriptions = self._describe(filter_.name) if filter_.search_mappings else {}
+        passed = set(_passing(given, filter_))
+        names = [text for text in given if text in descriptions]
+        by_name = set(_passing([descriptions[text] for text in names], filter_))
+        passed |= {text for text in names if descriptions[text] in by_name}
         return [text for text in given if text in passed]
 
     def _is_one_of(self, name: str, values: Sequence[str]) -> ir.BooleanValue:
@@ -152,11 +154,11 @@ class Conditions:
         return self._at(self._hours[np.isin(labels, values)])
 
 
-def _passing(texts: list[str], wanted: Filter) -> list[str]:
+def _passing(texts: list[str], filter_: Filter) -> list[str]:
     """The texts that pass the test; letters are lowered one by one, as in Arrow."""
-    match = rule(wanted.match)
-    lowered = _lowered(texts) if wanted.case_insensitive else texts
-    values = _lowered(list(wanted.value)) if wanted.case_insensitive else list(wanted.value)
+    match = rule(filter_.match)
+    lowered = _lowered(texts) if filter_.case_insensitive else texts
+    values = _lowered(list(filter_.value)) if filter_.case_insensitive else list(filter_.value)
     if match.test == "equals":
         known = set(values)
         return [text for text, given in zip(texts, lowered, strict=True) if given in known]

@@ -213,8 +213,10 @@ class Drawing:
     def _order(self, below: float) -> None:
         """The rows below a threshold, ordered by q."""
         with duckdb.connect(config={"temp_directory": str(self.folder)}) as connection:
-            kept = connection.read_parquet(str(self.folder / "kept.parquet"))
-            kept.filter(f"{ORDER} < {below!r}").order(ORDER).write_parquet(str(self.folder / DRAWN))
+            duck_dbpy_relation = connection.read_parquet(str(self.folder / "kept.parquet"))
+            duck_dbpy_relation.filter(f"{ORDER} < {below!r}").order(ORDER).write_parquet(
+                str(self.folder / DRAWN)
+            )
 
 
 log = logging.getLogger(__name__)
@@ -249,8 +251,8 @@ def _write(
     connection, before = source_of(stored.definition).connection, stored_sample(stored.folder)
     place = (into, f"sample_{secrets.token_hex(8)}")
     with tempfile.TemporaryDirectory(prefix="sample-", dir=stored.folder) as folder:
-        drawn = _drawing(connections, columns, connection, Path(folder), most)
-        found = drawn.finish(place, None if before is None else before.place)
+        drawing = _drawing(connections, columns, connection, Path(folder), most)
+        found = drawing.finish(place, None if before is None else before.place)
         schema = samples.schema(stored.definition)
         connections.write_own(connection, place, schema, Path(folder) / DRAWN)
     found.save(stored.folder)
@@ -261,11 +263,11 @@ def _write(
 
 def _drawing(connections: Connections, columns: Columns, connection: str, folder: Path, most: int) -> Drawing:
     sums = connections.rows(connection, statement(columns), Deadline())
-    drawn = Drawing(columns.definition, Scale(columns.definition, sums), folder, most)
+    drawing = Drawing(columns.definition, Scale(columns.definition, sums), folder, most)
     table = columns.table.select(**samples.semantic(columns))
     for batch in connections.batches(connection, table.filter(table[HOUR].notnull()), BATCH_ROWS):
-        drawn.add(batch)
-    return drawn
+        drawing.add(batch)
+    return drawing
 
 
 def _drop(connections: Connections, connection: str, place: tuple[str, str]) -> None:

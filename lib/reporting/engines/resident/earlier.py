@@ -120,18 +120,18 @@ def _shared(stored: StoredSlicer, folder: Path, recipe: str, locks: ExitStack) -
     try:
         layout = Layout(folder)
         layout.contents.sums[days.DAYS].check(folder / days.DAYS)
-        known = days.load(folder, recipe, layout.contents.hour_sums)
+        daies = days.load(folder, recipe, layout.contents.hour_sums)
     except (Damaged, OSError):
         return None
-    if known is None:
+    if daies is None:
         return None
-    place = {day.day: number for number, day in enumerate(known)}
+    place = {day.day: number for number, day in enumerate(daies)}
     places = []
     for day in stored.files:
         number = place.get((day - EPOCH).days)
-        is_same = number is not None and known[number].origin == days.origin(stored, day)
+        is_same = number is not None and daies[number].origin == days.origin(stored, day)
         places.append(number if is_same else None)
-    return Earlier(layout, known, places, locks) if any(number is not None for number in places) else None
+    return Earlier(layout, daies, places, locks) if any(number is not None for number in places) else None
 
 
 def _records(earlier: Earlier) -> int:

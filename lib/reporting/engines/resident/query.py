@@ -84,30 +84,30 @@ class InGroups:
         return np.asarray(np.diff(found[indptr]) > 0)
 
 
-def matching(texts: pa.Array, wanted: Filter, mapping: Mapping[str, str], deadline: Deadline) -> Mask:
+def matching(texts: pa.Array, filter_: Filter, mapping: Mapping[str, str], deadline: Deadline) -> Mask:
     """A mask of `texts` (or, with search_mappings, descriptions) that match any of the filter's values.
 
     The negation in `not equals` and `not contains` is left to the caller: it concerns records, not values.
     A filter may have many thousand values, so the deadline holds here too.
     """
     deadline.check()
-    found = _any(texts, wanted, deadline)
-    if wanted.search_mappings and mapping:
+    found = _any(texts, filter_, deadline)
+    if filter_.search_mappings and mapping:
         described = pa.array([mapping.get(text) for text in texts.to_pylist()], pa.string())
-        found = found | _any(described, wanted, deadline)
+        found = found | _any(described, filter_, deadline)
     return found
 
 
-def is_negative(wanted: Filter) -> bool:
+def is_negative(filter_: Filter) -> bool:
     """Whether the match asks for records that don't match."""
-    return rule(wanted.match).is_negative
+    return rule(filter_.match).is_negative
 
 
-def _any(texts: pa.Array, wanted: Filter, deadline: Deadline) -> Mask:
-    values = pa.array(wanted.value, pa.string())
-    if wanted.case_insensitive:
+def _any(texts: pa.Array, filter_: Filter, deadline: Deadline) -> Mask:
+    values = pa.array(filter_.value, pa.string())
+    if filter_.case_insensitive:
         texts, values = pc.utf8_lower(texts), pc.utf8_lower(values)
-    match = rule(wanted.match)
+    match = rule(filter_.match)
     if match.test == "equals":
         return _mask(pc.is_in(texts, value_set=values, skip_nulls=True))
     different = values.unique().to_pylist()
@@ -284,7 +284,7 @@ class Query:
 
     def _conditions(self) -> list[Condition | InGroups]:
         edges = [] if self.period.whole else [Condition(None, self.period.inside)]
-        return [*edges, *(self._condition(wanted) for wanted in self.question.filters), *self._within()]
+        return [*edges, *(self._condition(filter_) for filter_ in self.question.filters), *self._within()]
 
     def _within(self) -> list[InGroups]:
         within = self.question.within
@@ -293,15 +293,17 @@ class Query:
         split = Split(self.layout, tuple(map(str, within.names)), self.period.local)
         return [InGroups(split, split.keys_of(within.names))]
 
-    def _condition(self, wanted: Filter) -> Condition:
-        if wanted.name in TIME_KEY_FIELDS:
-            written = format_time(TIME_KEY_FIELDS[wanted.name], self.period.local)
+    def _condition(self, filter_: Filter) -> Condition:
+        if filter_.name in TIME_KEY_FIELDS:
+            written = format_time(TIME_KEY_FIELDS[filter_.name], self.period.local)
             return Condition(
-                None, matching(pa.array(written, pa.string()), wanted, {}, self.deadline), is_negative(wanted)
+                None,
+                matching(pa.array(written, pa.string()), filter_, {}, self.deadline),
+                is_negative(filter_),
             )
-        mapping = self._mapping(wanted.name) if wanted.search_mappings else {}
-        table = matching(self.layout.dictionary(wanted.name), wanted, mapping, self.deadline)
-        return Condition(wanted.name, table, is_negative(wanted))
+        mapping = self._mapping(filter_.name) if filter_.search_mappings else {}
+        table = matching(self.layout.dictionary(filter_.name), filter_, mapping, self.deadline)
+        return Condition(filter_.name, table, is_negative(filter_))
 
     def _mapping(self, name: str) -> dict[str, str]:
         fields = {part.name: part.mapping for part in self.stored.definition.key_fields}

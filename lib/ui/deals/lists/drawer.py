@@ -107,8 +107,8 @@ List = DomainList | AppList
 
 def opened() -> tuple[str, int] | None:
     """The list that is open, by the URL."""
-    found = ADDRESS.fullmatch(st.query_params.get(OPEN, ""))
-    return (found[1], int(found[2])) if found else None
+    match = ADDRESS.fullmatch(st.query_params.get(OPEN, ""))
+    return (match[1], int(match[2])) if match else None
 
 
 def close() -> None:
@@ -122,13 +122,13 @@ def entries_of(one: List) -> tuple[str, ...]:
     return one.domains if isinstance(one, DomainList) else one.apps
 
 
-def draw(here: Here) -> None:
+def draw(context: Here) -> None:
     """Draw the drawer of the open list, if any."""
     key = opened()
     if key is None:
         return
     try:
-        found = catalogue.client(here).get(KINDS[key[0]], key[1])
+        found = catalogue.client(context).get(KINDS[key[0]], key[1])
     except NotFound:
         close()
         st.warning(f"List {key[1]:d} no longer exists.", icon=":material/link_off:")
@@ -140,22 +140,22 @@ def draw(here: Here) -> None:
         plain(found.name or f"List {key[1]}"), position="right", width=WIDTH, icon=":material/list_alt:",
         on_dismiss=close,
     )  # fmt: skip
-    dialog(_content)(here, key)
+    dialog(_content)(context, key)
 
 
-def _content(here: Here, key: tuple[str, int]) -> None:
+def _content(context: Here, key: tuple[str, int]) -> None:
     with reported("The list", "What you typed is kept."):
-        found = catalogue.client(here).get(KINDS[key[0]], key[1])
-        may_change = not permission.of(here).why_not(key[0], "change")
+        found = catalogue.client(context).get(KINDS[key[0]], key[1])
+        may_change = not permission.of(context).why_not(key[0], "change")
         notes.draw()
         if said := st.session_state.pop(PROBLEM, None):
             st.error(plain(said), icon=":material/error:")
-        _entries(here, key, found, may_change)
+        _entries(context, key, found, may_change)
         if may_change:
-            _paste(here, key, found)
-            _rename(here, key, found)
-        if not permission.of(here).why_not(key[0], "delete"):
-            _delete(here, key, found)
+            _paste(context, key, found)
+            _rename(context, key, found)
+        if not permission.of(context).why_not(key[0], "delete"):
+            _delete(context, key, found)
 
 
 def _entries(here: Here, key: tuple[str, int], found: List, may_change: bool) -> None:
@@ -218,8 +218,8 @@ def _paste(here: Here, key: tuple[str, int], found: List) -> None:
     parts = [f"{numbers.number(len(new))} new" if pasted.entries else ""]
     parts += [f"{numbers.number(known)} already in the list" if known else ""]
     parts += [f"{numbers.number(pasted.repeated)} pasted twice" if pasted.repeated else ""]
-    if said := ", ".join(filter(None, parts)):
-        st.caption(said)
+    if sentence := ", ".join(filter(None, parts)):
+        st.caption(sentence)
     label = f"Add {numbers.number(len(new))} {WORDS[key[0]]}" if new else f"Add {WORDS[key[0]]}"
     st.button(label, type="primary", key="list_add", on_click=_add, args=(here, key, found))
 
@@ -233,7 +233,7 @@ def _pasted(key: tuple[str, int]) -> Pasted:
     return read(st.session_state.get(PASTE.format(f"{key[0]}-{key[1]}")) or "", KINDS[key[0]])
 
 
-def _add(here: Here, key: tuple[str, int], found: List) -> None:
+def _add(context: Here, key: tuple[str, int], found: List) -> None:
     """Add the readable entries; the others stay in the field. A callback.
 
     It reads the field itself: what is pasted is known only once the click has left it.
@@ -242,38 +242,40 @@ def _add(here: Here, key: tuple[str, int], found: List) -> None:
     new = pasted.new(entries_of(found))
     if not new:
         notes.say("Paste new entries first")
-    elif _changed(here, key, found, {FIELDS[key[0]]: [*entries_of(found), *new]}, f"{_counted(new)} added"):
+    elif _changed(
+        context, key, found, {FIELDS[key[0]]: [*entries_of(found), *new]}, f"{_counted(new)} added"
+    ):
         st.session_state[PASTE.format(f"{key[0]}-{key[1]}")] = pasted.left
 
 
-def _remove(here: Here, key: tuple[str, int], found: List, some: tuple[str, ...]) -> None:
+def _remove(context: Here, key: tuple[str, int], found: List, some: tuple[str, ...]) -> None:
     """Remove these entries. A callback."""
     kept = [one for one in entries_of(found) if one not in set(some)]
-    if _changed(here, key, found, {FIELDS[key[0]]: kept}, f"{_counted(some)} removed"):
+    if _changed(context, key, found, {FIELDS[key[0]]: kept}, f"{_counted(some)} removed"):
         st.session_state[FIND] = ""
 
 
-def _rename(here: Here, key: tuple[str, int], found: List) -> None:
+def _rename(context: Here, key: tuple[str, int], found: List) -> None:
     field = NAME.format(f"{key[0]}-{key[1]}")
     st.session_state.setdefault(field, found.name or "")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input("Name", key=field, max_chars=200)
-        st.button("Rename", key="list_rename", on_click=_rename_it, args=(here, key, found, field))
+        st.button("Rename", key="list_rename", on_click=_rename_it, args=(context, key, found, field))
 
 
-def _rename_it(here: Here, key: tuple[str, int], found: List, field: str) -> None:
+def _rename_it(context: Here, key: tuple[str, int], found: List, field: str) -> None:
     """Rename the list to the content of the field. A callback."""
     name = (st.session_state[field] or "").strip()
     if not name:
         st.session_state[PROBLEM] = "Type a name. Nothing was changed."
     elif name != found.name:
-        _changed(here, key, found, {"name": name}, "Renamed")
+        _changed(context, key, found, {"name": name}, "Renamed")
 
 
-def _changed(here: Here, key: tuple[str, int], found: List, fields: dict[str, Any], done: str) -> bool:
+def _changed(context: Here, key: tuple[str, int], found: List, fields: dict[str, Any], done: str) -> bool:
     """Change the list unless somebody else did; errors are shown in the drawer. True if it worked."""
     try:
-        catalogue.client(here).change(*key, fields, found.etag)
+        catalogue.client(context).change(*key, fields, found.etag)
     except TrancheError as error:
         st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. Nothing was changed."
         return False
@@ -283,20 +285,20 @@ def _changed(here: Here, key: tuple[str, int], found: List, fields: dict[str, An
     return True
 
 
-def _delete(here: Here, key: tuple[str, int], found: List) -> None:
+def _delete(context: Here, key: tuple[str, int], found: List) -> None:
     """Draw the packages that depend on the list; without any, the button that deletes it."""
     popover = st.popover("Delete", icon=":material/delete:", key="list_delete", on_change="rerun")
     if not popover.open:
         return
     with popover:
-        users = dependants(catalogue.client(here), key)
+        users = dependants(catalogue.client(context), key)
         if users:
             st.markdown(f"**{len(users):d} packages use this list.** Remove it from their targeting first:")
             st.markdown("\n".join(f"- {plain(one)}" for one in users))
             return
         st.markdown("This can't be undone.")
         st.button(
-            "Delete list", type="primary", key="list_delete_sure", on_click=_gone, args=(here, key, found)
+            "Delete list", type="primary", key="list_delete_sure", on_click=_gone, args=(context, key, found)
         )
 
 
@@ -310,10 +312,10 @@ def dependants(client: Deals, key: tuple[str, int]) -> list[str]:
     ]
 
 
-def _gone(here: Here, key: tuple[str, int], found: List) -> None:
+def _gone(context: Here, key: tuple[str, int], found: List) -> None:
     """Delete the list. A callback."""
     try:
-        catalogue.client(here).remove(*key, found.etag)
+        catalogue.client(context).remove(*key, found.etag)
     except TrancheError as error:
         if not isinstance(error, NotFound):
             st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}."

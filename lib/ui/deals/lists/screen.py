@@ -27,17 +27,17 @@ COLUMNS = (
 )
 
 
-def draw(here: Here) -> None:
+def draw(context: Here) -> None:
     """Draw the lists of a kind, and the drawer of the open one."""
     with reported("The lists", kept="Nothing was changed."):
-        does = permission.of(here)
+        does = permission.of(context)
         if not does.lists:
             st.info("This service has no lists that Tranche can read.", icon=":material/info:")
             return
         if does.refuses:
             st.caption(f":material/lock: {plain(does.refuses)}.")
-        _list(here)
-    drawer.draw(here)
+        _list(context)
+    drawer.draw(context)
 
 
 def _list(here: Here) -> None:
@@ -84,17 +84,19 @@ def _open() -> None:
         st.query_params[OPEN] = opened[-1]
 
 
-def _new(here: Here, entity: str) -> None:
-    if permission.of(here).why_not(entity, "create"):
+def _new(context: Here, entity: str) -> None:
+    if permission.of(context).why_not(entity, "create"):
         return
     with st.popover("New list", icon=":material/add:", key=NEW, on_change="rerun"):
         st.text_input("Name", key=f"{NEW}_name", max_chars=200)
-        st.button("Create list", type="primary", key=f"{NEW}_create", on_click=_create, args=(here, entity))
+        st.button(
+            "Create list", type="primary", key=f"{NEW}_create", on_click=_create, args=(context, entity)
+        )
         if said := st.session_state.get(f"{NEW}_problem"):
             st.error(plain(said), icon=":material/error:")
 
 
-def _create(here: Here, entity: str) -> None:
+def _create(context: Here, entity: str) -> None:
     """Create an empty list and open it. A callback."""
     state, kind = st.session_state, KINDS[entity]
     name = (state.get(f"{NEW}_name") or "").strip()
@@ -105,7 +107,7 @@ def _create(here: Here, entity: str) -> None:
     fields: dict[str, Any] = {"name": name, drawer.FIELDS[entity]: ()}
     try:
         key = state.setdefault(f"{NEW}_key", str(uuid.uuid4()))
-        made = catalogue.client(here).create(kind, kind(**fields), key)
+        made = catalogue.client(context).create(kind, kind(**fields), key)
     except TrancheError as error:
         if not is_open(error):
             state.pop(f"{NEW}_key", None)

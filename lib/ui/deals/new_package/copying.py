@@ -40,21 +40,21 @@ def copy_of(package: SupplyPackage, deals: Sequence[DemandDeal]) -> Draft:
 def note(deals: Sequence[DemandDeal]) -> str:
     """Parts of these deals that a copy lacks, in sentences; empty if none."""
     seats = Counter(deal.seat.id for deal in deals if deal.seat is not None and deal.seat.id is not None)
-    said = []
+    sentences = []
     if several := [seat for seat, count in seats.items() if count > 1]:
         names = [
             next(d.seat.name or f"Seat {s}" for d in deals if d.seat and d.seat.id == s) for s in several
         ]
-        said.append(
+        sentences.append(
             f"Several deals are for the same seat ({', '.join(names)}): the copy has the last of each."
         )
     if odd := [deal.name or f"Deal {deal.id}" for deal in deals if "agency_curation_fee_type" in deal.unread]:
-        said.append(f"A fee that Tranche can't read is not copied: {', '.join(odd)}.")
+        sentences.append(f"A fee that Tranche can't read is not copied: {', '.join(odd)}.")
     if lost := [
         deal.name or f"Deal {deal.id}" for deal in deals if deal.seat is None or deal.seat.id is None
     ]:
-        said.append(f"Without a known seat, and not copied: {', '.join(lost)}.")
-    return " ".join(said)
+        sentences.append(f"Without a known seat, and not copied: {', '.join(lost)}.")
+    return " ".join(sentences)
 
 
 def _shared(deals: Iterable[DemandDeal]) -> OwnTerms:

@@ -48,51 +48,53 @@ def create(deals: Deals, draft: Draft, seats: Seats, key: str) -> Created:
 
 
 def _completed(
-    deals: Deals, made: SupplyPackage, own: Mapping[int, Terms], seats: Seats, key: str
+    deals: Deals, package: SupplyPackage, own: Mapping[int, Terms], seats: Seats, key: str
 ) -> Created:
     """The package with the deals that have terms of their own."""
     added: list[DemandDeal] = []
     for seat, terms in own.items():
         try:
-            added.append(deals.create(DemandDeal, _deal(made, seat, terms, seats), f"{key}-{seat}"))
+            added.append(deals.create(DemandDeal, _deal(package, seat, terms, seats), f"{key}-{seat}"))
         except TrancheError as error:
             if is_open(error) and deals.abilities.repeats:
                 raise
             missing = [*own][len(added) :]
-            return _given_up(deals, made, added, error, [seat_name(seats.get(one), one) for one in missing])
-    links = (*made.demand_deals, *({"id": one.id, "name": one.name} for one in added))
-    return Created(SupplyPackage.model_validate({**made.model_dump(), "demand_deals": links}))
+            return _given_up(
+                deals, package, added, error, [seat_name(seats.get(one), one) for one in missing]
+            )
+    links = (*package.demand_deals, *({"id": one.id, "name": one.name} for one in added))
+    return Created(SupplyPackage.model_validate({**package.model_dump(), "demand_deals": links}))
 
 
 def _given_up(
-    deals: Deals, made: SupplyPackage, added: list[DemandDeal], error: TrancheError, missing: list[str]
+    deals: Deals, package: SupplyPackage, added: list[DemandDeal], error: TrancheError, missing: list[str]
 ) -> Created:
     """Delete what was created; where that can't be, say what there is."""
     if is_open(error):
         first = f"It is unknown whether the deal for {missing[0]} was created: {error.reason.rstrip('.')}"
         rest = f"not created: the deals for {', '.join(missing[1:])}" if missing[1:] else ""
-        return Created(made, tuple(filter(None, (first, rest))))
+        return Created(package, tuple(filter(None, (first, rest))))
     why = f"The deal for {missing[0]}: {error.reason.rstrip('.')}"
     entities = [
         *(("demand_deals", one.id) for one in added),
-        *(("demand_deals", d.id) for d in made.demand_deals),
+        *(("demand_deals", d.id) for d in package.demand_deals),
     ]
-    for entity, entity_id in [*entities, ("supply_deals", made.id)]:
+    for entity, entity_id in [*entities, ("supply_deals", package.id)]:
         try:
             deals.remove(entity, entity_id or 0)
         except NotFound:
             continue
         except TrancheError as stuck:
             undone = f"What had been created could not be deleted: {stuck.reason.rstrip('.')}"
-            return Created(made, (why, undone, f"not created: the deals for {', '.join(missing)}"))
+            return Created(package, (why, undone, f"not created: the deals for {', '.join(missing)}"))
     raise Undone(why) from error
 
 
-def _adjusted(deals: Deals, made: SupplyPackage, own: Mapping[int, Terms], seats: Seats) -> Created:
+def _adjusted(deals: Deals, package: SupplyPackage, own: Mapping[int, Terms], seats: Seats) -> Created:
     """The package of a service that creates no single deals: those that differ are changed."""
     left: list[str] = []
     wanted = dict(own)
-    for link in made.demand_deals:
+    for link in package.demand_deals:
         try:
             deal = deals.get(DemandDeal, link.id)
             terms = wanted.pop(deal.seat.id, None) if deal.seat and deal.seat.id is not None else None
@@ -101,16 +103,16 @@ def _adjusted(deals: Deals, made: SupplyPackage, own: Mapping[int, Terms], seats
         except TrancheError as error:
             left.append(f"Deal {link.id} has the shared terms: {error.reason.rstrip('.')}")
     left += [f"The deal for {seat_name(seats.get(one), one)} may have the shared terms" for one in wanted]
-    return Created(made, tuple(left))
+    return Created(package, tuple(left))
 
 
-def _deal(made: SupplyPackage, seat: int, terms: Terms, seats: Seats) -> DemandDeal:
+def _deal(package: SupplyPackage, seat: int, terms: Terms, seats: Seats) -> DemandDeal:
     fields: dict[str, Any] = {
-        "name": generated_name(made.name or "", seat_name(seats.get(seat), seat)),
+        "name": generated_name(package.name or "", seat_name(seats.get(seat), seat)),
         "seat": Seat(id=seat),
         "price": terms.amount,
         "deal_sync": terms.deal_sync,
-        "supply_deals": (SupplyPackage(id=made.id),),
+        "supply_deals": (SupplyPackage(id=package.id),),
         **_terms(terms.own or OwnTerms()),
     }
     return DemandDeal.model_construct(**{name: value for name, value in fields.items() if value is not None})

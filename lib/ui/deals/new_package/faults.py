@@ -60,11 +60,11 @@ def name(typed: str) -> str:
     return f"This {found}." if found else ""
 
 
-def fee(typed: str, fee_type: int | None, missing: str = "Type the fee.") -> str:
+def fee(text: str, fee_type: int | None, missing: str = "Type the fee.") -> str:
     """The error in the size of a fee of this type."""
-    if found := amounts.fault(typed, "" if fee_type == UNDISCLOSED else missing):
+    if found := amounts.fault(text, "" if fee_type == UNDISCLOSED else missing):
         return found
-    size = number(typed)
+    size = number(text)
     return "A percentage is at most 100." if fee_type == PERCENT and size is not None and size > 100 else ""
 
 

@@ -32,42 +32,42 @@ SHOWN = (
 )  # fmt: skip
 
 
-def draw(here: Here, draft: Draft, problems: FieldProblems, translation: Translation) -> None:
+def draw(context: Here, draft: Draft, problems: FieldProblems, translation: Translation) -> None:
     """All fields; each says under it what is wrong with it. Closed, with the reason, where none is made.
 
     `translation` is the targeting as report filters.
     """
-    does = permission.of(here)
+    does = permission.of(context)
     reason = does.why_not("supply_deals", "create")
     closed = bool(reason)
     if reason:
         st.info(f"{plain(reason)}.", icon=":material/lock:")
     st.header("Name and dates", anchor=False)
-    _name(here, draft, problems, closed)
+    _name(context, draft, problems, closed)
     _dates(problems, closed)
     st.header("Targeting", anchor=False)
     st.caption("Only: one of these. Never: none of these. A kind that is left empty allows everything.")
-    query = catalogue.usual_days(here)
+    query = catalogue.usual_days(context)
     offer = picker.PickerOffer(takes_ids=not does.lists, disabled=closed)
-    picker.draw(here, query, state.TARGETING, catalogue.named_lists(here), problems, offer)
+    picker.draw(context, query, state.TARGETING, catalogue.named_lists(context), problems, offer)
     st.header("Demand deals", anchor=False)
     st.segmented_control(
         "Demand deals", list(DEALS), format_func=DEALS.__getitem__, key=state.DEALS, required=True,
         persist_state="session", label_visibility="collapsed", disabled=closed,
     )  # fmt: skip
     if draft.deals == "new":
-        money = prices.of(here)
+        money = prices.of(context)
         typed = {seat: terms.amount for seat, terms in draft.seats.items()}
-        guide = seat_guide.of(here, GUIDES, translation, typed, money)
+        guide = seat_guide.of(context, GUIDES, translation, typed, money)
         offer_of_seats = numbers.TypedIds(not does.lists, closed)
-        seats.draw(catalogue.seats(here), problems, offer_of_seats, money, guide.by_seat)
+        seats.draw(catalogue.seats(context), problems, offer_of_seats, money, guide.by_seat)
         seat_guide.draw_note(guide, SEE_THERE if translation.left_out else "")
         _terms(draft, problems, does.fees, closed, money)
     elif draft.deals == "existing":
-        _links(here, problems, does, closed)
+        _links(context, problems, does, closed)
 
 
-def _name(here: Here, draft: Draft, problems: FieldProblems, closed: bool) -> None:
+def _name(context: Here, draft: Draft, problems: FieldProblems, closed: bool) -> None:
     name, media = st.columns([3, 2], vertical_alignment="top")
     with name:
         st.text_input(
@@ -75,7 +75,7 @@ def _name(here: Here, draft: Draft, problems: FieldProblems, closed: bool) -> No
             placeholder="Morning news, autumn",
         )  # fmt: skip
         beside(problems.at("name"))
-        if same := names.same(here, draft.name):
+        if same := names.same(context, draft.name):
             st.caption(f":orange[:material/warning: {plain(same)}]")
     with media:
         st.segmented_control(
@@ -132,11 +132,11 @@ def _contact(problems: FieldProblems, closed: bool) -> None:
     beside(problems.at("create_demand_deals", "contact_email"))
 
 
-def _links(here: Here, problems: FieldProblems, does: Abilities, closed: bool) -> None:
+def _links(context: Here, problems: FieldProblems, does: Abilities, closed: bool) -> None:
     chosen = st.session_state.get(state.LINKS, ())
     numbers.draw(
         "Deals to link",
-        links.offered(here, "deals to link", "np_links_search", DemandDeal, chosen, closed),
+        links.offered(context, "deals to link", "np_links_search", DemandDeal, chosen, closed),
         state.LINKS,
         numbers.TypedIds(takes_ids=not does.lists, disabled=closed),
         "Type a name, a seat or an id",

@@ -31,9 +31,9 @@ HOW = (
 )
 
 
-def draw(here: Here) -> None:
+def draw(context: Here) -> None:
     """Draw the popover, for those who may create packages."""
-    if not here.now().deals.writes:
+    if not context.now().deals.writes:
         return
     popover = st.popover(
         "New package", icon=":material/inventory_2:", type="tertiary", key=POPOVER, on_change="rerun",
@@ -42,45 +42,49 @@ def draw(here: Here) -> None:
     if not popover.open:
         return
     with popover, st.container(width=WIDTH), reported("The new package", kept="Your question is kept."):
-        _content(here)
+        _content(context)
 
 
-def asked(here: Here) -> PackageQuestion:
+def asked(context: Here) -> PackageQuestion:
     """The question on screen with fixed days, so that it goes on to show the same."""
-    query = question.current(here)
-    start, end = periods.resolved(query.start_date, query.end_date, ask.today(here, query))
-    params = {**question.whole(here), "start": start.isoformat(), "end": end.isoformat()}
-    return PackageQuestion(here.project, here.slicer_name, params)
+    query = question.current(context)
+    start, end = periods.resolved(query.start_date, query.end_date, ask.today(context, query))
+    params = {**question.whole(context), "start": start.isoformat(), "end": end.isoformat()}
+    return PackageQuestion(context.project, context.slicer_name, params)
 
 
-def _content(here: Here) -> None:
-    if reason := permission.of(here).why_not("supply_deals", "create"):
+def _content(context: Here) -> None:
+    if reason := permission.of(context).why_not("supply_deals", "create"):
         st.caption(f":material/lock: {plain(reason)}.")
         return
-    query = question.current(here)
-    found = from_filters(query.filters, here.slicer, entries(catalogue.lists(here)))
+    query = question.current(context)
+    found = from_filters(query.filters, context.slicer, entries(catalogue.lists(context)))
     if not found.is_empty:
-        described = {**picker.described(here, query, found.targeting), **_list_names(here)}
-        st.markdown(f"Targeting: **{plain(_sentence(found, described))}**")
+        descriptions = {**picker.described(context, query, found.targeting), **_list_names(context)}
+        st.markdown(f"Targeting: **{plain(_sentence(found, descriptions))}**")
     for one in found.left_out:
-        left_out = filter_words.sentence(one.filter, here.slicer)
+        left_out = filter_words.sentence(one.filter, context.slicer)
         st.caption(f":material/info: Left out: {plain(left_out)} ({plain(one.why)}).")
     if found.is_empty:
         st.caption(HOW)
         return
-    _open(here, found)
+    _open(context, found)
 
 
-def _list_names(here: Here) -> dict[str, dict[str, str]]:
+def _list_names(context: Here) -> dict[str, dict[str, str]]:
     """The names of lists, by what a target without a name is called."""
-    named = catalogue.named_lists(here)
+    named = catalogue.named_lists(context)
     return {kind: {f"list {number}": name for number, name in of.items()} for kind, of in named.items()}
 
 
-def _sentence(found: FromFilters, described: words.Described) -> str:
-    parts = [] if found.targeting == Targeting() else [words.sentence(found.targeting, LISTED, described)]
-    parts += [f"{'not ' * one.is_excluded}{_counted(one)}" for one in found.lists]
-    return " · ".join([*parts, *([found.media_type] if found.media_type else [])])
+def _sentence(from_filters: FromFilters, descriptions: words.Described) -> str:
+    parts = (
+        []
+        if from_filters.targeting == Targeting()
+        else [words.sentence(from_filters.targeting, LISTED, descriptions)]
+    )
+    parts += [f"{'not ' * one.is_excluded}{_counted(one)}" for one in from_filters.lists]
+    return " · ".join([*parts, *([from_filters.media_type] if from_filters.media_type else [])])
 
 
 def _counted(one: NewList) -> str:
@@ -88,45 +92,49 @@ def _counted(one: NewList) -> str:
     return f"{len(one.entries)} {word[:-1] if len(one.entries) == 1 else word}"
 
 
-def _open(here: Here, found: FromFilters) -> None:
+def _open(context: Here, from_filters: FromFilters) -> None:
     """Draw the names of lists to create, and the button that opens the form."""
-    does = permission.of(here)
-    refused = [reason for one in found.lists if (reason := does.why_not(KINDS[one.kind.name][0], "create"))]
+    does = permission.of(context)
+    refused = [
+        reason for one in from_filters.lists if (reason := does.why_not(KINDS[one.kind.name][0], "create"))
+    ]
     if refused:
-        st.caption(f":material/lock: The {_counted(found.lists[0])} need a list. {plain(refused[0])}.")
-        found = replace(found, lists=())
-    names = [_name(here, place, one) for place, one in enumerate(found.lists)]
-    if state.is_held(here.clients.drafts, catalogue.named_lists(here)):
+        st.caption(f":material/lock: The {_counted(from_filters.lists[0])} need a list. {plain(refused[0])}.")
+        from_filters = replace(from_filters, lists=())
+    names = [_name(context, place, one) for place, one in enumerate(from_filters.lists)]
+    if state.is_held(context.clients.drafts, catalogue.named_lists(context)):
         st.caption(":material/warning: New package holds an unfinished draft. This will replace it.")
-    if found.is_empty or not st.button("Open New package", type="primary", key=f"{POPOVER}_open"):
+    if from_filters.is_empty or not st.button("Open New package", type="primary", key=f"{POPOVER}_open"):
         return
     if not all(names):
         st.error("Name the list first. Nothing was created.", icon=":material/error:")
         return
     try:
-        ids = [_list(here, one, name) for one, name in zip(found.lists, names, strict=True)]
+        ids = [_list(context, one, name) for one, name in zip(from_filters.lists, names, strict=True)]
     except TrancheError as error:
         st.error(f"{plain(error.reason.rstrip('.'))}. Your question is kept.", icon=":material/error:")
         return
-    state.fill_from(found.with_lists(ids), found.media_type, asked(here))
+    state.fill_from(from_filters.with_lists(ids), from_filters.media_type, asked(context))
     st.switch_page(screens.NEW_PACKAGE, query_params={})
 
 
-def _name(here: Here, place: int, one: NewList) -> str:
+def _name(context: Here, place: int, one: NewList) -> str:
     """Draw the field for the name of a list that has to be created."""
     word = KINDS[one.kind.name][2]
     name = st.text_input(
-        f"Name of the new {plain(one.kind.title.lower())}", f"{_counted(one)} of {here.slicer_name}",
+        f"Name of the new {plain(one.kind.title.lower())}", f"{_counted(one)} of {context.slicer_name}",
         key=f"{POPOVER}_name_{place}", max_chars=LONGEST_NAME,
         help=f"A package is restricted to {word} by a list. No list has exactly these yet",
     )  # fmt: skip
     return name.strip()
 
 
-def _list(here: Here, one: NewList, name: str) -> int:
+def _list(context: Here, one: NewList, name: str) -> int:
     """Create the list, once: with the same name and entries it has the same key."""
     entity, kind, field = KINDS[one.kind.name]
-    key = str(uuid.uuid5(uuid.NAMESPACE_OID, "\n".join((here.person.username, entity, name, *one.entries))))
-    made = catalogue.client(here).create(kind, kind(**{"name": name, field: one.entries}), key)
+    key = str(
+        uuid.uuid5(uuid.NAMESPACE_OID, "\n".join((context.person.username, entity, name, *one.entries)))
+    )
+    made = catalogue.client(context).create(kind, kind(**{"name": name, field: one.entries}), key)
     catalogue.forget()
     return made.id or 0

@@ -23,18 +23,18 @@ def taken(client: Deals, name: str) -> list[str]:
     return list(dict.fromkeys(str(one.id) for one in results if _folded(one.name or "") == _folded(name)))
 
 
-def same(here: Here, name: str) -> str:
+def same(context: Here, name: str) -> str:
     """A sentence that names packages of the same name; empty without any, and where that is not known."""
     wanted = name.strip()
     kept: tuple[str, str] | None = st.session_state.get(FOUND)
     if kept is None or kept[0] != wanted:
-        kept = st.session_state[FOUND] = (wanted, _looked_up(here, wanted) if wanted else "")
+        kept = st.session_state[FOUND] = (wanted, _looked_up(context, wanted) if wanted else "")
     return kept[1]
 
 
-def _looked_up(here: Here, wanted: str) -> str:
+def _looked_up(context: Here, wanted: str) -> str:
     try:
-        found = taken(catalogue.client(here), wanted)
+        found = taken(catalogue.client(context), wanted)
     except TrancheError:
         return ""
     if not found:

@@ -28,44 +28,49 @@ LOOK = f"It may have been created: check the service and Deals before you retry.
 
 
 def draw(
-    here: Here, draft: Draft, found: Faults, problems: FieldProblems, described: Described, marks: Marks
+    context: Here,
+    draft: Draft,
+    faults: Faults,
+    problems: FieldProblems,
+    descriptions: Described,
+    marks: Marks,
 ) -> None:
     """A summary of what will be created, with the button and errors that belong to no field."""
     st.header("What will be created", anchor=False)
-    deals = links.named(here, DemandDeal, draft.links)
-    seats, money = catalogue.seats(here), prices.of(here)
-    st.markdown("\n\n".join(sentences(draft, seats, deals, described, marks, money)))
+    deals = links.named(context, DemandDeal, draft.links)
+    seats, money = catalogue.seats(context), prices.of(context)
+    st.markdown("\n\n".join(sentences(draft, seats, deals, descriptions, marks, money)))
     if problems:
         beside(problems.elsewhere(form.SHOWN))
     is_doubtful = _doubt()
-    _unusual(here, draft)
+    _unusual(context, draft)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Create package",
             type="primary",
             key="np_create_button",
-            disabled=is_doubtful or bool(permission.of(here).why_not("supply_deals", "create")),
+            disabled=is_doubtful or bool(permission.of(context).why_not("supply_deals", "create")),
             on_click=create,
-            args=(here,),
+            args=(context,),
         )
-        _start_over(here, draft)
-    _why_not(found, draft, here, problems)
+        _start_over(context, draft)
+    _why_not(faults, draft, context, problems)
 
 
-def _why_not(found: Faults, draft: Draft, here: Here, problems: FieldProblems) -> None:
+def _why_not(faults: Faults, draft: Draft, context: Here, problems: FieldProblems) -> None:
     """The fields that prevent creation; in red after a first try."""
-    fields = [*found.named(draft, catalogue.seats(here)), *typed.unsettled(state.TARGETING)]
+    fields = [*faults.named(draft, catalogue.seats(context)), *typed.unsettled(state.TARGETING)]
     refused = not fields and bool(problems.found)
     if not fields and not refused:
         return
-    said = "the fields marked above" if refused else ", ".join(fields)
-    if state.TRIED in st.session_state or found.wrong or refused:
-        beside([f"Not created. To fix: {said}."])
+    sentence = "the fields marked above" if refused else ", ".join(fields)
+    if state.TRIED in st.session_state or faults.wrong or refused:
+        beside([f"Not created. To fix: {sentence}."])
     else:
-        st.caption(f"Still needed: {plain(said)}.")
+        st.caption(f"Still needed: {plain(sentence)}.")
 
 
-def _start_over(here: Here, draft: Draft) -> None:
+def _start_over(context: Here, draft: Draft) -> None:
     """The way to an empty form, which asks first."""
     popover = st.popover("Start over", type="tertiary", key="np_over", disabled=draft.is_untouched)
     with popover:
@@ -75,7 +80,7 @@ def _start_over(here: Here, draft: Draft) -> None:
             type="primary",
             key="np_discard",
             on_click=state.discard,
-            args=(here.clients.drafts,),
+            args=(context.clients.drafts,),
         )
 
 
@@ -88,23 +93,23 @@ def _doubt() -> bool:
     return is_asked and not st.checkbox("It was not created: retry", key=state.SURE)
 
 
-def unusual(here: Here, draft: Draft) -> str:
+def unusual(context: Here, draft: Draft) -> str:
     """The prices that have to be confirmed: `a price of 0 for Alpha`; empty without any."""
     if draft.deals != "new":
         return ""
-    seats = catalogue.seats(here)
+    seats = catalogue.seats(context)
     found = [
         f"{doubt} for {seat_name(seats.get(seat), seat)}"
         for seat, terms in draft.seats.items()
-        if (doubt := price_doubts.doubt(here, seat, terms.amount))
+        if (doubt := price_doubts.doubt(context, seat, terms.amount))
     ]
     return ", ".join(found)
 
 
-def _unusual(here: Here, draft: Draft) -> None:
+def _unusual(context: Here, draft: Draft) -> None:
     """Ask for prices and dates that look like a slip; another price or date asks again."""
-    if asked := unusual(here, draft):
-        st.checkbox(f"Confirm {plain(asked)} ({plain(prices.of(here).terms)})", key=f"np_meant_{asked}")
+    if asked := unusual(context, draft):
+        st.checkbox(f"Confirm {plain(asked)} ({plain(prices.of(context).terms)})", key=f"np_meant_{asked}")
         if state.TRIED in st.session_state and not _is_meant(asked):
             beside(["Not created: confirm this price first."])
     if over := doubts.dates(draft.moment(draft.end)):
@@ -117,7 +122,7 @@ def _is_meant(asked: str) -> bool:
     return not asked or bool(st.session_state.get(f"np_meant_{asked}"))
 
 
-def create(here: Here) -> None:
+def create(context: Here) -> None:
     """Create the package, with the form's key: whatever is clicked twice, it is created once. A callback.
 
     Nothing is sent while a field is wrong. A service that honours no keys is asked again only by somebody who
@@ -130,29 +135,29 @@ def create(here: Here) -> None:
         kept.pop(key, None)
     kept[state.TRIED] = True
     try:
-        draft = state.read(catalogue.named_lists(here))
-        has_fees = bool(permission.of(here).fees)
+        draft = state.read(catalogue.named_lists(context))
+        has_fees = bool(permission.of(context).fees)
         is_wrong = faults.of(draft, has_fees).all or typed.unsettled(state.TARGETING)
-        asked = (unusual(here, draft), doubts.dates(draft.moment(draft.end)))
+        asked = (unusual(context, draft), doubts.dates(draft.moment(draft.end)))
         if is_wrong or not all(map(_is_meant, asked)):
             return
-        deals, seats = catalogue.client(here), catalogue.seats(here)
+        deals, seats = catalogue.client(context), catalogue.seats(context)
     except TrancheError as error:
         kept[state.FAILURE] = f"{error.reason.rstrip('.')}. Nothing was created. {KEPT}"
         return
     for key in (state.ASKED, state.SURE):
         kept.pop(key, None)
-    _ask(here, deals, draft, seats)
+    _ask(context, deals, draft, seats)
 
 
-def _ask(here: Here, deals: Deals, draft: Draft, seats: creation.Seats) -> None:
+def _ask(context: Here, deals: Deals, draft: Draft, seats: creation.Seats) -> None:
     kept, is_once = st.session_state, deals.abilities.repeats
     if not is_once:
         kept[state.ASKED] = True
-        state.keep(here.clients.drafts, draft)
+        state.keep(context.clients.drafts, draft)
     try:
         made = creation.create(deals, draft, seats, kept[state.KEY])
-        kept[state.CREATED] = replace(made, left=(*made.left, *_question_kept(here, made)))
+        kept[state.CREATED] = replace(made, left=(*made.left, *_question_kept(context, made)))
     except TrancheError as error:
         if not is_open(error):
             kept.pop(state.ASKED, None)
@@ -164,17 +169,17 @@ def _ask(here: Here, deals: Deals, draft: Draft, seats: creation.Seats) -> None:
             kept[state.FAILURE] = f"{error.reason.rstrip('.')}. {advice(error, is_once)}"
     else:
         kept.pop(state.ASKED, None)
-        state.created(here.clients.drafts)
+        state.created(context.clients.drafts)
     catalogue.forget()
 
 
-def _question_kept(here: Here, made: Created) -> tuple[str, ...]:
+def _question_kept(context: Here, made: Created) -> tuple[str, ...]:
     """Store the question that the package comes from; a sentence where that failed."""
-    asked, package = state.question(), made.package.id
-    if asked is None or package is None:
+    package_question, package = state.question(), made.package.id
+    if package_question is None or package is None:
         return ()
     try:
-        here.clients.package_questions.keep(package, asked)
+        context.clients.package_questions.keep(package, package_question)
     except TrancheError as error:
         return (f"The link to its question is not stored: {error.reason.rstrip('.')}",)
     return ()
@@ -189,7 +194,7 @@ def advice(error: TrancheError, is_once: bool) -> str:
     return f"Nothing was created. {KEPT}"
 
 
-def done(here: Here, created: Created) -> None:
+def done(context: Here, created: Created) -> None:
     """The package that was created, what is missing of it, and where to go from here."""
     package = created.package
     count = len(package.demand_deals)
@@ -204,7 +209,7 @@ def done(here: Here, created: Created) -> None:
             f"Some of it is not as you entered it. Fix this in Deals:\n\n{lines}", icon=":material/warning:"
         )
     if count:
-        _hand_over(here, package)
+        _hand_over(context, package)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link(
             screens.DEALS,
@@ -215,12 +220,12 @@ def done(here: Here, created: Created) -> None:
         st.button("Create another package", icon=":material/add:", key="np_another", on_click=state.clear)
 
 
-def _hand_over(here: Here, package: SupplyPackage) -> None:
+def _hand_over(context: Here, package: SupplyPackage) -> None:
     """Draw what the buyer needs of the deals; their names alone where they can't be read now."""
     try:
-        found = pages.deals_of(catalogue.client(here), [package])[package.id or 0]
+        deals = pages.deals_of(catalogue.client(context), [package])[package.id or 0]
     except TrancheError as error:
         st.caption(f":material/info: The deal ids could not be loaded: {plain(error.reason)}. See Deals.")
         st.markdown("\n".join(f"- {plain(deal.name or '')} ({deal.id})" for deal in package.demand_deals))
         return
-    hand_over.draw(package, found, prices.of(here))
+    hand_over.draw(package, deals, prices.of(context))

@@ -35,7 +35,7 @@ PLACE = "form_win_cpm"
 
 
 @st.fragment(parallel=True)
-def draw_price_guide(here: Here, question: PackageQuestion | None, draft: Draft, closed: bool) -> None:
+def draw_price_guide(context: Here, question: PackageQuestion | None, draft: Draft, closed: bool) -> None:
     """Draw median and quartiles with what they are computed from, and the price that the fee makes of them.
 
     Nothing without a question; what is missing is said.
@@ -43,8 +43,8 @@ def draw_price_guide(here: Here, question: PackageQuestion | None, draft: Draft,
     if question is None:
         return
     st.header("Win CPM of the question", anchor=False)
-    fields = win_prices.win_fields(here.slicer)
-    if (question.project, question.slicer) != (here.project, here.slicer_name):
+    fields = win_prices.win_fields(context.slicer)
+    if (question.project, question.slicer) != (context.project, context.slicer_name):
         st.caption(
             f"The question is about {plain(question.project)}/{plain(question.slicer)}: choose that slicer "
             "above to see what wins cost in it."
@@ -53,40 +53,40 @@ def draw_price_guide(here: Here, question: PackageQuestion | None, draft: Draft,
         st.caption("This slicer has no data field for the win CPM, or none that counts wins.")
     else:
         with reported("The win CPM", kept="What you entered is kept."):
-            _draw_price_guide(here, question, fields, draft, closed)
+            _draw_price_guide(context, question, fields, draft, closed)
 
 
 def _draw_price_guide(
-    here: Here, question: PackageQuestion, fields: win_prices.WinFields, draft: Draft, closed: bool
+    context: Here, question: PackageQuestion, fields: win_prices.WinFields, draft: Draft, closed: bool
 ) -> None:
-    read = link.from_params(question.params, here.slicer, here.project, here.slicer_name).query
-    query = win_prices.win_question(read, here.slicer, fields)
-    found = insights.asked(here, PLACE, [query])
-    answers = insights.arrived(found, PLACE, "the win CPM")
+    read = link.from_params(question.params, context.slicer, context.project, context.slicer_name).query
+    query = win_prices.win_question(read, context.slicer, fields)
+    batch = insights.asked(context, PLACE, [query])
+    answers = insights.arrived(batch, PLACE, "the win CPM")
     if answers is None:
         return
     (answer,) = answers
-    days = numbers.days(*report.period(here, query))
+    days = numbers.days(*report.period(context, query))
     of = win_prices.win_prices(answer, fields)
     if of is None:
         st.caption(f"Nothing was won in {days}.")
         return
-    _shown(here.slicer, of, query, fields, days)
-    _proposal(of, draft, prices.of(here), closed)
+    _shown(context.slicer, of, query, fields, days)
+    _proposal(of, draft, prices.of(context), closed)
 
 
 def _shown(
     slicer: Slicer, of: WinPrices, query: AudienceQuery, fields: win_prices.WinFields, days: str
 ) -> None:
-    shown = Numbers.of(st.context.locale)
+    numbers = Numbers.of(st.context.locale)
     field = slicer.data_field(fields.cpm)
-    low, median, high = (shown.short(value, field=field) for value in (of.low, of.median, of.high))
+    low, median, high = (numbers.short(value, field=field) for value in (of.low, of.median, of.high))
     st.markdown(plain(f"Median {median} · quartiles {low} and {high}"))
     named = " and ".join(slicer.key_field(name).description or name for name in query.split_by)
     wins = slicer.data_field(fields.wins).description or fields.wins
-    share = "all" if of.covered >= 100 else f"{shown.percent(of.covered)} of the"
+    share = "all" if of.covered >= 100 else f"{numbers.percent(of.covered)} of the"
     exactness = "Exact" if of.is_exact else "Estimated from a sample"
-    groups = f"{shown.number(of.groups)} groups by {named.lower()}" if named else "one group"
+    groups = f"{numbers.number(of.groups)} groups by {named.lower()}" if named else "one group"
     st.caption(
         plain(
             f"{days} · {exactness} · Averages of {groups}, weighted by {wins.lower()} "
@@ -143,10 +143,10 @@ def draw_panel(here: Here, translation: Translation) -> None:
     with reported("The figures", kept="What you entered is kept."):
         with st.skeleton(height=HEIGHT):
             answers = [report.figures(here, translation.filters, days) for days in DAYS]
-        shown = Numbers.of(st.context.locale)
-        st.table(_styled(here.slicer, answers, shown), border="horizontal", alt="Figures of this targeting")
+        numbers = Numbers.of(st.context.locale)
+        st.table(_styled(here.slicer, answers, numbers), border="horizontal", alt="Figures of this targeting")
         where = f"{plain(here.project)}/{plain(here.slicer_name)}"
-        st.caption(f"From {where} · {_precision(here.slicer, answers, shown)}")
+        st.caption(f"From {where} · {_precision(here.slicer, answers, numbers)}")
         if not any(any(answer.total.values.values()) for answer in answers):
             st.caption("Nothing in the report matches this targeting.")
     for sentence in translation.left_out:
@@ -155,38 +155,38 @@ def draw_panel(here: Here, translation: Translation) -> None:
 
 def table(slicer: Slicer, answers: list[Audience]) -> pd.DataFrame:
     """A row per figure, a column per period; NaN where the slicer has no such data field, or no value."""
-    wanted = report.wanted(slicer)
+    report_figures = report.wanted(slicer)
     columns = {
         f"Last {days} days": [
             np.nan if figure.field is None else answer.total.values.get(figure.field.name)
-            for figure in wanted
+            for figure in report_figures
         ]
         for days, answer in zip(DAYS, answers, strict=True)
     }
-    titles = pd.Index([figure.title for figure in wanted], name="Figure")
+    titles = pd.Index([figure.title for figure in report_figures], name="Figure")
     return pd.DataFrame(columns, index=titles, dtype="float64")
 
 
-def _styled(slicer: Slicer, answers: list[Audience], shown: Numbers) -> Styler:
+def _styled(slicer: Slicer, answers: list[Audience], numbers: Numbers) -> Styler:
     """The numbers in words of their fields; they stay numbers, so that they stand to the right."""
     styled = table(slicer, answers).style
     for figure in report.wanted(slicer):
-        styled = styled.format(_words(figure, shown), subset=pd.IndexSlice[[figure.title], :])
+        styled = styled.format(_words(figure, numbers), subset=pd.IndexSlice[[figure.title], :])
     return styled
 
 
-def _words(figure: report.ReportFigure, shown: Numbers) -> Callable[[Any], str]:
-    return shown.number if figure.field is None else partial(shown.short, field=figure.field)
+def _words(figure: report.ReportFigure, numbers: Numbers) -> Callable[[Any], str]:
+    return numbers.number if figure.field is None else partial(numbers.short, field=figure.field)
 
 
-def _precision(slicer: Slicer, answers: list[Audience], shown: Numbers) -> str:
+def _precision(slicer: Slicer, answers: list[Audience], numbers: Numbers) -> str:
     """How exact the widest of the figures is."""
     fields = [figure.field.name for figure in report.wanted(slicer) if figure.field is not None]
     pairs = [(precision.total_range(answer, name), answer, name) for answer in answers for name in fields]
     if not pairs:
         return "no figures"
     _, answer, name = max(pairs, key=lambda pair: pair[0] if pair[0] == pair[0] else -1.0)
-    return precision.sentence(answer, name, shown)
+    return precision.sentence(answer, name, numbers)
 
 
 STAYS = """<style>
@@ -199,19 +199,19 @@ STAYS = """<style>
 </style>"""
 
 
-def draw(here: Here) -> None:
+def draw(context: Here) -> None:
     """The form until its package is there, then what was created."""
     created: Created | None = st.session_state.get(state.CREATED)
     if created is not None:
         unsaved.ask_before(False)
-        review.done(here, created)
+        review.done(context, created)
         return
-    state.begin(here.clients.drafts)
+    state.begin(context.clients.drafts)
     with st.container():  # always there, so that what comes and goes moves no other element
         _notes()
     with reported("The form", kept="What you entered is kept."):
-        _draw(here)
-    if trouble := catalogue.trouble(here):
+        _draw(context)
+    if trouble := catalogue.trouble(context):
         older(trouble, "Seats and lists")
 
 
@@ -224,34 +224,34 @@ def _notes() -> None:
         st.warning(plain(note), icon=":material/content_copy:")
 
 
-def _draw(here: Here) -> None:
-    draft = state.read(catalogue.named_lists(here))
+def _draw(context: Here) -> None:
+    draft = state.read(catalogue.named_lists(context))
     left, right = st.columns([8, 5], gap="large")
-    found = faults.of(draft, bool(permission.of(here).fees))
+    found = faults.of(draft, bool(permission.of(context).fees))
     problems = state.problems(draft, found)
-    lists = entries(catalogue.lists(here))
-    translation = report_filters(draft.targeting, here.slicer, lists, draft.media_type)
+    lists = entries(catalogue.lists(context))
+    translation = report_filters(draft.targeting, context.slicer, lists, draft.media_type)
     with left:
-        templates.draw(here, draft)
-        form.draw(here, draft, problems, translation)
+        templates.draw(context, draft)
+        form.draw(context, draft, problems, translation)
     st.html(STAYS)
     with right, st.container(key="np_beside"):
-        draw_panel(here, translation)
-        closed = bool(permission.of(here).why_not("supply_deals", "create"))
-        draw_price_guide(here, state.question(), draft, closed)
-        query = catalogue.usual_days(here)
-        described = picker.described(here, query, draft.targeting)
-        marks = known.marks(here, query, [draft.targeting], with_unchecked=True)
-        review.draw(here, draft, found, problems, described, marks)
-        _keep(here, draft)
+        draw_panel(context, translation)
+        closed = bool(permission.of(context).why_not("supply_deals", "create"))
+        draw_price_guide(context, state.question(), draft, closed)
+        query = catalogue.usual_days(context)
+        descriptions = picker.described(context, query, draft.targeting)
+        marks = known.marks(context, query, [draft.targeting], with_unchecked=True)
+        review.draw(context, draft, found, problems, descriptions, marks)
+        _keep(context, draft)
         booked = (draft.moment(draft.start), draft.moment(draft.end))
-        per_day.draw(here, "form_days", translation.filters, booked)
-        costs.draw(here, "form", draft.targeting, lists, draft.media_type, described)
+        per_day.draw(context, "form_days", translation.filters, booked)
+        costs.draw(context, "form", draft.targeting, lists, draft.media_type, descriptions)
 
 
-def _keep(here: Here, draft: Draft) -> None:
+def _keep(context: Here, draft: Draft) -> None:
     """Keep the draft; the browser asks before it is left only where that failed."""
-    why_not = state.keep(here.clients.drafts, draft)
+    why_not = state.keep(context.clients.drafts, draft)
     if why_not:
         st.caption(f":orange[:material/warning: {plain(why_not)}]")
     elif not draft.is_untouched:

@@ -118,8 +118,8 @@ def _share(seat_id: int) -> None:
 
 def _is_in_a_row(problems: FieldProblems, text: str) -> bool:
     return any(
-        text in said and where[: len(OPTIONS)] == OPTIONS and len(where) > len(OPTIONS)
-        for where, said in problems.found.items()
+        text in sentences and where[: len(OPTIONS)] == OPTIONS and len(where) > len(OPTIONS)
+        for where, sentences in problems.found.items()
     )
 
 

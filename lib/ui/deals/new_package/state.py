@@ -58,8 +58,8 @@ def fill_from(targeting: Targeting, media_type: str | None, question: PackageQue
 
 def question() -> PackageQuestion | None:
     """The question that the package of the form comes from, if any."""
-    found: PackageQuestion | None = st.session_state.get(QUESTION)
-    return found
+    package_question: PackageQuestion | None = st.session_state.get(QUESTION)
+    return package_question
 
 
 def clear() -> None:
@@ -144,8 +144,8 @@ def problems(draft: Draft, found: Faults) -> FieldProblems:
 
     What is missing is only said once somebody tried to create the package, or emptied the field.
     """
-    said: FieldProblems = st.session_state.get(PROBLEMS) or FieldProblems()
-    still = said.still(draft.package().sent()) if said else said
+    field_problems: FieldProblems = st.session_state.get(PROBLEMS) or FieldProblems()
+    still = field_problems.still(draft.package().sent()) if field_problems else field_problems
     if TRIED in st.session_state:
         return still.with_(found.all)
     emptied: set[Path] = {(*faults.OPTIONS, place, "price") for place in seats.emptied(st.session_state)}
@@ -164,11 +164,11 @@ def empty() -> Draft:
 def _resume(drafts: Drafts) -> bool:
     """Put the draft that is kept into the form; whether there is one that can be read."""
     try:
-        kept = drafts.get()
-        if kept is None:
+        kept_draft = drafts.get()
+        if kept_draft is None:
             return False
-        draft, key = STORED.validate_python(kept.body["draft"]), str(kept.body["key"])
-        of = kept.body.get("question")
+        draft, key = STORED.validate_python(kept_draft.body["draft"]), str(kept_draft.body["key"])
+        of = kept_draft.body.get("question")
         asked = None if of is None else STORED_QUESTION.validate_python(of)
     except TrancheError as error:
         st.session_state[FAILURE] = f"{error.reason.rstrip('.')}. Your draft could not be loaded."
@@ -177,8 +177,8 @@ def _resume(drafts: Drafts) -> bool:
         log.exception("A draft that was kept can't be read")
         return False
     fill(draft)
-    st.session_state.update({KEY: key, KEPT: kept.body, FOUND: kept.at, QUESTION: asked})
-    if kept.body.get("asked"):
+    st.session_state.update({KEY: key, KEPT: kept_draft.body, FOUND: kept_draft.at, QUESTION: asked})
+    if kept_draft.body.get("asked"):
         st.session_state[ASKED] = True
     return True
 

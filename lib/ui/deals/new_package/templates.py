@@ -29,16 +29,16 @@ TEMPLATES = EntryShelf(
 )
 
 
-def draw(here: Here, draft: Draft) -> None:
+def draw(context: Here, draft: Draft) -> None:
     """Draw the popover, for who may create packages."""
-    if permission.of(here).why_not("supply_deals", "create"):
+    if permission.of(context).why_not("supply_deals", "create"):
         return
     popover = st.popover(
         "Templates", icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun"
     )
     if popover.open:
         with popover, st.container(width=WIDTH), problems.reported("The templates", kept="The form is kept."):
-            _content(here, draft)
+            _content(context, draft)
 
 
 def body_of(draft: Draft) -> dict[str, Any]:
@@ -63,23 +63,23 @@ def draft_of(body: Mapping[str, Any], seats: Mapping[int, Seat] | None) -> tuple
     return shown, len(draft.seats) - len(known)
 
 
-def _content(here: Here, draft: Draft) -> None:
-    templates = here.clients.kept.templates.all()
+def _content(context: Here, draft: Draft) -> None:
+    templates = context.clients.kept.templates.all()
     entries.problem(TEMPLATES)
     if (chosen := TEMPLATES.chosen(templates)) is not None:
-        _panel(here, chosen, draft)
+        _panel(context, chosen, draft)
         return
-    entries.new(TEMPLATES, "Keep this form as", partial(_save, here, draft))
+    entries.new(TEMPLATES, "Keep this form as", partial(_save, context, draft))
     st.caption("Without dates and contact.")
     for one in templates:
-        actions = entries.changes(here, TEMPLATES, one)
-        entries.row(TEMPLATES, one, False, partial(_open, here), actions)
+        actions = entries.changes(context, TEMPLATES, one)
+        entries.row(TEMPLATES, one, False, partial(_open, context), actions)
     if not templates:
         st.caption("Nobody has kept a template for you yet.")
-    entries.kept_here(here.clients.deals_address)
+    entries.kept_here(context.clients.deals_address)
 
 
-def _panel(here: Here, one: DealEntry, draft: Draft) -> None:
+def _panel(context: Here, one: DealEntry, draft: Draft) -> None:
     """Draw the panel that was opened: the question before a draft is replaced, edit or delete."""
     entries.head(TEMPLATES, one)
     panel = st.session_state.get(TEMPLATES.state("panel"), "edit")
@@ -88,42 +88,44 @@ def _panel(here: Here, one: DealEntry, draft: Draft) -> None:
             "The form holds an unfinished draft. The template will replace it.", icon=":material/edit:"
         )
         st.button(
-            "Replace draft", type="primary", key="view_template_replace", on_click=_fill, args=(here, one)
+            "Replace draft", type="primary", key="view_template_replace", on_click=_fill, args=(context, one)
         )
     elif panel == "delete":
-        entries.deletion(here, TEMPLATES, one)
+        entries.deletion(context, TEMPLATES, one)
     else:
-        entries.edit(here, TEMPLATES, one)
+        entries.edit(context, TEMPLATES, one)
         st.button(
             "Update to the form on screen", key="view_template_update", on_click=TEMPLATES.attempted,
-            args=(lambda: here.clients.kept.templates.update(one.id, body_of(draft)),),
+            args=(lambda: context.clients.kept.templates.update(one.id, body_of(draft)),),
         )  # fmt: skip
 
 
-def _open(here: Here, one: DealEntry) -> None:
+def _open(context: Here, one: DealEntry) -> None:
     """Fill the form; where it holds something, ask first. A callback."""
-    if state.read(catalogue.named_lists(here)).is_untouched:
-        _fill(here, one)
+    if state.read(catalogue.named_lists(context)).is_untouched:
+        _fill(context, one)
     else:
         TEMPLATES.show(one, REPLACE)
 
 
-def _fill(here: Here, one: DealEntry) -> None:
+def _fill(context: Here, one: DealEntry) -> None:
     """Fill the form with a template. A callback."""
-    TEMPLATES.attempted(lambda: _filled(here, one))
+    TEMPLATES.attempted(lambda: _filled(context, one))
 
 
-def _filled(here: Here, one: DealEntry) -> None:
-    seats = catalogue.seats(here) if permission.of(here).lists else None
+def _filled(context: Here, one: DealEntry) -> None:
+    seats = catalogue.seats(context) if permission.of(context).lists else None
     draft, missing = draft_of(one.body, seats)
-    said = f"{missing} of its seats {'is' if missing == 1 else 'are'} not there for you." if missing else ""
-    state.fill(draft, said)
+    sentence = (
+        f"{missing} of its seats {'is' if missing == 1 else 'are'} not there for you." if missing else ""
+    )
+    state.fill(draft, sentence)
     TEMPLATES.back()
     st.session_state[POPOVER] = False
 
 
-def _save(here: Here, draft: Draft, name: str, is_shared: bool) -> None:
-    here.clients.kept.templates.save(name, body_of(draft), is_shared)
+def _save(context: Here, draft: Draft, name: str, is_shared: bool) -> None:
+    context.clients.kept.templates.save(name, body_of(draft), is_shared)
 
 
 def _without_contact(terms: Terms) -> Terms:

@@ -15,7 +15,7 @@ MOST_SECONDS = 1.5
 
 
 def marks(
-    here: Here, query: AudienceQuery, targetings: Iterable[Targeting], with_unchecked: bool = False
+    context: Here, query: AudienceQuery, targetings: Iterable[Targeting], with_unchecked: bool = False
 ) -> Marks:
     """A word by kind and value for those that the report of these days lacks.
 
@@ -27,15 +27,15 @@ def marks(
     for kind in KINDS:
         codes = list(dict.fromkeys(kind.value(target) for one in several for target in kind.of(one)))
         if codes and not kind.is_list and (with_unchecked or time.monotonic() < ends):
-            found[kind.name] = _marks(here, query, kind, codes, with_unchecked)
+            found[kind.name] = _marks(context, query, kind, codes, with_unchecked)
     return found
 
 
 def _marks(
-    here: Here, query: AudienceQuery, kind: TargetingKind, codes: list[str], with_unchecked: bool
+    context: Here, query: AudienceQuery, kind: TargetingKind, codes: list[str], with_unchecked: bool
 ) -> dict[str, str]:
-    field = key_field(kind, here.slicer)
-    known = {} if field is None else values.known(here, query, field.name, codes)
+    field = key_field(kind, context.slicer)
+    known = {} if field is None else values.known(context, query, field.name, codes)
     found = {code: UNKNOWN for code in codes if known.get(code) is False}
     unchecked = dict.fromkeys((code for code in codes if code not in known), NOT_CHECKED)
     return found | unchecked if with_unchecked else found

@@ -59,18 +59,18 @@ def read(prefix: str, lists: NamedLists) -> Targeting:
     return Targeting.model_validate(elements)
 
 
-def described(here: Here, query: AudienceQuery, targeting: Targeting) -> Described:
+def described(context: Here, query: AudienceQuery, targeting: Targeting) -> Described:
     """Words for the values of a targeting, by kind, as far as the report has them."""
     found: dict[str, Mapping[str, str]] = {}
     for kind in KINDS:
-        field, chosen = key_field(kind, here.slicer), [kind.value(target) for target in kind.of(targeting)]
+        field, chosen = key_field(kind, context.slicer), [kind.value(target) for target in kind.of(targeting)]
         if field is not None and chosen and not kind.is_list:
-            found[kind.name] = values.words(here, query, field.name, chosen)
+            found[kind.name] = values.words(context, query, field.name, chosen)
     return found
 
 
 def draw(
-    here: Here,
+    context: Here,
     query: AudienceQuery,
     prefix: str,
     lists: NamedLists,
@@ -82,19 +82,19 @@ def draw(
     `lists` names the domain and app lists: `{"domain_list": {"7": "Safe news"}, …}`.
     """
     targeting = read(prefix, lists)
-    words = described(here, query, targeting)
-    marks = known.marks(here, query, [targeting], with_unchecked=True)
+    words = described(context, query, targeting)
+    marks = known.marks(context, query, [targeting], with_unchecked=True)
     with st.grid("auto", min_column_width=NARROWEST, gap="xsmall"):
         for kind in (kind for kind in KINDS if kind.field in offer.fields):
             called = {**words.get(kind.name, {}), **lists.get(kind.name, {})}
             with st.container(gap="xxsmall"):
-                _kind(here, query, prefix, kind, called, marks.get(kind.name, {}), offer)
+                _kind(context, query, prefix, kind, called, marks.get(kind.name, {}), offer)
     for kind_field in dict.fromkeys(kind.field for kind in KINDS):
         beside((problems or FieldProblems()).at(kind_field))
 
 
 def _kind(
-    here: Here,
+    context: Here,
     query: AudienceQuery,
     prefix: str,
     kind: TargetingKind,
@@ -112,11 +112,13 @@ def _kind(
     beside(typed.waiting(prefix, kind))
     if popover.open:
         with popover, reported("The values", kept="What you entered is kept."):
-            offered = words if kind.is_list else _offered(here, query, prefix, kind)
+            offered = words if kind.is_list else _offered(context, query, prefix, kind)
             with st.container(key=f"{prefix}_{kind.name}_twins"):  # style.css: an open list covers no twin
                 for is_excluded in SIDES:
                     with st.container():
-                        _values(here, query, (prefix, kind, is_excluded), {**words, **offered}, marks, offer)
+                        _values(
+                            context, query, (prefix, kind, is_excluded), {**words, **offered}, marks, offer
+                        )
 
 
 def _offered(here: Here, query: AudienceQuery, prefix: str, kind: TargetingKind) -> Mapping[str, str]:
@@ -138,7 +140,7 @@ def _offered(here: Here, query: AudienceQuery, prefix: str, kind: TargetingKind)
 
 
 def _values(
-    here: Here,
+    context: Here,
     query: AudienceQuery,
     place: typed.Place,
     offered: Mapping[str, str],
@@ -147,9 +149,9 @@ def _values(
 ) -> None:
     """Draw one side: the picker of known values, and the handling of other typed ones."""
     _, kind, is_excluded = place
-    typed.settle(here, query, place, offered)
+    typed.settle(context, query, place, offered)
     with st.container(gap="xxsmall"):  # above, as the picker's open list covers what is below
-        typed.draw(here, query, place, offered)
+        typed.draw(context, query, place, offered)
     st.multiselect(
         SIDES[is_excluded],
         list(dict.fromkeys([*typed.held(place), *offered])),

@@ -39,19 +39,19 @@ SAME = (
 CLOSE = 0.6
 
 
-def exact(typed: str, known: Mapping[str, str]) -> str | None:
+def exact(text: str, known: Mapping[str, str]) -> str | None:
     """The value with this code or description, ignoring case, or None."""
-    wanted = typed.strip().casefold()
+    wanted = text.strip().casefold()
     for code, words in known.items():
         if wanted in (code.casefold(), words.casefold()):
             return code
     return None
 
 
-def near(typed: str, known: Mapping[str, str], most: int = 3) -> list[str]:
+def near(text: str, known: Mapping[str, str], most: int = 3) -> list[str]:
     """The codes of values like the one that was typed, the nearest first: the trade's other words, then
     those spelt alike. `known` has the descriptions by code."""
-    wanted = typed.strip().casefold()
+    wanted = text.strip().casefold()
     codes: dict[str, str] = {}
     for code, words in known.items():
         codes.setdefault(words.casefold(), code)
@@ -131,32 +131,32 @@ def take(place: Place, offered: Mapping[str, str]) -> None:
     _wait(place, odd)
 
 
-def settle(here: Here, query: AudienceQuery, place: Place, offered: Mapping[str, str]) -> None:
+def settle(context: Here, query: AudienceQuery, place: Place, offered: Mapping[str, str]) -> None:
     """Choose the pending input if it occurs in the report, though it is not among the values listed.
 
     To be called before the picker is drawn.
     """
-    field = key_field(place[1], here.slicer)
+    field = key_field(place[1], context.slicer)
     fit = [odd for odd in _waiting(place) if not wrong(place[1], odd)] if field is not None else []
-    known = values.known(here, query, field.name, fit) if field is not None and fit else {}
+    known = values.known(context, query, field.name, fit) if field is not None and fit else {}
     for odd in fit:
         if known.get(odd):
             add(place, odd, odd)
     st.session_state[_before(place)] = chosen(place)
 
 
-def draw(here: Here, query: AudienceQuery, place: Place, offered: Mapping[str, str]) -> None:
+def draw(context: Here, query: AudienceQuery, place: Place, offered: Mapping[str, str]) -> None:
     """Draw the pending input: suggestions, and buttons to add it anyway or to drop it."""
     for odd in _waiting(place):
-        _draw(here, query, place, odd, offered)
+        _draw(context, query, place, odd, offered)
 
 
-def _draw(here: Here, query: AudienceQuery, place: Place, odd: str, offered: Mapping[str, str]) -> None:
+def _draw(context: Here, query: AudienceQuery, place: Place, odd: str, offered: Mapping[str, str]) -> None:
     kind, at = place[1], f"{key(*place)}_{odd}"
     fault = wrong(kind, odd)
     beside([f"'{odd}': {fault}." if fault else f"The report has no '{odd}'."])
     with st.container(horizontal=True, gap="xsmall", width=WIDTH):
-        for code in () if fault else _near(here, query, kind, odd, offered):
+        for code in () if fault else _near(context, query, kind, odd, offered):
             st.button(
                 f"{plain(offered.get(code, code))}?", key=f"{at}_near_{code}", type="secondary",
                 on_click=add, args=(place, odd, code),
@@ -200,13 +200,13 @@ def wrong(kind: TargetingKind, value: str) -> str:
 
 
 def _near(
-    here: Here, query: AudienceQuery, kind: TargetingKind, odd: str, offered: Mapping[str, str]
+    context: Here, query: AudienceQuery, kind: TargetingKind, odd: str, offered: Mapping[str, str]
 ) -> list[str]:
     """Similar codes among the values listed and, if the report has more, those with the same beginning."""
-    candidates, field = dict(offered), key_field(kind, here.slicer)
+    candidates, field = dict(offered), key_field(kind, context.slicer)
     if field is not None:
         with reported("Other values", kept="What you typed is kept."):
-            candidates |= values.offered(here, query, field.name, odd[:BEGINNING]).described
+            candidates |= values.offered(context, query, field.name, odd[:BEGINNING]).described
     return near(odd, {code: words for code, words in candidates.items() if code})
 
 

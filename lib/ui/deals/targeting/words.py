@@ -14,7 +14,7 @@ Marks = Mapping[str, Mapping[str, str]]
 def sentence(
     targeting: Targeting,
     listed: int | None = LISTED,
-    described: Described | None = None,
+    descriptions: Described | None = None,
     marks: Marks | None = None,
 ) -> str:
     """Included, then excluded values of each kind; `listed` is how many of a kind to name.
@@ -27,7 +27,7 @@ def sentence(
         part
         for is_excluded in (False, True)
         for kind in kinds
-        if (part := _part(kind, targeting, is_excluded, listed, described or {}, marks or {}))
+        if (part := _part(kind, targeting, is_excluded, listed, descriptions or {}, marks or {}))
     ]
     return " · ".join([*parts, *unread(targeting)]) or EVERYTHING
 
@@ -56,14 +56,14 @@ def _part(
     targeting: Targeting,
     is_excluded: bool,
     listed: int | None,
-    described: Described,
+    descriptions: Described,
     marks: Marks,
 ) -> str:
     """One side of one kind. Marked values come first, so that none is hidden behind `and 7 more`."""
     values = [kind.value(target) for target in kind.of(targeting) if target.is_excluded == is_excluded]
     marked: Mapping[str, str] = marks.get(kind.name, {})
     values.sort(key=lambda value: value not in marked)
-    names = [named(value, described.get(kind.name, {}), marked) for value in values]
+    names = [named(value, descriptions.get(kind.name, {}), marked) for value in values]
     if not names:
         return ""
     rest = f" and {len(names) - listed} more" if listed is not None and len(names) > listed else ""
