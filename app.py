@@ -28,7 +28,7 @@ from lib.alerts import watching
 from lib.deal_health import computing
 from lib.operations import OpenTabs
 from lib.settings import Settings
-from lib.ui.kit import checked
+from lib.ui.kit import sign_in_check as checked
 from lib.ui.kit.media import OwnedMedia, script_owner
 from lib.ui.query import link
 from lib.wire import logs, server
@@ -109,7 +109,7 @@ def _company(installation: connect.Installation) -> list[Middleware]:
         return []
     config.set_option("server.cookieSecret", installation.secrets["auth"]["cookie_secret"])
     if provider := installation.settings.oidc:
-        from lib.ui.kit import company_client  # authlib warns of its own imports
+        from lib.ui.kit import company_client
 
         company_client.bind(provider.issuer, provider.client_id, provider.algorithms)
     address, seconds = installation.settings.company_address, installation.settings.session_hours * 3600

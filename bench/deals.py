@@ -25,7 +25,7 @@ from lib import connect, database
 from lib.deal_health.watch import HealthWatch
 from lib.deals.service import DealsService
 from lib.deals.store import tables as t
-from lib.deals.store.nouns import NOUNS
+from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.scope import DealsScope
 from lib.settings import Settings
 from lib.ui.deals import pages
@@ -130,10 +130,10 @@ def _deal(draw: random.Random, number: int, package: int, deal_id: str) -> dict[
 
 
 def _write(connection: Connection, entity: str, rows: Iterator[dict[str, Any]]) -> None:
-    noun = NOUNS[entity]
-    written = [row | STAMPS | noun.found_by(row) for row in rows]
+    entity_store = ENTITY_STORES[entity]
+    written = [row | STAMPS | entity_store.found_by(row) for row in rows]
     for first in range(0, len(written), CHUNK):
-        connection.execute(insert(noun.table), written[first : first + CHUNK])
+        connection.execute(insert(entity_store.table), written[first : first + CHUNK])
 
 
 def _milliseconds(work: Callable[[], Any]) -> list[float]:

@@ -40,7 +40,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(sys.argv[3]) if len(sys.argv) > 3 else made(Path(folder) / "home")
         print(f"ms; load of this machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors\n")
-        alone: list[float] = []
+        process_lock: list[float] = []
         beside: list[float] = []
         entries: list[tuple[float, float]] = []
         with desk(home) as address, opened(address) as person:
@@ -48,14 +48,14 @@ def main() -> None:
             for _ in range(clicks):
                 click(person)
             for _ in range(ROUNDS):
-                alone += [click(person) for _ in range(clicks)]
+                process_lock += [click(person) for _ in range(clicks)]
                 first = entry(address)
                 with visitors(count, address):
                     beside += [click(person) for _ in range(clicks)]
                     entries.append((first, entry(address)))
-    show("A click, alone", alone)
+    show("A click, alone", process_lock)
     show(f"A click, beside {count} such sockets", beside)
-    ratios = [quantile(beside, percent) / quantile(alone, percent) for percent in (50, 95)]
+    ratios = [quantile(beside, percent) / quantile(process_lock, percent) for percent in (50, 95)]
     print(f"{'Ratio':42} {ratios[0]:9.2f}{ratios[1]:9.2f}")
     show("A visitor's sign-in, alone", [one for one, _ in entries])
     show(f"A visitor's sign-in, beside {count}", [one for _, one in entries])

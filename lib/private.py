@@ -79,7 +79,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def alone(path: Path, *, shared: bool = False) -> Iterator[int]:
+def process_lock(path: Path, *, shared: bool = False) -> Iterator[int]:
     """Hold the file for this process; gives 0, or the number of the process that holds it (-1: unknown).
 
     `shared`: others may hold it too who say the same. The kernel lets go of it when the process ends, however

@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 from conftest import LAST_DAY
 from dealing import clients
-from standin.known import Known
+from standin.known import CachedSlicer
 
 from lib.connect import Clients
 from lib.reporting.answers import Audience
@@ -61,11 +61,11 @@ def embedded(home: Path, rows: pa.Table | None = None) -> Clients:
     return clients(Settings(home=home, demo=True))
 
 
-def known(rows: pa.Table | None = None) -> Known:
+def known(rows: pa.Table | None = None) -> CachedSlicer:
     """The same slicer for the stand-in, described in the specification's words alone."""
     fields = [{"name": f.name, "description": f.description} for f in DEFINITION.key_fields]
     fields[3]["is_segmented"] = 1
-    return Known(
+    return CachedSlicer(
         "",
         tuple(fields),
         ({"name": "bids", "description": "Bids"},),

@@ -6,12 +6,12 @@ from conftest import PEOPLE
 
 from lib import connect
 from lib.settings import Settings
-from lib.views import Kept
+from lib.views import ViewStore
 
-Keeper = Callable[[str], Kept]
+Keeper = Callable[[str], ViewStore]
 
 
 def keeper(settings: Settings) -> Keeper:
     """The stores of a person, by their name, over the data directory of these settings."""
     people = {person.username: person for person in PEOPLE}
-    return lambda name: connect.connect(people[name], settings).kept
+    return lambda name: connect.connect(people[name], settings).view_store

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from conftest import COUNTRIES, small_rows
 from standin.app import Standin, served
-from standin.known import Known
+from standin.known import CachedSlicer
 from standin.state import State
 
 KEY_FIELDS = (
@@ -22,12 +22,12 @@ DATA_FIELDS = (
 SOURCES = ({"name": "users", "description": "Unique users"},)
 
 
-def small(seed: int) -> Known:
+def small(seed: int) -> CachedSlicer:
     """The slicer of `conftest.small_rows`."""
     rows = small_rows(seed).to_pandas().fillna({"geo.country": ""})
     rows["categories"] = [list(found) or [""] for found in rows["categories"]]
     annotation = "A small demo for the tests"
-    return Known(annotation, KEY_FIELDS, DATA_FIELDS, SOURCES, rows, {"country": COUNTRIES})
+    return CachedSlicer(annotation, KEY_FIELDS, DATA_FIELDS, SOURCES, rows, {"country": COUNTRIES})
 
 
 @pytest.fixture(scope="session")

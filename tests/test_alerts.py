@@ -22,7 +22,7 @@ from lib.people import Grant
 from lib.reporting.models import Slicer
 from lib.settings import Settings
 from lib.ui.query import link
-from lib.views import Alert, Kept
+from lib.views import Alert, ViewStore
 from lib.wire.errors import BadRequest, Misconfigured
 
 NOW = datetime.now(UTC)
@@ -59,7 +59,7 @@ def sending(settings: Settings, receiver: Receiver) -> Iterator[Watch]:
         yield Watch(Settings(**dict(settings) | webhook(address)), link.from_params)
 
 
-def alert(kept: Kept) -> Alert:
+def alert(kept: ViewStore) -> Alert:
     """The person's only alert."""
     (found,) = kept.alerts.mine()
     return found

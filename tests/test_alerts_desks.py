@@ -20,11 +20,11 @@ from watched import Receiver, imported, set_up, webhook
 
 from lib import connect, database
 from lib.alerts import watch, watching
-from lib.alerts.watch import Watch, alone
+from lib.alerts.watch import Watch, process_lock
 from lib.alerts.webhook import CLAIMED
 from lib.settings import Settings
 from lib.ui.query import link
-from lib.views import Kept
+from lib.views import ViewStore
 
 NOW = datetime.now(UTC)
 DESKS = ("north", "south")
@@ -57,10 +57,10 @@ def desks(home: Path, tmp_path: Path, database_url: str, receiver: Receiver) -> 
 
 
 @pytest.fixture
-def kept(desks: list[Settings]) -> Kept:
+def kept(desks: list[Settings]) -> ViewStore:
     """What the manager keeps, at whichever desk."""
     manager = next(person for person in PEOPLE if person.username == "manager")
-    return connect.connect(manager, desks[0]).kept
+    return connect.connect(manager, desks[0]).view_store
 
 
 def later(minutes: float) -> datetime:
@@ -80,7 +80,9 @@ def at_once(works: list[Callable[[], object]]) -> None:
         list(threads.map(begun, works))
 
 
-def test_racing_desks_send_each_change_once(desks: list[Settings], kept: Kept, receiver: Receiver) -> None:
+def test_racing_desks_send_each_change_once(
+    desks: list[Settings], kept: ViewStore, receiver: Receiver
+) -> None:
     """Two desks that check at the same moment send one message for each time that the alert turns."""
     for one in desks:
         imported(one.home, [120])
@@ -97,7 +99,7 @@ def test_racing_desks_send_each_change_once(desks: list[Settings], kept: Kept, r
     assert not receiver.wrong
 
 
-def test_a_desk_that_dies_amid_sending(desks: list[Settings], kept: Kept, receiver: Receiver) -> None:
+def test_a_desk_that_dies_amid_sending(desks: list[Settings], kept: ViewStore, receiver: Receiver) -> None:
     """Its message is sent by the other desk once the claim is over: five minutes later, and not before.
 
     The claim lasts far longer than an attempt may take (10 s), lest a slow desk and the other both send.
@@ -125,17 +127,17 @@ def test_a_desk_that_dies_amid_sending(desks: list[Settings], kept: Kept, receiv
 def test_one_desk_checks(desks: list[Settings]) -> None:
     """Of the desks over one database one may check alerts; when it ends, the next one may."""
     north, south = desks
-    with alone(north) as is_north:
+    with process_lock(north) as is_north:
         assert is_north()
-        with alone(south) as is_south:
+        with process_lock(south) as is_south:
             assert not is_south()
         assert is_north()
-    with alone(south) as is_south:
+    with process_lock(south) as is_south:
         assert is_south()
 
 
 def test_a_desk_that_waits_goes_on(
-    desks: list[Settings], kept: Kept, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+    desks: list[Settings], kept: ViewStore, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While one desk checks, another one tries again and again; when the first ends, it fires what is due."""
     for one in desks:
@@ -143,9 +145,9 @@ def test_a_desk_that_waits_goes_on(
     set_up(kept)
     tried, looked = Semaphore(0), Event()
     monkeypatch.setattr(watch, "POLL_SECONDS", 0.05)
-    monkeypatch.setattr(watch, "alone", _noting(watch.alone, tried.release))
+    monkeypatch.setattr(watch, "alone", _noting(watch.process_lock, tried.release))
     monkeypatch.setattr(Watch, "look", _noting(Watch.look, looked.set))
-    with alone(desks[0]), watching(desks[1], link.from_params):
+    with process_lock(desks[0]), watching(desks[1], link.from_params):
         assert [tried.acquire(timeout=30) for _ in range(3)] == [True] * 3
         assert not looked.is_set()
     with watching(desks[1], link.from_params):
@@ -176,13 +178,13 @@ def test_a_lost_connection_ends_the_turn(postgres: str) -> None:
         "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' "
         "and database = (select oid from pg_database where datname = current_database())"
     )
-    with database.alone(north, "work") as is_north:
+    with database.process_lock(north, "work") as is_north:
         assert is_north()
         with south.connect() as connection:
             connection.execute(ending)
         assert not is_north()
-        with database.alone(south, "work") as is_south:
+        with database.process_lock(south, "work") as is_south:
             assert is_south()
             assert not is_north()
-        with database.alone(south, "other work") as is_south:
+        with database.process_lock(south, "other work") as is_south:
             assert is_south()

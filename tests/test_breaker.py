@@ -9,7 +9,7 @@ from test_call import BUSY, OK, Service
 
 from lib.wire.breaker import Breaker
 from lib.wire.call import Call, call, stream
-from lib.wire.errors import BadRequest, Resting, Unreachable
+from lib.wire.errors import BadRequest, CircuitOpen, Unreachable
 
 
 @pytest.fixture
@@ -42,7 +42,9 @@ def open_breaker(breaker: Breaker) -> Iterator[Breaker]:
 def test_a_dead_service_is_not_asked(open_breaker: Breaker) -> None:
     """After two failures in a row nothing is sent, and the sentence says when it will be."""
     service = Service(OK)
-    with pytest.raises(Resting, match="The reporting service does not answer and is retried in 10 seconds"):
+    with pytest.raises(
+        CircuitOpen, match="The reporting service does not answer and is retried in 10 seconds"
+    ):
         ask(service, open_breaker)
     assert (service.asked, open_breaker.rest) == ([], 10)
 
@@ -53,14 +55,14 @@ def test_it_recovers(open_breaker: Breaker, clock: Stopwatch) -> None:
     assert ask(Service(OK), open_breaker).status_code == 200
     with pytest.raises(Unreachable) as caught:
         ask(Service(None), open_breaker)
-    assert not isinstance(caught.value, Resting)
+    assert not isinstance(caught.value, CircuitOpen)
     assert ask(Service(OK), open_breaker).status_code == 200
 
 
 def test_one_tries_for_all(open_breaker: Breaker, clock: Stopwatch) -> None:
     """While one call tries whether the service is back, others go on to be refused."""
     clock.seconds += 10
-    with stream(Service(OK).client(), Call("GET", "/", breaker=open_breaker)), pytest.raises(Resting):
+    with stream(Service(OK).client(), Call("GET", "/", breaker=open_breaker)), pytest.raises(CircuitOpen):
         ask(Service(OK), open_breaker)
 
 
@@ -101,6 +103,6 @@ def test_only_failures_in_a_row_count(breaker: Breaker) -> None:
 def test_retries_end_where_the_rest_begins(breaker: Breaker) -> None:
     """A call that may be repeated does not go on against an open breaker."""
     service = Service(None, None, None, None)
-    with pytest.raises(Resting):
+    with pytest.raises(CircuitOpen):
         ask(service, breaker, retries=3)
     assert len(service.asked) == 2

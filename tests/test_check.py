@@ -20,11 +20,11 @@ from lib.deals.models import SupplyPackage
 from lib.settings import Settings
 from lib.wire import server
 
-Told = Callable[..., Settings]
+SyncState = Callable[..., Settings]
 
 
 @pytest.fixture
-def told(own_home: Path, standin: Standin) -> Told:
+def told(own_home: Path, standin: Standin) -> SyncState:
     """Settings of a desk whose services are the stand-in."""
 
     def settings(**more: object) -> Settings:
@@ -57,7 +57,7 @@ def test_services_of_this_desk(own_home: Path) -> None:
     assert "2 slicers" in steps[0].said
 
 
-def test_everything_answers(told: Told) -> None:
+def test_everything_answers(told: SyncState) -> None:
     """Where all is well each service is reached, its token taken, a day's figures and its file read."""
     steps = [*check(told())]
     assert all(step.is_good for step in steps), steps
@@ -67,7 +67,7 @@ def test_everything_answers(told: Told) -> None:
     assert "Tranche emulates data_fields, include_mappings, order_by" in reporting["demo/delivery"].said
 
 
-def test_nobody_answers(told: Told) -> None:
+def test_nobody_answers(told: SyncState) -> None:
     """Where nobody listens the setting of the address is named, and nothing more is tried."""
     with server.listening("127.0.0.1", 0) as listener:
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -76,19 +76,19 @@ def test_nobody_answers(told: Told) -> None:
     assert (steps["Connection"].state, "base_url" in steps["Connection"].remedy) == ("failed", True)
 
 
-def test_a_host_that_is_none(told: Told) -> None:
+def test_a_host_that_is_none(told: SyncState) -> None:
     """A host that nobody knows is told from one that does not answer."""
     step = found(told(base_url="https://nowhere.invalid"), "Reporting")["Connection"]
     assert step.remedy == "Check the host in base_url."
 
 
-def test_another_service(told: Told, standin: Standin) -> None:
+def test_another_service(told: SyncState, standin: Standin) -> None:
     """An address with something else behind it is found out, and which setting to mend."""
     step = found(told(base_url=f"{standin.address}/elsewhere"), "Reporting")["demo/delivery"]
     assert (step.state, "base_url must be given without the API's path" in step.remedy) == ("failed", True)
 
 
-def test_a_refused_token(told: Told) -> None:
+def test_a_refused_token(told: SyncState) -> None:
     """A wrong permanent token is found refused by each API, with the settings to look at."""
     reporting = found(told(reporting_token="wrong"), "Reporting")["demo/delivery"]
     assert reporting.state == "refused"
@@ -98,7 +98,7 @@ def test_a_refused_token(told: Told) -> None:
 
 
 @pytest.mark.parametrize(("password", "state"), [(PASSWORD, "ok"), ("wrong", "refused")])
-def test_name_and_password(told: Told, standin: Standin, password: str, state: str) -> None:
+def test_name_and_password(told: SyncState, standin: Standin, password: str, state: str) -> None:
     """Name and password are tried before anything else; a wrong one stops the check, and stays unsaid."""
     asked = {"auth_url": standin.address, "service_username": USERNAME, "service_password": password}
     steps = found(told(reporting_token=None, **asked), "Reporting")
@@ -108,14 +108,14 @@ def test_name_and_password(told: Told, standin: Standin, password: str, state: s
     assert standin.state.grants == (state == "ok")
 
 
-def test_slicers_that_are_not_there(told: Told) -> None:
+def test_slicers_that_are_not_there(told: SyncState) -> None:
     """One wrong name among the slicers is named; the others are tried all the same."""
     steps = found(told(slicers=("demo/nothing", "demo/delivery")), "Reporting")
     assert (steps["demo/nothing"].state, steps["demo/delivery"].state) == ("refused", "ok")
     assert steps["Figures"].state == "ok"
 
 
-def test_deals_are_read_only_at_first(told: Told) -> None:
+def test_deals_are_read_only_at_first(told: SyncState) -> None:
     """What is not confirmed, and without fees and seats, is noted with the setting that changes it."""
     steps = found(told(deals_mapping_confirmed=False, fee_types={}, seats=()), "Deals")
     assert {step.state for step in steps.values()} <= {"ok", "note"}
@@ -124,7 +124,7 @@ def test_deals_are_read_only_at_first(told: Told) -> None:
     assert "seats" in steps["Seats"].remedy
 
 
-def test_shapes_that_differ(told: Told, installation: connect.Installation) -> None:
+def test_shapes_that_differ(told: SyncState, installation: connect.Installation) -> None:
     """What the service wrote otherwise than the settings say is found, with the fields on both sides."""
     settings = told()
     person = connect.installation(settings).people.get("manager")
@@ -148,7 +148,7 @@ def test_a_service_with_lists(own_home: Path, remote: httpx.Client) -> None:
     assert (steps["Token"].state, steps["Lists"].state, "Seats" in steps) == ("ok", "ok", False)
 
 
-def test_the_command(told: Told, standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command(told: SyncState, standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
     """`tranche check` prints a line for the settings and each step, how to fix it, and fails if one did."""
     settings = told()
     monkeypatch.setenv("TRANCHE_HOME", str(settings.home))
@@ -164,7 +164,7 @@ def test_the_command(told: Told, standin: Standin, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.fixture
-def visit(told: Told, standin: Standin, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], AppTest]:
+def visit(told: SyncState, standin: Standin, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], AppTest]:
     """The desk as a person sees it who has signed in."""
     monkeypatch.setenv("TRANCHE_HOME", str(told().home))
     monkeypatch.setenv("TRANCHE_BASE_URL", standin.address)

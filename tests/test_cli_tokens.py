@@ -100,8 +100,8 @@ def test_list(access: Access) -> None:
         r"2 +trn_dea_.{4}… +bob +deals +other +all that its owner can see +\S+ \S+ +never +never +active",
         second,
     )
-    (alone,) = run("list", "--person", "Bob").stdout.splitlines()[1:]
-    assert alone.split() == second.split()
+    (process_lock,) = run("list", "--person", "Bob").stdout.splitlines()[1:]
+    assert process_lock.split() == second.split()
 
 
 def test_revoke(access: Access) -> None:

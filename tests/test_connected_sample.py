@@ -298,7 +298,7 @@ def test_samples_are_replaced(source: Source) -> None:
 def test_one_sample_is_written_at_a_time(source: Source) -> None:
     """While another process writes a sample of the slicer, a second is refused, and leaves no table."""
     before = source.tables()
-    other = private.alone(source.stored.folder / writing.LOCK)
+    other = private.process_lock(source.stored.folder / writing.LOCK)
     with other, pytest.raises(BadRequest, match="Another sample of sales is being written; wait"):
         source.write()
     assert source.tables() == before

@@ -197,5 +197,8 @@ def test_who_may_not_see_the_report(desk: Settings, watch: HealthWatch) -> None:
 def test_one_desk_of_several_computes(desk: Settings) -> None:
     """While a desk computes, another one over the same database does not."""
     engine = connect.installation(desk).access.store.engine
-    with database.alone(engine, "deal-health") as first, database.alone(engine, "deal-health") as second:
+    with (
+        database.process_lock(engine, "deal-health") as first,
+        database.process_lock(engine, "deal-health") as second,
+    ):
         assert (first(), second()) == (True, False)

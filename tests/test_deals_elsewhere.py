@@ -31,7 +31,7 @@ MAX = Person("max", "Max", None, "manager", deals=ALL_DEALS)
 VERA = Person("vera", "Vera", None, "viewer", deals=DealsGrant("read"))
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
 SEATS = ({"id": 71, "name": "Alder Trading", "dsp_id": 8, "dsp": "Alder DSP"}, {"id": 72, "name": "Birch"})
-Told = Callable[..., Settings]
+SyncState = Callable[..., Settings]
 Visit = Callable[..., AppTest]
 
 
@@ -49,7 +49,7 @@ def address(book: Book) -> Iterator[str]:
 
 
 @pytest.fixture
-def told(tmp_path: Path, address: str) -> Told:
+def told(tmp_path: Path, address: str) -> SyncState:
     """Settings of a desk whose deals are there, its way to write confirmed."""
     usual = {"curate_url": address, "deals_token": TOKEN, "deals_mapping_confirmed": True, "seats": SEATS}
     return lambda **more: Settings(**{"home": tmp_path / "desk"} | usual | SETTINGS | more)
@@ -85,7 +85,7 @@ def client(settings: Settings, person: Person = MAX) -> Deals:
     return connect.connect(person, settings).deals
 
 
-def test_seats_and_words_come_from_the_settings(told: Told, book: Book) -> None:
+def test_seats_and_words_come_from_the_settings(told: SyncState, book: Book) -> None:
     """The client has the seats that the settings name, and writes as they say."""
     there = client(told())
     assert isinstance(there, PlainDeals)
@@ -98,7 +98,7 @@ def test_seats_and_words_come_from_the_settings(told: Told, book: Book) -> None:
     assert set(there.abilities.fees) == {1, 3}
 
 
-def test_who_only_looks_and_what_is_not_confirmed(told: Told, book: Book) -> None:
+def test_who_only_looks_and_what_is_not_confirmed(told: SyncState, book: Book) -> None:
     """A viewer, and anybody before the mapping is confirmed, may read; nothing of theirs is sent."""
     deal = book.add(71, "2")
     for there in (client(told(), VERA), client(told(deals_mapping_confirmed=False))):
@@ -242,7 +242,7 @@ def test_typed_ids(typed: object, number: int | None) -> None:
     assert numbers.read(typed) == number
 
 
-def test_what_a_plain_service_does(told: Told) -> None:
+def test_what_a_plain_service_does(told: SyncState) -> None:
     """The abilities that the screens ask are those of the four calls."""
     does = client(told()).abilities
     assert (does.creates, does.changes, does.removes) == (PLAIN.creates, PLAIN.changes, PLAIN.removes)

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from lib.people import Grant, People, Person, attempts
 from lib.people.sessions import Sessions
-from lib.ui.kit import checked
 from lib.ui.kit import sign_in as sign_in_page
+from lib.ui.kit import sign_in_check as checked
 from lib.wire.errors import StoreUnavailable
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
@@ -203,9 +203,9 @@ def test_a_broken_slicer_is_a_sentence(desk: Desk, own_home: Path) -> None:
 def test_a_page_alone_shows_nothing(desk: Desk) -> None:
     """A page's file that is run by itself shows the sign-in."""
     for page in sorted((Path(DESK).parent.parent / "pages").glob("*.py")):
-        alone = AppTest.from_file(str(page), default_timeout=60).run()
-        assert [field.label for field in alone.text_input] == ["Name", "Password"], page.name
-        assert not alone.selectbox
+        process_lock = AppTest.from_file(str(page), default_timeout=60).run()
+        assert [field.label for field in process_lock.text_input] == ["Name", "Password"], page.name
+        assert not process_lock.selectbox
 
 
 SIGNED_OUT = {"name", "username", "authentication_status", "email", "roles", "logout"}

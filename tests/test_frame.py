@@ -6,7 +6,7 @@ import pytest
 
 from lib.people import Person
 from lib.reporting.models import Slicer
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.slicer_info import NOTHING
 from lib.wire.errors import TrancheError, Unreachable
 
@@ -26,12 +26,12 @@ ADA = Person("ada", "Ada", None, "viewer")
 )
 def test_freshness(slicer: Slicer, trouble: TrancheError | None, said: str) -> None:
     """It says what the service told, and nothing that it did not."""
-    assert Here(ADA, "demo", "delivery", slicer, None, trouble).freshness == said
+    assert PageContext(ADA, "demo", "delivery", slicer, None, trouble).freshness == said
 
 
 def test_a_thread_gets_no_client() -> None:
     """A thread has no session: asking there who is signed in, or for a client, is an error."""
-    here = Here(ADA, "demo", "delivery", Slicer(), None)
+    here = PageContext(ADA, "demo", "delivery", Slicer(), None)
     with ThreadPoolExecutor(1) as pool:
         for ask in (here.now, lambda: here.reporting, lambda: here.deals):
             with pytest.raises(RuntimeError, match="no session"):

@@ -16,9 +16,9 @@ from standin.state import TOKEN, State
 from lib.connect import Clients
 from lib.deals.models import GeoTarget, ListTarget, SizeTarget, Targeting, ValueTarget
 from lib.insight import cost, measured
-from lib.insight.asked import AT_ONCE, QuestionsAsked
 from lib.insight.cost import MOST, MOST_OF_A_SIDE, Trials
 from lib.insight.measured import Measured
+from lib.insight.query_batch import AT_ONCE, QueryBatch
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceQuery
 from lib.settings import Settings
@@ -225,7 +225,7 @@ def test_answers_come_in_the_order_of_the_questions() -> None:
         asked_for.append(one.offset)
         return Audience(None, None, None, Total({"n": one.offset}, 0))
 
-    found = QuestionsAsked(ask, [query(n) for n in (5, 3, 5, 4)])
+    found = QueryBatch(ask, [query(n) for n in (5, 3, 5, 4)])
     assert [one.total.values["n"] for one in found.answers()] == [5, 3, 5, 4]
     assert sorted(asked_for) == [3, 4, 5]
     assert found.is_done
@@ -243,7 +243,7 @@ def test_questions_that_are_given_up() -> None:
         go.wait()
         raise Abandoned("The caller is gone")
 
-    found = QuestionsAsked(ask, [query(n) for n in range(20)])
+    found = QueryBatch(ask, [query(n) for n in range(20)])
     for _ in range(AT_ONCE):
         begun.acquire()
     assert not found.wait(0)
@@ -263,4 +263,4 @@ def test_a_failure_is_raised() -> None:
         return answer()
 
     with pytest.raises(InternalError, match="broken"):
-        QuestionsAsked(ask, [query(0), query(0)]).answers()
+        QueryBatch(ask, [query(0), query(0)]).answers()

@@ -10,7 +10,7 @@ import pytest
 from conftest import LAST_DAY
 from dealing import clients
 from standin.app import served
-from standin.known import Known
+from standin.known import CachedSlicer
 from standin.state import TOKEN, State
 
 from lib.connect import Clients
@@ -48,7 +48,7 @@ DEFINITION = Definition(
         DataFieldDefinition(name="win_cpm", formula=FORMULA),
     ),
 )
-KNOWN = Known(
+KNOWN = CachedSlicer(
     "",
     ({"name": "site"}, {"name": "country"}),
     ({"name": "imps"}, {"name": "spend", "display_type": "float"}, {"name": "win_cpm", "formula": FORMULA}),

@@ -67,9 +67,9 @@ def test_the_lock_is_the_homes(tmp_path: Path) -> None:
 def test_desks_over_postgresql_share_a_home(tmp_path: Path) -> None:
     """Desks with a database of PostgreSQL run over one home, and keep out one that has a file."""
     shared = Settings(home=tmp_path / "one", database_url="postgresql+psycopg://tranche@/none")
-    alone = connect.one_desk(Settings(home=tmp_path / "one"))
+    process_lock = connect.one_desk(Settings(home=tmp_path / "one"))
     with connect.one_desk(shared), connect.one_desk(shared), pytest.raises(Misconfigured, match="share one"):
-        alone.__enter__()
+        process_lock.__enter__()
     with connect.one_desk(Settings(home=tmp_path / "one")):
         pass
 

@@ -79,8 +79,8 @@ def usual(**contributions: float) -> Sample:
 
 def test_a_lone_record_is_not_certain() -> None:
     """A group of one record whose weight is just above 1 may have lost others as large as the usual one."""
-    alone = aggregate(**{"sum:imps": (100.0, 0.0, 1e-6 * 100**2)})
-    found = intervals.ranges(KNOWN["imps"], np.array([100.0]), alone, usual(**{"sum:imps": 400.0}))
+    process_lock = aggregate(**{"sum:imps": (100.0, 0.0, 1e-6 * 100**2)})
+    found = intervals.ranges(KNOWN["imps"], np.array([100.0]), process_lock, usual(**{"sum:imps": 400.0}))
     assert found.high[0] > 500
     assert found.n_eff[0] < 1
 

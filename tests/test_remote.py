@@ -21,18 +21,18 @@ from lib.people import Grant, Person
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
 from lib.settings import Settings
 from lib.wire import server
-from lib.wire.errors import Misconfigured, Resting, Unreachable
+from lib.wire.errors import CircuitOpen, Misconfigured, Unreachable
 
 ADA = Person("ada", "Ada", None, "manager", (Grant("demo", "delivery"),))
 ROOT = Person("root", "Root", None, "admin")
 DELIVERY = {"project_name": "demo", "slicer_name": "delivery"}
 WEEK = {"start_date": "-7d", "end_date": "yesterday", "split_by": ("geo.country",)}
 SLICERS = ("demo/delivery", "demo/curation")
-Told = Callable[..., Settings]
+SyncState = Callable[..., Settings]
 
 
 @pytest.fixture
-def told(tmp_path: Path, remote: httpx.Client, token: Callable[[str], str]) -> Told:
+def told(tmp_path: Path, remote: httpx.Client, token: Callable[[str], str]) -> SyncState:
     """Settings of a desk with an empty home, whose reporting service is the one in another process."""
 
     def settings(**more: object) -> Settings:
@@ -49,7 +49,7 @@ def temporary(remote: httpx.Client) -> dict[str, object]:
     return asked | {"reporting_token": None}
 
 
-def test_the_same_answers(told: Told, embedded: httpx.Client, token: Callable[[str], str]) -> None:
+def test_the_same_answers(told: SyncState, embedded: httpx.Client, token: Callable[[str], str]) -> None:
     """Info, figures and file of a remote service are those that it gives anybody."""
     from lib.reporting.client import Reporting
 
@@ -61,20 +61,20 @@ def test_the_same_answers(told: Told, embedded: httpx.Client, token: Callable[[s
     assert there.export(file).content.read() == here.export(file).content.read()
 
 
-def test_a_person_sees_their_own(told: Told) -> None:
+def test_a_person_sees_their_own(told: SyncState) -> None:
     """Of the slicers that the settings name, each person sees those that they were granted."""
     settings = told()
     assert connect.connect(ADA, settings).slicers == (("demo", "delivery"),)
     assert connect.connect(ROOT, settings).slicers == (("demo", "delivery"), ("demo", "curation"))
 
 
-def test_name_and_password(told: Told, remote: httpx.Client) -> None:
+def test_name_and_password(told: SyncState, remote: httpx.Client) -> None:
     """Without a permanent token the desk asks for temporary ones."""
     clients = connect.connect(ADA, told(**temporary(remote)))
     assert clients.reporting.info(InfoQuery(**DELIVERY)).last_date
 
 
-def test_one_remote_one_embedded(told: Told, remote: httpx.Client) -> None:
+def test_one_remote_one_embedded(told: SyncState, remote: httpx.Client) -> None:
     """Reports may come from elsewhere while deals are kept here, and the other way round."""
     clients = connect.connect(added(ROOT, told()), told())
     assert clients.deals.list(Seat).count == 0
@@ -85,18 +85,18 @@ def test_one_remote_one_embedded(told: Told, remote: httpx.Client) -> None:
     assert clients.deals.list(Seat).count == 0
 
 
-def test_a_dead_service(told: Told) -> None:
+def test_a_dead_service(told: SyncState) -> None:
     """A service that nobody answers for is found dead, and after some tries not asked for a while."""
     with server.listening("127.0.0.1", 0) as listener:
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
     reporting = connect.connect(ADA, told(base_url=address)).reporting
     with pytest.raises(Unreachable):
         reporting.info(InfoQuery(**DELIVERY))
-    with pytest.raises(Resting):
+    with pytest.raises(CircuitOpen):
         reporting.info(InfoQuery(**DELIVERY))
 
 
-def test_redirects_are_not_followed(told: Told) -> None:
+def test_redirects_are_not_followed(told: SyncState) -> None:
     """A service that sends the caller elsewhere gets no second request: the token would go along."""
     asked: list[str] = []
 
@@ -113,7 +113,9 @@ def test_redirects_are_not_followed(told: Told) -> None:
     assert asked == ["/API/v2/info"]
 
 
-def test_certificates_are_verified(told: Told, tmp_path: Path, installation: connect.Installation) -> None:
+def test_certificates_are_verified(
+    told: SyncState, tmp_path: Path, installation: connect.Installation
+) -> None:
     """A certificate that nobody vouches for is refused; with `ca_file` it is the one to trust."""
     certificate, key = signed(tmp_path)
     with serving(installation.api, ssl_certfile=str(certificate), ssl_keyfile=str(key)) as address:
@@ -124,14 +126,14 @@ def test_certificates_are_verified(told: Told, tmp_path: Path, installation: con
         assert connect.connect(ADA, trusting).reporting.info(InfoQuery(**DELIVERY)).key_fields
 
 
-def test_certificates_that_are_none(told: Told, tmp_path: Path) -> None:
+def test_certificates_that_are_none(told: SyncState, tmp_path: Path) -> None:
     """A `ca_file` that holds no certificates is named."""
     (tmp_path / "none.pem").write_text("none")
     with pytest.raises(Misconfigured, match=r"ca_file .*none\.pem can't be read as certificates"):
         connect.connect(ADA, told(ca_file=tmp_path / "none.pem"))
 
 
-def test_proxies(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxies(told: SyncState, monkeypatch: pytest.MonkeyPatch) -> None:
     """The proxy that the environment names is the one that is asked."""
     asked: list[str] = []
     with serving(_noting(asked)) as address:
@@ -143,7 +145,7 @@ def test_proxies(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(asked) == {"reports.example"}
 
 
-def test_services_on_this_machine_need_no_proxy(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_services_on_this_machine_need_no_proxy(told: SyncState, monkeypatch: pytest.MonkeyPatch) -> None:
     """A token for a service on this machine, which may be unencrypted, is given to no proxy."""
     proxied, direct = [], []
     with serving(_noting(proxied)) as proxy, serving(_noting(direct)) as address:

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
-from lib.deals.store.nouns import NOUNS
+from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.validation import Problems, read
 from lib.reporting.definition.file import parse_definition
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
@@ -62,12 +62,12 @@ def test_of_the_reporting_api(model: type[InfoQuery]) -> None:
             plain(error.reason)
 
 
-@pytest.mark.parametrize("entity", NOUNS)
+@pytest.mark.parametrize("entity", ENTITY_STORES)
 def test_of_the_deals_api(entity: str) -> None:
     """Any value in any place of a deals request is read, or refused without a word of Python."""
-    for place, value in itertools.product(places(NOUNS[entity].request), VALUES):
+    for place, value in itertools.product(places(ENTITY_STORES[entity].request), VALUES):
         problems = Problems()
-        read(NOUNS[entity].request, body(place, value), problems)
+        read(ENTITY_STORES[entity].request, body(place, value), problems)
         with pytest.raises(Invalid) as refused:
             problems.add((), "not whole")
             problems.check()

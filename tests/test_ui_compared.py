@@ -9,7 +9,7 @@ from lib.reporting.answers import Audience, Precision, Total
 from lib.reporting.models import DataField
 from lib.ui.charts.change import Change, Estimate, change, of_rows, of_total
 from lib.ui.query import metric
-from lib.ui.query.compared import Compared
+from lib.ui.query.compared_answers import ComparedAnswers
 
 IMPS = DataField(name="imps")
 CTR = DataField(name="ctr", formula="100 * clicks / imps")
@@ -25,14 +25,14 @@ def answer(imps: float, ctr: float, users: float) -> Audience:
 
 def test_periods_of_different_length_are_compared_per_day() -> None:
     """Sums are compared per day, ratios as they are, unique users not at all."""
-    found = Compared(answer(300, 2.0, 50), answer(250, 1.0, 40), now_days=30, before_days=25)
+    found = ComparedAnswers(answer(300, 2.0, 50), answer(250, 1.0, 40), now_days=30, before_days=25)
     assert [found.total(field) for field in (IMPS, CTR, USERS)] == [
         Change(0.0),
         Change(1.0),
         Change(None),
     ]
     assert found.rows(IMPS) == {("1",): Change(0.0)}
-    alike = Compared(answer(300, 2.0, 50), answer(250, 1.0, 40), now_days=25, before_days=25)
+    alike = ComparedAnswers(answer(300, 2.0, 50), answer(250, 1.0, 40), now_days=25, before_days=25)
     assert [alike.total(field) for field in (IMPS, USERS)] == [Change(0.2), Change(0.25)]
 
 

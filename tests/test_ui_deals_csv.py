@@ -12,7 +12,7 @@ from lib.ui.deals import csv_deals, csv_dialog, csv_text
 from lib.ui.deals.csv_deals import CsvPlan
 from lib.ui.deals.csv_dialog import CsvJob
 from lib.ui.kit import text_file
-from lib.wire.errors import Conflict, Unanswered
+from lib.wire.errors import Conflict, ResponseTimeout
 
 FEES = {1: "percent of spend", 3: "CPM", 4: "none"}
 GOOD = """Package,Seat,Price,Name,Deal sync,Active,Fee type,Fee,Contact
@@ -132,7 +132,7 @@ def test_no_deal_twice_after_a_lost_answer(deals: Deals, monkeypatch: pytest.Mon
     def unheard(model: Any, one: Any, key: str) -> Any:
         made = create(model, one, key)
         if key.endswith("-3"):
-            raise Unanswered("No answer in 30 s")
+            raise ResponseTimeout("No answer in 30 s")
         return made
 
     monkeypatch.setattr(deals, "create", unheard)

@@ -53,12 +53,17 @@ def test_a_part_of_a_list_is_counted_whole(deals_home: Path) -> None:
 
 def test_rows_of_what_is_linked_with_nothing() -> None:
     """A deal of no package has no targeting and no dates; a package names deals that are not known."""
-    alone = of_deal(
+    process_lock = of_deal(
         DemandDeal(id=3, name="Alone", seat=Seat(id=1, name="Alpha", dsp=Dsp(id=1, name="D1"))), {}
     )
     package = SupplyPackage(id=1, name="News", demand_deals=(Reference(id=99, name="Unknown"),))
     unsold = of_package(package, ())
-    assert (unsold.others, alone.dsps, alone.targeting, alone.start) == (("Unknown",), ("D1",), "", None)
+    assert (unsold.others, process_lock.dsps, process_lock.targeting, process_lock.start) == (
+        ("Unknown",),
+        ("D1",),
+        "",
+        None,
+    )
 
 
 def test_cells() -> None:

@@ -15,7 +15,7 @@ from lib.ui.deals import several_change
 from lib.ui.deals.rows import DealRow
 from lib.ui.deals.several import SeveralJob
 from lib.ui.deals.several_change import SeveralWanted
-from lib.wire.errors import Unanswered
+from lib.wire.errors import ResponseTimeout
 
 ROWS = [DealRow("demand_deals", number, f"Deal {number}") for number in range(1, 5)]
 MANY = frozenset({("demand_deals", 1)})
@@ -155,7 +155,7 @@ def test_an_unknown_result_is_not_applied_twice(
     def saved_unheard(entity: str, entity_id: int, fields: Any, etag: str | None = None) -> None:
         change(entity, entity_id, fields, etag)
         if entity_id == 2:
-            raise Unanswered("No answer in 30 s")
+            raise ResponseTimeout("No answer in 30 s")
 
     monkeypatch.setattr(deals, "change", saved_unheard)
     _until(job, deals, SeveralWanted(percent=Decimal(100)))

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
 from lib.ui.deals import clone, hand_over
-from lib.ui.deals.new_package.creation import Created
+from lib.ui.deals.new_package.creation import CreatedPackage
 from lib.ui.deals.prices import Prices
 from lib.ui.deals.rows import DealRow
 
@@ -164,6 +164,6 @@ def test_on_the_success_page_and_in_the_drawer(visit: Visit, deals: Deals) -> No
     labels = {one.key: one.label for one in desk.get("download_button")}
     assert labels["hand_over_internal"] == "All seats (internal, not for buyers)"
     desk = visit("new_package")
-    desk.session_state["np_created"] = Created(deals.get(SupplyPackage, 1))
+    desk.session_state["np_created"] = CreatedPackage(deals.get(SupplyPackage, 1))
     desk = clean(desk.run())
     assert [one for one in ids if one in desk.code[0].value] == ids[:1]

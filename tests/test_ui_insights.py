@@ -9,7 +9,7 @@ from dealing import SOLD, Visit, clean, sold_rows
 from streamlit.testing.v1 import AppTest
 
 from lib.insight import cost
-from lib.insight.asked import QuestionsAsked
+from lib.insight.query_batch import QueryBatch
 from lib.ui.charts.numbers import Numbers
 from lib.wire.errors import InternalError
 
@@ -18,7 +18,7 @@ BOTH = "only United States, Germany"
 
 def come(desk: AppTest) -> AppTest:
     """The screen once everything that is computed in the background has come."""
-    kept: dict[str, tuple[object, QuestionsAsked]] = desk.session_state["insights"]
+    kept: dict[str, tuple[object, QueryBatch]] = desk.session_state["insights"]
     for _, found in list(kept.values()):
         assert found.wait(60)
     return clean(desk.run())
@@ -91,7 +91,7 @@ def test_a_form_that_changes_gives_up_what_it_asked(visit: Visit) -> None:
     desk = visit("new_package", slicer=SOLD)
     desk.session_state["np_target_country_only"] = ["US"]
     clean(desk.run())
-    first: QuestionsAsked = desk.session_state["insights"]["form"][1]
+    first: QueryBatch = desk.session_state["insights"]["form"][1]
     desk.session_state["np_target_country_only"] = ["DE"]
     clean(desk.run())
     assert first.is_done

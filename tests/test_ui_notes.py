@@ -17,7 +17,7 @@ from lib import connect
 from lib.settings import Settings
 from lib.ui.charts import note_marks
 from lib.ui.charts.series import Series
-from lib.views import Kept, Note
+from lib.views import Note, ViewStore
 
 DELIVERY = ("demo", "delivery")
 HOSTILE = "<b>x</b> **y** [z](http://a.example) %{x}"
@@ -47,7 +47,7 @@ def marks(desk: AppTest) -> list[dict[str, Any]]:
     return [trace for trace in json.loads(chart(desk).spec)["data"] if trace.get("yaxis") == "y2"]
 
 
-def stored(kept: Kept) -> list[tuple[date, str, str]]:
+def stored(kept: ViewStore) -> list[tuple[date, str, str]]:
     """The notes of the slicer."""
     return [(note.day, note.text, note.owner) for note in kept.notes.of(*DELIVERY, date.min, date.max)]
 

@@ -14,7 +14,7 @@ from dealing import SOLD, Visit, clean, clients, sold_rows, stock, visiting
 from streamlit.testing.v1 import AppTest
 
 from lib.insight import seat_prices
-from lib.insight.asked import QuestionsAsked
+from lib.insight.query_batch import QueryBatch
 from lib.insight.win_prices import WinPrices
 from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
 from lib.reporting.warehouse import Warehouse
@@ -173,7 +173,7 @@ def test_a_slicer_without_seats(visit: Visit, seated: pd.DataFrame) -> None:
 def test_another_targeting_gives_up_what_was_asked(visit: Visit, seated: pd.DataFrame) -> None:
     """The form is drawn before anything has come; another targeting cancels what was on its way."""
     desk = form(visit, "seated", "US", {1: "3"})
-    first: QuestionsAsked = desk.session_state["insights"]["form_prices"][1]
+    first: QueryBatch = desk.session_state["insights"]["form_prices"][1]
     desk.session_state["np_target_country_only"] = ["DE"]
     desk.run()
     assert first.is_done

@@ -21,7 +21,7 @@ from lib.ui.charts.heatmap import Grid
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.rows import Table
 from lib.ui.query import split_rows
-from lib.ui.query.compared import Compared
+from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.split_rows import SplitRows
 
 ENGLISH = Numbers.of("en")
@@ -48,7 +48,7 @@ def answer(values: dict[str, float], total: float, found: int | None = None, key
 
 def split(found: Audience, before: Audience | None = None) -> SplitRows:
     """A split of impressions."""
-    return SplitRows(found, None if before is None else Compared(found, before), IMPS, SLICER)
+    return SplitRows(found, None if before is None else ComparedAnswers(found, before), IMPS, SLICER)
 
 
 def board(rows: SplitRows, order: tuple[Order, ...] = (), filters: tuple[Filter, ...] = ()) -> Table:
@@ -166,7 +166,7 @@ def test_a_count_of_a_sample_is_a_lower_bound() -> None:
 def test_total_and_others_have_their_change() -> None:
     """Of 10 against 8 in all, rows of 7 against 4 leave 3 against 4: -25 %; the total rose by 25 %."""
     now, before = answer({"1": 6, "2": 1}, 10, found=5), answer({"1": 4}, 4)
-    whole = Compared(answer({"": 10}, 10), answer({"": 8}, 8))
+    whole = ComparedAnswers(answer({"": 10}, 10), answer({"": 8}, 8))
     rows = replace(split(now, before), whole=whole)
     table = split_table.table(rows, [], ENGLISH)
     np.testing.assert_allclose(table.frame["Change, %"], [25, 50, np.nan, -25])

@@ -23,7 +23,7 @@ from lib.ui.deals.rows import DealRow
 from lib.ui.deals.several import SeveralJob
 from lib.ui.deals.several_change import SeveralWanted
 from lib.ui.deals.undo_job import UndoJob
-from lib.wire.errors import BadRequest, Forbidden, StoreUnavailable, Unanswered
+from lib.wire.errors import BadRequest, Forbidden, ResponseTimeout, StoreUnavailable
 
 ADA = Person("ada", "Ada", None, "manager", deals=ALL_DEALS)
 ROW = ActionRow(("demand_deals", 1), "One", {"is_active": True}, {"is_active": False})
@@ -158,7 +158,7 @@ def test_without_an_answer(deals: Deals, actions: BulkActions, monkeypatch: pyte
 
     def lost(entity: str, changes: dict[int, Any]) -> dict[int, str]:
         change(entity, {1: changes[1]})
-        raise Unanswered("No answer in 30 s")
+        raise ResponseTimeout("No answer in 30 s")
 
     monkeypatch.setattr(deals, "change_each", lost)
     job = set_active(deals, actions, False, 1, 2)

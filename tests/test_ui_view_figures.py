@@ -20,11 +20,11 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.explore import view_figures
 from lib.ui.kit.markdown import EMPTY, plain
 from lib.ui.query import link
-from lib.views import Kept, SavedView
+from lib.views import SavedView, ViewStore
 
 NOW = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
 LAST_WEEK = {"start": (LAST_DAY - timedelta(days=6)).isoformat(), "end": LAST_DAY.isoformat()}
-Keeper = Callable[[str], Kept]
+Keeper = Callable[[str], ViewStore]
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def settings(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 def kept(settings: Settings) -> Keeper:
     """What the person of this name keeps."""
     people = {person.username: person for person in PEOPLE}
-    return lambda name: connect.connect(people[name], settings).kept
+    return lambda name: connect.connect(people[name], settings).view_store
 
 
 def texts(desk: AppTest) -> str:

@@ -9,14 +9,14 @@ from sqlalchemy import Engine
 
 from lib import database
 from lib.people import Grant, Person, Role
-from lib.views import LONGEST_NAME, Kept, SavedView
+from lib.views import LONGEST_NAME, SavedView, ViewStore
 from lib.views import named as store
 from lib.views.scope import Scope
 from lib.wire.errors import AccessError, BadRequest
 
 PARAMS = {"start": "-7d", "end": "yesterday", "is.geo.country": "US~CA", "split": "site"}
 DELIVERY = ("demo", "delivery")
-As = Callable[..., Kept]
+As = Callable[..., ViewStore]
 
 
 @pytest.fixture
@@ -33,14 +33,14 @@ def kept(engine: Engine) -> As:
 
     def of(
         name: str, role: Role = "viewer", sees: str = "demo", service: str = "", added: datetime | None = None
-    ) -> Kept:
+    ) -> ViewStore:
         person = Person(name, name, None, role, (Grant.parse(sees),), added)
-        return Kept(Scope(engine, service, person))
+        return ViewStore(Scope(engine, service, person))
 
     return of
 
 
-def names(kept: Kept) -> list[str]:
+def names(kept: ViewStore) -> list[str]:
     """The names of the views of delivery that this person sees."""
     return [view.name for view in kept.views.of(*DELIVERY)]
 

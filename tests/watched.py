@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from lib.reporting.warehouse import Warehouse
-from lib.views import Kept
+from lib.views import ViewStore
 
 SLICER, SECRET = ("demo", "weeks"), "0123456789abcdef-secret"
 YESTERDAY = {"start": "yesterday", "end": "yesterday"}
@@ -45,7 +45,7 @@ def imported(home: Path, daily: Sequence[float], last: dt.date = LAST_DAY) -> No
         writer.commit("made for a test", f"{daily}{last}")
 
 
-def set_up(kept: Kept, rule: str = "above", bound: float | None = 100.0, **params: str) -> int:
+def set_up(kept: ViewStore, rule: str = "above", bound: float | None = 100.0, **params: str) -> int:
     """A view of yesterday with an alert on its impressions; returns the view's number."""
     made = kept.views.save(*SLICER, f"View {rule} {bound} {params}", {**YESTERDAY, **params})
     kept.alerts.watch(made.id, "imps", IMPS, rule, bound)

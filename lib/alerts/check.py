@@ -16,7 +16,7 @@ from lib.reporting.models import AudienceQuery, InfoQuery, Slicer
 from lib.reporting.watched import Figure, FigureUnavailable
 from lib.settings import Settings
 from lib.views import Alert, SavedView
-from lib.wire.errors import AccessError, DeadlineExceeded, TrancheError, Unanswered
+from lib.wire.errors import AccessError, DeadlineExceeded, ResponseTimeout, TrancheError
 
 FEWEST, MOST, CONFIDENCE = 4, 8, 0.99
 
@@ -64,7 +64,7 @@ def checked(alert: Alert, settings: Settings, read: Read) -> Verdict:
         return Verdict("lost", problem="Its owner can't sign in any more.")
     try:
         clients = connect.connect(person, settings)
-        view = clients.kept.views.get(alert.view_id)
+        view = clients.view_store.views.get(alert.view_id)
         if view is None or (view.project, view.slicer) not in clients.slicers:
             return _lost(alert)
         return _of_view(alert, view, clients, read)
@@ -72,7 +72,7 @@ def checked(alert: Alert, settings: Settings, read: Read) -> Verdict:
         return _lost(alert)
     except FigureUnavailable as unavailable:
         return Verdict(problem=str(unavailable))
-    except Unanswered:
+    except ResponseTimeout:
         return Verdict(problem="The service did not answer in time.")
     except DeadlineExceeded:
         return Verdict(problem="The figure took too long to compute; choose fewer days in the view.")

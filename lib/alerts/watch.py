@@ -92,7 +92,7 @@ def _wait(settings: Settings, read: Read, ending: threading.Event) -> None:
     """Watch whenever no other desk over the database does, until the end."""
     while not ending.is_set():
         try:
-            with alone(settings) as is_alone:
+            with process_lock(settings) as is_alone:
                 if is_alone():
                     Watch(settings, read).run(ending, is_alone)
         except TrancheError as error:
@@ -100,7 +100,7 @@ def _wait(settings: Settings, read: Read, ending: threading.Event) -> None:
         ending.wait(POLL_SECONDS)
 
 
-def alone(settings: Settings) -> AbstractContextManager[Callable[[], bool]]:
-    """Whether this desk is the one that checks the alerts on its reporting service; see `database.alone`."""
+def process_lock(settings: Settings) -> AbstractContextManager[Callable[[], bool]]:
+    """Whether this desk is the one that checks the alerts on its reporting service; see `database.process_lock`."""
     work = f"alerts-{zlib.crc32(settings.base_url.encode()):x}" if settings.base_url else "alerts"
-    return database.alone(connect.installation(settings).access.store.engine, work)
+    return database.process_lock(connect.installation(settings).access.store.engine, work)

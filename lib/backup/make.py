@@ -71,7 +71,7 @@ def back_up(settings: Settings, path: Path) -> Made:
 
 @contextmanager
 def _one_at_a_time(home: Path) -> Iterator[None]:
-    with private.alone(home / "backup.lock") as other:
+    with private.process_lock(home / "backup.lock") as other:
         if other:
             raise BadRequest(f"Another backup of {home} is running; wait until it is done")
         yield

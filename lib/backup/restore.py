@@ -171,7 +171,7 @@ def no_desk(home: Path) -> Iterator[None]:
     if not (home / DESK).exists():
         yield
         return
-    with private.alone(home / DESK) as other:
+    with private.process_lock(home / DESK) as other:
         if other:
             raise BadRequest(f"A desk is running over {home}: stop it first")
         yield

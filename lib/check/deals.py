@@ -17,7 +17,7 @@ from lib.wire.errors import NotFound, TrancheError
 
 NAME = "Deals"
 REFUSAL = "Check deals_token, or service_username and service_password"
-HERE = "Part of this desk"
+EMBEDDED = "Part of this desk"
 LOOKED_AT = 10
 ANY_ID = 1
 Entity = type[SupplyPackage] | type[DemandDeal]
@@ -28,7 +28,7 @@ LOOKED_INTO: tuple[Entity, ...] = (SupplyPackage, DemandDeal)
 def steps(settings: Settings) -> Iterator[Step]:
     """All steps, until one fails on which the others depend."""
     if not settings.curate_url:
-        yield Step(NAME, HERE, "ok", "Kept in this desk's database.")
+        yield Step(NAME, EMBEDDED, "ok", "Kept in this desk's database.")
         return
     service = Settled(NAME, "curate_url", REFUSAL)
     line = remote.deals_line(settings)

@@ -13,14 +13,16 @@ from lib.wire.errors import AccessError, TrancheError
 
 NAME = "Reporting"
 REFUSAL = "Check reporting_token, or service_username and service_password"
-HERE = "Part of this desk"
+EMBEDDED = "Part of this desk"
 
 
 def steps(settings: Settings) -> Iterator[Step]:
     """All steps, until one fails on which the others depend."""
     if not settings.base_url:
         count = len(connect.installation(settings).warehouse.slicers())
-        yield Step(NAME, HERE, "ok", f"{count} slicer{'' if count == 1 else 's'} in {settings.warehouse}.")
+        yield Step(
+            NAME, EMBEDDED, "ok", f"{count} slicer{'' if count == 1 else 's'} in {settings.warehouse}."
+        )
         return
     service = Settled(NAME, "base_url", REFUSAL)
     line = remote.reporting_line(settings)

@@ -115,8 +115,8 @@ def _tell_connected(stored: StoredSlicer, table: str) -> None:
 def _write_sample(live: LiveSlicers, stored: StoredSlicer, into: str, most: int) -> None:
     stored_sample = live.write_sample(stored, into, most)
     click.echo(
-        f"A sample of {stored_sample.rows:,} rows is written to {'.'.join(stored_sample.place)}. Days that change after this "
-        "are read whole until you run tranche connect --sample again"
+        f"A sample of {stored_sample.rows:,} rows is written to {'.'.join(stored_sample.place)}. Days that "
+        "change after this are read whole until you run tranche connect --sample again"
     )
 
 

@@ -20,7 +20,7 @@ from lib.deals.package_questions import PackageQuestions
 from lib.people import Person
 from lib.reporting.client import ONCE, Reporting
 from lib.settings import Settings
-from lib.views import Kept
+from lib.views import ViewStore
 from lib.views.scope import Scope
 from lib.wire.errors import Misconfigured
 
@@ -45,7 +45,7 @@ def connect(person: Person, settings: Settings, session_id: str = "") -> Clients
         PackageQuestions(here.access.store.engine, settings.curate_url, settings.base_url, person),
         PackageNotes(here.access.store.engine, settings.curate_url, person),
         BulkActions(here.access.store.engine, settings.curate_url, person),
-        Kept(Scope(here.access.store.engine, settings.base_url, person), settings.curate_url),
+        ViewStore(Scope(here.access.store.engine, settings.base_url, person), settings.curate_url),
         None if settings.curate_url else HealthStore(here.access.store.engine),
         settings.base_url,
         settings.curate_url,
@@ -63,7 +63,7 @@ def one_desk(settings: Settings) -> Iterator[None]:
     serve` may work beside a desk.
     """
     is_shared = make_url(settings.database_url).get_backend_name() == "postgresql"
-    with private.alone(settings.home / "desk.lock", shared=is_shared) as other:
+    with private.process_lock(settings.home / "desk.lock", shared=is_shared) as other:
         if other:
             whose = f" (process {other})" if other > 0 else ""
             raise Misconfigured(

@@ -10,7 +10,7 @@ from lib.deals.healths import HealthStore
 from lib.deals.package_notes import PackageNotes
 from lib.deals.package_questions import PackageQuestions
 from lib.reporting.client import Reporting
-from lib.views import Kept
+from lib.views import ViewStore
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class Clients:
 
     `healths` is the stored health of deals; None for a remote deals service, whose deals are not stored.
     `package_questions` are the questions that packages came from, `package_notes` their owners and notes,
-    `bulk_actions` what can be undone, `kept` saved views and notes on dates: all in the desk's own database
-    whatever service answers.
+    `bulk_actions` what can be undone, `view_store` saved views and notes on dates: all in the desk's own
+    database whatever service answers.
     `reporting_address` and `deals_address` say where a remote service is; empty for one of this process.
     What a slicer is may be kept for `slicer_seconds` before it is asked again. `currency` and `price_unit`
     are those of prices.
@@ -33,7 +33,7 @@ class Clients:
     package_questions: PackageQuestions
     package_notes: PackageNotes
     bulk_actions: BulkActions
-    kept: Kept
+    view_store: ViewStore
     healths: HealthStore | None = None
     reporting_address: str = ""
     deals_address: str = ""

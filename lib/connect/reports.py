@@ -6,7 +6,7 @@ from lib.connect.opening import Installation
 from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, InfoQuery, Slicer
-from lib.reporting.service import Admitted
+from lib.reporting.service import AuthorizedRequest
 
 WHO, SLOW_MINUTES = "tranche", 15
 
@@ -45,4 +45,4 @@ class Reports:
         service = self._installation.reporting
         stored = self._installation.warehouse.open(query.project_name, query.slicer_name)
         fields = query.model_dump(exclude_defaults=True, exclude_none=True)
-        return service.audience(Admitted(WHO, stored, fields), service.deadline())
+        return service.audience(AuthorizedRequest(WHO, stored, fields), service.deadline())

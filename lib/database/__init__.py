@@ -1,9 +1,9 @@
 """The one database of tokens and deals: engine, tables' metadata, transactions, migrations."""
 
-from lib.database.alone import alone
 from lib.database.columns import Amount, Document, Instant, Key, metadata
 from lib.database.engine import engine, writing
 from lib.database.migrate import migrate, upgrade
+from lib.database.process_lock import process_lock
 from lib.database.transaction import explained, reading, transact
 
 __all__ = [
@@ -11,11 +11,11 @@ __all__ = [
     "Document",
     "Instant",
     "Key",
-    "alone",
     "engine",
     "explained",
     "metadata",
     "migrate",
+    "process_lock",
     "reading",
     "transact",
     "upgrade",

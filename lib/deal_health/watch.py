@@ -178,7 +178,7 @@ def _wait(settings: Settings, ending: threading.Event) -> None:
     """Compute whenever no other desk over the database does, until the end."""
     while not ending.wait(POLL_SECONDS):
         try:
-            with database.alone(
+            with database.process_lock(
                 connect.installation(settings).access.store.engine, "deal-health"
             ) as is_alone:
                 if is_alone():

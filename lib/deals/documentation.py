@@ -7,9 +7,9 @@ from lib.deals import failures, several
 from lib.deals.answers import ANSWERS, CHANGE, CHANGED_ONE, page_of, with_warnings
 from lib.deals.queries import DEFAULT_LIMIT, LARGEST_LIMIT
 from lib.deals.store import listing
+from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.filters import FILTERS
 from lib.deals.store.idempotency import LONGEST
-from lib.deals.store.nouns import NOUNS
 from lib.deals.values import LARGEST_ID
 from lib.wire.schemas import TEXT, Schema, a_list, an_object, of_model
 
@@ -148,7 +148,7 @@ FIRST = {
 def operation(entity: str, verb: str) -> dict[str, Any]:
     """The documentation of one endpoint, as `add_api_route` takes it."""
     name = f"{verb}_{entity}"
-    summary = FIRST[verb].format(NOUNS[entity].called)
+    summary = FIRST[verb].format(ENTITY_STORES[entity].called)
     return {
         "operation_id": name,
         "summary": summary[0].upper() + summary[1:],
@@ -156,7 +156,7 @@ def operation(entity: str, verb: str) -> dict[str, Any]:
         "deprecated": True if entity == DEPRECATED else None,
         "status_code": {"create": 201, "change": 204, "remove": 204}.get(verb, 200),
         "response_model": None,
-        "responses": _success(entity, verb) | failures.of(verb, NOUNS[entity].called),
+        "responses": _success(entity, verb) | failures.of(verb, ENTITY_STORES[entity].called),
         "openapi_extra": {"parameters": _parameters(entity, verb), **_body(entity, verb)},
     }
 
@@ -229,7 +229,7 @@ def _header(name: str, description: str, limits: Schema) -> Schema:
 def _body(entity: str, verb: str) -> Schema:
     if verb not in ("create", "change", "change_many"):
         return {}
-    schema = of_model(NOUNS[entity].request)
+    schema = of_model(ENTITY_STORES[entity].request)
     examples = CREATED[entity] if verb == "create" else CHANGED[entity]
     if verb == "change_many":
         return _many(_partial(schema), examples)
@@ -267,7 +267,7 @@ def _shown(examples: Mapping[str, tuple[str, Any]]) -> Schema:
 
 
 def _success(entity: str, verb: str) -> dict[int | str, Any]:
-    called = NOUNS[entity].called
+    called = ENTITY_STORES[entity].called
     if verb == "remove":
         return {204: {"description": "It is deleted"}}
     if verb == "change_many":

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, delete, func, insert, or_, select, up
 from lib.database import reading, transact
 from lib.deals.codec import OWN
 from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
-from lib.deals.store.nouns import NOUNS
+from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.scope import DealsScope
 from lib.deals.store.tables import (
     changes,
@@ -147,9 +147,11 @@ class HealthStore:
 
         def within(connection: Connection) -> HealthBatch:
             work = Work.of(connection, DealsScope())
-            deals = [OWN.read(DemandDeal, body) for body in NOUNS["demand_deals"].show(work, ids)]
+            deals = [OWN.read(DemandDeal, body) for body in ENTITY_STORES["demand_deals"].show(work, ids)]
             linked = sorted({one.id for deal in deals for one in deal.supply_deals if one.id})
-            packages = [OWN.read(SupplyPackage, body) for body in NOUNS["supply_deals"].show(work, linked)]
+            packages = [
+                OWN.read(SupplyPackage, body) for body in ENTITY_STORES["supply_deals"].show(work, linked)
+            ]
             buyers = {deal.seat.id: deal.seat for deal in deals if deal.seat and deal.seat.id}
             known = {seat.dsp.id: seat.dsp for seat in buyers.values() if seat.dsp and seat.dsp.id}
             return HealthBatch(

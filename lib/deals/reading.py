@@ -12,7 +12,7 @@ from lib.deals.codec import Codec, Model
 from lib.deals.models import EntityChange, Resource, WireModel
 from lib.deals.sync.models import BuyerSeat
 from lib.wire import exact
-from lib.wire.errors import Garbled, Invalid, Unreadable
+from lib.wire.errors import Invalid, MalformedResponse, Unreadable
 
 Answer = TypeVar("Answer", bound=WireModel)
 ID_IN_ADDRESS = re.compile(r"/(\d{1,16})/?$")
@@ -95,7 +95,9 @@ def json(codec: Codec, response: httpx.Response) -> Any:
     try:
         body = exact.loads(response.content)
     except ValueError as error:
-        raise Garbled("The service answered with something that this API does not define") from error
+        raise MalformedResponse(
+            "The service answered with something that this API does not define"
+        ) from error
     if failure := codec.failure(body):
         raise failure
     return body

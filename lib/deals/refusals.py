@@ -16,9 +16,9 @@ from lib.wire.errors import (
     InUse,
     Invalid,
     NotFound,
+    ResponseTimeout,
     Throttled,
     TrancheError,
-    Unanswered,
     Unauthorised,
     Unreachable,
     Unreadable,
@@ -38,7 +38,7 @@ KINDS: dict[int, Callable[[str], TrancheError]] = {
     409: Conflict,
     500: InternalError,
     503: InternalError,
-    504: Unanswered,
+    504: ResponseTimeout,
 }
 
 

@@ -16,8 +16,8 @@ from fastapi.security import HTTPBearer
 
 from lib.deals import documentation, doubts, fields
 from lib.deals.admission import Admission
-from lib.deals.service import Asked, DealsService, ListPart, Stored
-from lib.deals.store.nouns import NOUNS
+from lib.deals.service import DealsService, ListPart, Stored, WriteRequest
+from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.scope import DealsScope
 from lib.deals.store.work import EntityKey, Fields
 from lib.deals.values import LARGEST_ID
@@ -65,7 +65,7 @@ def routes(
     """The endpoints, by default with those of the deprecated packages."""
     router = APIRouter(prefix="/api", tags=["deals"], dependencies=[Depends(BEARER)])
     shared = Endpoints(deals, admission, seconds, ThreadPoolExecutor(THREADS, thread_name_prefix="deals"))
-    for entity in NOUNS:
+    for entity in ENTITY_STORES:
         if with_packages or entity != DEPRECATED:
             _add(router, _Entity(entity, shared))
     return router
@@ -179,7 +179,7 @@ class _Entity:
     def _key(self, request: Request) -> EntityKey:
         text = request.path_params["id"]
         if not re.fullmatch(r"[0-9]{1,16}", text, re.ASCII) or int(text) > LARGEST_ID:
-            raise NotFound(f"There is no {NOUNS[self.name].called} '{text}'")
+            raise NotFound(f"There is no {ENTITY_STORES[self.name].called} '{text}'")
         return self.name, int(text)
 
     async def _page(self, request: Request, work: Callable[[DealsScope, Deadline], ListPart]) -> Response:
@@ -188,9 +188,9 @@ class _Entity:
         part = await self._shared.run(lambda: work(scope, deadline))
         return Response(exact.dumps(listed(request, part)), media_type=JSON)
 
-    async def _asked(self, request: Request, deadline: Deadline, *, has_body: bool = True) -> Asked:
+    async def _asked(self, request: Request, deadline: Deadline, *, has_body: bool = True) -> WriteRequest:
         caller = await self._shared.admit(request, writes=True)
-        return Asked(
+        return WriteRequest(
             scope=scope_of(caller),
             body=await body_of(request, deadline) if has_body else None,
             parameters=parameters_of(request),

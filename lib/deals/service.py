@@ -16,9 +16,9 @@ from lib.deals import queries, several
 from lib.deals.queries import Parameters
 from lib.deals.store import etags, history, listing, past, unseen
 from lib.deals.store.conflicts import conflict
+from lib.deals.store.entity_store import EntityStore
+from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.idempotency import Once
-from lib.deals.store.noun import Noun
-from lib.deals.store.nouns import NOUNS
 from lib.deals.store.scope import DealsScope
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.deals.validation import Problems, read
@@ -56,7 +56,7 @@ NEEDS_KEY = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class WriteRequest:
     """A request that changes something; `scope` is its caller, and what they may see."""
 
     scope: DealsScope
@@ -84,11 +84,11 @@ class DealsService:
         queries.none(parameters, problems)
 
         def within(work: Work) -> Stored:
-            noun = NOUNS[key[0]]
-            if not work.seen(noun.table, [key[1]]):
+            entity_store = ENTITY_STORES[key[0]]
+            if not work.seen(entity_store.table, [key[1]]):
                 raise _nothing(key)
             problems.check()
-            [shown] = unseen.left_out(work, noun.entity, noun.show(work, [key[1]]))
+            [shown] = unseen.left_out(work, entity_store.entity, entity_store.show(work, [key[1]]))
             return Stored(shown, etags.of(work, key))
 
         return self._read(within, scope, deadline)
@@ -99,7 +99,7 @@ class DealsService:
         query = queries.query(parameters, problems, listing.offer(entity))
 
         def within(work: Work) -> ListPart:
-            listed = listing.page(work, NOUNS[entity], query, problems)
+            listed = listing.page(work, ENTITY_STORES[entity], query, problems)
             ids = [one["id"] for one in listed.results] if query.has_etags else []
             tags = etags.of_several(work, entity, ids) if ids else {}
             return ListPart(listed.count, query.limit, query.offset, listed.results, listed.counts, tags)
@@ -122,9 +122,9 @@ class DealsService:
 
         return self._read(within, scope, deadline)
 
-    def create(self, entity: str, request: Asked, deadline: Deadline) -> Stored:
+    def create(self, entity: str, request: WriteRequest, deadline: Deadline) -> Stored:
         """A new entity from a whole body, and those that come with it."""
-        noun = NOUNS[entity]
+        entity_store = ENTITY_STORES[entity]
         once = (
             None if request.idempotency_key is None else Once(request.idempotency_key, entity, request.body)
         )
@@ -133,14 +133,14 @@ class DealsService:
             problems = request.problems()
             if once is not None and (first := once.first_answer(work, problems)):
                 return _replayed(work, entity, *first)
-            made = _created(work, noun, request.body, problems)
+            made = _created(work, entity_store, request.body, problems)
             if once is not None:
                 once.remember(work, made.body, made.etag)
             return made
 
         return self._write(within, request, deadline, repeat=once is not None)
 
-    def change(self, key: EntityKey, request: Asked, deadline: Deadline) -> str:
+    def change(self, key: EntityKey, request: WriteRequest, deadline: Deadline) -> str:
         """Change the fields in the body; returns the new ETag. Conflict for a stale If-Match.
 
         With an idempotency key it happens once: the same request again answers the ETag that came first.
@@ -161,7 +161,7 @@ class DealsService:
 
         return self._write(within, request, deadline, repeat=once is not None)
 
-    def change_many(self, entity: str, request: Asked, deadline: Deadline) -> Results:
+    def change_many(self, entity: str, request: WriteRequest, deadline: Deadline) -> Results:
         """Change several entities independently: a refused change is rolled back, and the others are kept.
 
         The body is a list of `{"id", …fields}`, each at most once; the results are in its order. One with an
@@ -174,7 +174,9 @@ class DealsService:
         def within(work: Work) -> Results:
             recording = history.Recording(work)
             recording.watch((entity, one["id"]) for one in bodies)
-            shown = {body["id"]: body for body in NOUNS[entity].show(work, [one["id"] for one in bodies])}
+            shown = {
+                body["id"]: body for body in ENTITY_STORES[entity].show(work, [one["id"] for one in bodies])
+            }
 
             def change(one: Mapping[str, Any]) -> None:
                 key = (entity, one["id"])
@@ -192,18 +194,18 @@ class DealsService:
 
         return self._write(within, request, deadline)
 
-    def remove(self, key: EntityKey, request: Asked, deadline: Deadline) -> None:
+    def remove(self, key: EntityKey, request: WriteRequest, deadline: Deadline) -> None:
         """Delete it. InUse names what depends on it; Conflict for a stale If-Match."""
-        noun = NOUNS[key[0]]
+        entity_store = ENTITY_STORES[key[0]]
 
         def within(work: Work) -> None:
             recording, before = _found(work, key)
             etags.check(work, key, recording.version(key), request.if_match)
             request.problems().check()
-            if noun.entity in unseen.MASTER_DATA:
-                unseen.check_change(work, noun, {}, before)
-            recording.watch(noun.touched({name: [] for name in noun.links}, before))
-            noun.remove(work, key[1])
+            if entity_store.entity in unseen.MASTER_DATA:
+                unseen.check_change(work, entity_store, {}, before)
+            recording.watch(entity_store.touched({name: [] for name in entity_store.links}, before))
+            entity_store.remove(work, key[1])
             recording.write()
 
         self._write(within, request, deadline)
@@ -212,7 +214,11 @@ class DealsService:
         return database.reading(self._engine, lambda one: within(Work.of(one, scope)), deadline)
 
     def _write(
-        self, within: Callable[[Work], Result], request: Asked, deadline: Deadline, repeat: bool = False
+        self,
+        within: Callable[[Work], Result],
+        request: WriteRequest,
+        deadline: Deadline,
+        repeat: bool = False,
     ) -> Result:
         """Run a write; with `repeat`, again after a conflict with a request that had the same key."""
 
@@ -227,17 +233,17 @@ class DealsService:
         return self._write(within, request, deadline)
 
 
-def _created(work: Work, noun: Noun, body: Any, problems: Problems) -> Stored:
-    fields = read(noun.request, body, problems)
-    unseen.check_change(work, noun, fields, None)
-    noun.check(work, fields, None, problems)
+def _created(work: Work, entity_store: EntityStore, body: Any, problems: Problems) -> Stored:
+    fields = read(entity_store.request, body, problems)
+    unseen.check_change(work, entity_store, fields, None)
+    entity_store.check(work, fields, None, problems)
     problems.check()
     recording = history.Recording(work)
-    recording.watch(noun.touched(fields, None))
-    keys = noun.create(work, fields)
+    recording.watch(entity_store.touched(fields, None))
+    keys = entity_store.create(work, fields)
     recording.created(keys)
     recording.write()
-    [shown] = unseen.left_out(work, noun.entity, noun.show(work, [keys[0][1]]))
+    [shown] = unseen.left_out(work, entity_store.entity, entity_store.show(work, [keys[0][1]]))
     return Stored(shown, etags.of(work, keys[0]))
 
 
@@ -247,7 +253,7 @@ def _check_repeatable(body: Any, problems: Problems) -> None:
         problems.add((), NEEDS_KEY)
 
 
-def _changed(work: Work, key: EntityKey, request: Asked, problems: Problems) -> str:
+def _changed(work: Work, key: EntityKey, request: WriteRequest, problems: Problems) -> str:
     recording, before = _found(work, key)
     etags.check(work, key, recording.version(key), request.if_match)
     _applied(work, key, recording, before, request.body, problems)
@@ -259,32 +265,32 @@ def _applied(
     work: Work, key: EntityKey, recording: history.Recording, before: Fields, body: Any, problems: Problems
 ) -> None:
     """Write the fields of the body. Invalid lists all errors."""
-    noun = NOUNS[key[0]]
-    fields = read(noun.request, body, problems, whole=False)
-    unseen.check_change(work, noun, fields, before)
-    noun.check(work, fields, before, problems)
+    entity_store = ENTITY_STORES[key[0]]
+    fields = read(entity_store.request, body, problems, whole=False)
+    unseen.check_change(work, entity_store, fields, before)
+    entity_store.check(work, fields, before, problems)
     problems.check()
-    fields = unseen.kept(work, noun, fields, before)
-    recording.watch(noun.touched(fields, before))
-    recording.created(noun.change(work, key[1], fields))
+    fields = unseen.kept(work, entity_store, fields, before)
+    recording.watch(entity_store.touched(fields, before))
+    recording.created(entity_store.change(work, key[1], fields))
 
 
 def _found(work: Work, key: EntityKey) -> tuple[history.Recording, Fields]:
     """The entity, with its changes recorded from now on; NotFound without it."""
     recording = history.Recording(work)
     recording.watch([key])
-    if not work.seen(NOUNS[key[0]].table, [key[1]]):
+    if not work.seen(ENTITY_STORES[key[0]].table, [key[1]]):
         raise _nothing(key)
-    return recording, NOUNS[key[0]].show(work, [key[1]])[0]
+    return recording, ENTITY_STORES[key[0]].show(work, [key[1]])[0]
 
 
 def _replayed(work: Work, entity: str, answer: Fields, etag: str) -> Stored:
     """The first answer, without what the caller may not see any more; NotFound if that is the whole of it."""
     key = entity, int(answer["id"])
-    if work.scope.is_limited and not work.seen(NOUNS[entity].table, [key[1]]):
+    if work.scope.is_limited and not work.seen(ENTITY_STORES[entity].table, [key[1]]):
         raise _nothing(key)
     return Stored(unseen.left_out(work, entity, [answer])[0], etag, is_replay=True)
 
 
 def _nothing(key: EntityKey) -> NotFound:
-    return NotFound(f"There is no {NOUNS[key[0]].called} {key[1]}")
+    return NotFound(f"There is no {ENTITY_STORES[key[0]].called} {key[1]}")

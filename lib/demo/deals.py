@@ -148,8 +148,8 @@ def _create(deals: Deals, resource: Resource) -> None:
 
 def _refusal(resource: Resource) -> ImportRefused:
     return ImportRefused(
-        f"The database holds {resource.entity.replace('_', ' ')} of its own, under the numbers of the demo's: "
-        "the demo needs a database of its own; set TRANCHE_HOME to another folder"
+        f"The database holds {resource.entity.replace('_', ' ')} of its own, under the numbers of the "
+        "demo's: the demo needs a database of its own; set TRANCHE_HOME to another folder"
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lib.reporting.warehouse.mappings import read_mapping
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Version:
 
 def table(name: str) -> list[dict[str, str]]:
     """The rows of `facts/<name>.csv`."""
-    with (HERE / "facts" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+    with (FOLDER / "facts" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -96,7 +96,7 @@ def versions() -> tuple[Version, ...]:
 
 def mapping(name: str) -> dict[str, str]:
     """Code → text of `mappings/<name>.csv`."""
-    return read_mapping(HERE / "mappings" / f"{name}.csv")
+    return read_mapping(FOLDER / "mappings" / f"{name}.csv")
 
 
 def regions() -> dict[str, str]:

@@ -9,9 +9,9 @@ from datetime import datetime
 from lib.deals.client import Deals
 from lib.deals.models import SupplyPackage
 from lib.insight import dead_targets
-from lib.insight.asked import Ask, QuestionsAsked
 from lib.insight.dead_targets import BidsSeen, DeadTarget, IncludedTarget
 from lib.insight.filters import Lists
+from lib.insight.query_batch import Ask, QueryBatch
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Slicer
 from lib.wire.errors import Abandoned
@@ -56,7 +56,7 @@ class DeadSearch:
     def __init__(self, client: Deals, ask: Ask, scope: DeadScope) -> None:
         self._client, self._ask, self._scope = client, ask, scope
         self._calls, self._is_over, self._lock = CallGroup(), threading.Event(), threading.Lock()
-        self._asked: QuestionsAsked | None = None
+        self._asked: QueryBatch | None = None
         self._read = 0
         self._found = Future[DeadFound]()
         threading.Thread(target=self._settle, name="dead targets", daemon=True).start()
@@ -142,7 +142,7 @@ class DeadSearch:
             return []
         with self._lock:
             self._check()
-            self._asked = QuestionsAsked(self._ask, queries)
+            self._asked = QueryBatch(self._ask, queries)
         return self._asked.answers()
 
     def _check(self) -> None:

@@ -56,14 +56,18 @@ def overlaps(
 ) -> tuple[list[Measured], list[SharedInventory]]:
     """What each of `count` packages has, and what each pair shares; `answers` are those to `questions`."""
     found = [measured.total(answer, field) for answer in answers]
-    alone = found[:count]
+    process_lock = found[:count]
     pairs = [
         SharedInventory(
-            first, second, both, measured.part(both, alone[first]), measured.part(both, alone[second])
+            first,
+            second,
+            both,
+            measured.part(both, process_lock[first]),
+            measured.part(both, process_lock[second]),
         )
         for (first, second), both in zip(combinations(range(count), 2), found[count:], strict=True)
     ]
-    return alone, pairs
+    return process_lock, pairs
 
 
 def two_prices(deals: Sequence[Sequence[DemandDeal]], pairs: Sequence[SharedInventory]) -> list[TwoPrices]:

@@ -24,7 +24,7 @@ from lib.reporting.formats import FORMATS
 from lib.reporting.models import EXTENSIONS, AudienceQuery, DataField, ExportQuery, InfoQuery, Order, Slicer
 from lib.wire import call
 from lib.wire.credential import Credential, credential, in_the_name_of
-from lib.wire.errors import BadRequest, Garbled, Unreadable
+from lib.wire.errors import BadRequest, MalformedResponse, Unreadable
 
 Places = npt.NDArray[np.intp]
 Keys = npt.NDArray[np.float64]
@@ -263,7 +263,7 @@ def _error(content: IO[bytes], response: httpx.Response) -> None:
     head = content.read(MOST_OF_AN_ERROR)
     content.seek(0)
     if response.headers.get("content-type", "").startswith("text/html") and head.lstrip().startswith(b"<"):
-        raise Garbled("The service returned a web page, not a file")
+        raise MalformedResponse("The service returned a web page, not a file")
     if head.lstrip().startswith(b"{") and len(head) < MOST_OF_AN_ERROR:
         try:
             found = body.fields(head, JSON)

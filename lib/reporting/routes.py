@@ -21,7 +21,7 @@ from lib.reporting import documentation
 from lib.reporting.answers import as_arrow, as_json
 from lib.reporting.documentation import INFO
 from lib.reporting.models import Slicer
-from lib.reporting.service import Admitted, ReportingService
+from lib.reporting.service import AuthorizedRequest, ReportingService
 from lib.wire.asking import answered
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Throttled
@@ -29,7 +29,7 @@ from lib.wire.fair import FairPool
 
 Result = TypeVar("Result")
 JSON = "application/json"
-DOORS = 2  # threads on which tokens are checked: never behind a query
+AUTH_THREADS = 2  # threads on which tokens are checked: never behind a query
 PIECE_BYTES = 1 << 18
 MOST_FILES, WAIT_SECONDS = 20, 10
 
@@ -38,7 +38,7 @@ def routes(service: ReportingService) -> APIRouter:
     """The three endpoints. Errors are raised as TrancheError, which the application converts to responses."""
     router = APIRouter(prefix="/API/v2", tags=["reporting"])
     most_values = service.settings.filter_values
-    desk = _Counter(service)
+    desk = _Endpoints(service)
 
     @router.post("/info", **INFO)
     async def info(request: Request) -> Response:
@@ -68,23 +68,23 @@ def routes(service: ReportingService) -> APIRouter:
     return router
 
 
-class _Counter:
+class _Endpoints:
     """Takes requests, with threads that check tokens, and threads that answer, shared fairly."""
 
     def __init__(self, service: ReportingService) -> None:
         settings = service.settings
         self.service = service
-        self.doors = FairPool(DOORS, DOORS, "door")
+        self.auth_threads = FairPool(AUTH_THREADS, AUTH_THREADS, "door")
         self.queries = FairPool(settings.query_threads, settings.query_share, "query")
         self._files: Counter[str] = Counter()
 
-    async def admit(self, request: Request) -> "_Asked":
+    async def admit(self, request: Request) -> "_AuthorizedCall":
         """The request, once its token is checked."""
         deadline = self.service.deadline()
         body = await request.body()
-        admitted = await asyncio.wrap_future(self.doors.submit(None, lambda: self.service.admit(body)))
+        admitted = await asyncio.wrap_future(self.auth_threads.submit(None, lambda: self.service.admit(body)))
         request.scope["tranche.slicer"] = f"{admitted.stored.project}/{admitted.stored.name}"
-        return _Asked(admitted, deadline, request.receive, self.queries)
+        return _AuthorizedCall(admitted, deadline, request.receive, self.queries)
 
     def check_files(self, who: str) -> None:
         """Raise Throttled if this person has too many unfinished downloads, which take up disk space."""
@@ -98,10 +98,10 @@ class _Counter:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _AuthorizedCall:
     """A request that is being answered; its work stops if the caller disconnects."""
 
-    admitted: Admitted
+    admitted: AuthorizedRequest
     deadline: Deadline
     receive: Receive
     queries: FairPool

@@ -110,7 +110,7 @@ class Costs:
 
 
 MEGABYTE = 1_000_000
-Asked = TypeVar("Asked", AudienceQuery, ExportQuery)
+ReportQuery = TypeVar("ReportQuery", AudienceQuery, ExportQuery)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class ExportFile:
 
 
 @dataclass(frozen=True)
-class Admitted:
+class AuthorizedRequest:
     """An authorised request: its caller, the slicer, and its other fields."""
 
     who: str
@@ -158,7 +158,7 @@ class ReportingService:
         """A new deadline; create it when the request arrives."""
         return Deadline(self.settings.deadline_seconds)
 
-    def admit(self, body: bytes) -> Admitted:
+    def admit(self, body: bytes) -> AuthorizedRequest:
         """Authorise the request in a body. AccessError, or Throttled for too many requests."""
         token, fields = requests.read(body)
         caller = self.access.caller(token, self.settings.reporting_service)
@@ -167,14 +167,14 @@ class ReportingService:
         project, slicer = requests.where(fields)
         if not caller.may_see(project, slicer):
             raise AccessError
-        return Admitted(caller.person.username, self.warehouse.open(project, slicer), fields)
+        return AuthorizedRequest(caller.person.username, self.warehouse.open(project, slicer), fields)
 
-    def info(self, request: Admitted) -> Slicer:
+    def info(self, request: AuthorizedRequest) -> Slicer:
         """Describe the slicer (specification, Info)."""
         requests.question(InfoQuery, request.fields)
         return request.stored.info()
 
-    def audience(self, request: Admitted, deadline: Deadline) -> Audience:
+    def audience(self, request: AuthorizedRequest, deadline: Deadline) -> Audience:
         """Figures restricted by filters and split by key fields (specification, Audience)."""
         stored, query = request.stored, self._question(AudienceQuery, request)
         shape = _shape(query, stored, bool(query.include_mappings), precision=bool(query.precision))
@@ -208,7 +208,7 @@ class ReportingService:
             self.costs.learn(replace(work, records=sums.records_read), time.perf_counter() - began)
         return audience, not sums.unread
 
-    def export(self, request: Admitted, deadline: Deadline) -> ExportFile:
+    def export(self, request: AuthorizedRequest, deadline: Deadline) -> ExportFile:
         """The same as a file, never sampled (specification, Export). The file is complete on return."""
         stored, query = request.stored, self._question(ExportQuery, request)
         shape = _shape(query, stored, query.with_mappings)
@@ -231,7 +231,7 @@ class ReportingService:
         plain = Shape(returned=shape.returned, known=shape.known)
         return compose.compose(self._sums(stored, whole, plain, None, deadline, Groups(rows)), plain).total
 
-    def _question(self, model: type[Asked], request: Admitted) -> Asked:
+    def _question(self, model: type[ReportQuery], request: AuthorizedRequest) -> ReportQuery:
         query = requests.question(model, request.fields)
         requests.check_values(query.filters, self.settings.filter_values)
         return query

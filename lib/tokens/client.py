@@ -13,7 +13,7 @@ import orjson
 
 from lib.wire import call
 from lib.wire.breaker import DEAD, Breaker, retry_after
-from lib.wire.errors import Garbled, Refused, Throttled, Unanswered, Unreachable
+from lib.wire.errors import MalformedResponse, Refused, ResponseTimeout, Throttled, Unreachable
 
 PATH = "/oauth2/token/"
 FORM = "application/x-www-form-urlencoded"
@@ -71,7 +71,7 @@ class Temporary:
     def token(self) -> str:
         """The token, renewed a minute, or a tenth of its life, before it ends.
 
-        Refused where name and password are, Throttled where the service asks to slow down, Unanswered or
+        Refused where name and password are, Throttled where the service asks to slow down, ResponseTimeout or
         ServiceProblem without an answer.
         """
         return self._had(lambda given: self._now() < given.renew_at)
@@ -97,7 +97,7 @@ class Temporary:
         try:
             return asking.result(self._patience.seconds).text
         except TimeoutError:
-            raise Unanswered("The token service did not answer in time") from None
+            raise ResponseTimeout("The token service did not answer in time") from None
 
     def _ask(self, asking: Future[_Given]) -> None:
         try:
@@ -140,9 +140,9 @@ def _read(answer: httpx.Response) -> tuple[str, float]:
         fields = orjson.loads(answer.content)
         text, seconds = fields["access_token"], float(fields.get("expires_in") or USUAL_SECONDS)
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise Garbled(
+        raise MalformedResponse(
             f"The token service answered {answer.status_code}, with something that is not a token"
         ) from None
     if not isinstance(text, str) or not text.isprintable() or not text or seconds <= 0:
-        raise Garbled("The token service returned a token that can't be used")
+        raise MalformedResponse("The token service returned a token that can't be used")
     return text, seconds

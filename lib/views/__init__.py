@@ -1,7 +1,6 @@
 """People's own records: saved views, chosen leaderboards, notes on dates, alerts, and lists of deals."""
 
 from lib.views.deal_entries import DealEntries, DealLists, EntriesScope
-from lib.views.kept import Kept
 from lib.views.models import (
     ALERT_RULES,
     LONGEST_NAME,
@@ -14,6 +13,7 @@ from lib.views.models import (
     SavedView,
 )
 from lib.views.named import NamedEntries
+from lib.views.store import ViewStore
 
 __all__ = [
     "ALERT_RULES",
@@ -26,8 +26,8 @@ __all__ = [
     "DealEntry",
     "DealLists",
     "EntriesScope",
-    "Kept",
     "NamedEntries",
     "Note",
     "SavedView",
+    "ViewStore",
 ]

@@ -63,7 +63,7 @@ class DealLists(DealEntries):
     """The saved lists of packages and deals."""
 
     kind: ClassVar[DealEntryKind] = "list"
-    noun: ClassVar[str] = "view"
+    entity_store: ClassVar[str] = "view"
     nouns: ClassVar[str] = "views of lists"
 
 
@@ -72,7 +72,7 @@ class PackageTemplates(DealEntries):
     """The templates of packages: what New package can start from."""
 
     kind: ClassVar[DealEntryKind] = "template"
-    noun: ClassVar[str] = "template"
+    entity_store: ClassVar[str] = "template"
     nouns: ClassVar[str] = "templates"
 
 

@@ -26,7 +26,7 @@ class NamedEntries(ABC, Generic[Entry]):
 
     scope: Scope
     table: ClassVar[Table]
-    noun: ClassVar[str]
+    entity_store: ClassVar[str]
     nouns: ClassVar[str]
 
     @abstractmethod
@@ -50,7 +50,7 @@ class NamedEntries(ABC, Generic[Entry]):
         """Delete an entry, and what depends on it; BadRequest and AccessError as for a change."""
 
         def within(connection: Connection) -> None:
-            self.scope.changeable(self._row(connection, number), self.noun)
+            self.scope.changeable(self._row(connection, number), self.entity_store)
             connection.execute(delete(self.table).where(self.table.c.id == number))
 
         transact(self.scope.engine, within, Deadline(SECONDS))
@@ -93,7 +93,7 @@ class NamedEntries(ABC, Generic[Entry]):
         """Partial update; BadRequest for a name that is taken, AccessError for another person's entry."""
 
         def within(connection: Connection) -> Entry:
-            row = self.scope.changeable(self._row(connection, number), self.noun)
+            row = self.scope.changeable(self._row(connection, number), self.entity_store)
             if "name" in values and self.scope.owns(row.owner, row.created):
                 others = self._mine(connection, self.beside(row))
                 self._check_name(values["name"], [other for other in others if other.id != number])
@@ -112,5 +112,5 @@ class NamedEntries(ABC, Generic[Entry]):
 
     def _check_name(self, name: str, others: list[Entry]) -> None:
         if any(other.name.lower() == name.lower() for other in others):
-            said = f"You have a {self.noun} named '{name}' already"
+            said = f"You have a {self.entity_store} named '{name}' already"
             raise BadRequest(f"{said}: choose another name, or update that one")

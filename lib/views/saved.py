@@ -16,7 +16,7 @@ class SavedViews(NamedEntries[SavedView]):
     """The saved views that one person may see."""
 
     table: ClassVar[Table] = saved_views
-    noun: ClassVar[str] = "view"
+    entity_store: ClassVar[str] = "view"
     nouns: ClassVar[str] = "views of this slicer"
 
     def of(self, project: str, slicer: str) -> list[SavedView]:

@@ -13,7 +13,7 @@ from math import ceil
 
 import httpx
 
-from lib.wire.errors import Abandoned, Resting, Unanswered, Unreachable
+from lib.wire.errors import Abandoned, CircuitOpen, ResponseTimeout, Unreachable
 
 FAILURES, REST_SECONDS = 4, 15.0
 DEAD = frozenset({502, 503})
@@ -62,14 +62,14 @@ class Breaker:
 
     @contextmanager
     def watching(self) -> Iterator[Callable[[httpx.Response], None]]:
-        """Watch one call; yields a function that takes the response. Resting if the circuit is open."""
+        """Watch one call; yields a function that takes the response. CircuitOpen if the circuit is open."""
         self._admit()
         told: list[httpx.Response] = []
         try:
             yield told.append
         except Abandoned:
             raise
-        except (Unreachable, Unanswered):
+        except (Unreachable, ResponseTimeout):
             self._failed()
             raise
         except BaseException:
@@ -86,7 +86,7 @@ class Breaker:
         with self._lock:
             now = self._now()
             if now < self._rests_until:
-                raise Resting(self.name, ceil(self._rests_until - now), self._why)
+                raise CircuitOpen(self.name, ceil(self._rests_until - now), self._why)
             if self._failures >= self._most:
                 self._rests_until = now + self._seconds
 

@@ -17,7 +17,7 @@ import httpx
 from lib.wire import request_ids, sockets
 from lib.wire.breaker import PASSING, WAITED_FOR, Breaker, retry_after
 from lib.wire.deadline import Deadline
-from lib.wire.errors import Abandoned, Garbled, Resting, TooLarge, Unanswered, Unreachable
+from lib.wire.errors import Abandoned, CircuitOpen, MalformedResponse, ResponseTimeout, TooLarge, Unreachable
 from lib.wire.open_calls import track
 
 MAX_ANSWER_BYTES = 512 * 1024 * 1024
@@ -81,8 +81,9 @@ class Patience:
 def call(http: httpx.Client, request: Call, pause: Callable[[float], None] = time.sleep) -> httpx.Response:
     """The whole answer, read into memory.
 
-    Raises Unreachable (no connection, or it broke off; Resting where it is not even tried), Unanswered (not
-    within the deadline), Garbled (not encoded as its headers say) or TooLarge (more than `max_bytes`).
+    Raises Unreachable (no connection, or it broke off; CircuitOpen where it is not even tried),
+    ResponseTimeout (not within the deadline), MalformedResponse (not encoded as its headers say) or TooLarge
+    (more than `max_bytes`).
     """
     for attempt in range(request.retries):
         answer = _tried(http, request)
@@ -115,7 +116,7 @@ def _tried(http: httpx.Client, request: Call) -> httpx.Response | Unreachable:
     """The answer, or why the service could not be reached."""
     try:
         return _once(http, request)
-    except Resting:
+    except CircuitOpen:
         raise
     except Unreachable as error:
         return error
@@ -153,13 +154,13 @@ def _named() -> dict[str, str]:
 
 
 def _check_encoding(response: httpx.Response) -> None:
-    """Raise Garbled for an answer that is compressed twice, or more than a thousandfold.
+    """Raise MalformedResponse for an answer that is compressed twice, or more than a thousandfold.
 
     Gzip within gzip turns hundreds of bytes into a gigabyte before there is a piece to count.
     """
     encoding = response.headers.get("Content-Encoding", "").strip().lower()
     if encoding not in ENCODINGS:
-        raise Garbled("The answer is encoded in a way that was not asked for")
+        raise MalformedResponse("The answer is encoded in a way that was not asked for")
 
 
 def _pieces(response: httpx.Response, request: Call) -> Iterator[bytes]:
@@ -191,18 +192,18 @@ def _family(deadline: Deadline) -> Iterator[None]:
         why = _NAMES.sub("its name", str(error))
         raise Unreachable(f"The service could not be reached: {why}") from error
     except httpx.DecodingError as error:
-        raise Garbled("The answer is not encoded as its headers say") from error
+        raise MalformedResponse("The answer is not encoded as its headers say") from error
     except httpx.ProxyError as error:
         raise Unreachable("The proxy before the service refused the connection") from error
     except httpx.TransportError as error:
         raise Unreachable("The connection to the service was lost") from error
 
 
-def _unanswered(deadline: Deadline) -> Abandoned | Unanswered:
+def _unanswered(deadline: Deadline) -> Abandoned | ResponseTimeout:
     if deadline.is_abandoned:
         return Abandoned("The caller is gone")
     within = "in time" if deadline.seconds is None else f"within {deadline.seconds:g} seconds"
-    return Unanswered(f"The service did not answer {within}")
+    return ResponseTimeout(f"The service did not answer {within}")
 
 
 def _timeout(http: httpx.Client, request: Call) -> httpx.Timeout:

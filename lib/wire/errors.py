@@ -12,7 +12,7 @@ Every failure that a person or a script may see is one of these; its text is a s
     ├── TooManyAttempts       wrong passwords, too often; says how long to wait   429
     ├── DeadlineExceeded      the answer took longer than allowed                 504
     │   ├── Abandoned         nobody waits for the answer any more
-    │   └── Unanswered        (client side) none came in time
+    │   └── ResponseTimeout   (client side) none came in time
     ├── InternalError         a cause that the caller can't fix                  500
     │   ├── StoreUnavailable  the database is full or damaged; nothing was changed
     │   │   └── StoreAway     it can't be reached, or is busy                   503
@@ -30,9 +30,9 @@ Every failure that a person or a script may see is one of these; its text is a s
     ├── ImportRefused         a file that can't be imported; nothing was changed
     └── ServiceProblem        (client side) no answer that the specification knows
         ├── Unreachable       no connection, or it broke off
-        │   └── Resting       it failed so often that it is left alone for a while
+        │   └── CircuitOpen   it failed so often that it is not called for 15 seconds
         └── Unreadable        an answer came, but not one of this API
-            ├── Garbled       it is torn, or a page for people
+            ├── MalformedResponse   it is torn, or a page for people
             └── TooLarge      it is larger than is taken
 """
 
@@ -122,7 +122,7 @@ class Abandoned(DeadlineExceeded):
     """The query was stopped because its caller has gone."""
 
 
-class Unanswered(DeadlineExceeded):
+class ResponseTimeout(DeadlineExceeded):
     """Nothing came, or not all of it, while the caller waited: the service hangs, or has much to do."""
 
 
@@ -264,7 +264,7 @@ class Unreachable(ServiceProblem):
     """The service could not be reached, or the connection broke off."""
 
 
-class Resting(Unreachable):
+class CircuitOpen(Unreachable):
     """The service failed again and again and is not asked for a while; `retry_after` is in seconds."""
 
     def __init__(self, name: str, retry_after: int, why: str = "does not answer") -> None:
@@ -277,7 +277,7 @@ class Unreadable(ServiceProblem):
     """Something answered, but not in the words of this API."""
 
 
-class Garbled(Unreadable):
+class MalformedResponse(Unreadable):
     """The answer is not from such a service, or was cut off on the way; a retry may succeed."""
 
 

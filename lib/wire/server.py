@@ -15,7 +15,7 @@ from uvicorn.config import LOGGING_CONFIG
 
 from lib.wire import logs
 from lib.wire.errors import Misconfigured
-from lib.wire.front.punctual import BoundedSocket, Punctual
+from lib.wire.front.request_timeout import BoundedSocket, RequestTimeout
 from lib.wire.memory import few_arenas
 from lib.wire.network import Network
 
@@ -49,7 +49,9 @@ def run(app: ASGIApp, network: Network, ready: Callable[[str], None], **options:
 def accepting(network: Network) -> dict[str, Any]:
     """The part of the network that is uvicorn's."""
     return {
-        "http": partial(Punctual, seconds=network.request_seconds, reader_seconds=network.reader_seconds),
+        "http": partial(
+            RequestTimeout, seconds=network.request_seconds, reader_seconds=network.reader_seconds
+        ),
         "ws": partial(BoundedSocket, seconds=network.request_seconds),
         "proxy_headers": bool(network.trusted_proxies),
         "forwarded_allow_ips": list(network.trusted_proxies),

@@ -8,7 +8,7 @@ import pytest
 from conftest import desk_over
 from faults import behaviours as do
 from faults.conftest import Desk, deals, desk, patience, reports, service, told
-from faults.proxy import Asked, Proxy
+from faults.proxy import Proxy, WriteRequest
 from playwright.sync_api import Page, expect
 
 from browser.conftest import enter
@@ -38,7 +38,7 @@ def served(desk: Desk) -> AbstractContextManager[tuple[str, int]]:
     return desk_over(desk.settings.home)
 
 
-def is_of_figures(asked: Asked) -> bool:
+def is_of_figures(asked: WriteRequest) -> bool:
     """Whether this asks for figures, not for what a slicer is."""
     return asked.path.endswith("/audience")
 

@@ -26,7 +26,7 @@ class Sold:
     bobs: int
     ada: int
     bob: int
-    alone: int
+    process_lock: int
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from lib import database
-from lib.deals.service import Asked, DealsService
+from lib.deals.service import DealsService, WriteRequest
 from lib.deals.store.scope import DealsScope
 from lib.wire.deadline import Deadline
 
@@ -24,5 +24,5 @@ def write(url: str, name: str, writes: int) -> float:
 
 def _seconds(service: DealsService, name: str) -> float:
     begin = time.monotonic()
-    service.create("dsps", Asked(DealsScope("writer"), {"name": name}), Deadline(30))
+    service.create("dsps", WriteRequest(DealsScope("writer"), {"name": name}), Deadline(30))
     return time.monotonic() - begin

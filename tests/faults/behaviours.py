@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 
-from faults.proxy import Answer, Asked, Behaviour, Exchange
+from faults.proxy import Answer, Behaviour, Exchange, WriteRequest
 
 PAGE = b"<!doctype html><html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1></body></html>"
 GARBAGE = b"\x00\x9f\xfe{not json"
@@ -96,7 +96,7 @@ def revoked(token: Callable[[], str]) -> Behaviour:
     return behave
 
 
-def where(concerns: Callable[[Asked], bool], behaviour: Behaviour) -> Behaviour:
+def where(concerns: Callable[[WriteRequest], bool], behaviour: Behaviour) -> Behaviour:
     """The behaviour for the requests that it concerns; others pass."""
     return lambda exchange: (behaviour if concerns(exchange.asked) else through)(exchange)
 

@@ -29,7 +29,7 @@ SLICERS = ("demo/delivery", "demo/sold")
 CONNECT_SECONDS = 2.0
 PATIENCE, LITTLE_PATIENCE = 4.5, 2.0
 UNANSWERED = (do.silent, do.dripping, do.dripping_head)
-Told = Callable[..., Settings]
+SyncState = Callable[..., Settings]
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -93,7 +93,7 @@ def patience(request: pytest.FixtureRequest) -> float:
 
 
 @pytest.fixture
-def told(tmp_path: Path, service: Service, reports: Proxy, deals: Proxy, patience: float) -> Told:
+def told(tmp_path: Path, service: Service, reports: Proxy, deals: Proxy, patience: float) -> SyncState:
     """Settings of a desk in an empty home, with permanent tokens, whose services stand behind the proxies."""
 
     def settings(**more: object) -> Settings:
@@ -132,7 +132,7 @@ def inhabited(settings: Settings) -> Settings:
 
 
 @pytest.fixture
-def desk(told: Told, monkeypatch: pytest.MonkeyPatch) -> "Desk":
+def desk(told: SyncState, monkeypatch: pytest.MonkeyPatch) -> "Desk":
     """A desk over the services behind the proxies."""
     return Desk(told, monkeypatch)
 
@@ -140,7 +140,7 @@ def desk(told: Told, monkeypatch: pytest.MonkeyPatch) -> "Desk":
 class Desk:
     """A desk, as its people see it, without a browser."""
 
-    def __init__(self, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, told: SyncState, monkeypatch: pytest.MonkeyPatch) -> None:
         self._told, self._monkeypatch = told, monkeypatch
         self.settings = inhabited(told())
         monkeypatch.setenv("TRANCHE_HOME", str(self.settings.home))

@@ -16,7 +16,7 @@ Headers = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class Asked:
+class WriteRequest:
     """A request as it came."""
 
     method: str
@@ -55,7 +55,7 @@ class Exchange:
     """One request on a connection, and what a behaviour can do with it."""
 
     client: socket.socket
-    asked: Asked
+    asked: WriteRequest
     target: tuple[str, int]
     is_closing: threading.Event
 
@@ -107,7 +107,7 @@ class Proxy:
 
     target: tuple[str, int]
     behaviour: Behaviour
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[WriteRequest] = field(default_factory=list)
     connections: int = 0
     _listener: Any = None
     _port: int = 0
@@ -169,7 +169,7 @@ class Proxy:
         self._open.discard(client)
 
 
-def _read(stream: Any) -> Asked | None:
+def _read(stream: Any) -> WriteRequest | None:
     """The next request; None at the end of the connection."""
     first = stream.readline().decode().split()
     if len(first) != 3:
@@ -178,7 +178,7 @@ def _read(stream: Any) -> Asked | None:
     while line := stream.readline().decode().rstrip():
         name, _, value = line.partition(":")
         headers[name.lower()] = value.strip()
-    return Asked(first[0], first[1], headers, stream.read(int(headers.get("content-length", 0))))
+    return WriteRequest(first[0], first[1], headers, stream.read(int(headers.get("content-length", 0))))
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from faults import behaviours as do
-from faults.conftest import Service, Told
+from faults.conftest import Service, SyncState
 from faults.proxy import Behaviour, Proxy
 from lib.deals.client import Deals
 from lib.deals.compat import Dialect
@@ -19,13 +19,13 @@ from lib.remote import deals_line, reporting_line
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
 from lib.wire.errors import (
-    Garbled,
+    CircuitOpen,
+    MalformedResponse,
     Refused,
-    Resting,
+    ResponseTimeout,
     Throttled,
     TooLarge,
     TrancheError,
-    Unanswered,
     Unauthorised,
     Unreachable,
     Unreadable,
@@ -48,9 +48,9 @@ class Fault:
 
 
 FAULTS = {
-    "silence": Fault(do.silent, Unanswered),
-    "a byte now and then": Fault(do.dripping, Unanswered),
-    "a byte of the head now and then": Fault(do.dripping_head, Unanswered),
+    "silence": Fault(do.silent, ResponseTimeout),
+    "a byte now and then": Fault(do.dripping, ResponseTimeout),
+    "a byte of the head now and then": Fault(do.dripping_head, ResponseTimeout),
     "reset": Fault(do.reset, Unreachable, TRIES),
     "reset within": Fault(do.reset_within, Unreachable, TRIES),
     "cut off": Fault(do.cut(20), Unreachable, TRIES),
@@ -60,7 +60,7 @@ FAULTS = {
         do.instead(503, do.HTML, b"", retry_after=str(WISH)), Unreachable
     ),
     "429": Fault(do.instead(429, do.HTML, do.PAGE, retry_after=str(WISH)), Throttled),
-    "504 page": Fault(do.instead(504, do.HTML, do.PAGE), Unanswered),
+    "504 page": Fault(do.instead(504, do.HTML, do.PAGE), ResponseTimeout),
     "garbage": Fault(do.instead(200, do.JSON, do.GARBAGE), Unreadable),
     "page": Fault(do.instead(200, do.HTML, do.PAGE), Unreadable),
     "too large": Fault(do.large(MOST), TooLarge),
@@ -75,14 +75,14 @@ def named(faults: dict[str, Fault]) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def reporting(told: Told) -> Reporting:
+def reporting(told: SyncState) -> Reporting:
     """A client of the reporting service behind its proxy."""
     line = reporting_line(told(max_answer_bytes=MOST))
     return Reporting(line.http, line.credential, line.patience)
 
 
 @pytest.fixture
-def dealing(told: Told) -> Callable[..., Deals]:
+def dealing(told: SyncState) -> Callable[..., Deals]:
     """Clients of the deals service behind its proxy."""
     line = deals_line(told(max_answer_bytes=MOST))
     return lambda **options: Deals(line.http, line.credential, line.patience, codec=Dialect(), **options)
@@ -93,7 +93,7 @@ def failing(fault: Fault, proxy: Proxy, ask: Callable[[], object]) -> int:
     before, proxy.behaviour = len(proxy.asked), fault.behaviour
     with pytest.raises(fault.error) as caught:
         ask()
-    assert type(caught.value) in (fault.error, Garbled)
+    assert type(caught.value) in (fault.error, MalformedResponse)
     assert getattr(caught.value, "retry_after", WISH) == WISH
     assert "127.0.0.1" not in caught.value.reason
     proxy.behaviour = do.through
@@ -212,7 +212,7 @@ def test_long_retry_after_is_respected(code: int, reporting: Reporting, reports:
     with pytest.raises((Throttled, Unreachable)):
         reporting.info(InfoQuery(**DELIVERY))
     reports.behaviour = do.through
-    with pytest.raises(Resting, match="The reporting service asks to wait and is retried in") as it:
+    with pytest.raises(CircuitOpen, match="The reporting service asks to wait and is retried in") as it:
         reporting.info(InfoQuery(**DELIVERY))
     assert 50 < it.value.retry_after <= 60
     assert len(reports.asked) == 1
@@ -225,7 +225,7 @@ def test_the_breaker(reporting: Reporting, reports: Proxy) -> None:
         reporting.info(InfoQuery(**DELIVERY))
     said = r"The reporting service does not answer and is retried in \d+ seconds"
     for _ in range(3):
-        with pytest.raises(Resting, match=said):
+        with pytest.raises(CircuitOpen, match=said):
             reporting.info(InfoQuery(**DELIVERY))
     assert len(reports.asked) == TRIES + 1
 
@@ -244,7 +244,7 @@ def test_a_token_that_is_refused(
 
 
 @pytest.fixture
-def renewing(told: Told, temporary: dict[str, object]) -> Reporting:
+def renewing(told: SyncState, temporary: dict[str, object]) -> Reporting:
     """A client of the reporting service with temporary tokens."""
     line = reporting_line(told(**temporary))
     return Reporting(line.http, line.credential, line.patience)
@@ -266,8 +266,8 @@ def test_a_token_is_revoked_in_between(
 
 
 TOKEN_FAULTS = {
-    "silence": Fault(do.silent, Unanswered),
-    "a byte of the head now and then": Fault(do.dripping_head, Unanswered),
+    "silence": Fault(do.silent, ResponseTimeout),
+    "a byte of the head now and then": Fault(do.dripping_head, ResponseTimeout),
     "reset": Fault(do.reset, Unreachable, TRIES),
     "cut off": Fault(do.cut(20), Unreachable, TRIES),
     "502 page": Fault(do.instead(502, do.HTML, do.PAGE), Unreachable, TRIES),
@@ -309,7 +309,7 @@ def test_a_hanging_token_service(renewing: Reporting, tokens: Proxy) -> None:
         return None
 
     with ThreadPoolExecutor(8) as pool:
-        assert set(pool.map(ask, range(8))) == {Unanswered}
+        assert set(pool.map(ask, range(8))) == {ResponseTimeout}
     assert len(tokens.asked) == 1
 
 

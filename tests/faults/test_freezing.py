@@ -9,7 +9,7 @@ from conftest import desk_over
 
 from faults import behaviours as do
 from faults.conftest import Desk
-from faults.proxy import Asked, Exchange, Over, Proxy
+from faults.proxy import Exchange, Over, Proxy, WriteRequest
 from faults.visitor import Visitor
 
 MANY, DOWNLOADS = 30, 12
@@ -48,12 +48,12 @@ def let_go() -> Iterator[threading.Event]:
     event.set()
 
 
-def asks_for_campaigns(asked: Asked) -> bool:
+def asks_for_campaigns(asked: WriteRequest) -> bool:
     """Whether this is the one person's question."""
     return b"campaign_id" in asked.body
 
 
-def asks_for_more_than_germany(asked: Asked) -> bool:
+def asks_for_more_than_germany(asked: WriteRequest) -> bool:
     """Whether this is a question of one of the many."""
     return asked.path.endswith("/audience") and b'"DE"' not in asked.body
 

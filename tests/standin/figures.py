@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from standin.known import Known
+from standin.known import CachedSlicer
 from standin.matching import kept
 
 FORMATS = {"hour": "%Y-%m-%d %H:00", "day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m", "year": "%Y"}
@@ -38,7 +38,7 @@ class Found:
     share: float
 
 
-def answer(known: Known, asked: dict[str, Any], limit: int | None = None, weight: int = 1) -> Found:
+def answer(known: CachedSlicer, asked: dict[str, Any], limit: int | None = None, weight: int = 1) -> Found:
     """The figures by the question's split. Each row counts as `weight` records of which `limit` are read."""
     rows = known.rows.assign(local=known.rows["time"].dt.tz_localize(None))
     rows["local"] += pd.Timedelta(hours=int(asked.get("timezone") or 0))
@@ -94,7 +94,7 @@ def _absolute(text: str) -> pd.Timestamp:
         raise Refused("bad_request", f"Bad date {text!r}") from None
 
 
-def _keyed(known: Known, rows: pd.DataFrame, name: str) -> pd.Series:
+def _keyed(known: CachedSlicer, rows: pd.DataFrame, name: str) -> pd.Series:
     """The values of a key field: texts, or lists of them where it is segmented."""
     if name not in known.key_field:
         raise Refused("bad_request", f"Key field {name!r} not found")
@@ -106,7 +106,7 @@ def _keyed(known: Known, rows: pd.DataFrame, name: str) -> pd.Series:
     return rows[name]
 
 
-def _figures(known: Known, groups: Any, share: float) -> pd.DataFrame:
+def _figures(known: CachedSlicer, groups: Any, share: float) -> pd.DataFrame:
     """Every data field of each group: sums, and what is made of them; NaN where a formula divides by zero."""
     plain = [name for name, told in known.data_field.items() if not told.get("formula")]
     table = groups[plain].sum() / share

@@ -10,7 +10,7 @@ import pandas as pd
 import xlwt
 
 from standin.figures import Refused, answer
-from standin.known import Known
+from standin.known import CachedSlicer
 
 FORMATS = ("csv", "tsv", "tsv2", "xls")
 COMPARE = {
@@ -20,7 +20,7 @@ COMPARE = {
 Table = list[list[Any]]
 
 
-def file(known: Known, asked: Mapping[str, Any]) -> bytes:
+def file(known: CachedSlicer, asked: Mapping[str, Any]) -> bytes:
     """The file that was asked for; records are never sampled for it."""
     if (wanted := asked.get("export_format")) not in FORMATS:
         raise Refused("bad_request", f"Unknown export_format {wanted}")
@@ -39,7 +39,7 @@ def file(known: Known, asked: Mapping[str, Any]) -> bytes:
 
 
 def _table(
-    known: Known, asked: Mapping[str, Any], rows: pd.DataFrame, total: pd.Series, is_raw: bool
+    known: CachedSlicer, asked: Mapping[str, Any], rows: pd.DataFrame, total: pd.Series, is_raw: bool
 ) -> Table:
     """A header of its own making, then the lines, their values followed by their texts where mapped."""
     split = list(asked.get("split_by") or ())

@@ -12,7 +12,7 @@ GRANULARITIES = ("year", "quarter", "month", "week", "day", "hour")
 
 
 @dataclass(frozen=True)
-class Known:
+class CachedSlicer:
     """A slicer.
 
     `rows` has `time` (UTC), a text column per key field (one of lists where the field is segmented), a number
@@ -74,14 +74,14 @@ class Known:
         }
 
 
-def wide(values: int) -> Known:
+def wide(values: int) -> CachedSlicer:
     """A slicer whose key field `id` has so many values, each of one record."""
     size, time = np.arange(values), pd.Timestamp.now("UTC").normalize() - pd.Timedelta(hours=20)
     rows = pd.DataFrame(
         {"time": time, "id": size.astype(str), "imps": size % 997 + 1.0, "clicks": size % 13.0}
     )
     fields = ({"name": "imps", "description": "Impressions"}, {"name": "clicks", "description": "Clicks"})
-    return Known("Many values", ({"name": "id", "description": "ID"},), fields, (), rows)
+    return CachedSlicer("Many values", ({"name": "id", "description": "ID"},), fields, (), rows)
 
 
 def _key_field(told: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from standin.known import Known
+from standin.known import CachedSlicer
 
 TESTS: dict[str, Callable[[str, str], bool]] = {
     "equals": str.__eq__,
@@ -15,7 +15,7 @@ TESTS: dict[str, Callable[[str, str], bool]] = {
 }
 
 
-def kept(known: Known, values: pd.Series, wanted: Mapping[str, Any]) -> pd.Series:
+def kept(known: CachedSlicer, values: pd.Series, wanted: Mapping[str, Any]) -> pd.Series:
     """Which rows a filter keeps, from their values of its key field (texts, or lists of them)."""
     single = values.explode()
     texts = {code: _texts(known, wanted, code) for code in single.unique()}
@@ -31,7 +31,7 @@ def kept(known: Known, values: pd.Series, wanted: Mapping[str, Any]) -> pd.Serie
     return (~matched if is_negative else matched).reindex(values.index)
 
 
-def _texts(known: Known, wanted: Mapping[str, Any], code: str) -> list[str]:
+def _texts(known: CachedSlicer, wanted: Mapping[str, Any], code: str) -> list[str]:
     """A value, and its description where descriptions are searched too."""
     described = known.described(wanted["name"]).get(code)
     is_searched = bool(int(wanted.get("search_mappings") or 0))

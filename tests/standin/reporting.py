@@ -19,9 +19,9 @@ from starlette.routing import Route
 
 from standin import files
 from standin.figures import Found, Refused, answer
-from standin.known import Known
+from standin.known import CachedSlicer
 from standin.matching import TESTS
-from standin.state import Asked, State
+from standin.state import State, WriteRequest
 
 ALWAYS = {"slicer_name", "project_name", "token"}
 ASKED = ALWAYS | {"filters", "split_by", "start_date", "end_date", "timezone"}
@@ -50,7 +50,7 @@ def _answered(state: State, request: Request, raw: bytes) -> Response:
     as_json = "json" in accept and not state.is_always_yaml
     try:
         asked = _object(raw)
-        state.asked.append(Asked(request.url.path, dict(request.headers), asked))
+        state.asked.append(WriteRequest(request.url.path, dict(request.headers), asked))
         known = _admitted(state, verb, asked)
         if verb == "export":
             return Response(files.file(known, asked), media_type="application/octet-stream")
@@ -76,7 +76,7 @@ def _object(raw: bytes) -> Object:
     return found
 
 
-def _admitted(state: State, verb: str, asked: Object) -> Known:
+def _admitted(state: State, verb: str, asked: Object) -> CachedSlicer:
     """The slicer that may be asked so. A field that the specification does not have is refused."""
     where = (asked.get("project_name"), asked.get("slicer_name"))
     if not state.accepts(asked.get("token"), "reporting") or where not in state.slicers:
@@ -93,11 +93,11 @@ def _admitted(state: State, verb: str, asked: Object) -> Known:
     return state.slicers[where]  # type: ignore[index]
 
 
-def _told(state: State, known: Known) -> Object:
+def _told(state: State, known: CachedSlicer) -> Object:
     return known.info() | state.told
 
 
-def _figures(state: State, known: Known, asked: Object) -> Object:
+def _figures(state: State, known: CachedSlicer, asked: Object) -> Object:
     limit = asked.get("audience_rows_limit", USUAL_LIMIT)
     if limit < LEAST_LIMIT:
         raise Refused("bad_request", f"audience_rows_limit is at least {LEAST_LIMIT}")

@@ -5,13 +5,13 @@ import threading
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from standin.known import Known
+from standin.known import CachedSlicer
 
 TOKEN, USERNAME, PASSWORD = "standin-token", "trader", "a long password"
 
 
 @dataclass(frozen=True)
-class Asked:
+class WriteRequest:
     """One request: its path, its headers in lower case, and its body, read where that was possible."""
 
     path: str
@@ -28,7 +28,7 @@ class State:
     `without_percent` names data fields that have no shares, `is_always_yaml` does not look at `Accept`.
     """
 
-    slicers: dict[tuple[str, str], Known]
+    slicers: dict[tuple[str, str], CachedSlicer]
     token: str = TOKEN
     people: dict[str, str] = field(default_factory=lambda: {USERNAME: PASSWORD})
 
@@ -41,7 +41,7 @@ class State:
 
     given: dict[str, str] = field(default_factory=dict)
     grants: int = 0
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[WriteRequest] = field(default_factory=list)
     deals: Any = None
     lock: Any = field(default_factory=threading.RLock, repr=False)
 

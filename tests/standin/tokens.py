@@ -5,7 +5,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from standin.state import Asked, State
+from standin.state import State, WriteRequest
 
 
 def tokens(state: State) -> Starlette:
@@ -13,7 +13,7 @@ def tokens(state: State) -> Starlette:
 
     async def token(request: Request) -> Response:
         form = {name: str(value) for name, value in (await request.form()).items()}
-        state.asked.append(Asked(request.url.path, dict(request.headers), form))
+        state.asked.append(WriteRequest(request.url.path, dict(request.headers), form))
         if form.get("grant_type") != "password" or not form.get("scope", "").startswith("service_id="):
             return JSONResponse({"error": "invalid_request"}, 400)
         if state.people.get(form.get("username", "")) != form.get("password"):

@@ -27,9 +27,9 @@ from lib.deals.reading import Page
 from lib.wire.errors import (
     BadRequest,
     DeadlineExceeded,
-    Garbled,
     InternalError,
     Invalid,
+    MalformedResponse,
     NotFound,
     ServiceProblem,
     TooLarge,
@@ -77,7 +77,7 @@ class Recalled:
 
     def page(self, model: type[Resource], params: Mapping[str, Any]) -> Page[Any]:
         """Part of the list, as `Deals.list` gives it."""
-        linked = self._links() if model in LINKED else listing.alone
+        linked = self._links() if model in LINKED else listing.no_links
         return listing.page(model, self._everything(model), params, linked)
 
     def _everything(self, model: type[Resource]) -> list[Any]:
@@ -177,7 +177,7 @@ def finds(deals: Deals) -> bool:
     """Whether the service searches and counts its lists as our own does (Abilities.finds)."""
     try:
         return "status" in deals.list(SupplyPackage, limit=1, counts="status").counts
-    except (Garbled, TooLarge):
+    except (MalformedResponse, TooLarge):
         raise
     except NOT_THERE:
         return False
@@ -187,7 +187,7 @@ def has_lists(deals: Deals) -> bool:
     """Whether the service lists its packages; raises an error if it can't be reached."""
     try:
         deals.list(SupplyPackage, limit=1)
-    except (Garbled, TooLarge):
+    except (MalformedResponse, TooLarge):
         raise
     except NOT_THERE:
         return False

@@ -25,13 +25,13 @@ Linked = Callable[[Resource], Sequence[Resource]]
 Meanings = dict[str, list[tuple[str, str]]]
 
 
-def alone(one: Resource) -> Sequence[Resource]:
+def no_links(one: Resource) -> Sequence[Resource]:
     """It is linked with nothing."""
     return ()
 
 
 def page(
-    model: type[Model], everything: Iterable[Model], params: Mapping[str, Any], linked: Linked = alone
+    model: type[Model], everything: Iterable[Model], params: Mapping[str, Any], linked: Linked = no_links
 ) -> Page[Model]:
     """The result of `Deals.list` for these parameters. Invalid for unsupported ones."""
     fields = {name: value for name, value in params.items() if value is not None}
@@ -54,7 +54,7 @@ def page(
     return Page(len(models), tuple(_ordered(models, ordering, linked)[offset : offset + limit]), counted)
 
 
-def values(one: Resource, name: str, linked: Linked = alone) -> list[Any]:
+def values(one: Resource, name: str, linked: Linked = no_links) -> list[Any]:
     """The values for a filter or an order: those of the field, or of the linked entities."""
     if isinstance(one, DemandDeal) and name == "dsp":
         return [dsp for dsp in (one.dsp or (one.seat and one.seat.dsp),) if dsp is not None]

@@ -9,7 +9,7 @@ from sqlalchemy import Row, insert, select
 
 from lib.deals import moments
 from lib.deals.store import status
-from lib.deals.store.noun import Noun, refer
+from lib.deals.store.entity_store import EntityStore, refer
 from lib.deals.store.tables import (
     deal_ids,
     dsps,
@@ -28,7 +28,7 @@ BRIEF = (
 LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
-class DemandDeals(Noun):
+class DemandDeals(EntityStore):
     """One seat's access to supply packages."""
 
     links: ClassVar[Mapping[str, str]] = {"supply_deals": "supply_deals"}

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import select
 
 from lib.deals.store import history
-from lib.deals.store.nouns import NOUNS
+from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.wire import exact
 from lib.wire.errors import Conflict
@@ -25,14 +25,14 @@ def of(work: Work, key: EntityKey) -> str:
 
     It stands for the fields that can be set; the status, and the names of others, may change under it.
     """
-    table = NOUNS[key[0]].table
+    table = ENTITY_STORES[key[0]].table
     version = work.connection.execute(select(table.c.version).where(table.c.id == key[1])).scalar_one()
     return f'"{_tag(key, version)}"'
 
 
 def of_several(work: Work, entity: str, ids: Sequence[int]) -> dict[str, str]:
     """The ETags of these entities, by id as text."""
-    table = NOUNS[entity].table
+    table = ENTITY_STORES[entity].table
     rows = work.rows(select(table.c.id, table.c.version).where(table.c.id.in_(ids)))
     return {str(row.id): f'"{_tag((entity, row.id), row.version)}"' for row in rows}
 
@@ -53,7 +53,7 @@ def check(work: Work, key: EntityKey, version: int, if_match: str | None) -> Non
     known = [read for read in range(version) if _tag(key, read) in tags]
     if not known:
         raise Conflict(
-            f"If-Match is no ETag of this {NOUNS[key[0]].called}; nothing was changed. Read it again"
+            f"If-Match is no ETag of this {ENTITY_STORES[key[0]].called}; nothing was changed. Read it again"
         )
     meanwhile = [text for change in history.since(work, key, max(known)) for text in _words(change)]
     raise Conflict(f"Changed since it was read, so nothing was saved: {'; '.join(meanwhile)}")

@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, func, insert, select, update
 
 from lib.deals import moments
 from lib.deals.store import past
-from lib.deals.store.nouns import NOUNS
+from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.tables import changes
 from lib.deals.store.work import EntityKey, Fields, Work
 
@@ -23,7 +23,7 @@ class Recording:
     def watch(self, keys: Iterable[EntityKey]) -> None:
         """Store the current state of these entities, without missing ones."""
         for entity, ids in _by_entity(set(keys) - self._before.keys()).items():
-            table = NOUNS[entity].table
+            table = ENTITY_STORES[entity].table
             question = select(table.c.id, table.c.version).where(table.c.id.in_(ids))
             for row in self._work.rows(question):
                 self._versions[entity, row.id] = row.version
@@ -46,8 +46,8 @@ class Recording:
                 self._compare((entity, entity_id), after.get((entity, entity_id)))
 
     def _states(self, entity: str, ids: list[int]) -> dict[EntityKey, Fields]:
-        noun = NOUNS[entity]
-        return {(entity, body["id"]): noun.state(body) for body in noun.show(self._work, ids)}
+        entity_store = ENTITY_STORES[entity]
+        return {(entity, body["id"]): entity_store.state(body) for body in entity_store.show(self._work, ids)}
 
     def _compare(self, key: EntityKey, after: Fields | None) -> None:
         before = self._before[key]
@@ -67,7 +67,7 @@ class Recording:
         self._work.connection.execute(insert(changes).values(values | {"before": before, "after": after}))
 
     def _count(self, key: EntityKey) -> None:
-        table = NOUNS[key[0]].table
+        table = ENTITY_STORES[key[0]].table
         values = {"version": self._versions[key] + 1, "updated_at": self._work.now}
         self._work.connection.execute(update(table).where(table.c.id == key[1]).values(values))
 

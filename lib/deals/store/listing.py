@@ -16,8 +16,8 @@ from lib.deals import fields, sought
 from lib.deals.queries import ListOffer, ListQuery
 from lib.deals.store import healths, unseen
 from lib.deals.store import tables as t
+from lib.deals.store.entity_store import EntityStore
 from lib.deals.store.filters import FILTERS
-from lib.deals.store.noun import Noun
 from lib.deals.store.work import Fields, Work
 from lib.deals.validation import Problems
 from lib.deals.values import LARGEST_ID
@@ -27,20 +27,25 @@ BY_TARGETS = ("supply_deals", "demand_deals")
 LISTS = ((t.supply_domain_lists, t.domain_lists), (t.supply_app_lists, t.app_lists))
 
 
-def search_conditions(work: Work, noun: Noun, query: ListQuery) -> list[ColumnElement[bool]]:
+def search_conditions(work: Work, entity_store: EntityStore, query: ListQuery) -> list[ColumnElement[bool]]:
     """A condition per word of the search, ignoring case; a number can also be an id."""
-    return [_has(work, noun, word, query.meanings.get(word.casefold(), ())) for word in query.search.split()]
+    return [
+        _has(work, entity_store, word, query.meanings.get(word.casefold(), ()))
+        for word in query.search.split()
+    ]
 
 
-def _has(work: Work, noun: Noun, word: str, meanings: tuple[tuple[str, str], ...]) -> ColumnElement[bool]:
-    found = [_within(noun, word)]
-    if noun.entity == "supply_deals":
+def _has(
+    work: Work, entity_store: EntityStore, word: str, meanings: tuple[tuple[str, str], ...]
+) -> ColumnElement[bool]:
+    found = [_within(entity_store, word)]
+    if entity_store.entity == "supply_deals":
         deals = or_(_text(t.demand_deals, word), t.demand_deals.c.seat_id.in_(_seats(word)))
         seen = work.scope.seen(t.demand_deals)
         linked = LINKS.demand_deal_id.in_(select(t.demand_deals.c.id).where(deals, *seen))
         of_deals = t.supply_packages.c.id.in_(select(LINKS.supply_package_id).where(linked))
         found += [_targets(word, meanings), of_deals]
-    elif noun.entity == "demand_deals":
+    elif entity_store.entity == "demand_deals":
         packages = or_(_text(t.supply_packages, word), _targets(word, meanings))
         linked = LINKS.supply_package_id.in_(select(t.supply_packages.c.id).where(packages))
         of_packages = t.demand_deals.c.id.in_(select(LINKS.demand_deal_id).where(linked))
@@ -48,11 +53,11 @@ def _has(work: Work, noun: Noun, word: str, meanings: tuple[tuple[str, str], ...
     return or_(*found)
 
 
-def _within(noun: Noun, word: str) -> ColumnElement[bool]:
+def _within(entity_store: EntityStore, word: str) -> ColumnElement[bool]:
     """The condition on the entity's own names and codes, and its id if the word is a number."""
-    text = _text(noun.table, word)
+    text = _text(entity_store.table, word)
     if word.isascii() and word.isdigit() and len(word) < 17 and int(word) <= LARGEST_ID:
-        return or_(text, noun.table.c.id == int(word))
+        return or_(text, entity_store.table.c.id == int(word))
     return text
 
 
@@ -115,14 +120,18 @@ LINKED: dict[str, dict[str, Callable[[Work], ColumnElement[Any]]]] = {
 }
 
 
-def ordered(noun: Noun, work: Work, name: str) -> ColumnElement[Any]:
+def ordered(entity_store: EntityStore, work: Work, name: str) -> ColumnElement[Any]:
     """The expressions to order by: names ignoring case, other entities by their names."""
-    linked = LINKED.get(noun.entity, {})
+    linked = LINKED.get(entity_store.entity, {})
     if name in linked:
         return linked[name](work)
     if name == "name":
-        return noun.table.c.folded
-    return _name_of(noun, name) if name in REFERENCES else FILTERS[noun.entity][name].column(work)
+        return entity_store.table.c.folded
+    return (
+        _name_of(entity_store, name)
+        if name in REFERENCES
+        else FILTERS[entity_store.entity][name].column(work)
+    )
 
 
 def orderings(entity: str) -> list[str]:
@@ -132,10 +141,10 @@ def orderings(entity: str) -> list[str]:
     return list(dict.fromkeys([*own, *LINKED.get(entity, {})]))
 
 
-def _name_of(noun: Noun, name: str) -> ColumnElement[Any]:
+def _name_of(entity_store: EntityStore, name: str) -> ColumnElement[Any]:
     other: Table = REFERENCES[name]
-    mine = other.c.id == noun.table.c[f"{name}_id"]
-    return select(other.c.folded).where(mine).correlate(noun.table).scalar_subquery()
+    mine = other.c.id == entity_store.table.c[f"{name}_id"]
+    return select(other.c.folded).where(mine).correlate(entity_store.table).scalar_subquery()
 
 
 COUNTED = ("status", "media_type", "seat", "dsp")
@@ -146,17 +155,19 @@ def countable(entity: str) -> list[str]:
     return [name for name in COUNTED if name in FILTERS[entity]]
 
 
-def counts(work: Work, noun: Noun, name: str, found: Sequence[ColumnElement[bool]]) -> dict[str, int]:
+def counts(
+    work: Work, entity_store: EntityStore, name: str, found: Sequence[ColumnElement[bool]]
+) -> dict[str, int]:
     """Value, as text → the number of entities with it that match these conditions."""
-    one, ids = FILTERS[noun.entity][name], noun.table.c.id
+    one, ids = FILTERS[entity_store.entity][name], entity_store.table.c.id
     value: ColumnElement[Any] = one.column(work).label("value")
     reached = one.reached(work)
     if one.owner is None or reached is None:
-        question = select(value, func.count()).select_from(noun.table).where(*found).group_by("value")
+        question = select(value, func.count()).select_from(entity_store.table).where(*found).group_by("value")
     else:
         theirs = reached.add_columns(value).subquery()
         whose, value = theirs.c[0], theirs.c["value"]
-        joined = noun.table.join(theirs, one.owner == whose)
+        joined = entity_store.table.join(theirs, one.owner == whose)
         question = select(value, func.count(ids.distinct())).select_from(joined).where(*found).group_by(value)
     return {str(value): count for value, count in work.connection.execute(question) if value is not None}
 
@@ -181,27 +192,27 @@ def offer(entity: str) -> ListOffer:
     return ListOffer(filters, orderings(entity), countable(entity), kinds, "health" in filters)
 
 
-def page(work: Work, noun: Noun, query: ListQuery, problems: Problems) -> Listed:
+def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Problems) -> Listed:
     """The page. Invalid if there are `problems` in the end."""
     if query.report != work.report and not work.scope.may_see(*query.report):
         problems.add(("report",), NO_REPORT)
     work = replace(work, report=query.report)
-    found = [*search_conditions(work, noun, query), *work.scope.seen(noun.table)]
-    filters = _filters(work, noun, query, problems)
+    found = [*search_conditions(work, entity_store, query), *work.scope.seen(entity_store.table)]
+    filters = _filters(work, entity_store, query, problems)
     problems.check()
     conditions = [*found, *filters.values()]
-    ids = noun.table.c.id
-    counted = select(func.count()).select_from(noun.table).where(*conditions)
+    ids = entity_store.table.c.id
+    counted = select(func.count()).select_from(entity_store.table).where(*conditions)
     order: list[Any] = []
     for name, falls in query.ordering:
-        by = ordered(noun, work, name)
+        by = ordered(entity_store, work, name)
         order.append(by.desc().nulls_last() if falls else by.asc().nulls_last())
     question = select(ids).where(*conditions).order_by(*order, ids).limit(query.limit).offset(query.offset)
-    bodies = noun.show(work, [row.id for row in work.rows(question)])
+    bodies = entity_store.show(work, [row.id for row in work.rows(question)])
     return Listed(
         work.connection.execute(counted).scalar_one(),
-        unseen.left_out(work, noun.entity, bodies),
-        {name: counts(work, noun, name, _without(filters, name, found)) for name in query.counts},
+        unseen.left_out(work, entity_store.entity, bodies),
+        {name: counts(work, entity_store, name, _without(filters, name, found)) for name in query.counts},
     )
 
 
@@ -210,11 +221,11 @@ def _without(filters: Conditions, name: str, found: list[ColumnElement[bool]]) -
     return [*found, *(condition for other, condition in filters.items() if other != name)]
 
 
-def _filters(work: Work, noun: Noun, query: ListQuery, problems: Problems) -> Conditions:
+def _filters(work: Work, entity_store: EntityStore, query: ListQuery, problems: Problems) -> Conditions:
     found: Conditions = {}
     for name, texts in query.filters.items():
         try:
-            found[name] = FILTERS[noun.entity][name].condition(work, texts)
+            found[name] = FILTERS[entity_store.entity][name].condition(work, texts)
         except ValueError as error:
             problems.add((name,), f"This {error}.")
     return found

@@ -10,7 +10,7 @@ from sqlalchemy import Row, select
 from lib.deals.models import generated_name
 from lib.deals.store import status
 from lib.deals.store.demand_deals import in_brief, seats_shown, seats_to_sell_to
-from lib.deals.store.noun import Noun, refer
+from lib.deals.store.entity_store import EntityStore, refer
 from lib.deals.store.tables import demand_deals, package_seats, package_supply_packages, supply_packages
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.deals.validation import Problems
@@ -18,10 +18,10 @@ from lib.wire.errors import InUse
 
 
 @dataclass(frozen=True)
-class Packages(Noun):
+class Packages(EntityStore):
     """Seats and supply packages. `deals` makes the demand deals of the selected seats."""
 
-    deals: Noun | None = None
+    deals: EntityStore | None = None
     links: ClassVar[Mapping[str, str]] = {"supply_deals": "supply_deals"}
 
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import select
 
 from lib.deals.store import unseen
-from lib.deals.store.nouns import NOUNS
+from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.tables import changes
 from lib.deals.store.work import EntityKey, Fields, Work
 
@@ -15,7 +15,7 @@ ALWAYS = ("domain_lists", "app_lists")
 
 def is_seen(work: Work, key: EntityKey) -> bool:
     """Whether the caller may see the history of this entity, by its current or last state."""
-    table = NOUNS[key[0]].table
+    table = ENTITY_STORES[key[0]].table
     if not work.scope.is_limited or work.seen(table, [key[1]]):
         return True
     if work.named(table, [key[1]]):

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Table, select
 
-from lib.deals.store.noun import Noun
+from lib.deals.store.entity_store import EntityStore
 from lib.deals.store.tables import (
     demand_deals,
     packages,
@@ -45,30 +45,30 @@ def left_out(work: Work, entity: str, bodies: Sequence[Fields]) -> list[Fields]:
     return shown
 
 
-def kept(work: Work, noun: Noun, fields: Fields, before: Fields) -> Fields:
+def kept(work: Work, entity_store: EntityStore, fields: Fields, before: Fields) -> Fields:
     """The request's fields, with hidden links added that the caller can't have meant to remove."""
     if not work.scope.is_limited:
         return fields
     whole = dict(fields)
-    for field, found in _hidden(work, noun.entity, before).items():
+    for field, found in _hidden(work, entity_store.entity, before).items():
         if field in whole:
             whole[field] = [*whole[field], *found]
     return whole
 
 
-def check_change(work: Work, noun: Noun, fields: Fields, before: Fields | None) -> None:
+def check_change(work: Work, entity_store: EntityStore, fields: Fields, before: Fields | None) -> None:
     """Raise Forbidden if a change, or a creation, affects entities that the caller may not change."""
     if not work.scope.is_limited:
         return
-    if noun.entity in MASTER_DATA:
+    if entity_store.entity in MASTER_DATA:
         raise Forbidden(NOT_SEATS)
     if before is None:
         return
-    named = {"called": noun.called, "id": before["id"]}
-    if noun.entity in LISTS and _serves_others(work, LISTS[noun.entity], before["id"]):
+    named = {"called": entity_store.called, "id": before["id"]}
+    if entity_store.entity in LISTS and _serves_others(work, LISTS[entity_store.entity], before["id"]):
         raise Forbidden(SHARED_LIST.format(**named))
-    hidden = {field for field, found in _hidden(work, noun.entity, before).items() if found}
-    allowed = OWN_LINKS.get(noun.entity, set()) if "supply_deals" not in hidden else set()
+    hidden = {field for field, found in _hidden(work, entity_store.entity, before).items() if found}
+    allowed = OWN_LINKS.get(entity_store.entity, set()) if "supply_deals" not in hidden else set()
     if hidden - {"packages"} and fields.keys() - allowed:
         raise Forbidden(SHARED.format(**named))
 

@@ -22,11 +22,12 @@ from lib.deals.store import status
 from lib.deals.store.scope import DealsScope
 from lib.deals.store.tables import changes, demand_deals, seats, supply_package_deals, supply_packages
 from lib.deals.store.work import Fields, Work
-from lib.deals.sync import documents, told
+from lib.deals.sync import documents
+from lib.deals.sync import sync_state as told
 from lib.deals.sync.documents import VERSION, SellingSide, moment
 from lib.deals.sync.models import BUYER_STATUS
 from lib.deals.sync.requests import BuyerSeatRequest, status_of
-from lib.deals.sync.told import SyncedDeal, Told, synced_deals
+from lib.deals.sync.sync_state import SyncedDeal, SyncState, synced_deals
 from lib.deals.validation import Problems, read
 from lib.wire.deadline import Deadline
 from lib.wire.errors import NotFound
@@ -236,7 +237,7 @@ class DealSync:
         return run(self._engine, lambda one: within(Work.of(one, caller.scope)), deadline)
 
 
-def _buyer_seat(deal: SyncedDeal, known: Told) -> Fields:
+def _buyer_seat(deal: SyncedDeal, known: SyncState) -> Fields:
     """The specification's object; without a reported status its list is empty."""
     status = {"buyerseatid": deal.buyer_seat, "status": known.status}
     reported = known.status_at and {"reported_at": moment(known.status_at), "reported_by": known.status_by}

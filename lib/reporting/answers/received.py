@@ -28,12 +28,12 @@ from lib.wire.errors import (
     AccessError,
     BadRequest,
     DeadlineExceeded,
-    Garbled,
     InternalError,
+    MalformedResponse,
     Refused,
+    ResponseTimeout,
     Throttled,
     TrancheError,
-    Unanswered,
     Unreachable,
     Unreadable,
 )
@@ -195,10 +195,10 @@ def _foreign(answer: httpx.Response) -> TrancheError:
     if code == TOO_MANY:
         return Throttled(_wait(answer))
     if code == GATEWAY_TIMEOUT:
-        return Unanswered("A gateway timed out waiting for the service")
+        return ResponseTimeout("A gateway timed out waiting for the service")
     if code in DEAD:
         return Unreachable(f"A gateway answered {code} instead of the service")
-    return Garbled(f"The service answered {code}, with something that this API does not define")
+    return MalformedResponse(f"The service answered {code}, with something that this API does not define")
 
 
 def _wait(answer: httpx.Response) -> int:

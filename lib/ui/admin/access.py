@@ -14,7 +14,7 @@ from lib.tokens.audit import EVENTS, Entry
 from lib.ui.admin import company_person, deals_grant, person_drawer, token_list
 from lib.ui.admin.deals_grant import words
 from lib.ui.kit import copying, notes, sign_in
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.straight import straightened
 from lib.wire.errors import TrancheError
@@ -33,7 +33,7 @@ SYNC = "deal sync"
 ADDRESSES = {"deals": "supply_deals", SYNC: "deal_sync"}
 
 
-def draw_token_form(context: Here, access: Access, settings: Settings) -> None:
+def draw_token_form(context: PageContext, access: Access, settings: Settings) -> None:
     """Draw the form; a new token is shown in a dialog until the person confirms having copied it."""
     services = [name for name in context.clients.own if name != "deals" or context.person.deals.opens]
     if not services:
@@ -167,7 +167,7 @@ def people_table(people: Iterable[Person]) -> pd.DataFrame:
     return with_company.assign(Since=pd.to_datetime(frame["Since"], utc=True))
 
 
-def draw_people_list(context: Here, access: Access) -> None:
+def draw_people_list(context: PageContext, access: Access) -> None:
     """Draw the list; a click on a name opens the person, a button adds one."""
     with st.container(horizontal=True, vertical_alignment="center"):
         text = st.text_input(
@@ -272,7 +272,7 @@ def draw_log(access: Access) -> None:
 TOKENS, PEOPLE, LOG = "Tokens", "People", "Log"
 
 
-def draw(context: Here) -> None:
+def draw(context: PageContext) -> None:
     """Draw the tokens; for administrators also the people and the log, as sections."""
     settings = Settings.current()
     access = connect.installation(settings).access
@@ -292,7 +292,7 @@ def draw(context: Here) -> None:
         _tokens(context, access, settings)
 
 
-def _tokens(context: Here, access: Access, settings: Settings) -> None:
+def _tokens(context: PageContext, access: Access, settings: Settings) -> None:
     if context.clients.own:
         st.header("Create a token", anchor=False)
         st.caption("A token lets a script call the APIs in your name, without your password.")

@@ -7,7 +7,7 @@ import streamlit as st
 
 from lib.deals.models import Seat
 from lib.people import DealsAccess, DealsGrant
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
@@ -16,7 +16,7 @@ ALL_SEATS, SEATS_OF_DSP = "All seats", "The seats of the DSP"
 
 
 def draw(
-    context: Here,
+    context: PageContext,
     key: str,
     grant: DealsGrant,
     most: DealsGrant,
@@ -62,7 +62,7 @@ def draw(
     return DealsGrant(level, frozenset(picked) if picked else most.seats)
 
 
-def seats(context: Here) -> dict[int, str]:
+def seats(context: PageContext) -> dict[int, str]:
     """The seats to choose from, by id; none if the deals service can't be reached."""
     try:
         seats = list(context.deals.everything(Seat, ordering="name"))

@@ -61,7 +61,7 @@ def _count(alerts: list[Alert]) -> str:
 def _firing(clients: connect.Clients) -> list[Alert]:
     """Firing alerts, and alerts that can't fire any more; none if the database fails, which is logged."""
     try:
-        return [alert for alert in clients.kept.alerts.mine() if alert.state in ("firing", "lost")]
+        return [alert for alert in clients.view_store.alerts.mine() if alert.state in ("firing", "lost")]
     except TrancheError as error:
         log.warning("The alerts could not be read: %s", error.reason)
         return []
@@ -94,6 +94,6 @@ def _open(alert: Alert) -> None:
 
 def _remove(clients: connect.Clients, alert: Alert) -> None:
     try:
-        clients.kept.alerts.remove(alert.view_id)
+        clients.view_store.alerts.remove(alert.view_id)
     except TrancheError as error:
         log.warning("An alert could not be removed: %s", error.reason)

@@ -10,7 +10,7 @@ from lib.tokens.access import Access
 from lib.ui.admin import company_person, deals_grant, new_person
 from lib.ui.kit import notes, sign_in
 from lib.ui.kit.field_problems import beside
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import BadRequest, Forbidden, TrancheError
 
@@ -37,7 +37,7 @@ def offered(slicers: Iterable[tuple[str, str]], grants: Iterable[Grant] = ()) ->
     return list(dict.fromkeys([*there, *map(str, grants)]))
 
 
-def add(context: Here, access: Access, closed: Closed) -> None:
+def add(context: PageContext, access: Access, closed: Closed) -> None:
     """Open the drawer for a new person; `closed` is called when it is closed."""
 
     def end() -> None:
@@ -50,7 +50,7 @@ def add(context: Here, access: Access, closed: Closed) -> None:
     drawer(_add)(context, access, end)
 
 
-def change(context: Here, access: Access, person: Person, closed: Closed) -> None:
+def change(context: PageContext, access: Access, person: Person, closed: Closed) -> None:
     """Open the drawer of a person; `closed` is called when it is closed."""
     drawer = st.dialog(
         plain(person.name), position="right", width=480, icon=":material/person:", on_dismiss=closed
@@ -58,7 +58,7 @@ def change(context: Here, access: Access, person: Person, closed: Closed) -> Non
     drawer(_change)(context, access, person, closed)
 
 
-def _add(context: Here, access: Access, closed: Closed) -> None:
+def _add(context: PageContext, access: Access, closed: Closed) -> None:
     if said := st.session_state.pop(ADDED, None):
         notes.say(said)
         st.rerun()
@@ -77,7 +77,7 @@ def _add(context: Here, access: Access, closed: Closed) -> None:
     _problem()
 
 
-def _added(context: Here, access: Access, deals: DealsGrant, closed: Closed) -> None:
+def _added(context: PageContext, access: Access, deals: DealsGrant, closed: Closed) -> None:
     """Add the person if there are no errors. A callback, so that a later rerun can't interrupt it."""
     new_person.tried()
     given, grants = new_person.typed(), list(st.session_state["person_grants_new"])
@@ -96,7 +96,7 @@ def _added(context: Here, access: Access, deals: DealsGrant, closed: Closed) -> 
         st.session_state[ADDED] = f"{given.username} is added"
 
 
-def _change(context: Here, access: Access, person: Person, closed: Closed) -> None:
+def _change(context: PageContext, access: Access, person: Person, closed: Closed) -> None:
     is_oneself = person.username == context.person.username
     described = dict.fromkeys(filter(None, (person.username, person.email, sees(person))))
     st.caption(plain(" · ".join(described)))
@@ -116,7 +116,7 @@ def _change(context: Here, access: Access, person: Person, closed: Closed) -> No
 
 
 def _rights_and_password(
-    context: Here, access: Access, person: Person, closed: Closed, *, is_oneself: bool
+    context: PageContext, access: Access, person: Person, closed: Closed, *, is_oneself: bool
 ) -> None:
     """Draw what can be changed of a person with a password."""
     role = _role(person.username, person.role, disabled=is_oneself)
@@ -131,7 +131,9 @@ def _rights_and_password(
     _new_password(context, access, person, closed, is_oneself=is_oneself)
 
 
-def _removal(context: Here, access: Access, person: Person, closed: Closed, *, is_oneself: bool) -> None:
+def _removal(
+    context: PageContext, access: Access, person: Person, closed: Closed, *, is_oneself: bool
+) -> None:
     with st.popover("Remove", icon=":material/person_remove:", disabled=is_oneself):
         st.markdown(f"{plain(person.name)} can no longer sign in, and their tokens stop working at once.")
         if person.company:
@@ -142,13 +144,15 @@ def _removal(context: Here, access: Access, person: Person, closed: Closed, *, i
 
 
 def _changed(
-    context: Here, access: Access, person: Person, role: Role, grants: Iterable[str], deals: DealsGrant
+    context: PageContext, access: Access, person: Person, role: Role, grants: Iterable[str], deals: DealsGrant
 ) -> None:
     held = [Grant.parse(text) for text in grants]
     access.change(person.username, context.person.username, role, held, deals)
 
 
-def _new_password(context: Here, access: Access, person: Person, closed: Closed, *, is_oneself: bool) -> None:
+def _new_password(
+    context: PageContext, access: Access, person: Person, closed: Closed, *, is_oneself: bool
+) -> None:
     """Draw the form of a new password. It revokes other people's tokens, and one's own only on request."""
     password = _password("person_new_password", "New password")
     revokes = not is_oneself or st.checkbox("Revoke my tokens too", value=True, key="person_revoke_tokens")
@@ -162,7 +166,7 @@ def _new_password(context: Here, access: Access, person: Person, closed: Closed,
         _try(work, f"{person.name} has a new password: {done}", closed)
 
 
-def _repassword(context: Here, access: Access, person: Person, password: str, revokes: bool) -> None:
+def _repassword(context: PageContext, access: Access, person: Person, password: str, revokes: bool) -> None:
     access.set_password(person.username, checked(password), context.person.username, revokes_tokens=revokes)
 
 
@@ -187,7 +191,7 @@ def _role(whose: str, role: Role, disabled: bool) -> Role:
     return picked
 
 
-def _grants(context: Here, whose: str, role: Role, grants: Iterable[Grant]) -> list[str]:
+def _grants(context: PageContext, whose: str, role: Role, grants: Iterable[Grant]) -> list[str]:
     return st.multiselect(
         "May see",
         offered(context.clients.slicers, grants),
@@ -199,7 +203,7 @@ def _grants(context: Here, whose: str, role: Role, grants: Iterable[Grant]) -> l
     )
 
 
-def _deals(context: Here, whose: str, role: Role, grant: DealsGrant) -> DealsGrant:
+def _deals(context: PageContext, whose: str, role: Role, grant: DealsGrant) -> DealsGrant:
     if role == "admin":
         return ALL_DEALS
     return deals_grant.draw(context, f"person_deals_{whose}", capped(role, grant), capped(role, ALL_DEALS))

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from lib import connect
 from lib.check import Step, check
 from lib.settings import Settings
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 
 FOUND, AGAIN = "services_found", "services_check"
@@ -33,7 +33,7 @@ class CheckResult:
     steps: tuple[Step, ...]
 
 
-def draw(context: Here) -> None:
+def draw(context: PageContext) -> None:
     """Draw the latest check, or run one and draw its steps as they finish."""
     if context.person.role != "admin":
         st.info("Only administrators can see the services.", icon=":material/lock:")

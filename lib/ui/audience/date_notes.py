@@ -11,7 +11,7 @@ import streamlit as st
 
 from lib.ui.charts import numbers
 from lib.ui.kit import problems
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query.focus import Focus
 from lib.views import LONGEST_NOTE, Note
@@ -36,7 +36,7 @@ def of(focus: Focus) -> Noted:
     context = focus.here
     try:
         return Noted(
-            tuple(context.clients.kept.notes.of(context.project, context.slicer_name, *focus.period))
+            tuple(context.clients.view_store.notes.of(context.project, context.slicer_name, *focus.period))
         )
     except TrancheError as error:
         return Noted(trouble=error)
@@ -72,7 +72,7 @@ def _content(focus: Focus, notes: tuple[Note, ...]) -> None:
     _form(focus, None)
 
 
-def _row(context: Here, note: Note) -> None:
+def _row(context: PageContext, note: Note) -> None:
     """Draw a note; its owner and administrators may edit and delete it."""
     if st.session_state.get(DELETING) == note.id:
         _deletion(context, note)
@@ -90,7 +90,7 @@ def _row(context: Here, note: Note) -> None:
                 )  # fmt: skip
 
 
-def _deletion(context: Here, note: Note) -> None:
+def _deletion(context: PageContext, note: Note) -> None:
     """Draw the button Delete: a first click asks for confirmation, a second one deletes."""
     st.warning(f"Delete this note for everybody? {plain(note.text)}", icon=":material/delete:")
     with st.container(horizontal=True):
@@ -132,7 +132,7 @@ def _form(focus: Focus, note: Note | None) -> None:
 
 def _write(focus: Focus, note: Note | None, day_key: str, text_key: str) -> None:
     day, text = st.session_state[day_key], str(st.session_state[text_key])
-    context, notes = focus.here, focus.here.clients.kept.notes
+    context, notes = focus.here, focus.here.clients.view_store.notes
     if note is None:
         is_done = _attempted(lambda: notes.add(context.project, context.slicer_name, day, text))
     else:
@@ -149,8 +149,8 @@ def _saved(focus: Focus, day: date) -> str:
     return f"Saved on {numbers.days(day, day)}, which is not among the days on screen."
 
 
-def _delete(context: Here, note: Note) -> None:
-    _attempted(lambda: context.clients.kept.notes.delete(note.id))
+def _delete(context: PageContext, note: Note) -> None:
+    _attempted(lambda: context.clients.view_store.notes.delete(note.id))
     st.session_state[DELETING] = None
 
 

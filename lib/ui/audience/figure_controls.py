@@ -14,11 +14,10 @@ from lib.ui.audience.date_notes import Noted
 from lib.ui.charts import numbers
 from lib.ui.charts.time_chart import Named
 from lib.ui.kit import problems
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import (
     cards,
-    compared,
     exactly,
     export_menu,
     filter_words,
@@ -29,8 +28,9 @@ from lib.ui.query import (
     remembered,
     shortfalls,
 )
+from lib.ui.query import compared_answers as compared
 from lib.ui.query.cards import Card
-from lib.ui.query.compared import Compared
+from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.ui.query.view import CHANGES, granularities
 
@@ -66,7 +66,7 @@ def draw_leaderboard_picker(focus: Focus) -> None:
         )
 
 
-def _ask_fields(context: Here, key: str) -> None:
+def _ask_fields(context: PageContext, key: str) -> None:
     """Change the cards to these key fields, keeping their orders; without any, to the default cards.
 
     They are remembered, but for the texts to find.
@@ -79,7 +79,7 @@ def _ask_fields(context: Here, key: str) -> None:
     st.rerun()
 
 
-def _ask_changes(context: Here, key: str) -> None:
+def _ask_changes(context: PageContext, key: str) -> None:
     question.look(context, changes=st.session_state[key])
     st.rerun()
 
@@ -132,14 +132,14 @@ def draw(focus: Focus, now: Audience, lines: Sequence[Named], noted: Noted) -> N
         over_time.draw_zoom_out(focus)
 
 
-def draw_notes(focus: Focus, now: Audience, found: Compared | None) -> None:
+def draw_notes(focus: Focus, now: Audience, found: ComparedAnswers | None) -> None:
     """Draw the notes on the figures and their precision, in a line that is always there."""
     with st.container(horizontal=True, vertical_alignment="center", key=NOTES):
         st.caption(" ".join(_notes(focus, now, found)) or "\N{NO-BREAK SPACE}", width="stretch")
         exactly.draw(focus, now, precision.over(now, _in_sight(focus), focus.numbers))
 
 
-def _notes(focus: Focus, now: Audience, found: Compared | None) -> Iterator[str]:
+def _notes(focus: Focus, now: Audience, found: ComparedAnswers | None) -> Iterator[str]:
     """Notes on days without data, the comparison, and fields that are not computed."""
     asked, there = periods.length(focus.period), len(now.total.dates)
     if 0 < there < asked:
@@ -205,17 +205,17 @@ def _title(focus: Focus, name: str) -> str:
     return numbers.title(focus.slicer.data_field(name))
 
 
-def _look_field(context: Here) -> None:
+def _look_field(context: PageContext) -> None:
     question.look(context, field=st.session_state[FIELD])
     st.rerun()
 
 
-def _look_grain(context: Here, key: str) -> None:
+def _look_grain(context: PageContext, key: str) -> None:
     question.look(context, grain=st.session_state[key])
     st.rerun()
 
 
-def _ask_metrics(context: Here, key: str) -> None:
+def _ask_metrics(context: PageContext, key: str) -> None:
     chosen = tuple(st.session_state[key])
     question.ask(question.current(context).model_copy(update={"data_fields": chosen or None}))
     st.rerun()

@@ -8,11 +8,12 @@ from lib.ui.audience import date_notes, figure_controls, nothing, over_time, val
 from lib.ui.charts import numbers, series, sparkline
 from lib.ui.charts.change import Change
 from lib.ui.kit import problems
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.waiting import awaited
-from lib.ui.query import ask, compared, focus, metric, question
-from lib.ui.query.compared import Compared
+from lib.ui.query import ask, focus, metric, question
+from lib.ui.query import compared_answers as compared
+from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.ui.query.view import granularities
 
@@ -20,7 +21,7 @@ NARROWEST = 132
 HEADLINE, CHOSEN, FIGURE, SHOW = "headline", "chosen_figure", "figure", "show_figure"
 
 
-def draw_headline(focus: Focus, now: Audience, found: Compared | None) -> None:
+def draw_headline(focus: Focus, now: Audience, found: ComparedAnswers | None) -> None:
     """Draw one metric per field of the headline; a click makes it the data field of the page."""
     columns = max(len(focus.headline), 4)
     with (
@@ -46,12 +47,12 @@ def _button(focus: Focus, field: DataField) -> None:
     )
 
 
-def _show(context: Here, name: str) -> None:
+def _show(context: PageContext, name: str) -> None:
     question.look(context, field=name)
     st.rerun()
 
 
-def _metric(focus: Focus, field: DataField, now: Audience, found: Compared | None) -> None:
+def _metric(focus: Focus, field: DataField, now: Audience, found: ComparedAnswers | None) -> None:
     value = now.total.values.get(field.name)
     changed = found.total(field) if found is not None else Change(None)
     style = metric.style(field, changed)
@@ -81,14 +82,14 @@ def _help(focus: Focus, field: DataField, value: float | None, changed: Change) 
 HEIGHT, PLACE = 412, "figures"
 
 
-def draw(context: Here) -> None:
+def draw(context: PageContext) -> None:
     """Draw them in a place of their own, which has its height from the start where there is a time chart."""
     with st.container(key=PLACE if granularities(context.slicer) else None):
         _draw(context)
 
 
 @st.fragment(parallel=True)
-def _draw(context: Here) -> None:
+def _draw(context: PageContext) -> None:
     """Send the query and draw its answer."""
     if not context.slicer.data_fields:
         st.info("This slicer has no data fields to show.", icon=":material/info:")

@@ -9,9 +9,10 @@ from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, Direction, Filter, Order
 from lib.ui.audience import answer_rows
 from lib.ui.charts.change import Change, is_sampled
-from lib.ui.query import ask, compared, focus, split_rows
+from lib.ui.query import ask, focus, split_rows
+from lib.ui.query import compared_answers as compared
 from lib.ui.query.cards import Card
-from lib.ui.query.compared import Compared
+from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
 
@@ -147,14 +148,14 @@ def _whole(focus: Focus, card: Card, answer: Audience) -> float | None:
     return ask.quickly(focus.here, asked).total.values.get(focus.field.name)
 
 
-def _split(focus: Focus, answer: Audience, both: Compared | None, card: Card) -> SplitRows:
+def _split(focus: Focus, answer: Audience, both: ComparedAnswers | None, card: Card) -> SplitRows:
     has_rest = both is not None and not card.find and focus.field.name in answer.percents
     whole = compared.of_whole(focus, others(focus.query, card.name)) if has_rest else None
     today = ask.today(focus.here, focus.query)
     return SplitRows(answer, both, focus.field, focus.slicer, focus.period, today, whole)
 
 
-def _with_vanished(focus: Focus, answer: Audience, both: Compared) -> tuple[Audience, Compared]:
+def _with_vanished(focus: Focus, answer: Audience, both: ComparedAnswers) -> tuple[Audience, ComparedAnswers]:
     """The rows, with values added that occur on the earlier days only: their volume dropped to zero.
 
     Only for fields that add up, where both answers have every value, each exactly.
@@ -168,7 +169,7 @@ def _with_vanished(focus: Focus, answer: Audience, both: Compared) -> tuple[Audi
     places = [place for place, row in enumerate(both.before.names.to_numpy()) if tuple(row) not in there]
     gone = answer_rows.without_volume(answer_rows.taken(both.before, places))
     now = answer_rows.with_rows(answer, gone)
-    return now, Compared(now, both.before, both.now_days, both.before_days)
+    return now, ComparedAnswers(now, both.before, both.now_days, both.before_days)
 
 
 def _ranked(focus: Focus, card: Card, split: SplitRows) -> list[int]:

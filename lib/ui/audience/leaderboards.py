@@ -13,7 +13,7 @@ from lib.ui.charts import numbers
 from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import LONGEST, NOTHING
 from lib.ui.kit import problems, rows
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import Cell, Column, Row, Table
 from lib.ui.kit.waiting import awaited
 from lib.ui.query import ask, cards, drill, filter_words, focus, lines, precision, split_rows, values
@@ -189,14 +189,14 @@ def _is_asked(focus: Focus, name: str, code: str, match: str) -> bool:
 HEIGHT, PLACE = 236, "cards"
 
 
-def draw(context: Here) -> None:
+def draw(context: PageContext) -> None:
     """Draw them in a place of their own, which has the height of a row of cards from the start."""
     with st.container(key=PLACE if cards.usual(context.slicer) else None):
         _draw(context)
 
 
 @st.fragment(parallel=True)
-def _draw(context: Here) -> None:
+def _draw(context: PageContext) -> None:
     """Query all cards, then draw them together; a card that fails shows its error."""
     if not context.slicer.data_fields:
         return

@@ -16,7 +16,7 @@ from lib.reporting.moved.quantity import Formula, Own, Ratio
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import NOT_SET, NOTHING
 from lib.ui.kit import problems, rows
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import Cell, Column, Row, Table
 from lib.ui.query import answer_csv, ask, drill, export_menu, filter_words, focus, question
@@ -118,7 +118,7 @@ def _held_against(found: Moved) -> str:
 
 FOUND, MOST, AT_ONCE = "moved_found", 4, 6
 Key = tuple[object, ...]
-Kept = dict[Key, tuple[float, "Future[Moved]"]]
+Computed = dict[Key, tuple[float, "Future[Moved]"]]
 
 
 def find_movers(focus: Focus) -> Moved:
@@ -126,7 +126,7 @@ def find_movers(focus: Focus) -> Moved:
 
     Who comes while it is computed waits for it: a run that a newer one has overtaken asks nothing twice.
     """
-    kept: Kept = st.session_state.setdefault(FOUND, {})
+    kept: Computed = st.session_state.setdefault(FOUND, {})
     key = (focus.here.person.username, focus.query, focus.comparison, focus.field.name)
     mine = (time.monotonic(), Future[Moved]())
     since, future = kept.setdefault(key, mine)
@@ -138,7 +138,7 @@ def find_movers(focus: Focus) -> Moved:
     return future.result()
 
 
-def _settle(focus: Focus, kept: Kept, key: Key, future: "Future[Moved]") -> None:
+def _settle(focus: Focus, kept: Computed, key: Key, future: "Future[Moved]") -> None:
     for old in list(kept)[:-MOST]:
         kept.pop(old, None)
     try:
@@ -258,7 +258,7 @@ BLOCK, HEIGHT = "moved", 320
 
 
 @st.fragment(parallel=True)
-def draw(context: Here) -> None:
+def draw(context: PageContext) -> None:
     """Draw the block if it is open; only then its many queries are sent."""
     drill.catch_up(context)
     if not context.slicer.data_fields or not question.view(context).moved:

@@ -13,10 +13,10 @@ from lib.ui.charts import note_marks, numbers, series, time_chart, value_lines
 from lib.ui.charts.series import Series
 from lib.ui.charts.time_chart import Named
 from lib.ui.charts.value_lines import ValueLine
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.straight import straightened
 from lib.ui.query import ask, picture, question
-from lib.ui.query.compared import Compared
+from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.views import Note
 from lib.wire.text import straight
@@ -25,7 +25,7 @@ CHART, TWIN = "time_chart", "time_table"
 TABLE_WIDTH = 420
 
 
-def lines(focus: Focus, now: Audience, found: Compared | None) -> list[Named]:
+def lines(focus: Focus, now: Audience, found: ComparedAnswers | None) -> list[Named]:
     """The line of the period and the one compared; none without time key fields."""
     if focus.grain is None:
         return []
@@ -148,7 +148,7 @@ def _zoom(focus: Focus, series: Series) -> None:
 
 
 def _ask_days(
-    context: Here, start: str, end: str, zoom: tuple[str, ...] = (), grain: Granularity | None = None
+    context: PageContext, start: str, end: str, zoom: tuple[str, ...] = (), grain: Granularity | None = None
 ) -> None:
     days = {"start_date": start, "end_date": end}
     question.look(context, question.current(context).model_copy(update=days), grain=grain, zoom=zoom)

@@ -23,12 +23,11 @@ from lib.ui.audience.split_lines import Courses
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import problems
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.waiting import awaited
 from lib.ui.query import (
     ask,
-    compared,
     drill,
     export_menu,
     filter_words,
@@ -41,6 +40,7 @@ from lib.ui.query import (
     split_rows,
     values,
 )
+from lib.ui.query import compared_answers as compared
 from lib.ui.query.focus import Focus
 from lib.ui.query.folds import Folds, Path
 from lib.ui.query.split_rows import SplitRows
@@ -181,7 +181,7 @@ class Drawn:
 
 
 @st.fragment(parallel=True)
-def draw(context: Here) -> None:
+def draw(context: PageContext) -> None:
     """The controls at once, then the answer in the shape that is chosen."""
     if not context.slicer.data_fields:
         return
@@ -306,7 +306,7 @@ def _fold_buttons(focus: Focus) -> None:
         )
 
 
-def _fold(context: Here, wanted: Folds) -> None:
+def _fold(context: PageContext, wanted: Folds) -> None:
     question.look(context, folds=wanted)
 
 
@@ -325,7 +325,7 @@ def counted(answer: Audience, shown: int, numbers: Numbers) -> str:
     return text[0].upper() + text[1:]
 
 
-def _look_chart(context: Here) -> None:
+def _look_chart(context: PageContext) -> None:
     question.look(context, chart=st.session_state[CHART])
 
 

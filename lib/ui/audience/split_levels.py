@@ -8,8 +8,9 @@ from itertools import pairwise
 from lib.reporting.answers import Audience, Values
 from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, Order
 from lib.ui.audience import answer_rows
-from lib.ui.query import ask, compared, focus, folds
-from lib.ui.query.compared import Compared
+from lib.ui.query import ask, focus, folds
+from lib.ui.query import compared_answers as compared
+from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import TIMES, Focus
 from lib.ui.query.folds import Path
 from lib.ui.query.split_rows import SplitRows
@@ -142,7 +143,7 @@ def note(focus: Focus, levels: Sequence[Level]) -> str:
     return ""
 
 
-def _before(focus: Focus, query: AudienceQuery, audience: Audience) -> Compared | None:
+def _before(focus: Focus, query: AudienceQuery, audience: Audience) -> ComparedAnswers | None:
     """The same rows on the days compared; none over time, whose values are others."""
     if focus.comparison is None or not len(audience) or not TIME_KEY_FIELDS.keys().isdisjoint(query.split_by):
         return None

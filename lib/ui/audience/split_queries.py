@@ -4,14 +4,15 @@ from collections.abc import Sequence
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, Order
-from lib.ui.query import ask, compared, focus
-from lib.ui.query.compared import Compared
+from lib.ui.query import ask, focus
+from lib.ui.query import compared_answers as compared
+from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 
 ACROSS, DOWN = 14, 20
 
 
-def both_sides(focus: Focus, answer: Audience) -> Compared | None:
+def both_sides(focus: Focus, answer: Audience) -> ComparedAnswers | None:
     """The answer's rows on the days compared; None for splits over time, whose values differ."""
     is_over_time = not TIME_KEY_FIELDS.keys().isdisjoint(focus.query.split_by)
     if focus.comparison is None or not len(answer) or is_over_time:

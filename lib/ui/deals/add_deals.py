@@ -23,7 +23,7 @@ from lib.ui.deals.new_package.seats import seat_label
 from lib.ui.deals.words import NO_FEES, fee_title, seat_name
 from lib.ui.kit import amounts, notes
 from lib.ui.kit.field_problems import FieldProblems, beside
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import Invalid, TrancheError
 
@@ -40,7 +40,7 @@ def is_offered(entity: SupplyPackage | DemandDeal, does: Abilities) -> bool:
     return isinstance(entity, SupplyPackage) and may_create and does.finds and does.repeats
 
 
-def draw(context: Here, package: SupplyPackage | DemandDeal) -> None:
+def draw(context: PageContext, package: SupplyPackage | DemandDeal) -> None:
     """Draw the form. The input is kept until the deals are created."""
     if not isinstance(package, SupplyPackage):
         return
@@ -71,7 +71,7 @@ def draw(context: Here, package: SupplyPackage | DemandDeal) -> None:
         beside([f"Not added. To fix: {', '.join(faults)}."])
 
 
-def add(context: Here, package: SupplyPackage, chosen: tuple[int, ...]) -> None:
+def add(context: PageContext, package: SupplyPackage, chosen: tuple[int, ...]) -> None:
     """Create the deals, only once for the same input. A callback."""
     prefix, state = _prefix(package), st.session_state
     if any(_faults(context, prefix, list(chosen), {})):
@@ -98,7 +98,7 @@ def _prefix(package: SupplyPackage) -> str:
     return f"add-{package.id or 0}-"
 
 
-def _row(context: Here, prefix: str, seat_id: int, seat: Seat | None, wrong: FieldProblems) -> None:
+def _row(context: PageContext, prefix: str, seat_id: int, seat: Seat | None, wrong: FieldProblems) -> None:
     name, price = seat_name(seat, seat_id), prefix + PRICE.format(seat_id)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         amounts.field(f"{prices.of(context).title} for {name}", price, placeholder="0.00")
@@ -108,7 +108,7 @@ def _row(context: Here, prefix: str, seat_id: int, seat: Seat | None, wrong: Fie
     beside([fault] if fault else wrong.named())
 
 
-def _terms(context: Here, prefix: str, problems: FieldProblems) -> None:
+def _terms(context: PageContext, prefix: str, problems: FieldProblems) -> None:
     fees, money = permission.of(context).fees, prices.of(context)
     kind, size, contact = st.columns([3, 2, 4], vertical_alignment="top")
     fee_type = st.session_state.get(prefix + FEE_TYPE)
@@ -136,7 +136,7 @@ def _terms(context: Here, prefix: str, problems: FieldProblems) -> None:
         beside(problems.at(TERMS, "contact_email"))
 
 
-def _meant(context: Here, prefix: str, chosen: list[int]) -> None:
+def _meant(context: PageContext, prefix: str, chosen: list[int]) -> None:
     """Draw the confirmation of unusual prices."""
     doubts = sorted({doubt for seat in chosen if (doubt := _doubt(context, prefix, seat))})
     if doubts:
@@ -146,11 +146,11 @@ def _meant(context: Here, prefix: str, chosen: list[int]) -> None:
         )
 
 
-def _doubt(context: Here, prefix: str, seat: int) -> str:
+def _doubt(context: PageContext, prefix: str, seat: int) -> str:
     return price_doubts.doubt(context, seat, _amount(prefix + PRICE.format(seat)))
 
 
-def _faults(context: Here, prefix: str, chosen: list[int], seats: dict[int, Seat]) -> Iterator[str]:
+def _faults(context: PageContext, prefix: str, chosen: list[int], seats: dict[int, Seat]) -> Iterator[str]:
     """The fields with errors."""
     state = st.session_state
     doubts = []
@@ -192,7 +192,9 @@ def _deals(prefix: str, chosen: tuple[int, ...]) -> CreateDemandDeals:
     return CreateDemandDeals.model_validate({"demand_deals_options": options, **given})
 
 
-def _warn_of_known(context: Here, package: SupplyPackage, chosen: list[int], seats: dict[int, Seat]) -> None:
+def _warn_of_known(
+    context: PageContext, package: SupplyPackage, chosen: list[int], seats: dict[int, Seat]
+) -> None:
     """Draw a warning for seats that have a deal of this package already: a second one is rarely intended."""
     if not chosen or not package.demand_deals:
         return

@@ -11,7 +11,7 @@ from lib.ui.deals import deal_health
 from lib.ui.deals.deal_health import DEALS
 from lib.ui.deals.list_search import HEALTH
 from lib.ui.deals.rows import DealRow
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 
 ONLY = "attention"
@@ -26,7 +26,7 @@ def switch(entity: str, start_over: Callable[[], None]) -> bool:
     )  # fmt: skip
 
 
-def filters(context: Here, is_on: bool, order: str) -> tuple[Filters, str]:
+def filters(context: PageContext, is_on: bool, order: str) -> tuple[Filters, str]:
     """The part of the list's filters that is about health, or why it can't be applied."""
     if not is_on and order != HEALTH:
         return (), ""
@@ -50,12 +50,12 @@ def _turn_off() -> None:
     st.session_state[ONLY] = False
 
 
-def marked(context: Here, rows: Sequence[DealRow]) -> list[DealRow]:
+def marked(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
     """The rows with their health, as far as it is known by now."""
     return [*rows] if not rows or rows[0].entity != DEALS else deal_health.marked(context, rows)
 
 
-def follow(context: Here, entity: str) -> None:
+def follow(context: PageContext, entity: str) -> None:
     """How old the health is, or how far; drawn again when it arrives."""
     if entity != DEALS:
         return
@@ -68,7 +68,7 @@ def follow(context: Here, entity: str) -> None:
         st.caption(f":material/info: {plain(note)}" if healths.why_not() else plain(note))
 
 
-def funnel(here: Here, key: tuple[str, int]) -> None:
+def funnel(here: PageContext, key: tuple[str, int]) -> None:
     """A deal's health, and its funnel with the share of each step in the one before."""
     if key[0] != DEALS:
         return

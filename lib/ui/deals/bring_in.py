@@ -6,7 +6,7 @@ from lib.deals.models import DemandDeal
 from lib.ui.deals import catalogue, permission
 from lib.ui.deals.new_package import numbers
 from lib.ui.deals.places import OPEN, SAID
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import NotFound, TrancheError
 
@@ -14,7 +14,7 @@ POPOVER, NUMBER, PROBLEM = "bring_in", "bring_in_id", "bring_in_problem"
 WHAT_IT_IS = "Created or opened in Tranche; this service has no list"
 
 
-def draw(context: Here) -> None:
+def draw(context: PageContext) -> None:
     """Draw the field for a deal's id; nothing if the service lists its deals."""
     if permission.of(context).lists:
         return
@@ -30,7 +30,7 @@ def draw(context: Here) -> None:
             st.error(plain(said), icon=":material/error:")
 
 
-def open_it(context: Here) -> None:
+def open_it(context: PageContext) -> None:
     """Read the deal, which adds it to the list, and open it. A callback."""
     state = st.session_state
     state.pop(PROBLEM, None)

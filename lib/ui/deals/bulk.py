@@ -13,7 +13,7 @@ from lib.ui.deals import catalogue, pages, permission, planned_steps, several, u
 from lib.ui.deals.list_search import ListSearch
 from lib.ui.deals.planned_job import drop
 from lib.ui.deals.rows import KINDS, DealRow
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import DeadlineExceeded, ServiceProblem, TrancheError
 
@@ -84,7 +84,7 @@ def question(search: ListSearch) -> Hashable:
     return search.entity, search.text, search.meanings, search.filters
 
 
-def draw(context: Here, search: ListSearch, count: int, list_view: view.ListView) -> None:
+def draw(context: PageContext, search: ListSearch, count: int, list_view: view.ListView) -> None:
     """Draw the buttons for the chosen rows, and the dialog of a running change."""
     if permission.of(context).why_not(search.entity, "change"):
         return
@@ -123,7 +123,7 @@ def _choice(search: ListSearch, count: int, chosen: int, is_all: bool) -> None:
         st.button("Clear", type="tertiary", key="deals_choose_none", on_click=view.choose_none)
 
 
-def _ask(context: Here, search: ListSearch, is_active: bool, rows: Sequence[DealRow] | None) -> None:
+def _ask(context: PageContext, search: ListSearch, is_active: bool, rows: Sequence[DealRow] | None) -> None:
     """Open the confirmation; if all are chosen, the service says which rows are affected. A callback."""
     job = BulkJob(
         search.entity, is_active, [], 0, context.clients.bulk_actions.record(VERBS[is_active][1].capitalize())
@@ -136,7 +136,7 @@ def _ask(context: Here, search: ListSearch, is_active: bool, rows: Sequence[Deal
     st.session_state[JOB] = job
 
 
-def _everything(context: Here, search: ListSearch, is_active: bool) -> Iterator[DealRow]:
+def _everything(context: PageContext, search: ListSearch, is_active: bool) -> Iterator[DealRow]:
     """All results of the list that the change affects."""
     for row in pages.named(catalogue.client(context), search, is_active=not is_active):
         if _is_concerned(row, is_active):
@@ -147,7 +147,7 @@ def _is_concerned(row: DealRow, is_active: bool) -> bool:
     return row.is_active is not is_active and row.status != "complete"
 
 
-def _dialog(context: Here, job: BulkJob) -> None:
+def _dialog(context: PageContext, job: BulkJob) -> None:
     """Draw the confirmation, then the progress, then the result."""
     with st.empty().container():
         if job.waits:
@@ -174,13 +174,13 @@ def _confirm(job: BulkJob) -> None:
     )
 
 
-def _run(context: Here, job: BulkJob) -> None:
+def _run(context: PageContext, job: BulkJob) -> None:
     """Run step by step. A click on Stop can't interrupt a fragment's run, so each step is its own run."""
     st.button("Stop", icon=":material/stop:", key="job_stop", on_click=_stop, args=(job,))
     st.fragment(_step, run_every=PAUSE_SECONDS)(context, job)
 
 
-def _step(context: Here, job: BulkJob) -> None:
+def _step(context: PageContext, job: BulkJob) -> None:
     """Run the next step; draw the progress, and at the end the result."""
     if job.left and not job.is_stopped:
         job.step(catalogue.client(context))

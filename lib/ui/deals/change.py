@@ -15,7 +15,7 @@ from lib.ui.deals.rows import Key
 from lib.ui.deals.targeting import typed
 from lib.ui.kit import notes
 from lib.ui.kit.field_problems import FieldProblems, Path, beside
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import is_open
 from lib.wire.errors import Conflict, Invalid, TrancheError, Unsupported
@@ -39,7 +39,7 @@ class Edit:
     failure: str = ""
 
 
-def draw(context: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
+def draw(context: PageContext, key: Key, entity: SupplyPackage | DemandDeal) -> None:
     """Draw the form. The input is kept until it is saved or discarded, even if the drawer is closed."""
     prefix = _prefix(key)
     edit: Edit | None = st.session_state.get(prefix)
@@ -73,12 +73,12 @@ def draw(context: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
         )
 
 
-def is_unsaved(context: Here, key: Key) -> bool:
+def is_unsaved(context: PageContext, key: Key) -> bool:
     """Whether this entity has unsaved edits, or values typed that are not added yet."""
     return bool(unsaved(context, key) or typed.pending(f"{_prefix(key)}target"))
 
 
-def unsaved(context: Here, key: Key) -> Fields:
+def unsaved(context: PageContext, key: Key) -> Fields:
     """The unsaved edits of this entity."""
     prefix = _prefix(key)
     edit: Edit | None = st.session_state.get(prefix)
@@ -88,12 +88,12 @@ def unsaved(context: Here, key: Key) -> Fields:
     return edits.changed(edit.base, form.read(context, prefix))
 
 
-def as_draft(context: Here, package_id: int) -> Draft:
+def as_draft(context: PageContext, package_id: int) -> Draft:
     """The form of a package, as it is typed, as the draft of a new one."""
     return change_package.as_draft(context, _prefix(("supply_deals", package_id)))
 
 
-def save(context: Here, key: Key) -> None:
+def save(context: PageContext, key: Key) -> None:
     """Send the edits if nobody changed the entity meanwhile; else show their changes. A callback.
 
     Its button is never closed: what is typed last is known here only once the click has left its field.
@@ -119,7 +119,7 @@ def save(context: Here, key: Key) -> None:
         notes.say("Saved")
 
 
-def _saved(context: Here, key: Key, edit: Edit) -> Edit | None:
+def _saved(context: PageContext, key: Key, edit: Edit) -> Edit | None:
     """None once it is saved; else the edit with its errors, or with somebody else's changes."""
     form = change_package if key[0] == "supply_deals" else change_deal
     client, mine = catalogue.client(context), form.read(context, _prefix(key))

@@ -35,14 +35,16 @@ from lib.ui.deals.seat_guide import GuidePlace
 from lib.ui.deals.words import NO_FEES, fee_title
 from lib.ui.kit import amounts
 from lib.ui.kit.field_problems import FieldProblems, Path, beside
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import reported
 
 PLACE, MOST, NO_SEAT = "change_prices_{}", 3, 0
 
 
-def draw_price_in_change(context: Here, seat: int | None, price: object, packages: Sequence[int]) -> None:
+def draw_price_in_change(
+    context: PageContext, seat: int | None, price: object, packages: Sequence[int]
+) -> None:
     """Draw a sentence per package, with what it is computed from; nothing without packages.
 
     `price` is what is typed, if it can be read.
@@ -70,7 +72,7 @@ def draw_price_in_change(context: Here, seat: int | None, price: object, package
 
 
 def _one(
-    context: Here, place: int, translation: Translation, typed: dict[int, Decimal | None], title: str
+    context: PageContext, place: int, translation: Translation, typed: dict[int, Decimal | None], title: str
 ) -> None:
     """Draw the guide of one package."""
     where = GuidePlace(PLACE.format(place), deal_health.DAYS)
@@ -92,13 +94,13 @@ def fill(prefix: str, edited: Fields) -> None:
         st.session_state[prefix + name] = _shown(name, value)
 
 
-def read(context: Here, prefix: str) -> Fields:
+def read(context: PageContext, prefix: str) -> Fields:
     """The fields in the widgets."""
     state = st.session_state
     return {name: _sent(name, state[prefix + name]) for name in NAMES if prefix + name in state}
 
 
-def wrong(context: Here, prefix: str, base: Fields) -> dict[Path, str]:
+def wrong(context: PageContext, prefix: str, base: Fields) -> dict[Path, str]:
     """The errors by field. Fields that were empty before may stay empty."""
     held = {name: st.session_state[prefix + name] for name in NAMES if prefix + name in st.session_state}
     name = held.get("name") or ""
@@ -115,7 +117,7 @@ def wrong(context: Here, prefix: str, base: Fields) -> dict[Path, str]:
     return {place: text for place, text in found.items() if text}
 
 
-def doubt(context: Here, prefix: str, base: Fields) -> str:
+def doubt(context: PageContext, prefix: str, base: Fields) -> str:
     """Why a changed price has to be confirmed; empty for a usual one."""
     state = st.session_state
     price, seat = more_fields.sent("price", state.get(f"{prefix}price") or ""), state.get(f"{prefix}seat")
@@ -125,7 +127,7 @@ def doubt(context: Here, prefix: str, base: Fields) -> str:
     return f"{found} ({prices.of(context).terms})" if found else ""
 
 
-def draw(context: Here, prefix: str, problems: FieldProblems) -> None:
+def draw(context: PageContext, prefix: str, problems: FieldProblems) -> None:
     """Draw the widgets, each with its error."""
     state = st.session_state
     if f"{prefix}name" in state:
@@ -150,7 +152,7 @@ def draw(context: Here, prefix: str, problems: FieldProblems) -> None:
         _packages(context, prefix, problems)
 
 
-def _guide(context: Here, prefix: str) -> None:
+def _guide(context: PageContext, prefix: str) -> None:
     """Draw what wins cost, where the deal has a price."""
     state = st.session_state
     if f"{prefix}price" in state:
@@ -159,7 +161,7 @@ def _guide(context: Here, prefix: str) -> None:
         draw_price_in_change(context, state.get(f"{prefix}seat"), price, packages)
 
 
-def _seat(context: Here, prefix: str, problems: FieldProblems) -> None:
+def _seat(context: PageContext, prefix: str, problems: FieldProblems) -> None:
     seats, chosen = catalogue.seats(context), st.session_state[f"{prefix}seat"]
     st.selectbox(
         "Seat",
@@ -173,12 +175,12 @@ def _seat(context: Here, prefix: str, problems: FieldProblems) -> None:
     beside(problems.at("seat"))
 
 
-def _packages(context: Here, prefix: str, problems: FieldProblems) -> None:
+def _packages(context: PageContext, prefix: str, problems: FieldProblems) -> None:
     links.choose(context, "Packages", f"{prefix}supply_deals", SupplyPackage)
     beside(problems.at("supply_deals"))
 
 
-def _terms(context: Here, prefix: str, problems: FieldProblems) -> None:
+def _terms(context: PageContext, prefix: str, problems: FieldProblems) -> None:
     """Draw the fee, as far as the service supports it, and the contact."""
     fees, state = permission.of(context).fees, st.session_state
     has_fee = bool(fees) and f"{prefix}{FEE_TYPE}" in state and f"{prefix}{FEE}" in state

@@ -16,7 +16,7 @@ from lib.ui.deals.targeting import picker, typed
 from lib.ui.deals.words import OFFSETS, offset
 from lib.ui.kit import times
 from lib.ui.kit.field_problems import FieldProblems, Path, beside
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 
 SWITCHES = fields.writable(fields.SUPPLY, fields.SWITCH)
@@ -44,7 +44,7 @@ def fill(prefix: str, edited: Fields) -> None:
     picker.fill(f"{prefix}target", targeting(edited))
 
 
-def read(context: Here, prefix: str) -> Fields:
+def read(context: PageContext, prefix: str) -> Fields:
     """The fields in the widgets."""
     state = st.session_state
     zone = timezone(timedelta(minutes=state[f"{prefix}zone"]))
@@ -57,7 +57,7 @@ def read(context: Here, prefix: str) -> Fields:
     }
 
 
-def as_draft(context: Here, prefix: str) -> Draft:
+def as_draft(context: PageContext, prefix: str) -> Draft:
     """The widgets as the draft of a new package, for an edit whose package is gone."""
     state = st.session_state
     links = tuple(sorted(state.get(f"{prefix}demand_deals", ())))
@@ -77,7 +77,7 @@ def as_draft(context: Here, prefix: str) -> Draft:
     )
 
 
-def wrong(context: Here, prefix: str, base: Fields) -> dict[Path, str]:
+def wrong(context: PageContext, prefix: str, base: Fields) -> dict[Path, str]:
     """The errors by field. Fields that were empty before may stay empty."""
     held = {name: st.session_state.get(prefix + name) or "" for name in ("name", *DATES)}
     missing = {"name": "Type a name.", "start_date": "Type the start."}
@@ -96,14 +96,14 @@ def wrong(context: Here, prefix: str, base: Fields) -> dict[Path, str]:
     return {place: text for place, text in found.items() if text}
 
 
-def doubt(context: Here, prefix: str, base: Fields) -> str:
+def doubt(context: PageContext, prefix: str, base: Fields) -> str:
     """Why a changed end has to be confirmed; empty if the package may still deliver."""
     zone = timezone(timedelta(minutes=st.session_state[f"{prefix}zone"]))
     end = _moment(st.session_state[f"{prefix}end_date"], zone)
     return doubts.dates(end) if isinstance(end, datetime) and end != base.get("end_date") else ""
 
 
-def draw(context: Here, prefix: str, problems: FieldProblems) -> None:
+def draw(context: PageContext, prefix: str, problems: FieldProblems) -> None:
     """Draw the widgets, each with its error; none for fields that the service does not return."""
     state, known = st.session_state, st.session_state[f"{prefix}{KNOWN}"]
     st.text_input("Name", key=f"{prefix}name", persist_state="session", max_chars=200)
@@ -135,7 +135,7 @@ def draw(context: Here, prefix: str, problems: FieldProblems) -> None:
         _deals(context, prefix, problems)
 
 
-def _deals(context: Here, prefix: str, problems: FieldProblems) -> None:
+def _deals(context: PageContext, prefix: str, problems: FieldProblems) -> None:
     links.choose(context, "Deals", f"{prefix}demand_deals", DemandDeal)
     beside(problems.at("demand_deals"))
 

@@ -19,7 +19,7 @@ from lib.ui.deals.rows import Key
 from lib.ui.deals.targeting import words
 from lib.ui.kit import amounts, screens
 from lib.ui.kit.field_problems import FieldProblems, beside
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import BadRequest, Invalid, TrancheError
 
@@ -29,7 +29,7 @@ MEANT = "clone_meant_"
 PER_SEAT = ("name", "price", "deal_sync", "contact_email")
 
 
-def draw(context: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
+def draw(context: PageContext, key: Key, entity: SupplyPackage | DemandDeal) -> None:
     """Draw the button and its form."""
     if isinstance(entity, DemandDeal):
         popover = st.popover("Clone", icon=":material/content_copy:", key="action_clone", on_change="rerun")
@@ -50,11 +50,11 @@ def draw(context: Here, key: Key, entity: SupplyPackage | DemandDeal) -> None:
         _package(context, entity)
 
 
-def _has_draft(context: Here) -> bool:
+def _has_draft(context: PageContext) -> bool:
     return state.is_held(context.clients.drafts, catalogue.named_lists(context))
 
 
-def _package(context: Here, package: SupplyPackage) -> None:
+def _package(context: PageContext, package: SupplyPackage) -> None:
     """Fill the form New package with a copy, and open it."""
     try:
         deals = _deals_of(catalogue.client(context), package)
@@ -77,7 +77,7 @@ def _deals_of(client: Deals, package: SupplyPackage) -> list[DemandDeal]:
     return [listed.get(one.id) or client.get(DemandDeal, one.id) for one in package.demand_deals]
 
 
-def _deal(context: Here, deal: DemandDeal) -> None:
+def _deal(context: PageContext, deal: DemandDeal) -> None:
     """Draw the form for a deal with the same terms for another seat."""
     seats = catalogue.seats(context)
     problems: FieldProblems = st.session_state.get(PROBLEMS) or FieldProblems()
@@ -98,7 +98,7 @@ def _deal(context: Here, deal: DemandDeal) -> None:
     beside(problems.elsewhere([("seat",), ("price",)]))
 
 
-def create(context: Here, deal: DemandDeal, seats: dict[int, Seat]) -> None:
+def create(context: PageContext, deal: DemandDeal, seats: dict[int, Seat]) -> None:
     """Create the deal. A callback."""
     if KEY not in st.session_state:
         return  # the second click of a double click: the first one has created it
@@ -126,7 +126,7 @@ def create(context: Here, deal: DemandDeal, seats: dict[int, Seat]) -> None:
         st.rerun()
 
 
-def _wrong(context: Here, seat: Seat | None, price: Decimal | None) -> list[str]:
+def _wrong(context: PageContext, seat: Seat | None, price: Decimal | None) -> list[str]:
     """The fields with errors."""
     doubt = price_doubts.doubt(context, None if seat is None else seat.id, price)
     is_meant = not doubt or st.session_state.get(f"{MEANT}{doubt}")

@@ -18,7 +18,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import insights, report
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import Described
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import reported
 
@@ -28,7 +28,7 @@ NO_RANGE = "range unknown"
 
 @st.fragment(parallel=True)
 def draw(
-    context: Here,
+    context: PageContext,
     place: str,
     targeting: Targeting,
     lists: Lists,
@@ -49,7 +49,7 @@ def draw(
         _draw(context, place, tried, field, descriptions)
 
 
-def _draw(context: Here, place: str, tried: Trials, field: DataField, descriptions: Described) -> None:
+def _draw(context: PageContext, place: str, tried: Trials, field: DataField, descriptions: Described) -> None:
     filters = (tried.whole.filters, *(trial.filters for trial in tried.each))
     queries = [report.question(context, one, DAYS, (field.name,)) for one in filters]
     batch = insights.asked(context, place, queries)

@@ -11,7 +11,7 @@ from lib.ui.deals.places import CSV_MENU
 from lib.ui.deals.planned_steps import became, note
 from lib.ui.deals.several_change import Effect
 from lib.ui.kit import text_file
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.straight import straightened
 
@@ -36,7 +36,7 @@ class CsvChanges:
     problem: str = ""
 
 
-def draw(context: Here, entity: str) -> None:
+def draw(context: PageContext, entity: str) -> None:
     """Draw the button for who may change deals, and the dialog while it is open."""
     does = permission.of(context)
     if entity != DEALS or does.why_not(DEALS, "change") or not does.is_own:
@@ -60,7 +60,7 @@ def _close() -> None:
     st.session_state.pop(OPEN, None)
 
 
-def _dialog(context: Here, changes: CsvChanges) -> None:
+def _dialog(context: PageContext, changes: CsvChanges) -> None:
     job = changes.job
     with st.empty().container():
         if job is not None and job.phase in ("reading", "writing"):
@@ -73,7 +73,7 @@ def _dialog(context: Here, changes: CsvChanges) -> None:
                 _preview(context, job)
 
 
-def _form(context: Here, changes: CsvChanges) -> None:
+def _form(context: PageContext, changes: CsvChanges) -> None:
     """Draw what the file must be, and what is wrong with the one that was chosen."""
     st.markdown(WHAT)
     st.caption(f"UTF-8; commas, semicolons or tabs; at most {MOST:,} lines.")
@@ -92,7 +92,7 @@ def _form(context: Here, changes: CsvChanges) -> None:
         st.dataframe(straightened(table), hide_index=True, alt="The faults, each with its line")
 
 
-def take(context: Here, changes: CsvChanges) -> None:
+def take(context: PageContext, changes: CsvChanges) -> None:
     """Read the file that was chosen. A callback."""
     chosen = text_file.taken(st.session_state.get(FILE), LARGEST)
     if chosen is not None:
@@ -101,7 +101,7 @@ def take(context: Here, changes: CsvChanges) -> None:
             check(context, changes, chosen.text)
 
 
-def check(context: Here, changes: CsvChanges, text: str) -> None:
+def check(context: PageContext, changes: CsvChanges, text: str) -> None:
     """Find out what the text asks for: its deals are read next, unless its lines can't be."""
     table = csv_text.read(text, CHANGES)
     changes.faults = table.faults
@@ -113,7 +113,7 @@ def check(context: Here, changes: CsvChanges, text: str) -> None:
         job.phase, changes.job = "reading", job
 
 
-def _preview(context: Here, job: CsvChangeJob) -> None:
+def _preview(context: PageContext, job: CsvChangeJob) -> None:
     changes = [one for one in job.effects if one.is_change]
     named = planned_steps.changes(changes)
     planned_steps.summary(job, named)
@@ -131,7 +131,7 @@ def _preview(context: Here, job: CsvChangeJob) -> None:
     )  # fmt: skip
 
 
-def _result(context: Here, job: CsvChangeJob) -> None:
+def _result(context: PageContext, job: CsvChangeJob) -> None:
     saved = planned_steps.changes([one.effect for one in job.outcomes if not one.reason])
     planned_steps.verdict(job, f"{saved} saved" if saved else "Nothing saved")
     changes = [one for one in job.effects if one.is_change]
@@ -144,7 +144,7 @@ def _result(context: Here, job: CsvChangeJob) -> None:
             undo.offer(job.record, _close)
 
 
-def _table(context: Here, effects: list[Effect], job: CsvChangeJob) -> dict[str, list[str]]:
+def _table(context: PageContext, effects: list[Effect], job: CsvChangeJob) -> dict[str, list[str]]:
     """A row per entity with the cells that change, before → after."""
     names = [
         name

@@ -23,7 +23,7 @@ from lib.ui.deals.csv_questions import CsvQuestions
 from lib.ui.deals.csv_text import CsvFault
 from lib.ui.deals.places import CSV_MENU
 from lib.ui.kit import notes, text_file
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import is_open
 from lib.ui.kit.straight import straightened
@@ -123,7 +123,7 @@ class CsvUpload:
     questions: CsvQuestions | None = None
 
 
-def draw(context: Here, entity: str) -> None:
+def draw(context: PageContext, entity: str) -> None:
     """Draw the button for who may create these entities, and the dialog while it is open."""
     kind = KINDS[entity]
     if permission.of(context).why_not(entity, "create"):
@@ -147,7 +147,7 @@ def _close(kind: CsvKind) -> None:
     st.session_state.pop(OPEN.format(kind.key), None)
 
 
-def _dialog(context: Here, upload: CsvUpload) -> None:
+def _dialog(context: PageContext, upload: CsvUpload) -> None:
     kind = upload.kind
     with st.empty().container():
         if upload.job is not None and upload.job.state == "done":
@@ -170,7 +170,7 @@ def _dialog(context: Here, upload: CsvUpload) -> None:
             _preview(context, upload, upload.job)
 
 
-def take(context: Here, upload: CsvUpload) -> None:
+def take(context: PageContext, upload: CsvUpload) -> None:
     """Read the file that was chosen. A callback."""
     chosen = text_file.taken(st.session_state.get(FILE.format(upload.kind.key)), csv_text.LARGEST)
     if chosen is not None and (upload.job is None or upload.job.state not in ("open", "left")):
@@ -180,7 +180,7 @@ def take(context: Here, upload: CsvUpload) -> None:
             check(context, upload, chosen.text)
 
 
-def check(context: Here, upload: CsvUpload, text: str) -> None:
+def check(context: PageContext, upload: CsvUpload, text: str) -> None:
     """Find out what the text asks for, and everything that is wrong with it."""
     table = csv_text.read(text, upload.kind.shape)
     upload.faults = table.faults
@@ -204,7 +204,7 @@ def _faults(upload: CsvUpload) -> None:
     st.dataframe(straightened(table), hide_index=True, alt="The faults, each with its line")
 
 
-def _preview(context: Here, upload: CsvUpload, job: CsvJob) -> None:
+def _preview(context: PageContext, upload: CsvUpload, job: CsvJob) -> None:
     kind = upload.kind
     _failed(kind, job)
     frame = straightened(kind.table(context, upload.wanted))
@@ -237,7 +237,7 @@ def _failed(kind: CsvKind, job: CsvJob) -> None:
         st.error(f"{plain(job.reason)} These are created: {plain(there)}.", icon=":material/error:")
 
 
-def create(context: Here, kind: CsvKind, job: CsvJob) -> None:
+def create(context: PageContext, kind: CsvKind, job: CsvJob) -> None:
     """Create all of them, or none. A callback."""
     job.run(catalogue.client(context))
     catalogue.forget()

@@ -15,7 +15,7 @@ from lib.ui.deals.csv_text import DEALS, CsvFault, CsvRow, CsvShape
 from lib.ui.deals.prices import amount
 from lib.ui.deals.targeting import known, words
 from lib.ui.deals.words import seat_name
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 
 Wanted = Sequence[CsvDeal] | Sequence[CsvPackage | CsvNewDeal]
@@ -54,8 +54,8 @@ class CsvKind:
     entity: str
     called: str
     shape: CsvShape
-    plan: Callable[[Here, Sequence[CsvRow]], Planned]
-    table: Callable[[Here, Wanted], Table]
+    plan: Callable[[PageContext, Sequence[CsvRow]], Planned]
+    table: Callable[[PageContext, Wanted], Table]
 
     def counted(self, entities: Iterable[str]) -> str:
         """`3 deals`, `1 package and 2 deals`; what the file is of is counted even where there is none."""
@@ -68,21 +68,21 @@ class CsvKind:
         return " and ".join(parts)
 
 
-def _deals(context: Here, rows: Sequence[CsvRow]) -> Planned:
+def _deals(context: PageContext, rows: Sequence[CsvRow]) -> Planned:
     csv_plan = csv_deals.plan(
         catalogue.client(context), rows, catalogue.seats(context), permission.of(context).fees
     )
     return csv_plan.deals, csv_plan.faults
 
 
-def _packages(context: Here, rows: Sequence[CsvRow]) -> Planned:
+def _packages(context: PageContext, rows: Sequence[CsvRow]) -> Planned:
     does = permission.of(context)
     deals = NewDeals(catalogue.seats(context), does.fees, does.why_not(fields.DEALS, "create"))
     found = csv_packages.plan(catalogue.client(context), rows, catalogue.named_lists(context), deals)
     return found.wanted, found.faults
 
 
-def _table_of_deals(context: Here, wanted: Wanted) -> Table:
+def _table_of_deals(context: PageContext, wanted: Wanted) -> Table:
     deals = [one for one in wanted if isinstance(one, CsvDeal)]
     return {
         "Line": [one.line for one in deals],
@@ -94,7 +94,7 @@ def _table_of_deals(context: Here, wanted: Wanted) -> Table:
     }
 
 
-def _table_of_packages(context: Here, wanted: Wanted) -> Table:
+def _table_of_packages(context: PageContext, wanted: Wanted) -> Table:
     packages = [one for one in wanted if isinstance(one, CsvPackage)]
     marks = known.marks(context, catalogue.usual_days(context), [_targeting(one) for one in packages])
     price = prices.of(context).title

@@ -13,7 +13,7 @@ from lib.insight.kinds import KINDS
 from lib.ui.deals import catalogue, price_doubts, prices
 from lib.ui.deals.targeting import known
 from lib.ui.deals.targeting.words import Marks
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 
 MOST = 50
@@ -32,7 +32,7 @@ class CsvQuestions:
         return f"csv_confirmed_{sha256(repr(self.asked).encode()).hexdigest()[:16]}"
 
 
-def of(context: Here, wanted: Iterable[Any]) -> CsvQuestions:
+def of(context: PageContext, wanted: Iterable[Any]) -> CsvQuestions:
     """The questions about these entries, each with its `line`, its `request` and its `note`."""
     several = [*wanted]
     packages = [_targeting(one.request) for one in several if isinstance(one.request, SupplyPackage)]
@@ -76,7 +76,7 @@ def _of_package(package: SupplyPackage, marks: Marks) -> Iterator[str]:
         yield over
 
 
-def _of_price(context: Here, deal: DemandDeal) -> Iterator[str]:
+def _of_price(context: PageContext, deal: DemandDeal) -> Iterator[str]:
     seat = deal.seat.id if deal.seat is not None else None
     if found := price_doubts.doubt(context, seat, deal.price):
         yield f"{found} ({prices.of(context).terms})"

@@ -24,7 +24,7 @@ from lib.ui.deals.planned_steps import Results, became, note, number
 from lib.ui.deals.several_change import Effect
 from lib.ui.deals.targeting import picker, words
 from lib.ui.deals.targeting.words import Described
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import reported
 from lib.ui.query.periods import DAY
@@ -44,7 +44,9 @@ def begun(record: ActionRecord, chosen: Sequence[DeadRow]) -> RepairJob:
     return job
 
 
-def draw_dead_repair(context: Here, job: RepairJob, describe: Describe, back: Action, close: Action) -> None:
+def draw_dead_repair(
+    context: PageContext, job: RepairJob, describe: Describe, back: Action, close: Action
+) -> None:
     """Draw the phase that it is in, with the ways back to the list and out of the dialog, both callbacks."""
     if job.phase in ("reading", "writing"):
         planned_steps.run(context, job, lambda: None)
@@ -129,7 +131,7 @@ def draw(search: ListSearch) -> None:
         )  # fmt: skip
 
 
-def shown(context: Here) -> None:
+def shown(context: PageContext) -> None:
     """Draw the dialog, if it is open."""
     view: DeadView | None = st.session_state.get(OPEN)
     if view is not None:
@@ -157,7 +159,7 @@ def _close() -> None:
         catalogue.forget()
 
 
-def _content(context: Here, view: DeadView) -> None:
+def _content(context: PageContext, view: DeadView) -> None:
     with st.empty().container():
         if view.repair is not None:
             draw_dead_repair(context, view.repair, _described(context), partial(_back, view), _close)
@@ -174,7 +176,7 @@ def _content(context: Here, view: DeadView) -> None:
             _searched(context, view, days or USUAL, field)
 
 
-def _searched(context: Here, view: DeadView, days: int, field: DataField) -> None:
+def _searched(context: PageContext, view: DeadView, days: int, field: DataField) -> None:
     """Draw what is found; how far the search is until then."""
     period = _exactly(context, days, field)
     span = report.period(context, period)
@@ -199,7 +201,7 @@ def _searched(context: Here, view: DeadView, days: int, field: DataField) -> Non
     _notes(context, found, span, before, field)
 
 
-def _found(context: Here, view: DeadView, found: DeadFound, span: Days, field: DataField) -> None:
+def _found(context: PageContext, view: DeadView, found: DeadFound, span: Days, field: DataField) -> None:
     """Draw the list, and what can be done about it."""
     rows, what = dead_list.rows(found), plain(numbers.title(field).lower())
     if not found.bids.has_data:
@@ -230,7 +232,7 @@ def _found(context: Here, view: DeadView, found: DeadFound, span: Days, field: D
     )  # fmt: skip
 
 
-def _preview(context: Here, view: DeadView, chosen: list[dead_list.DeadRow]) -> None:
+def _preview(context: PageContext, view: DeadView, chosen: list[dead_list.DeadRow]) -> None:
     """Read the packages for the preview. A callback."""
     record = context.clients.bulk_actions.record("Removed dead targets of")
     view.repair = begun(record, chosen)
@@ -242,7 +244,7 @@ def _back(view: DeadView) -> None:
 
 
 def _notes(
-    context: Here, found: DeadFound, span: Days, before: AudienceQuery | None, field: DataField
+    context: PageContext, found: DeadFound, span: Days, before: AudienceQuery | None, field: DataField
 ) -> None:
     """Say what was asked, and what could not be checked."""
     days = (span[1] - span[0]).days + 1
@@ -254,7 +256,8 @@ def _notes(
     st.caption(
         plain(
             f"{numbers.title(field)} of each value, whatever else the package targets. "
-            f"{numbers.days(*span)}{had} · From {context.project}/{context.slicer_name} · {exact} · {looked}.{last}"
+            f"{numbers.days(*span)}{had} · From {context.project}/{context.slicer_name} · "
+            f"{exact} · {looked}.{last}"
         )
     )
     sentences = [*found.not_checked]
@@ -267,13 +270,13 @@ def _notes(
         st.caption(f":material/info: Not checked: {plain(sentence)}")
 
 
-def _exactly(context: Here, days: int, field: DataField) -> AudienceQuery:
+def _exactly(context: PageContext, days: int, field: DataField) -> AudienceQuery:
     """The question for the last days, from as many records as one question may read."""
     query = report.question(context, (), days, (field.name,))
     return query.model_copy(update={"audience_rows_limit": ROWS_LIMITS[1]})
 
 
-def _before(context: Here, period: AudienceQuery, first: date) -> AudienceQuery | None:
+def _before(context: PageContext, period: AudienceQuery, first: date) -> AudienceQuery | None:
     """The same for the data before the first day, a year at most; None where there are none."""
     told, start, end = context.slicer.first_date, first - LOOK_BACK * DAY, first - DAY
     start = max(start, date.fromisoformat(told)) if told else start
@@ -282,7 +285,7 @@ def _before(context: Here, period: AudienceQuery, first: date) -> AudienceQuery 
     return period.model_copy(update={"start_date": start.isoformat(), "end_date": end.isoformat()})
 
 
-def _described(context: Here) -> Describe:
+def _described(context: PageContext) -> Describe:
     """Words for the values of a targeting."""
     return partial(picker.described, context, catalogue.usual_days(context))
 
@@ -292,5 +295,5 @@ def _day(text: str) -> str:
     return numbers.days(at, at)
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{number(count)} {noun}{'' if count == 1 else 's'}"
+def _counted(count: int, entity_store: str) -> str:
+    return f"{number(count)} {entity_store}{'' if count == 1 else 's'}"

@@ -26,7 +26,7 @@ from lib.insight.health import DealHealth, Surroundings
 from lib.ui.deals import catalogue, pages, prices, report
 from lib.ui.deals.rows import DealRow
 from lib.ui.kit import clock
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
@@ -47,7 +47,7 @@ class HealthCheck:
 class SessionHealth:
     """What was found in this session; see `deal_health.StoredHealths` for what its methods do."""
 
-    def __init__(self, context: Here) -> None:
+    def __init__(self, context: PageContext) -> None:
         self._check = _check(context)
 
     def of(self, ids: Collection[int]) -> Healths:
@@ -99,7 +99,7 @@ class SessionHealth:
             return None
 
 
-def _check(context: Here) -> HealthCheck:
+def _check(context: PageContext) -> HealthCheck:
     health_check: HealthCheck | None = st.session_state.get(catalogue.HEALTH)
     whose = context.person.username
     if health_check is None or health_check.whose != whose or time.monotonic() - health_check.at > SECONDS:
@@ -118,7 +118,7 @@ def _check(context: Here) -> HealthCheck:
     return health_check
 
 
-def _assessor(context: Here) -> Assessor:
+def _assessor(context: PageContext) -> Assessor:
     """By the report that the person may see, in their name."""
     found, lists = report.of_deals(context), entries(catalogue.lists(context))
     asking = None if found is None else report.deal_report(found, found.reporting)
@@ -167,7 +167,7 @@ class StoredHealths:
     `trouble` is why that can't be said now, as a sentence: nothing is shown then.
     """
 
-    here: Here
+    here: PageContext
     store: HealthStore
     pair: Pair
     trouble: str = ""
@@ -246,7 +246,7 @@ class StoredHealths:
         return f"Health as of {_day(at.date())}, {at:%H:%M}{data}{late}"
 
 
-def of(context: Here) -> StoredHealths | SessionHealth:
+def of(context: PageContext) -> StoredHealths | SessionHealth:
     """The health of the deals that the person may see, by a report that they may see."""
     store = context.clients.healths
     if store is None:
@@ -259,7 +259,7 @@ def of(context: Here) -> StoredHealths | SessionHealth:
     return StoredHealths(context, store, NO_REPORT if found is None else (found.project, found.slicer_name))
 
 
-def marked(context: Here, rows: Sequence[DealRow]) -> list[DealRow]:
+def marked(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
     """The rows of deals with their health."""
     healths = of(context).of([row.id for row in rows])
     return [
@@ -270,12 +270,12 @@ def marked(context: Here, rows: Sequence[DealRow]) -> list[DealRow]:
     ]
 
 
-def look_again(context: Here) -> None:
+def look_again(context: PageContext) -> None:
     """Draw the screen again once all of it is there; meanwhile say how far it is."""
     st.fragment(_look, run_every=POLL_SECONDS)(context)
 
 
-def _look(context: Here) -> None:
+def _look(context: PageContext) -> None:
     healths = of(context)
     if not healths.is_coming():
         st.session_state.pop(catalogue.PAGES, None)
@@ -289,7 +289,7 @@ def drawn_number() -> int:
     return int(number)
 
 
-def note_number(context: Here) -> bool:
+def note_number(context: PageContext) -> bool:
     """Note how many deals need attention; whether the navigation shows another number."""
     st.session_state[COUNT] = of(context).count()
     return bool(st.session_state[COUNT] != st.session_state.get(DRAWN, 0))

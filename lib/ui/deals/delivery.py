@@ -10,7 +10,7 @@ from lib.ui.charts.time_chart import Named
 from lib.ui.deals import attention, report
 from lib.ui.deals.rows import Key
 from lib.ui.kit import screens
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import reported
 from lib.ui.kit.straight import straightened
@@ -20,7 +20,7 @@ DAYS, NARROWEST = 30, 120
 KEY_FIELDS = {"demand_deals": report.DEAL, "supply_deals": report.PACKAGE}
 
 
-def draw(context: Here, key: Key) -> None:
+def draw(context: PageContext, key: Key) -> None:
     """Draw the figures, the chart, and a link to Audience; or why there is no delivery to show."""
     with reported("The delivery", kept="Nothing was changed."):
         attention.funnel(context, key)
@@ -38,7 +38,7 @@ def draw(context: Here, key: Key) -> None:
         _closer(query)
 
 
-def question(context: Here, key: Key) -> AudienceQuery:
+def question(context: PageContext, key: Key) -> AudienceQuery:
     """The question about this deal or package, whose id is the value of a key field."""
     filters = (Filter(name=KEY_FIELDS[key[0]], value=(str(key[1]),), match="equals"),)
     return report.question(context, filters, DAYS, focus.usual_metrics(context.slicer), by_day=True)
@@ -53,7 +53,7 @@ def _closer(query: AudienceQuery) -> None:
     )
 
 
-def _figures(seen: Here, query: AudienceQuery, answer: Audience) -> None:
+def _figures(seen: PageContext, query: AudienceQuery, answer: Audience) -> None:
     shown, period = Numbers.of(st.context.locale), report.period(seen, query)
     with st.grid(4, min_column_width=NARROWEST, gap="small"):
         for name in query.data_fields or ():
@@ -70,7 +70,7 @@ def _figures(seen: Here, query: AudienceQuery, answer: Audience) -> None:
     st.caption(f"{numbers.days(*period)} · {plain(where)} · {plain(exact)}")
 
 
-def _chart(seen: Here, query: AudienceQuery, answer: Audience) -> None:
+def _chart(seen: PageContext, query: AudienceQuery, answer: Audience) -> None:
     """Draw the first of the figures over time, and its table."""
     name = (query.data_fields or ("",))[0]
     field, period = seen.slicer.data_field(name), report.period(seen, query)

@@ -15,7 +15,7 @@ from lib.ui.deals.prices import amount
 from lib.ui.deals.rows import DealRow, of_deal, of_package
 from lib.ui.deals.targeting import known, picker, words
 from lib.ui.kit import clock, copying, listing, screens
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import NOTHING_TAKEN
 from lib.wire import exact
@@ -24,7 +24,7 @@ from lib.wire.errors import NotFound, TrancheError
 UNNAMED = "The DSP can't fetch it yet: the seat has no id at the DSP."
 
 
-def draw_buyer_side(context: Here, deal: DemandDeal) -> None:
+def draw_buyer_side(context: PageContext, deal: DemandDeal) -> None:
     """Draw it for a synchronised deal; nothing over a service that does not tell."""
     client = catalogue.client(context)
     if not deal.deal_sync or not deal.deal_id or not client.abilities.syncs:
@@ -92,7 +92,7 @@ SHOWN = frozenset(
 LINKED, TAKEN = "linked_list", "linked_taken"
 
 
-def draw(context: Here, entity: SupplyPackage | DemandDeal) -> None:
+def draw(context: PageContext, entity: SupplyPackage | DemandDeal) -> None:
     """Draw the facts, then the linked entities."""
     if isinstance(entity, SupplyPackage):
         _facts(package_facts(context, entity))
@@ -118,7 +118,7 @@ def draw(context: Here, entity: SupplyPackage | DemandDeal) -> None:
     draw_leftovers(entity)
 
 
-def _question(context: Here, package: SupplyPackage) -> None:
+def _question(context: PageContext, package: SupplyPackage) -> None:
     """Draw the link to the question that the package came from, if any."""
     try:
         package_question = context.clients.package_questions.get(package.id or 0)
@@ -128,11 +128,15 @@ def _question(context: Here, package: SupplyPackage) -> None:
     if package_question is not None:
         st.page_link(
             screens.AUDIENCE, label="Question it came from", icon=":material/query_stats:",
-            query_params={"project": package_question.project, "slicer": package_question.slicer, **package_question.params},
+            query_params={
+                "project": package_question.project,
+                "slicer": package_question.slicer,
+                **package_question.params,
+            },
         )  # fmt: skip
 
 
-def package_facts(context: Here, package: SupplyPackage) -> dict[str, str]:
+def package_facts(context: PageContext, package: SupplyPackage) -> dict[str, str]:
     """A package's facts, by title."""
     query = catalogue.usual_days(context)
     descriptions = picker.described(context, query, package)
@@ -176,7 +180,7 @@ def _facts(found: dict[str, str]) -> None:
     st.table({name: plain(text) for name, text in found.items()}, border="horizontal", alt="Facts")
 
 
-def _linked(context: Here, title: str, rows: Sequence[DealRow], nothing: str) -> None:
+def _linked(context: PageContext, title: str, rows: Sequence[DealRow], nothing: str) -> None:
     st.markdown(f"**{title}**")
     if not rows:
         st.caption(nothing)
@@ -203,7 +207,7 @@ def _open() -> None:
         st.rerun()
 
 
-def _packages_of(context: Here, deal: DemandDeal) -> list[DealRow]:
+def _packages_of(context: PageContext, deal: DemandDeal) -> list[DealRow]:
     ids = [one.id for one in deal.supply_deals if one.id is not None]
     known = {package.id: package for package in pages.by_id(context, SupplyPackage, ids)}
     return [of_package(known.get(one.id, one), [deal]) for one in deal.supply_deals]

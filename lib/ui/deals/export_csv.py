@@ -16,7 +16,7 @@ from lib.ui.deals.list_search import ListSearch
 from lib.ui.deals.places import CSV_MENU, PLURALS
 from lib.ui.deals.rows import csv
 from lib.ui.kit import sign_in
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
@@ -70,7 +70,7 @@ class CsvExport:
         return self.content is not None or bool(self.problem)
 
 
-def draw(context: Here, search: ListSearch, count: int) -> None:
+def draw(context: PageContext, search: ListSearch, count: int) -> None:
     """Draw the button, and the dialog of a long file."""
     price = prices.of(context).title
     export = CsvExport(search, price[:1].lower() + price[1:], count, sign_in.still_here())
@@ -93,7 +93,7 @@ def _download(label: str, data: bytes | Callable[[], bytes], search: ListSearch,
     st.download_button(label, data=data, file_name=name, mime="text/csv", on_click="ignore", **look)
 
 
-def _begin(context: Here, export: CsvExport) -> None:
+def _begin(context: PageContext, export: CsvExport) -> None:
     """Begin the file, and open the dialog. A callback."""
     client = catalogue.client(context)
     st.session_state[EXPORT] = export

@@ -20,7 +20,7 @@ from lib.ui.deals import catalogue, change, delivery, facts, insights, prices, r
 from lib.ui.deals.prices import USUAL, Prices
 from lib.ui.deals.rows import KINDS, Key
 from lib.ui.kit import clock, sign_in
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import reported
 from lib.ui.kit.straight import straightened
@@ -29,7 +29,9 @@ from lib.ui.query import focus, precision
 PLACE, CHOSEN, CHANGED, LONGEST = "evidence", "evidence_of", "changed", 90
 
 
-def draw_evidence(context: Here, key: Key, changes: Sequence[EntityChange], words: Sequence[str]) -> None:
+def draw_evidence(
+    context: PageContext, key: Key, changes: Sequence[EntityChange], words: Sequence[str]
+) -> None:
     """Draw the choice of a change, and its evidence; nothing where nothing was changed.
 
     `words` say what each of the changes was.
@@ -58,7 +60,7 @@ def draw_evidence(context: Here, key: Key, changes: Sequence[EntityChange], word
         _draw(context, key, changes, next(one for one in changes if one.id == chosen))
 
 
-def _draw(context: Here, key: Key, changes: Sequence[EntityChange], one: EntityChange) -> None:
+def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], one: EntityChange) -> None:
     seen = report.of_deals(context)
     if seen is None:
         st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")
@@ -85,7 +87,7 @@ def _draw(context: Here, key: Key, changes: Sequence[EntityChange], one: EntityC
 
 
 def _matter(
-    context: Here,
+    context: PageContext,
     key: Key,
     changes: Sequence[EntityChange],
     one: EntityChange,
@@ -107,7 +109,9 @@ def _matter(
     return Matter(key, changed, one, also, beside, around, others)
 
 
-def _found(seen: Here, matter: Matter, queries: Sequence[AudienceQuery], answers: Sequence[Audience]) -> None:
+def _found(
+    seen: PageContext, matter: Matter, queries: Sequence[AudienceQuery], answers: Sequence[Audience]
+) -> None:
     fields = [seen.slicer.data_field(name) for name in queries[0].data_fields or ()]
     rows = evidence_file.rows(matter, fields, answers)
     numbers = Numbers.of(st.context.locale)
@@ -175,7 +179,11 @@ def _evidence_change(difference: Difference | None, numbers: Numbers) -> str:
 
 
 def _note(
-    context: Here, matter: Matter, answers: Sequence[Audience], fields: Sequence[DataField], shown: Numbers
+    context: PageContext,
+    matter: Matter,
+    answers: Sequence[Audience],
+    fields: Sequence[DataField],
+    shown: Numbers,
 ) -> str:
     """The days, the slicer, how exact the figures are, and what they are compared with."""
     before, after = (numbers.days(*days) for days in (matter.around.before, matter.around.after))
@@ -209,7 +217,7 @@ def table(changes: list[EntityChange], money: Prices = USUAL) -> pd.DataFrame:
     return frame.assign(When=pd.to_datetime(frame["When"], utc=True))
 
 
-def draw(here: Here, key: Key) -> None:
+def draw(here: PageContext, key: Key) -> None:
     """The changes of one package or deal, and the evidence of a chosen one."""
     with reported("The history", kept="Nothing was changed."):
         changes = catalogue.client(here).history(*key)

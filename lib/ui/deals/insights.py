@@ -5,31 +5,31 @@ from functools import partial
 
 import streamlit as st
 
-from lib.insight.asked import QuestionsAsked
 from lib.insight.dead_search import DeadSearch
+from lib.insight.query_batch import QueryBatch
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.wire.errors import TrancheError
 
 KEPT, MOMENT_SECONDS, POLL_SECONDS = "insights", 0.2, 1.0
 Key = tuple[object, ...]
 
 
-def asked(context: Here, place: str, queries: Sequence[AudienceQuery]) -> QuestionsAsked:
+def asked(context: PageContext, place: str, queries: Sequence[AudienceQuery]) -> QueryBatch:
     """The questions of this place on the screen; those that it asked before are given up."""
-    kept: dict[str, tuple[Key, QuestionsAsked]] = st.session_state.setdefault(KEPT, {})
+    kept: dict[str, tuple[Key, QueryBatch]] = st.session_state.setdefault(KEPT, {})
     key = (context.person.username, *queries)
     known = kept.get(place)
     if known is None or known[0] != key:
         if known is not None:
             known[1].cancel()
         ask = partial(context.reporting.audience, slicer=context.slicer)
-        known = kept[place] = (key, QuestionsAsked(ask, queries))
+        known = kept[place] = (key, QueryBatch(ask, queries))
     return known[1]
 
 
-def arrived(batch: QuestionsAsked, place: str, what: str) -> list[Audience] | None:
+def arrived(batch: QueryBatch, place: str, what: str) -> list[Audience] | None:
     """All answers if they come in a moment; else says how far it is, and draws again when they have come.
 
     Where a question failed its error is raised, and this place asks again next time.
@@ -46,18 +46,18 @@ def arrived(batch: QuestionsAsked, place: str, what: str) -> list[Audience] | No
     return None
 
 
-def look_again(found: QuestionsAsked | DeadSearch) -> None:
+def look_again(found: QueryBatch | DeadSearch) -> None:
     """Draw the screen again once it is done."""
     st.fragment(_look, run_every=POLL_SECONDS)(found)
 
 
 def forget(place: str) -> None:
     """Ask again next time: what came was a failure. Whatever is on its way is given up."""
-    kept: dict[str, tuple[Key, QuestionsAsked]] = st.session_state.get(KEPT, {})
+    kept: dict[str, tuple[Key, QueryBatch]] = st.session_state.get(KEPT, {})
     if (known := kept.pop(place, None)) is not None:
         known[1].cancel()
 
 
-def _look(found: QuestionsAsked | DeadSearch) -> None:
+def _look(found: QueryBatch | DeadSearch) -> None:
     if found.is_done:
         st.rerun()

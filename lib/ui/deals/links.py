@@ -8,14 +8,14 @@ from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import pages
 from lib.ui.deals.names import deal_label
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 
 OFFERED = 50
 Linked = SupplyPackage | DemandDeal
-NOUNS: dict[type[Linked], str] = {SupplyPackage: "Package", DemandDeal: "Deal"}
+ENTITY_STORES: dict[type[Linked], str] = {SupplyPackage: "Package", DemandDeal: "Deal"}
 
 
-def choose(context: Here, label: str, key: str, model: type[Linked]) -> None:
+def choose(context: PageContext, label: str, key: str, model: type[Linked]) -> None:
     """A choice of several by id; what is chosen already is offered, known or not."""
     chosen: Sequence[int] = st.session_state[key]
     titles = offered(context, label, f"{key}_search", model, chosen)
@@ -31,7 +31,12 @@ def choose(context: Here, label: str, key: str, model: type[Linked]) -> None:
 
 
 def offered(
-    here: Here, label: str, key: str, model: type[Linked], chosen: Sequence[int], disabled: bool = False
+    here: PageContext,
+    label: str,
+    key: str,
+    model: type[Linked],
+    chosen: Sequence[int],
+    disabled: bool = False,
 ) -> dict[int, str]:
     """The options: those chosen, and the newest; if there are more, those that a search finds."""
     everything = pages.some(here, model, "", OFFERED)
@@ -46,10 +51,10 @@ def offered(
     return named(here, model, chosen) | {one.id or 0: title(one) for one in found.results}
 
 
-def named(context: Here, model: type[Linked], ids: Sequence[int]) -> dict[int, str]:
+def named(context: PageContext, model: type[Linked], ids: Sequence[int]) -> dict[int, str]:
     """The labels of these in the picker."""
     known = {one.id: title(one) for one in pages.by_id(context, model, ids)}
-    return {one: known.get(one) or f"{NOUNS[model]} {one}" for one in ids}
+    return {one: known.get(one) or f"{ENTITY_STORES[model]} {one}" for one in ids}
 
 
 def title(one: Linked) -> str:

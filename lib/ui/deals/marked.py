@@ -6,10 +6,10 @@ from dataclasses import replace
 from lib.ui.deals import catalogue
 from lib.ui.deals.rows import DealRow
 from lib.ui.deals.targeting import known, words
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 
 
-def rows(context: Here, some: Sequence[DealRow]) -> list[DealRow]:
+def rows(context: PageContext, some: Sequence[DealRow]) -> list[DealRow]:
     """The rows of a page with marks; without them if the report does not answer within a moment."""
     sold = [row.sold for row in some if row.sold is not None]
     marks = known.marks(context, catalogue.usual_days(context), sold) if sold else {}

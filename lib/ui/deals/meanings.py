@@ -11,14 +11,14 @@ from lib.reporting.models import KeyField
 from lib.ui.deals import catalogue
 from lib.ui.deals.list_search import words
 from lib.ui.kit import slicer_info
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.query import values
 from lib.wire.errors import TrancheError
 
 MOST = 20
 
 
-def of(context: Here, text: str) -> tuple[str, ...]:
+def of(context: PageContext, text: str) -> tuple[str, ...]:
     """The values of targeting with a word of the text at the start of a word of their description, as the
     service's `meaning`: `france:country:FR`."""
     if context.slicer is slicer_info.NOTHING:
@@ -32,14 +32,14 @@ def of(context: Here, text: str) -> tuple[str, ...]:
     )
 
 
-def _described(context: Here, name: str) -> KeyField | None:
+def _described(context: PageContext, name: str) -> KeyField | None:
     """The key field of a kind of targeting, if the report has descriptions for its values."""
     kind = next(one for one in KINDS if one.name == name)
     field = None if kind.is_list else key_field(kind, context.slicer)
     return field if field is not None and field.mapping else None
 
 
-def _codes(context: Here, field: KeyField, word: str) -> Iterator[str]:
+def _codes(context: PageContext, field: KeyField, word: str) -> Iterator[str]:
     try:
         found = values.offered(context, catalogue.usual_days(context), field.name, word).described
     except TrancheError:

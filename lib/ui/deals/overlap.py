@@ -17,7 +17,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalogue, costs, insights, pages, prices, report, view
 from lib.ui.deals.list_search import ListSearch
 from lib.ui.deals.prices import amount
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import reported
 from lib.ui.kit.straight import straightened
@@ -45,7 +45,7 @@ def draw(search: ListSearch, list_view: view.ListView) -> None:
     )
 
 
-def shown(context: Here) -> None:
+def shown(context: PageContext) -> None:
     """Draw the dialog, if it is open."""
     ids: tuple[int, ...] = st.session_state.get(OPEN, ())
     if ids:
@@ -66,7 +66,7 @@ def close() -> None:
     insights.forget(PLACE)
 
 
-def _content(here: Here, ids: tuple[int, ...]) -> None:
+def _content(here: PageContext, ids: tuple[int, ...]) -> None:
     with reported("The overlap", kept="Nothing was changed."):
         known = {one.id: one for one in pages.by_id(here, SupplyPackage, ids[: overlap.MOST])}
         packages = [known[one] for one in ids if one in known]
@@ -84,7 +84,7 @@ def _content(here: Here, ids: tuple[int, ...]) -> None:
             _computed(here, packages, field)
 
 
-def _computed(context: Here, packages: list[SupplyPackage], field: DataField) -> None:
+def _computed(context: PageContext, packages: list[SupplyPackage], field: DataField) -> None:
     lists = entries(catalogue.lists(context))
     translations = [report_filters(one, context.slicer, lists, one.media_type) for one in packages]
     asked = overlap.questions([one.filters for one in translations])
@@ -97,9 +97,9 @@ def _computed(context: Here, packages: list[SupplyPackage], field: DataField) ->
     if not any(map(measured.has_data, answers)):
         st.caption(f"The report has no data for {days}.")
         return
-    alone, pairs = overlap.overlaps(answers, len(packages), field.name)
+    process_lock, pairs = overlap.overlaps(answers, len(packages), field.name)
     names = [f"{place} · {one.name or one.id}" for place, one in enumerate(packages, 1)]
-    st.dataframe(straightened(matrix(names, alone, pairs, field)), width="stretch", height="content")
+    st.dataframe(straightened(matrix(names, process_lock, pairs, field)), width="stretch", height="content")
     st.caption(
         plain(
             f"{numbers.title(field)} of each package, and the share that also matches the package in the "
@@ -112,7 +112,7 @@ def _computed(context: Here, packages: list[SupplyPackage], field: DataField) ->
 
 
 def matrix(
-    names: list[str], alone: list[Measured], pairs: list[SharedInventory], field: DataField
+    names: list[str], process_lock: list[Measured], pairs: list[SharedInventory], field: DataField
 ) -> pd.DataFrame:
     """A row per package: what it has, and the percent of it that each other one, by number, has too."""
     words = Numbers.of(st.context.locale)
@@ -120,7 +120,7 @@ def matrix(
     for pair in pairs:
         cells[pair.first, pair.second] = _percent(pair.of_first, words)
         cells[pair.second, pair.first] = _percent(pair.of_second, words)
-    columns = {numbers.title(field): [_volume(one, words) for one in alone]}
+    columns = {numbers.title(field): [_volume(one, words) for one in process_lock]}
     columns |= {f"{at + 1}": [cells[place, at] for place in range(len(names))] for at in range(len(names))}
     return pd.DataFrame(columns, index=pd.Index(names, name="Package"))
 
@@ -153,7 +153,7 @@ def _left_out(names: list[str], translations: list[Translation]) -> None:
 
 
 def _two_prices(
-    here: Here,
+    here: PageContext,
     packages: list[SupplyPackage],
     names: list[str],
     pairs: list[SharedInventory],

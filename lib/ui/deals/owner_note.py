@@ -11,17 +11,17 @@ from lib.deals.package_notes import LONGEST_NOTE, LONGEST_OWNER, PackageNote
 from lib.ui.deals import facts, permission
 from lib.ui.deals.rows import DealRow
 from lib.ui.kit import notes
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query.entries import REMOTE
 from lib.wire.errors import Conflict, TrancheError
 
 OWNER, NOTE, PROBLEM = "note_owner_{}", "note_text_{}", "note_problem"
 BEFORE, EDITOR = "note_before_{}", "note_editor"
-HERE = "Kept by Tranche beside the deals API."
+OWN = "Kept by Tranche beside the deals API."
 
 
-def draw(context: Here, package: SupplyPackage) -> None:
+def draw(context: PageContext, package: SupplyPackage) -> None:
     """Draw both, and the form for who may change deals."""
     number = package.id or 0
     try:
@@ -41,7 +41,7 @@ def draw(context: Here, package: SupplyPackage) -> None:
             _form(context, number, kept)
 
 
-def _form(context: Here, number: int, kept: PackageNote) -> None:
+def _form(context: PageContext, number: int, kept: PackageNote) -> None:
     """Draw the form. What is typed stays until it is saved; `before` is what it was typed over."""
     state, owner, note = st.session_state, OWNER.format(number), NOTE.format(number)
     if BEFORE.format(number) not in state:
@@ -49,13 +49,13 @@ def _form(context: Here, number: int, kept: PackageNote) -> None:
     with st.form(f"note_form_{number}", border=False):
         st.text_input("Owner", key=owner, max_chars=LONGEST_OWNER, placeholder="Who looks after this package")
         st.text_area("Note", key=note, max_chars=LONGEST_NOTE)
-        st.caption(REMOTE if context.clients.deals_address else HERE)
+        st.caption(REMOTE if context.clients.deals_address else OWN)
         st.form_submit_button("Save", type="primary", on_click=save, args=(context, number))
     if said := state.get(PROBLEM):
         st.error(plain(said), icon=":material/error:")
 
 
-def save(context: Here, number: int) -> None:
+def save(context: PageContext, number: int) -> None:
     """Store what is typed, unless somebody else has changed it meanwhile. A callback."""
     state = st.session_state
     before: PackageNote | None = state.get(BEFORE.format(number))
@@ -77,7 +77,7 @@ def save(context: Here, number: int) -> None:
     notes.say("Saved")
 
 
-def owned(context: Here, rows: Sequence[DealRow]) -> list[DealRow]:
+def owned(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
     """The rows of packages with their owners; without them where they can't be read now."""
     try:
         kept = context.clients.package_notes.of([row.id for row in rows])

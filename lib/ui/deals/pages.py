@@ -15,7 +15,7 @@ from lib.ui.deals.list_search import MODELS, NEWEST, PAGE, ListSearch
 from lib.ui.deals.rows import DealRow, of_deal, of_package
 from lib.ui.deals.targeting import words
 from lib.ui.kit import retry
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.wire.errors import TrancheError
 
 KEPT, SECONDS, MOST, TOGETHER = catalogue.PAGES, 15.0, 20, 250
@@ -24,7 +24,7 @@ Found = tuple[SupplyPackage | DemandDeal, ...]
 
 
 @dataclass(frozen=True)
-class Fetched:
+class CacheEntry:
     """The data read, and when; `trouble` is why it could not be read again."""
 
     at: float
@@ -40,13 +40,13 @@ class RowsPage:
     rows: tuple[DealRow, ...]
 
 
-def page(context: Here, search: ListSearch) -> RowsPage:
+def page(context: PageContext, search: ListSearch) -> RowsPage:
     """A page. Where the service fails meanwhile, as it was read before (`trouble`)."""
     client = catalogue.client(context)
     return cached(context, search, lambda: read(client, search, search.page * PAGE, PAGE))
 
 
-def count(context: Here, search: ListSearch) -> int:
+def count(context: PageContext, search: ListSearch) -> int:
     """How many there are."""
     client = catalogue.client(context)
     asked = replace(search, page=0)
@@ -57,7 +57,7 @@ def count(context: Here, search: ListSearch) -> int:
     )
 
 
-def statuses(context: Here, search: ListSearch) -> dict[str, int]:
+def statuses(context: PageContext, search: ListSearch) -> dict[str, int]:
     """How many there are of each status, whatever the filter by status is."""
     client = catalogue.client(context)
     others = tuple((name, values) for name, values in search.filters if name != "status")
@@ -65,7 +65,7 @@ def statuses(context: Here, search: ListSearch) -> dict[str, int]:
     return cached(context, ("statuses", asked), lambda: _statuses(client, asked))
 
 
-def some(context: Here, model: type[Any], text: str, limit: int) -> Any:
+def some(context: PageContext, model: type[Any], text: str, limit: int) -> Any:
     """The newest of a kind that a search finds, as a page of the client's."""
     client = catalogue.client(context)
     search = {"search": text} if text else {}
@@ -76,7 +76,7 @@ def some(context: Here, model: type[Any], text: str, limit: int) -> Any:
     )
 
 
-def by_id(context: Here, model: type[Any], ids: Sequence[int]) -> tuple[Any, ...]:
+def by_id(context: PageContext, model: type[Any], ids: Sequence[int]) -> tuple[Any, ...]:
     """The existing ones of these ids."""
     client, wanted = catalogue.client(context), sorted(set(ids))
     if not wanted:
@@ -85,19 +85,19 @@ def by_id(context: Here, model: type[Any], ids: Sequence[int]) -> tuple[Any, ...
     return found
 
 
-def cached(context: Here, hashable: Hashable, fetch: Callable[[], Value]) -> Value:
+def cached(context: PageContext, hashable: Hashable, fetch: Callable[[], Value]) -> Value:
     """What was fetched for this lately, else what is fetched now; while that fails, as it was before."""
-    kept: dict[Hashable, Fetched] = st.session_state.setdefault(KEPT, {})
+    kept: dict[Hashable, CacheEntry] = st.session_state.setdefault(KEPT, {})
     key, now = (context.person.username, hashable), time.monotonic()
     before = kept.get(key)
     if before is not None and now - before.at < SECONDS and not _is_wanted_again(before):
         return before.value  # type: ignore[no-any-return]
     try:
-        found = Fetched(now, fetch())
+        found = CacheEntry(now, fetch())
     except retry.PASSING as error:
         if before is None:
             raise
-        found = Fetched(now, before.value, error)
+        found = CacheEntry(now, before.value, error)
     others = {name: one for name, one in [*kept.items()][-MOST:] if name != key}
     if found.trouble is None:
         others = {name: one for name, one in others.items() if one.trouble is None}
@@ -105,9 +105,9 @@ def cached(context: Here, hashable: Hashable, fetch: Callable[[], Value]) -> Val
     return found.value  # type: ignore[no-any-return]
 
 
-def trouble(context: Here) -> TrancheError | None:
+def trouble(context: PageContext) -> TrancheError | None:
     """Why something of what is shown is what was read before."""
-    kept: dict[Hashable, Fetched] = st.session_state.get(KEPT, {})
+    kept: dict[Hashable, CacheEntry] = st.session_state.get(KEPT, {})
     return next((one.trouble for one in kept.values() if one.trouble is not None), None)
 
 
@@ -198,5 +198,5 @@ def _statuses(client: Deals, search: ListSearch) -> dict[str, int]:
     return {status: number for status, number in counted.items() if number}
 
 
-def _is_wanted_again(before: Fetched) -> bool:
+def _is_wanted_again(before: CacheEntry) -> bool:
     return before.trouble is not None and retry.is_wanted_since(before.at)

@@ -13,7 +13,7 @@ from lib.reporting.models import DataField, Filter
 from lib.ui.charts import day_bars, numbers, theme
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import insights, report
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import reported
 from lib.ui.kit.straight import straightened
@@ -24,7 +24,7 @@ Figures = list[tuple[DataField, tuple[DayFigure, ...]]]
 
 
 @st.fragment(parallel=True)
-def draw(context: Here, place: str, filters: tuple[Filter, ...], booked: Booked) -> None:
+def draw(context: PageContext, place: str, filters: tuple[Filter, ...], booked: Booked) -> None:
     """The chart and the sentence, once the answer is there."""
     fields = [
         field for names in (BIDS, IMPRESSIONS) if (field := field_of(context.slicer, names)) is not None
@@ -40,7 +40,7 @@ def draw(context: Here, place: str, filters: tuple[Filter, ...], booked: Booked)
 
 
 def _draw(
-    here: Here, place: str, filters: tuple[Filter, ...], booked: Booked, fields: list[DataField]
+    here: PageContext, place: str, filters: tuple[Filter, ...], booked: Booked, fields: list[DataField]
 ) -> None:
     query = report.question(here, filters, DAYS, tuple(field.name for field in fields), by_day=True)
     batch = insights.asked(here, place, [query])

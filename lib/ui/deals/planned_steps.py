@@ -9,14 +9,14 @@ from lib.ui.deals import catalogue
 from lib.ui.deals.planned_job import Outcome, PlannedJob
 from lib.ui.deals.rows import KINDS, Key
 from lib.ui.deals.several_change import Effect
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 
 PAUSE_SECONDS, FIRST, NOTE = 0.1, 50, "Note"
 Results = Mapping[Key, Outcome]
 
 
-def run(context: Here, job: PlannedJob, done: Callable[[], None]) -> None:
+def run(context: PageContext, job: PlannedJob, done: Callable[[], None]) -> None:
     """Read or send step by step, each a run of its own, and draw how far it is; `done` follows the last."""
     st.fragment(_step, run_every=PAUSE_SECONDS)(context, job, done)
 
@@ -115,7 +115,7 @@ def number(count: int) -> str:
     return Numbers.of(st.context.locale).number(count)
 
 
-def _step(context: Here, job: PlannedJob, done: Callable[[], None]) -> None:
+def _step(context: PageContext, job: PlannedJob, done: Callable[[], None]) -> None:
     client, before = catalogue.client(context), job.phase
     if before == "reading":
         job.read(client)

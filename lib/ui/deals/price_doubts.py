@@ -8,13 +8,13 @@ import streamlit as st
 from lib.deals.models import DemandDeal
 from lib.ui.deals import catalogue
 from lib.ui.kit import amounts
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.wire.errors import TrancheError
 
 TIMES, FEWEST, SECONDS = 5, 4, 60.0
 
 
-def doubt(context: Here, seat: int | None, price: Decimal | None) -> str:
+def doubt(context: PageContext, seat: int | None, price: Decimal | None) -> str:
     """Why a price has to be confirmed, in a few words; empty for a usual one.
 
     Unusual is 0, a very high price, and one beyond five times the upper quartile of the seat's deals.
@@ -28,7 +28,7 @@ def doubt(context: Here, seat: int | None, price: Decimal | None) -> str:
     return f"a price of {price:,f}, more than {usual}"
 
 
-def upper_quartile(context: Here, seat: int) -> Decimal | None:
+def upper_quartile(context: PageContext, seat: int) -> Decimal | None:
     """The price that a quarter of the seat's deals reach; None if there are fewer than four, or unknown.
 
     Kept for a minute, and read again once something was changed here.
@@ -41,7 +41,7 @@ def upper_quartile(context: Here, seat: int) -> Decimal | None:
     return kept[key][1]
 
 
-def _fetch(context: Here, seat: int) -> Decimal | None:
+def _fetch(context: PageContext, seat: int) -> Decimal | None:
     """In two small requests, however many deals there are. A service that can't answer raises no question."""
     client = catalogue.client(context)
     if not client.abilities.finds:

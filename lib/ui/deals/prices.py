@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from lib.deals.models import CPM, FEE_TYPES, FLAT, NO_FEE, PERCENT
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 
 BY_CPM = "CPM"
 
@@ -45,7 +45,7 @@ class Prices:
 USUAL = Prices()
 
 
-def of(context: Here) -> Prices:
+def of(context: PageContext) -> Prices:
     """As the settings have them."""
     return Prices(context.clients.currency, context.clients.price_unit)
 

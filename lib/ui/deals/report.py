@@ -12,7 +12,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, DataField, Filter, InfoQuery, Slicer, time_key_field
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.query import ask, periods
 from lib.wire.errors import AccessError, BadRequest, InternalError, Refused
 
@@ -28,7 +28,7 @@ class ReportFigure:
     field: DataField | None
 
 
-def of_deals(context: Here) -> Here | None:
+def of_deals(context: PageContext) -> PageContext | None:
     """Looking at a slicer that tells deals apart: the one that is picked, else the first that does.
 
     None where none of those that the person may see has the key field `deal`. Raises why the service can't be
@@ -57,7 +57,7 @@ def wanted(slicer: Slicer) -> tuple[ReportFigure, ...]:
     )
 
 
-def deal_report(context: Here, reporting: Reporting) -> DealReport:
+def deal_report(context: PageContext, reporting: Reporting) -> DealReport:
     """The slicer that is looked at, asked through this client."""
     audience = partial(reporting.audience, slicer=context.slicer)
     return DealReport(
@@ -66,7 +66,11 @@ def deal_report(context: Here, reporting: Reporting) -> DealReport:
 
 
 def question(
-    context: Here, filters: tuple[Filter, ...], days: int, fields: tuple[str, ...], by_day: bool = False
+    context: PageContext,
+    filters: tuple[Filter, ...],
+    days: int,
+    fields: tuple[str, ...],
+    by_day: bool = False,
 ) -> AudienceQuery:
     """These data fields over the last complete days with data, as exact as a quick answer can be."""
     split = (time_key_field("day"),) if by_day else ()
@@ -74,18 +78,18 @@ def question(
     return deal_report(context, context.clients.reporting).query(days).model_copy(update=asked)
 
 
-def period(context: Here, query: AudienceQuery) -> Days:
+def period(context: PageContext, query: AudienceQuery) -> Days:
     """The days that a question is about."""
     return periods.resolved(query.start_date, query.end_date, ask.today(context, query))
 
 
-def figures(context: Here, filters: tuple[Filter, ...], days: int) -> Audience:
+def figures(context: PageContext, filters: tuple[Filter, ...], days: int) -> Audience:
     """Totals of the panel's data fields for these filters, over the last days."""
     names = tuple(figure.field.name for figure in wanted(context.slicer) if figure.field is not None)
     return ask.audience(context, question(context, filters, days, names))
 
 
-def _info(context: Here, project: str, name: str) -> Slicer | None:
+def _info(context: PageContext, project: str, name: str) -> Slicer | None:
     """The slicer; None where it is refused or broken: another one may do."""
     try:
         return context.reporting.info(InfoQuery(project_name=project, slicer_name=name))

@@ -11,7 +11,7 @@ from lib.ui.deals import attention, columns, deal_health, view
 from lib.ui.deals.list_search import offered
 from lib.ui.deals.places import ALSO, FILTER, FIND, KIND, PLURALS
 from lib.ui.kit import notes, problems
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import entries, share
 from lib.ui.query.entries import EntryShelf
@@ -21,7 +21,7 @@ from lib.wire.errors import TrancheError
 POPOVER, PAGE, WIDTH = "deals_views", "deals", 420
 LISTS = EntryShelf(
     "list_",
-    lambda here: here.clients.kept.deal_lists,
+    lambda here: here.clients.view_store.deal_lists,
     "views",
     "Share with everybody who may see deals",
     "Everybody loses it.",
@@ -30,14 +30,14 @@ OPEN = LISTS.state("open")
 Options = Callable[[str], tuple[Sequence[str], Callable[[str], str]]]
 
 
-def draw(context: Here, entity: str, does: Abilities, options: Options) -> None:
+def draw(context: PageContext, entity: str, does: Abilities, options: Options) -> None:
     """Draw the popover; its label is the open view, with a mark if the list has changed since.
 
     `options` are the values of a filter that the person may choose, and their names.
     """
     now = current(entity, does)
     try:
-        views = context.clients.kept.deal_lists.all()
+        views = context.clients.view_store.deal_lists.all()
     except TrancheError as error:
         with st.popover("Views", icon=":material/bookmark:", type="tertiary", key=POPOVER):
             problems.show(error, "The saved views", "The list is kept as it was.")
@@ -67,7 +67,7 @@ def current(entity: str, does: Abilities) -> dict[str, Any]:
 
 
 def _content(
-    context: Here,
+    context: PageContext,
     views: list[DealEntry],
     entry: DealEntry | None,
     now: dict[str, Any],
@@ -93,7 +93,7 @@ def _content(
     entries.kept_here(context.clients.deals_address)
 
 
-def _panel(context: Here, one: DealEntry, now: dict[str, Any], options: Options) -> None:
+def _panel(context: PageContext, one: DealEntry, now: dict[str, Any], options: Options) -> None:
     """Draw the panel that was opened: edit, link or delete."""
     entries.head(LISTS, one)
     panel = st.session_state.get(LISTS.state("panel"), "edit")
@@ -153,14 +153,14 @@ def _label(entry: DealEntry | None, now: dict[str, Any]) -> str:
     return "Views" if entry is None else entries.label(entry, entry.body != now)
 
 
-def _update(context: Here, one: DealEntry, now: dict[str, Any]) -> None:
+def _update(context: PageContext, one: DealEntry, now: dict[str, Any]) -> None:
     """Draw the button that stores the list on screen in place of this one."""
     if entries.may_change(context, one):
         st.button(
             "Update view", key="view_list_update", on_click=LISTS.attempted,
-            args=(lambda: context.clients.kept.deal_lists.update(one.id, now),),
+            args=(lambda: context.clients.view_store.deal_lists.update(one.id, now),),
         )  # fmt: skip
 
 
-def _save(context: Here, now: dict[str, Any], name: str, is_shared: bool) -> None:
-    st.session_state[OPEN] = context.clients.kept.deal_lists.save(name, now, is_shared).id
+def _save(context: PageContext, now: dict[str, Any], name: str, is_shared: bool) -> None:
+    st.session_state[OPEN] = context.clients.view_store.deal_lists.save(name, now, is_shared).id

@@ -35,7 +35,7 @@ from lib.ui.deals.prices import Prices
 from lib.ui.deals.rows import KINDS, Key
 from lib.ui.deals.targeting import picker, words
 from lib.ui.kit import clock, notes, screens, unsaved
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import is_open, older, reported, show
 from lib.wire.errors import NotFound, TrancheError
@@ -45,7 +45,7 @@ Entity = SupplyPackage | DemandDeal
 PROBLEM = "action_problem"
 
 
-def draw_actions(context: Here, key: Key, entity: Entity, does: Abilities) -> None:
+def draw_actions(context: PageContext, key: Key, entity: Entity, does: Abilities) -> None:
     """Draw the buttons."""
     if entity.is_active is not None and not does.why_not(key[0], "change"):
         _pause(context, key, entity)
@@ -56,7 +56,7 @@ def draw_actions(context: Here, key: Key, entity: Entity, does: Abilities) -> No
             _delete(context, key, entity)
 
 
-def _pause(context: Here, key: Key, entity: Entity) -> None:
+def _pause(context: PageContext, key: Key, entity: Entity) -> None:
     is_active = bool(entity.is_active)
     st.button(
         "Pause" if is_active else "Resume",
@@ -75,14 +75,14 @@ def problem() -> None:
         st.error(plain(said), icon=":material/error:")
 
 
-def set_active(context: Here, key: Key, is_active: bool, etag: str | None) -> None:
+def set_active(context: PageContext, key: Key, is_active: bool, etag: str | None) -> None:
     """Pause or resume it, unless it changed since it was shown. A callback."""
     if _did(lambda: catalogue.client(context).change(*key, {"is_active": is_active}, etag)):
         st.session_state[SAID] = "Resumed" if is_active else "Paused"
         st.rerun()
 
 
-def delete(context: Here, key: Key, etag: str | None) -> None:
+def delete(context: PageContext, key: Key, etag: str | None) -> None:
     """Delete it, unless it changed since it was shown. A callback."""
     if _did(lambda: _gone(context, key, etag)):
         st.query_params.pop(OPEN, None)
@@ -97,7 +97,7 @@ def dependants(entity: Entity) -> list[str]:
     return [f"{deal.name or 'Deal'} ({deal.id})" for deal in entity.demand_deals]
 
 
-def _delete(context: Here, key: Key, entity: Entity) -> None:
+def _delete(context: PageContext, key: Key, entity: Entity) -> None:
     """Draw the entities that depend on it; without any, the button that deletes it."""
     if names := dependants(entity):
         count = f"{len(names)} deal{' depends' if len(names) == 1 else 's depend'}"
@@ -117,7 +117,7 @@ def _delete(context: Here, key: Key, entity: Entity) -> None:
     )
 
 
-def _gone(context: Here, key: Key, etag: str | None) -> None:
+def _gone(context: PageContext, key: Key, etag: str | None) -> None:
     """Delete it; a second click that finds it deleted is no error."""
     try:
         catalogue.client(context).remove(*key, etag)
@@ -141,7 +141,7 @@ def _did(work: Callable[[], None]) -> bool:
 KEPT = "gone_kept"
 
 
-def draw_gone(context: Here, key: Key) -> None:
+def draw_gone(context: PageContext, key: Key) -> None:
     """Draw who deleted it and what becomes of unsaved edits, and let the list be read again.
 
     Those of a package become the draft of a new one, unless another draft would be lost: then it is asked.
@@ -164,7 +164,7 @@ def draw_gone(context: Here, key: Key) -> None:
         st.page_link(screens.NEW_PACKAGE, label="Open the draft", icon=":material/edit:", query_params={})
 
 
-def sentence(context: Here, key: Key) -> str:
+def sentence(context: PageContext, key: Key) -> str:
     """Why it can't be shown, by its history, which a service may keep after a deletion."""
     what = f"{KINDS[key[0]]} {key[1]:d}"
     try:
@@ -178,7 +178,7 @@ def sentence(context: Here, key: Key) -> str:
     return f"{what} was deleted by {changes[0].who} on {facts.moment(changes[0].at)}."
 
 
-def _keep(context: Here, key: Key, sentence: str) -> None:
+def _keep(context: PageContext, key: Key, sentence: str) -> None:
     """Make the edit the draft of a new package. A callback."""
     draft = change.as_draft(context, key[1])
     state.fill(draft, f"{sentence} This draft has what you typed.")
@@ -200,7 +200,7 @@ def _list(edited: Fields, money: Prices) -> None:
 PLACE = "drawer"
 
 
-def draw_targeting(context: Here, entity: SupplyPackage | DemandDeal) -> None:
+def draw_targeting(context: PageContext, entity: SupplyPackage | DemandDeal) -> None:
     """The targeting in words, its days and the cost of its targets."""
     if not isinstance(entity, SupplyPackage):
         return
@@ -231,7 +231,7 @@ def close() -> None:
     st.session_state.pop(SHOWN, None)
 
 
-def draw_drawer(context: Here) -> None:
+def draw_drawer(context: PageContext) -> None:
     """Draw the drawer of the open package or deal, if any."""
     key = opened()
     if key is None:
@@ -251,7 +251,7 @@ def draw_drawer(context: Here) -> None:
     drawer(_content)(context, key)
 
 
-def _content(context: Here, key: Key) -> None:
+def _content(context: PageContext, key: Key) -> None:
     """Draw the content, read again on each run of the drawer so that it is current."""
     with reported(f"{KINDS[key[0]]} {key[1]:d}", "What you typed is kept."):
         try:
@@ -262,7 +262,7 @@ def _content(context: Here, key: Key) -> None:
         _sections(context, key, entity)
 
 
-def _sections(context: Here, key: Key, entity: Entity) -> None:
+def _sections(context: PageContext, key: Key, entity: Entity) -> None:
     """Draw the head and the chosen section."""
     does = permission.of(context)
     may_change = not does.why_not(key[0], "change")
@@ -304,7 +304,7 @@ def _sections(context: Here, key: Key, entity: Entity) -> None:
     unsaved.ask_before(is_unsaved)
 
 
-def _head(context: Here, key: Key, entity: Entity, does: Abilities) -> None:
+def _head(context: PageContext, key: Key, entity: Entity, does: Abilities) -> None:
     """Draw the status, the kind, the actions, and why other actions are not available."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if entity.status:
@@ -319,7 +319,7 @@ def _head(context: Here, key: Key, entity: Entity, does: Abilities) -> None:
         st.caption(f":material/history: As last known on {since}; this service can't return a single one.")
 
 
-def draw(context: Here) -> None:
+def draw(context: PageContext) -> None:
     """Draw the packages or the deals."""
     with reported("The deals", kept="Nothing was changed."):
         does = permission.of(context)

@@ -11,8 +11,8 @@ from decimal import Decimal
 import streamlit as st
 
 from lib.insight import seat_prices, win_prices
-from lib.insight.asked import QuestionsAsked
 from lib.insight.filters import Translation
+from lib.insight.query_batch import QueryBatch
 from lib.insight.seat_prices import SeatPrices
 from lib.insight.win_prices import WinFields
 from lib.reporting.models import AudienceQuery, DataField
@@ -20,7 +20,7 @@ from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import insights, report
 from lib.ui.deals.prices import BY_CPM, Prices
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
@@ -42,14 +42,14 @@ class SeatGuide:
 
     by_seat: Mapping[int, str]
     note: str = ""
-    coming: QuestionsAsked | None = None
+    coming: QueryBatch | None = None
 
 
 NOTHING = SeatGuide({})
 
 
 def of(
-    here: Here,
+    here: PageContext,
     place: GuidePlace,
     translation: Translation,
     typed: Mapping[int, Decimal | None],
@@ -121,7 +121,7 @@ class SeatWords:
 
 
 def _note(
-    context: Here,
+    context: PageContext,
     queries: Sequence[AudienceQuery],
     seat_pricess: Sequence[SeatPrices],
     fields: WinFields,
@@ -136,6 +136,6 @@ def _note(
     wins = (context.slicer.data_field(fields.wins).description or fields.wins).lower()
     groups = f"averages by {named.lower()}, " if named else ""
     return (
-        f"Win CPM, {days} · {context.project}/{context.slicer_name} · {exact} · {groups}weighted by {wins}; single "
-        "auctions scatter more widely."
+        f"Win CPM, {days} · {context.project}/{context.slicer_name} · {exact} · {groups}"
+        f"weighted by {wins}; single auctions scatter more widely."
     )

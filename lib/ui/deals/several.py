@@ -31,7 +31,7 @@ from lib.ui.deals.several_change import END, START, Effect, SeveralWanted
 from lib.ui.deals.words import OFFSETS, offset
 from lib.ui.kit import amounts, times
 from lib.ui.kit.field_problems import beside
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
@@ -174,7 +174,9 @@ DEALS, SUPPLY = "demand_deals", "supply_deals"
 CONFIRMED = "several_confirmed_{}"
 
 
-def draw(context: Here, search: ListSearch, count: int, chosen: Sequence[DealRow], is_all: bool) -> None:
+def draw(
+    context: PageContext, search: ListSearch, count: int, chosen: Sequence[DealRow], is_all: bool
+) -> None:
     """Draw the button for the chosen rows, and the dialog while it is open."""
     number = count if is_all else len(chosen)
     st.button(
@@ -191,7 +193,7 @@ def draw(context: Here, search: ListSearch, count: int, chosen: Sequence[DealRow
         st.dialog(title, width="large", on_dismiss=_close)(_dialog)(context, job)
 
 
-def _open(context: Here, search: ListSearch, rows: list[DealRow] | None) -> None:
+def _open(context: PageContext, search: ListSearch, rows: list[DealRow] | None) -> None:
     """Open the dialog; if all are chosen, the service says which these are. A callback."""
     failure = ""
     if rows is None:
@@ -204,7 +206,7 @@ def _open(context: Here, search: ListSearch, rows: list[DealRow] | None) -> None
     st.session_state[JOB] = SeveralJob(entity=search.entity, rows=rows, failure=failure, record=record)
 
 
-def _dialog(context: Here, job: SeveralJob) -> None:
+def _dialog(context: PageContext, job: SeveralJob) -> None:
     """Draw the phase that the change is in."""
     with st.empty().container():
         match job.phase:
@@ -218,7 +220,7 @@ def _dialog(context: Here, job: SeveralJob) -> None:
                 _result(job, prices.of(context))
 
 
-def _form(context: Here, job: SeveralJob) -> None:
+def _form(context: PageContext, job: SeveralJob) -> None:
     does, is_deals = permission.of(context), job.entity == DEALS
     draw_several_form(prices.of(context), is_deals, plain(does.why_not(SUPPLY, "change")), is_deals)
     if job.failure:

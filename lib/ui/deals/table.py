@@ -33,13 +33,13 @@ from lib.ui.deals.list_search import PAGE, ListSearch, offered, orders, read_ord
 from lib.ui.deals.places import ALSO, CSV_MENU, FILTER, FIND, KIND, PLURALS, opened
 from lib.ui.deals.rows import KINDS
 from lib.ui.kit import listing, notes, screens
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 
 NARROWEST, NARROW = 150, "deals_filters_shown"
 SHOW = {"owner": "Show owner", "contact_email": "Show contact"}
 
 
-def draw(context: Here) -> None:
+def draw(context: PageContext) -> None:
     """Draw the controls, a page of rows, and the actions on chosen rows."""
     list_view, (search, why_not) = view.current(), _wanted(context)
     if why_not:
@@ -76,7 +76,7 @@ def draw(context: Here) -> None:
         bring_in.draw(context)
 
 
-def _wanted(context: Here) -> tuple[ListSearch, str]:
+def _wanted(context: PageContext) -> tuple[ListSearch, str]:
     """Draw the search and the filters, which are in the URL so that a link shows the same list.
 
     Returns what they ask for, and why the list can't be filtered so, if it can't.
@@ -128,7 +128,7 @@ def _narrow(is_open: bool) -> None:
     st.session_state[NARROW] = is_open
 
 
-def _several(context: Here, name: str) -> list[str]:
+def _several(context: PageContext, name: str) -> list[str]:
     """Draw a filter; returns its values as the service takes them."""
     titles = {"status": "Status", "media_type": "Media type", "seat": "Seat", "dsp": "DSP"}
     options, named = _options(context, name)
@@ -146,7 +146,7 @@ def _several(context: Here, name: str) -> list[str]:
     )
 
 
-def _options(context: Here, name: str) -> tuple[list[str], Callable[[str], str]]:
+def _options(context: PageContext, name: str) -> tuple[list[str], Callable[[str], str]]:
     if name == "status":
         return list(STATUSES), str.capitalize
     if name == "media_type":
@@ -172,7 +172,9 @@ def _first(search: ListSearch) -> ListSearch:
     return ListSearch(search.entity, search.text, search.meanings, search.filters, search.order)
 
 
-def _listing(context: Here, search: ListSearch, part: pages.RowsPage, list_view: view.ListView) -> None:
+def _listing(
+    context: PageContext, search: ListSearch, part: pages.RowsPage, list_view: view.ListView
+) -> None:
     does, also = permission.of(context), _also(search.entity)
     names = (*columns.OF[search.entity], *also)
     rows = attention.marked(context, marked.rows(context, part.rows))
@@ -227,7 +229,7 @@ def _turn(label: str, icon: str, to: int, is_off: bool) -> None:
     )  # fmt: skip
 
 
-def _nothing(here: Here, search: ListSearch) -> None:
+def _nothing(here: PageContext, search: ListSearch) -> None:
     """Draw a note that nothing was found, and how many of the other kind the search finds."""
     other = next(entity for entity in KINDS if entity != search.entity)
     found = pages.count(here, search.of_kind(other, permission.of(here)))
@@ -250,7 +252,7 @@ def _show(entity: str) -> None:
     view.start_over()
 
 
-def _counted(here: Here, search: ListSearch, count: int) -> str:
+def _counted(here: PageContext, search: ListSearch, count: int) -> str:
     """`1,149 packages: 800 active · 349 paused`."""
     numbers, word = Numbers.of(st.context.locale), PLURALS[search.entity].lower()
     by_status = pages.statuses(here, search) if count else {}

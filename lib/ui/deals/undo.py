@@ -11,7 +11,7 @@ from lib.ui.deals.planned_steps import counted, number
 from lib.ui.deals.rows import KINDS
 from lib.ui.deals.several_change import Effect
 from lib.ui.deals.undo_job import UndoJob
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
@@ -27,7 +27,7 @@ class UndoView:
     is_whole: bool = False
 
 
-def draw(context: Here) -> None:
+def draw(context: PageContext) -> None:
     """Draw the button for who may change packages or deals."""
     does = permission.of(context)
     if all(does.why_not(entity, "change") for entity in KINDS):
@@ -46,7 +46,7 @@ def offer(record: ActionRecord, close: Callable[[], None]) -> None:
         st.rerun()
 
 
-def shown(context: Here) -> None:
+def shown(context: PageContext) -> None:
     """Draw the dialog, if it is open."""
     if (held := st.session_state.get(OPEN)) is not None:
         st.dialog("Undo", width="large", icon=":material/undo:", on_dismiss=_close)(_dialog)(context, held)
@@ -75,7 +75,7 @@ def _done() -> None:
     catalogue.forget()
 
 
-def _dialog(context: Here, undo_view: UndoView) -> None:
+def _dialog(context: PageContext, undo_view: UndoView) -> None:
     with st.empty().container():
         if undo_view.begins is not None or undo_view.job is None:
             _listed(context, undo_view)
@@ -87,7 +87,7 @@ def _dialog(context: Here, undo_view: UndoView) -> None:
             _result(undo_view, undo_view.job)
 
 
-def _listed(context: Here, undo_view: UndoView) -> None:
+def _listed(context: PageContext, undo_view: UndoView) -> None:
     """Draw the actions, latest first; begin the undo that is wanted, if any."""
     try:
         found = context.clients.bulk_actions.recent()

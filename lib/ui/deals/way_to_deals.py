@@ -6,14 +6,14 @@ from lib.reporting.models import AudienceQuery
 from lib.ui.deals import report
 from lib.ui.deals.rows import KINDS
 from lib.ui.kit import screens
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.query import question
 
 LONGEST_ID = 15
 ENTITIES = {report.DEAL: "demand_deals", report.PACKAGE: "supply_deals"}
 
 
-def draw(context: Here) -> None:
+def draw(context: PageContext) -> None:
     """Draw a link for the one deal that the question keeps, else for the one package."""
     if not (context.now().deals.reads and report.tells_deals(context.slicer)):
         return

@@ -125,5 +125,5 @@ def _fee(draft: Draft, prices: Prices) -> list[str]:
     return [" ".join(parts)] if parts else []
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def _counted(number: int, entity_store: str) -> str:
+    return f"{number} {entity_store}{'' if number == 1 else 's'}"

@@ -15,7 +15,7 @@ from lib.ui.charts.numbers import Numbers, days, title
 from lib.ui.explore import fields, screen, top_board, top_values
 from lib.ui.explore.top_values import TopValues
 from lib.ui.kit import problems, rows
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import Taken
 from lib.ui.kit.straight import straightened
@@ -62,7 +62,7 @@ class Picked:
 
 
 @st.fragment
-def explorer(context: Here) -> None:
+def explorer(context: PageContext) -> None:
     """Draw the fields on the left, and the top values of the chosen one on the right."""
     if not context.slicer.key_fields or not context.slicer.data_fields:
         st.info("This slicer has no fields yet.")
@@ -88,7 +88,7 @@ def explorer(context: Here) -> None:
         _answer(context, chosen)
 
 
-def _shelves(context: Here) -> tuple[Shelf, Shelf]:
+def _shelves(context: PageContext) -> tuple[Shelf, Shelf]:
     slicer, where = context.slicer, f"{context.project}/{context.slicer_name}"
     first = next(iter(question.first_split(slicer)), slicer.key_fields[0].name)
     return (
@@ -139,7 +139,7 @@ def _pick(shelf: Shelf, text: str, linked: str) -> Picked:
     return Picked(shelf, name, ShelfDrawn(text, name, turn))
 
 
-def _kept(context: Here, linked: Explored, key: Picked, data: Picked) -> Explored:
+def _kept(context: PageContext, linked: Explored, key: Picked, data: Picked) -> Explored:
     """Put the chosen fields into the link, then remember them: in this order, no click is lost."""
     order = linked.order if (key.name, data.name) == (linked.key, linked.data) else None
     chosen = Explored(key.name, data.name, order)
@@ -164,7 +164,7 @@ def _counted(shelf: Shelf, found: int) -> str:
     return f"{shelf.what} ({found}{of_all})"
 
 
-def _answer(here: Here, chosen: Explored) -> None:
+def _answer(here: PageContext, chosen: Explored) -> None:
     """The chosen fields and the top values; a click on a value carries it to Audience."""
     taken, chosen = top_board.catch_up(here, chosen)
     key, data = here.slicer.key_field(chosen.key), here.slicer.data_field(chosen.data)
@@ -189,7 +189,7 @@ def _answer(here: Here, chosen: Explored) -> None:
         ask.refined()
 
 
-def _about(context: Here, key: KeyField, data: DataField, top: TopValues) -> None:
+def _about(context: PageContext, key: KeyField, data: DataField, top: TopValues) -> None:
     for field in (key, data):
         if known := fields.about(field):
             st.caption(f"**{plain(field.description or field.name)}** {plain(' · '.join(known))}")

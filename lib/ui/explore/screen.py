@@ -9,20 +9,20 @@ from lib.reporting.models import AudienceQuery, DataField, Slicer, time_key_fiel
 from lib.ui.charts import series, sparkline
 from lib.ui.charts.numbers import Numbers, days, title
 from lib.ui.explore import fields
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask, focus, periods, precision, saved
 
 NARROWEST = 132
 
 
-def last_days(context: Here) -> AudienceQuery:
+def last_days(context: PageContext) -> AudienceQuery:
     """The question of this screen: the slicer's last complete days, independent of other screens."""
     start, end = periods.usual(context.slicer, ask.today(context, _everything(context)))
     return _everything(context).model_copy(update={"start_date": start, "end_date": end})
 
 
-def facts(context: Here) -> None:
+def facts(context: PageContext) -> None:
     """Draw the slicer's description, dates, time zone and audience sources."""
     about = context.slicer.annotation or context.slicer_name
     with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
@@ -32,12 +32,12 @@ def facts(context: Here) -> None:
 
 
 @st.fragment
-def views(context: Here) -> None:
+def views(context: PageContext) -> None:
     """Draw the saved views of the slicer; a click opens one on Audience."""
     saved.draw(context, "audience", is_elsewhere=True)
 
 
-def headline(here: Here) -> None:
+def headline(here: PageContext) -> None:
     """Draw the slicer's main figures for its last complete days, each with a sparkline."""
     names = focus.usual_metrics(here.slicer)
     if not names:
@@ -62,7 +62,7 @@ def _metric(field: DataField, value: str) -> None:
     st.metric(plain(title(field)), plain(value), help=plain(" · ".join(fields.about(field))) or None)
 
 
-def _everything(context: Here) -> AudienceQuery:
+def _everything(context: PageContext) -> AudienceQuery:
     """A question about this slicer, with its dates still to be set."""
     return AudienceQuery(
         project_name=context.project,
@@ -72,7 +72,7 @@ def _everything(context: Here) -> AudienceQuery:
     )
 
 
-def period(context: Here, query: AudienceQuery) -> Days:
+def period(context: PageContext, query: AudienceQuery) -> Days:
     """The days of a question."""
     return periods.resolved(query.start_date, query.end_date, ask.today(context, query))
 

@@ -13,7 +13,7 @@ from lib.ui.charts.numbers import NOTHING, Numbers, title
 from lib.ui.explore import top_values
 from lib.ui.explore.top_values import TopValues
 from lib.ui.kit import rows, screens
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import Cell, Choice, Column, Ordering, Row, Table, Taken
 from lib.ui.query import drill, question
 from lib.ui.query.explored import Explored
@@ -21,7 +21,7 @@ from lib.ui.query.explored import Explored
 BOARD = "top_rows"
 
 
-def catch_up(context: Here, explored: Explored) -> tuple[Taken, Explored]:
+def catch_up(context: PageContext, explored: Explored) -> tuple[Taken, Explored]:
     """Apply clicks that are not applied yet; returns the last one applied, and the order they ask for."""
     acts, taken = rows.new_acts(st.session_state.get(BOARD), question.taken(BOARD))
     orderings = [act for act in acts if isinstance(act, Ordering) and act.table == explored.key]
@@ -40,7 +40,7 @@ def follow() -> None:
     """The component's callback; the next run of the screen applies the clicks."""
 
 
-def carry(context: Here, query: AudienceQuery, data_field: str, taken: Taken | None = None) -> None:
+def carry(context: PageContext, query: AudienceQuery, data_field: str, taken: Taken | None = None) -> None:
     """Open Audience with that question and data field; `taken` is the click that led there."""
     question.follow(context, [(query, {"field": data_field})], {BOARD: taken} if taken else {})
     st.switch_page(screens.AUDIENCE, query_params=question.params())

@@ -8,9 +8,10 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
 from lib.ui.charts import alert_words, numbers
 from lib.ui.kit import problems
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, compared, focus, link, metric, precision, saved
+from lib.ui.query import ask, focus, link, metric, precision, saved
+from lib.ui.query import compared_answers as compared
 from lib.ui.query import view as looks
 from lib.ui.query.focus import Focus
 from lib.views import Alert, SavedView
@@ -21,16 +22,16 @@ CARD = "view_figures"
 
 
 @st.fragment(parallel=True)
-def draw(context: Here) -> None:
+def draw(context: PageContext) -> None:
     """A card for each of the first views; nothing without views, or where the slicer has no data field."""
     if not context.slicer.data_fields:
         return
     with problems.reported("The saved views"):
-        views = context.clients.kept.views.of(context.project, context.slicer_name)
+        views = context.clients.view_store.views.of(context.project, context.slicer_name)
         if not views:
             return
-        alerts = {alert.view_id: alert for alert in context.clients.kept.alerts.mine()}
-        start = context.clients.kept.start.get()
+        alerts = {alert.view_id: alert for alert in context.clients.view_store.alerts.mine()}
+        start = context.clients.view_store.start.get()
         saved_views = first(views, start.id if start else 0, alerts)
         seen = [_seen(context, view) for view in saved_views]
         ask.ahead(context, (question(focus) for focus, left_out in seen if not left_out))
@@ -59,7 +60,7 @@ def question(focus: Focus) -> AudienceQuery:
     return focus.query.model_copy(update={**whole, "data_fields": focus.fields[:FIGURES]})
 
 
-def _seen(context: Here, view: SavedView) -> tuple[Focus, list[str]]:
+def _seen(context: PageContext, view: SavedView) -> tuple[Focus, list[str]]:
     """The view's question, and a sentence for each part of it that the slicer no longer has."""
     reading = link.from_params(view.params, context.slicer, context.project, context.slicer_name)
     missing = looks.left_out(view.params, context.slicer, context.slicer_name)

@@ -11,7 +11,7 @@ from lib.reporting.models import EXTENSIONS, AudienceQuery, DataFilter, ExportQu
 from lib.ui.charts.numbers import title
 from lib.ui.kit import amounts
 from lib.ui.kit.field_problems import beside
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import focus, link, question, shortfalls, split_picker
 
@@ -28,7 +28,7 @@ class ChosenFilters(NamedTuple):
     has_problem: bool
 
 
-def draw_data_filters(context: Here) -> ChosenFilters:
+def draw_data_filters(context: PageContext) -> ChosenFilters:
     """Draw one line per filter; filters without a value are ignored. The input is kept for the session.
 
     A value counts while it is typed: whoever clicks Download straight after gets the file with it.
@@ -49,7 +49,7 @@ def draw_data_filters(context: Here) -> ChosenFilters:
     return ChosenFilters(filters, has_problem="wrong" in found)
 
 
-def _line(context: Here, where: str, line: int) -> DataFilter | Literal["unused", "wrong"]:
+def _line(context: PageContext, where: str, line: int) -> DataFilter | Literal["unused", "wrong"]:
     key = f"{where}:{line}"
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         name, match = _field(context, f"{key}:name"), _match(f"{key}:match")
@@ -70,7 +70,7 @@ def _line(context: Here, where: str, line: int) -> DataFilter | Literal["unused"
     return "unused" if value is None else DataFilter(name=name, match=match, value=float(value))
 
 
-def _field(context: Here, key: str) -> str:
+def _field(context: PageContext, key: str) -> str:
     names = {field.name: title(field, with_unit=True) for field in context.slicer.data_fields}
     return st.selectbox(
         "Data field",
@@ -132,7 +132,7 @@ class Wish(NamedTuple):
     problem: str | None
 
 
-def draw(context: Here, asked: AudienceQuery) -> Wish:
+def draw(context: PageContext, asked: AudienceQuery) -> Wish:
     """Draw the form. The choices are kept for the session."""
     split_picker.draw(context, label_visibility="visible")
     chosen = _data_fields(context, asked) if context.slicer.knows("data_fields") else ()
@@ -153,7 +153,7 @@ def draw(context: Here, asked: AudienceQuery) -> Wish:
     return Wish(query, "One value on the left is not a number yet." if wanted.has_problem else None)
 
 
-def _query(context: Here, query: AudienceQuery, filters: tuple[DataFilter, ...]) -> ExportQuery:
+def _query(context: PageContext, query: AudienceQuery, filters: tuple[DataFilter, ...]) -> ExportQuery:
     """The question without extensions that its service lacks, in Audience's order, and without paging."""
     unknown = {*EXTENSIONS} - {*context.slicer.extensions}
     same: dict[str, Any] = query.model_dump(include=SAME - unknown)
@@ -162,7 +162,7 @@ def _query(context: Here, query: AudienceQuery, filters: tuple[DataFilter, ...])
     return ExportQuery.model_validate(same | {"export_format": "csv", "data_filters": filters})
 
 
-def _data_fields(context: Here, query: AudienceQuery) -> tuple[str, ...]:
+def _data_fields(context: PageContext, query: AudienceQuery) -> tuple[str, ...]:
     """Draw the picker of data fields; it starts with those chosen on Audience, if any."""
     names = {field.name: title(field) for field in context.slicer.data_fields}
     is_chosen = question.view(context).field is not None or query.data_fields
@@ -180,7 +180,7 @@ def _data_fields(context: Here, query: AudienceQuery) -> tuple[str, ...]:
     return tuple(picked)
 
 
-def _format(context: Here) -> ExportFormat:
+def _format(context: PageContext) -> ExportFormat:
     is_plain = shortfalls.is_plain(context.slicer)
     words = {name: one.plain_words if is_plain else one.words for name, one in FORMATS.items()}
     known = [
@@ -197,7 +197,7 @@ def _format(context: Here) -> ExportFormat:
     return chosen
 
 
-def _escapes(context: Here, export_format: ExportFormat) -> bool:
+def _escapes(context: PageContext, export_format: ExportFormat) -> bool:
     """Draw the switch for the escape of formulas, which formats of text have."""
     if not context.slicer.knows("escape_formulas") or FORMATS[export_format].dialect is None:
         return True

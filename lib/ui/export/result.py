@@ -25,7 +25,7 @@ from lib.ui.export.form import Wish
 from lib.ui.export.preview import Preview, summary
 from lib.ui.export.raw_file import Export
 from lib.ui.kit import problems, sign_in
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask, focus, periods, shortfalls
 from lib.wire.errors import BadRequest, DeadlineExceeded, TrancheError
@@ -88,7 +88,9 @@ MANY_ROWS, POLL_SECONDS = 20_000, 2
 UNITS = ((1e6, "MB"), (1e3, "kB"))
 
 
-def draw_download(context: Here, file: Preview, filename: str, media_type: str, problem: str | None) -> None:
+def draw_download(
+    context: PageContext, file: Preview, filename: str, media_type: str, problem: str | None
+) -> None:
     """Draw the button; it is disabled if there is a problem."""
     making: Making = st.session_state.setdefault(MAKING, Making())
     reporting, query, slicer = context.reporting, file.query, context.slicer
@@ -141,7 +143,7 @@ def _size(count: int, figures: Numbers) -> str:
 RECEIPT = "Receipt: the Audience screen and the file compared"
 
 
-def draw(context: Here, asked: AudienceQuery, wish: Wish) -> None:
+def draw(context: PageContext, asked: AudienceQuery, wish: Wish) -> None:
     """Draw preview, download, receipt and request, or why the question can't be exported."""
     query = wish.query
     with problems.reported("The preview"):
@@ -165,7 +167,7 @@ def draw(context: Here, asked: AudienceQuery, wish: Wish) -> None:
         tables.request(query, context.clients.reporting_address or _own_address())
 
 
-def _file(here: Here, asked: AudienceQuery, file: Preview, problem: str | None) -> None:
+def _file(here: PageContext, asked: AudienceQuery, file: Preview, problem: str | None) -> None:
     figures, query = Numbers.of(st.context.locale), file.query
     first, last = periods.resolved(query.start_date, query.end_date, ask.today(here, asked))
     table = preview.first_rows(file, here.slicer)
@@ -190,7 +192,7 @@ def _columns(table: FileTable) -> str:
     return f"{len(table.columns)} column{'s' * (len(table.columns) > 1)}"
 
 
-def _receipt(here: Here, file: Preview) -> None:
+def _receipt(here: PageContext, file: Preview) -> None:
     """Draw the comparison of the split on Audience with the file."""
     query = focus.of(here).rows()
     found = receipt.receipt(lambda q: ask.audience(here, q), _exporter(here), query, file, here.slicer)
@@ -198,7 +200,7 @@ def _receipt(here: Here, file: Preview) -> None:
         tables.receipt(found, Numbers.of(st.context.locale))
 
 
-def _exporter(context: Here) -> Export:
+def _exporter(context: PageContext) -> Export:
     return lambda query: context.reporting.export(query, context.slicer).content
 
 

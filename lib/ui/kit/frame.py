@@ -17,11 +17,11 @@ from lib.ui.kit import problems, retry, sign_in, slicer_choice, slicer_info
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
-HERE = "here"
+CONTEXT = "page_context"
 
 
 @dataclass(frozen=True)
-class Here:
+class PageContext:
     """The context of a screen: the person, the slicer chosen in the header, and their clients.
 
     Where the slicer could not be loaded `trouble` says why; `slicer` is then as it was told before, or empty.
@@ -93,17 +93,17 @@ class Here:
         return f"Data to {self.slicer.last_date} · {zone}"
 
 
-def signed_in() -> Here:
+def signed_in() -> PageContext:
     """The first call of every page and its only way to data; stops at the sign-in if nobody is signed in."""
     person = sign_in.person()
     if person is None:
         sign_in.form()
         st.stop()
-    context: Here | None = st.session_state.get(HERE)
+    context: PageContext | None = st.session_state.get(CONTEXT)
     return context if context is not None and context.person == person else header(person)
 
 
-def with_slicer(context: Here) -> Here:
+def with_slicer(context: PageContext) -> PageContext:
     """For screens about a slicer: shows a message and stops if there is none, or if it can't be loaded."""
     if not context.clients.slicers:
         _nothing_to_see(context.person)
@@ -115,7 +115,7 @@ def with_slicer(context: Here) -> Here:
     return context
 
 
-def _without_slicer(context: Here) -> NoReturn:
+def _without_slicer(context: PageContext) -> NoReturn:
     """Wait for the slicer; then rerun, or show why it can't be loaded."""
     trouble, what = context.trouble, f"The slicer {context.slicer_name} of {context.project}"
     if trouble is None:
@@ -127,7 +127,7 @@ def _without_slicer(context: Here) -> NoReturn:
     st.stop()
 
 
-def header(person: Person, mark: Callable[[connect.Clients], None] | None = None) -> Here:
+def header(person: Person, mark: Callable[[connect.Clients], None] | None = None) -> PageContext:
     """Draw the pickers, the sentence on the data, whatever `mark` draws beside it, and the person's menu."""
     retry.begin()
     settings = Settings.current()
@@ -149,17 +149,17 @@ def header(person: Person, mark: Callable[[connect.Clients], None] | None = None
             on_click=sign_in.sign_out,
         )
     if picked is None:
-        context = Here(person, "", "", slicer_info.NOTHING, clients)
+        context = PageContext(person, "", "", slicer_info.NOTHING, clients)
     elif is_missing:
-        context = Here(person, *picked, slicer_info.NOTHING, clients, is_missing=True)
+        context = PageContext(person, *picked, slicer_info.NOTHING, clients, is_missing=True)
         sentence.caption(plain(context.freshness))
     else:
         known = slicer_info.opened(clients, person.username, *picked)
-        context = Here(person, *picked, known.slicer, clients, known.trouble)
+        context = PageContext(person, *picked, known.slicer, clients, known.trouble)
         sentence.caption(plain(context.freshness))
         if known.is_awaited:
             slicer_info.look_out(person.username, *picked)
-    st.session_state[HERE] = context
+    st.session_state[CONTEXT] = context
     return context
 
 

@@ -14,12 +14,12 @@ import streamlit as st
 from lib.reporting.models import Direction
 from lib.ui.kit.rows import Taken, fresh, straightened
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 _mount = st.components.v2.component(
     "tranche_listing",
     html='<div class="listing"></div>',
-    css=(HERE / "listing.css").read_text(),
-    js=(HERE / "listing.js").read_text(),
+    css=(FOLDER / "listing.css").read_text(),
+    js=(FOLDER / "listing.js").read_text(),
 )
 
 

@@ -10,15 +10,15 @@ from lib.ui.kit.markdown import plain
 from lib.wire.errors import (
     AccessError,
     BadRequest,
+    CircuitOpen,
     DeadlineExceeded,
     DealsError,
     InternalError,
     Refused,
-    Resting,
+    ResponseTimeout,
     ServiceProblem,
     TooLarge,
     TrancheError,
-    Unanswered,
     Unauthorised,
     Unreachable,
 )
@@ -26,7 +26,7 @@ from lib.wire.errors import (
 NOT_LET_IN = "The service rejected our credentials. Ask an administrator to check the token in the settings."
 NEXT: tuple[tuple[type[TrancheError], str], ...] = (
     (Unreachable, "The service can't be reached. Try again in a moment."),
-    (Unanswered, "The service did not answer in time. Try again in a moment."),
+    (ResponseTimeout, "The service did not answer in time. Try again in a moment."),
     (DeadlineExceeded, "That took too long. Choose fewer days or a smaller split."),
     (Refused, NOT_LET_IN),
     (Unauthorised, NOT_LET_IN),
@@ -38,7 +38,7 @@ NEXT: tuple[tuple[type[TrancheError], str], ...] = (
     ),
     (InternalError, "The service had an internal error. Try again, or tell whoever runs it."),
 )
-FOR_EVERYBODY = (BadRequest, DealsError, Resting)
+FOR_EVERYBODY = (BadRequest, DealsError, CircuitOpen)
 
 
 @contextmanager
@@ -71,7 +71,7 @@ def details(error: TrancheError) -> str:
 
 def is_open(error: TrancheError) -> bool:
     """Whether a write may have succeeded in spite of the error: the request was sent, but no answer came."""
-    return isinstance(error, ServiceProblem | DeadlineExceeded) and not isinstance(error, Resting)
+    return isinstance(error, ServiceProblem | DeadlineExceeded) and not isinstance(error, CircuitOpen)
 
 
 def older(error: TrancheError, what: str) -> None:

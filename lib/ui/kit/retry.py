@@ -7,17 +7,17 @@ from itertools import count
 import streamlit as st
 
 from lib.wire.errors import (
+    CircuitOpen,
     InternalError,
-    Resting,
+    ResponseTimeout,
     ServiceProblem,
     Throttled,
     TooLarge,
     TrancheError,
-    Unanswered,
 )
 
 SECONDS, LONGEST_SECONDS, LONGEST_WISH = 15, 120, 300
-PASSING = (ServiceProblem, InternalError, Throttled, Unanswered)
+PASSING = (ServiceProblem, InternalError, Throttled, ResponseTimeout)
 PAUSES, WANTED, DRAWN = "pauses_before_trying_again", "wanted_again", "offers_to_try_again"
 
 
@@ -60,7 +60,7 @@ def is_wanted_since(failed_at: float) -> bool:
 
 def _pause(error: TrancheError, what: str) -> Pause:
     now = time.monotonic()
-    if isinstance(error, Resting | Throttled):
+    if isinstance(error, CircuitOpen | Throttled):
         return Pause(min(error.retry_after, LONGEST_WISH) + 1, now)
     last = _pauses().get(what)
     seconds = SECONDS

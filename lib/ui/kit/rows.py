@@ -15,7 +15,7 @@ import streamlit as st
 from lib.reporting.models import Direction
 from lib.wire.text import straight
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 SCRIPTS = ("rows.js", "table.js", "card.js", "tree.js", "acts.js", "keys.js")
 Values = tuple[tuple[str, str], ...]
 Taken = tuple[str, int]
@@ -24,8 +24,8 @@ NOTHING_TAKEN: Taken = ("", 0)
 _mount = st.components.v2.component(
     "tranche_rows",
     html='<div class="board"></div>',
-    css=(HERE / "rows.css").read_text(),
-    js="\n".join((HERE / name).read_text() for name in SCRIPTS),
+    css=(FOLDER / "rows.css").read_text(),
+    js="\n".join((FOLDER / name).read_text() for name in SCRIPTS),
 )
 
 

@@ -19,9 +19,10 @@ from lib.people import Person
 from lib.people.cookies import CODE_SECONDS, SignIn
 from lib.people.demo import PASSWORD as DEMO_PASSWORD
 from lib.settings import Settings
-from lib.ui.kit import checked, company, problems
-from lib.ui.kit.checked import ENDS
+from lib.ui.kit import company, problems
+from lib.ui.kit import sign_in_check as checked
 from lib.ui.kit.markdown import plain
+from lib.ui.kit.sign_in_check import ENDS
 from lib.wire.errors import AccessError, DeadlineExceeded, StoreUnavailable, TrancheError
 from lib.wire.front import LOGOUT, SESSION, note_sign_in
 

@@ -25,7 +25,7 @@ Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Known:
+class CachedSlicer:
     """The last description, its time, and the error of a failed refresh, if any.
 
     `is_awaited`: the service was asked, and has not answered yet.
@@ -38,13 +38,13 @@ class Known:
     is_awaited: bool = False
 
 
-def opened(clients: Clients, username: str, project: str, name: str) -> Known:
+def opened(clients: Clients, username: str, project: str, name: str) -> CachedSlicer:
     """The slicer's current description; if it can't be loaded, the last one with the error.
 
     After a failure the service is left alone for some seconds: everybody would wait for it at every click.
     """
     key = (username, project, name)
-    known, now = _kept().get(key, Known()), time.monotonic()
+    known, now = _kept().get(key, CachedSlicer()), time.monotonic()
     if key in _asked():
         return _described(key, 0)
     is_fresh = now - known.told_at < clients.slicer_seconds
@@ -55,7 +55,7 @@ def opened(clients: Clients, username: str, project: str, name: str) -> Known:
     return _described(key, MOMENT_SECONDS)
 
 
-def awaited(username: str, project: str, name: str) -> Known:
+def awaited(username: str, project: str, name: str) -> CachedSlicer:
     """The same for screens that need it: waits until the request is done."""
     return _described((username, project, name), None)
 
@@ -65,25 +65,25 @@ def look_out(username: str, project: str, name: str) -> None:
     st.fragment(_look, run_every=POLL_SECONDS)((username, project, name))
 
 
-def _described(key: Key, seconds: float | None) -> Known:
+def _described(key: Key, seconds: float | None) -> CachedSlicer:
     future = _asked().get(key)
     if future is None:
-        return _kept().get(key, Known())
+        return _kept().get(key, CachedSlicer())
     try:
         wait([future], timeout=0 if seconds == 0 else BLINK_SECONDS)
         with nullcontext() if future.done() else st.spinner("Calling the reporting service", show_time=True):
             known = _kept()[key] = future.result(seconds)
     except TimeoutError:
-        return replace(_kept().get(key, Known()), is_awaited=True)
+        return replace(_kept().get(key, CachedSlicer()), is_awaited=True)
     finally:
         if future.done():
             _asked().pop(key, None)
     return known
 
 
-def _asking(answer: Callable[[], Known]) -> Future[Known]:
+def _asking(answer: Callable[[], CachedSlicer]) -> Future[CachedSlicer]:
     """The future of `answer`, run in a thread of its own so that no service delays another."""
-    future: Future[Known] = Future()
+    future: Future[CachedSlicer] = Future()
 
     def ask() -> None:
         try:
@@ -95,12 +95,12 @@ def _asking(answer: Callable[[], Known]) -> Future[Known]:
     return future
 
 
-def _answer(clients: Clients, known: Known, project: str, name: str) -> Known:
+def _answer(clients: Clients, known: CachedSlicer, project: str, name: str) -> CachedSlicer:
     try:
         slicer = clients.reporting.info(InfoQuery(project_name=project, slicer_name=name))
     except TrancheError as error:
         return replace(known, trouble=error, failed_at=time.monotonic())
-    return Known(slicer, time.monotonic())
+    return CachedSlicer(slicer, time.monotonic())
 
 
 def _look(key: Key) -> None:
@@ -109,11 +109,11 @@ def _look(key: Key) -> None:
         st.rerun()
 
 
-def _kept() -> dict[Key, Known]:
-    kept: dict[Key, Known] = st.session_state.setdefault(KNOWN, {})
+def _kept() -> dict[Key, CachedSlicer]:
+    kept: dict[Key, CachedSlicer] = st.session_state.setdefault(KNOWN, {})
     return kept
 
 
-def _asked() -> dict[Key, Future[Known]]:
-    asked: dict[Key, Future[Known]] = st.session_state.setdefault(ASKED, {})
+def _asked() -> dict[Key, Future[CachedSlicer]]:
+    asked: dict[Key, Future[CachedSlicer]] = st.session_state.setdefault(ASKED, {})
     return asked

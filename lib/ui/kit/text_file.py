@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 PROBLEMS = {
     "size": "The file is larger than {most:,} bytes. Split it.",
     "encoding": "The file is not UTF-8. In a spreadsheet, save it as 'CSV UTF-8'.",
@@ -16,8 +16,8 @@ PROBLEMS = {
 _mount = st.components.v2.component(
     "tranche_text_file",
     html='<label><span></span><input type="file"></label>',
-    css=(HERE / "text_file.css").read_text(),
-    js=(HERE / "text_file.js").read_text(),
+    css=(FOLDER / "text_file.css").read_text(),
+    js=(FOLDER / "text_file.js").read_text(),
 )
 
 

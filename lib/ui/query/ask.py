@@ -16,7 +16,7 @@ from lib.reporting import dates
 from lib.reporting.answers import Audience
 from lib.reporting.models import API_ROWS_LIMIT, DESK_ROWS_LIMIT, AudienceQuery
 from lib.ui.charts.change import is_sampled
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.wire.errors import TrancheError
 
 ANSWERS = "answers"
@@ -25,13 +25,13 @@ SECONDS, MOMENT_SECONDS, POLL_SECONDS, MOST = 120, 2.0, 1.0, 100
 Key = tuple[str, date, AudienceQuery]
 
 
-def audience(context: Here, query: AudienceQuery) -> Audience:
+def audience(context: PageContext, query: AudienceQuery) -> Audience:
     """The answer, from the cache or from the service. Raises the service's errors."""
     reporting = context.reporting
     return _answers().get(_key(context, query), lambda: reporting.audience(query, context.slicer))
 
 
-def quickly(context: Here, query: AudienceQuery) -> Audience:
+def quickly(context: PageContext, query: AudienceQuery) -> Audience:
     """The same: exact where the service expects that to be quick, otherwise an estimate first.
 
     Then the answer is asked for in the background. After drawing what came, call `refined`. A service without
@@ -48,7 +48,7 @@ def quickly(context: Here, query: AudienceQuery) -> Audience:
     return quick
 
 
-def ahead(context: Here, queries: Iterable[AudienceQuery]) -> None:
+def ahead(context: PageContext, queries: Iterable[AudienceQuery]) -> None:
     """Start several queries in parallel, so that `audience` finds their answers under way."""
     answers, reporting = _answers(), context.reporting
     for query in queries:
@@ -56,7 +56,7 @@ def ahead(context: Here, queries: Iterable[AudienceQuery]) -> None:
         answers.begin(_key(context, first), partial(reporting.audience, first, context.slicer))
 
 
-def _first(context: Here, query: AudienceQuery, answers: "Answers") -> AudienceQuery:
+def _first(context: PageContext, query: AudienceQuery, answers: "Answers") -> AudienceQuery:
     """The query that `quickly` sends first."""
     is_kept = answers.known(_key(context, query)) is not None
     if is_kept or query.audience_rows_limit != API_ROWS_LIMIT:
@@ -76,7 +76,7 @@ def _look(waited: "list[Future[Audience]]") -> None:
         st.rerun()
 
 
-def _refining(context: Here, query: AudienceQuery, quick: Audience) -> Callable[[], Audience]:
+def _refining(context: PageContext, query: AudienceQuery, quick: Audience) -> Callable[[], Audience]:
     """A function that returns the exact answer, or the estimate if the service fails."""
     reporting = context.reporting
 
@@ -89,11 +89,11 @@ def _refining(context: Here, query: AudienceQuery, quick: Audience) -> Callable[
     return fetch
 
 
-def _key(context: Here, query: AudienceQuery) -> "Key":
+def _key(context: PageContext, query: AudienceQuery) -> "Key":
     return context.person.username, today(context, query), query
 
 
-def soon(context: Here, query: AudienceQuery) -> Audience | None:
+def soon(context: PageContext, query: AudienceQuery) -> Audience | None:
     """The answer if it arrives within a moment, for optional parts of a screen; None if it is late or fails.
 
     It goes on being asked for, so that it may be there next time.
@@ -102,7 +102,7 @@ def soon(context: Here, query: AudienceQuery) -> Audience | None:
     return answers.soon(_key(context, query), lambda: reporting.audience(query, context.slicer))
 
 
-def today(context: Here, query: AudienceQuery) -> date:
+def today(context: PageContext, query: AudienceQuery) -> date:
     """Today, in the time zone of the question."""
     return dates.today(context.slicer.timezone if query.timezone is None else query.timezone)
 

@@ -13,7 +13,7 @@ from functools import partial
 import streamlit as st
 
 from lib.reporting.models import AudienceQuery, Filter
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import (
     dates_picker,
@@ -44,7 +44,7 @@ class _Pill:
         return self.filters[0].name
 
 
-def draw_filter_picker(context: Here) -> None:
+def draw_filter_picker(context: PageContext) -> None:
     """Draw the button to add a filter (at a fixed place), the pills, and the button that clears them all."""
     query = question.current(context)
     _add(context)
@@ -71,7 +71,7 @@ def _pills(query: AudienceQuery) -> Iterator[_Pill]:
             yield _Pill(f"filter_{filter_.name}", filters.about(query, filter_.name))
 
 
-def _draw_pill(context: Here, query: AudienceQuery, pill: _Pill) -> None:
+def _draw_pill(context: PageContext, query: AudienceQuery, pill: _Pill) -> None:
     label, shown = _sentence(context, query, pill), f"{pill.key}_label"
     if not st.session_state.get(pill.key):
         st.session_state[shown] = label
@@ -89,19 +89,19 @@ def _draw_pill(context: Here, query: AudienceQuery, pill: _Pill) -> None:
             _texts(context, pill)
 
 
-def _sentence(context: Here, query: AudienceQuery, pill: _Pill) -> str:
+def _sentence(context: PageContext, query: AudienceQuery, pill: _Pill) -> str:
     descriptions = values.words(context, query, pill.name, filters.values(query, pill.name))
     return filter_words.together(pill.filters, context.slicer, descriptions)
 
 
-def _texts(context: Here, pill: _Pill) -> None:
+def _texts(context: PageContext, pill: _Pill) -> None:
     filter_ = pill.filters[0]
     filter_editor.fill(pill.key, filter_)
     filter_editor.draw_texts(context, pill.key, pill.name, partial(_change, context, filter_, pill.key))
     filter_editor.draw_removal(pill.key, partial(_remove, context, filter_, pill.key))
 
 
-def _add(context: Here) -> None:
+def _add(context: PageContext) -> None:
     popover = st.popover("Filter", icon=":material/add:", key=ADD, on_change="rerun", type="tertiary")
     if not popover.open:
         return
@@ -137,7 +137,7 @@ def _way(key: str, ways: tuple[str, ...]) -> str:
     return way
 
 
-def _finish(context: Here, name: str) -> None:
+def _finish(context: PageContext, name: str) -> None:
     """Add the drafted filter; without texts it stays a draft."""
     drafted = filter_editor.read(DRAFT, name)
     if drafted.value:
@@ -145,26 +145,26 @@ def _finish(context: Here, name: str) -> None:
         _ask(context, lambda filters: (*filters, drafted))
 
 
-def _change(context: Here, filter_: Filter, prefix: str) -> None:
+def _change(context: PageContext, filter_: Filter, prefix: str) -> None:
     """Apply the edited filter; without texts the filter stays as it was."""
     edited = filter_editor.read(prefix, filter_.name)
     if edited.value:
         _ask(context, lambda filters: tuple(edited if found == filter_ else found for found in filters))
 
 
-def _remove(context: Here, filter_: Filter, prefix: str) -> None:
+def _remove(context: PageContext, filter_: Filter, prefix: str) -> None:
     st.session_state[prefix] = False
     _ask(context, lambda filters: tuple(found for found in filters if found != filter_))
 
 
-def _ask(context: Here, change: Callable[[tuple[Filter, ...]], tuple[Filter, ...]]) -> None:
+def _ask(context: PageContext, change: Callable[[tuple[Filter, ...]], tuple[Filter, ...]]) -> None:
     """Change the filters of the current question: a row may have been clicked since the pill was drawn."""
     query = question.current(context)
     question.ask(query.model_copy(update={"filters": change(query.filters)}))
     st.rerun()
 
 
-def draw_history(context: Here) -> None:
+def draw_history(context: PageContext) -> None:
     """Three buttons; each is disabled while there is nothing for it to do."""
     steps = question.steps()
     _button("Undo", "undo", question.undo, bool(steps.past))
@@ -195,10 +195,10 @@ BAR = "question_bar"
 
 @st.fragment
 def draw(
-    context: Here,
+    context: PageContext,
     with_comparison: bool = True,
     page: str = "audience",
-    more: Sequence[Callable[[Here], None]] = (),
+    more: Sequence[Callable[[PageContext], None]] = (),
 ) -> None:
     """Draw the row of pickers; on a phone, two rows that scroll sideways.
 

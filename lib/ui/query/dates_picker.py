@@ -8,7 +8,7 @@ import streamlit as st
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery
 from lib.ui.charts import numbers
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask, followed, periods, question
 from lib.ui.query.periods import PREVIOUS, WEEKDAYS, Preset
@@ -19,7 +19,7 @@ COMPARE, COMPARE_RANGE = "compare_kind", "compare_range"
 KINDS = {PREVIOUS: "Previous period", WEEKDAYS: "Same weekdays", "range": "A range", "none": "Nothing"}
 
 
-def draw(context: Here) -> None:
+def draw(context: PageContext) -> None:
     """Draw the date picker; a choice changes the question at once."""
     query = question.current(context)
     now = ask.today(context, query)
@@ -50,7 +50,7 @@ def draw(context: Here) -> None:
             st.caption("Today is not over: its figures still grow.")
 
 
-def draw_comparison(context: Here) -> None:
+def draw_comparison(context: PageContext) -> None:
     """Draw the comparison picker."""
     query, looked = question.current(context), question.view(context)
     now = ask.today(context, query)
@@ -74,7 +74,7 @@ def draw_comparison(context: Here) -> None:
             _range(context, COMPARE_RANGE, other, _look_range)
 
 
-def _range(context: Here, name: str, shown: Days, changed: Callable[..., None]) -> None:
+def _range(context: PageContext, name: str, shown: Days, changed: Callable[..., None]) -> None:
     """Two dates in one field. Its key contains them, so that other dates get a new widget."""
     known = (date.fromisoformat(day) for day in (context.slicer.first_date, context.slicer.last_date) if day)
     there = [*shown, *known]
@@ -92,7 +92,7 @@ def _range(context: Here, name: str, shown: Days, changed: Callable[..., None]) 
     )
 
 
-def _zone(context: Here, query: AudienceQuery) -> None:
+def _zone(context: PageContext, query: AudienceQuery) -> None:
     key = followed.key(ZONE, context.slicer.timezone if query.timezone is None else query.timezone)
     st.selectbox(
         "Days begin at midnight of",
@@ -115,7 +115,7 @@ def _kind(view: View) -> str:
     return view.compare[0] if len(view.compare) == 1 else "range" if view.compare else "none"
 
 
-def _ask_preset(context: Here, presets: list[Preset], key: str) -> None:
+def _ask_preset(context: PageContext, presets: list[Preset], key: str) -> None:
     """Apply a preset; deselecting one keeps its days as fixed dates."""
     query = question.current(context)
     label = st.session_state[key]
@@ -125,25 +125,25 @@ def _ask_preset(context: Here, presets: list[Preset], key: str) -> None:
     _ask_dates(context, query, start, end)
 
 
-def _ask_range(context: Here, key: str) -> None:
+def _ask_range(context: PageContext, key: str) -> None:
     start, end = (day.isoformat() for day in st.session_state[key])
     _ask_dates(context, question.current(context), start, end)
 
 
-def _ask_zone(context: Here, key: str) -> None:
+def _ask_zone(context: PageContext, key: str) -> None:
     zone = st.session_state[key]
     timezone = None if zone == context.slicer.timezone else zone
     question.ask(question.current(context).model_copy(update={"timezone": timezone}))
     st.rerun()
 
 
-def _ask_dates(context: Here, query: AudienceQuery, start: str, end: str) -> None:
+def _ask_dates(context: PageContext, query: AudienceQuery, start: str, end: str) -> None:
     """Apply other dates and end a zoom."""
     question.look(context, query.model_copy(update={"start_date": start, "end_date": end}), zoom=())
     st.rerun()
 
 
-def _look_compared(context: Here, period: Days, key: str) -> None:
+def _look_compared(context: PageContext, period: Days, key: str) -> None:
     before = periods.compared((PREVIOUS,), period, period[1])
     kinds = {"none": (), "range": tuple(day.isoformat() for day in before or period)}
     kind = st.session_state[key]
@@ -151,6 +151,6 @@ def _look_compared(context: Here, period: Days, key: str) -> None:
     st.rerun()
 
 
-def _look_range(context: Here, key: str) -> None:
+def _look_range(context: PageContext, key: str) -> None:
     question.look(context, compare=tuple(day.isoformat() for day in st.session_state[key]))
     st.rerun()

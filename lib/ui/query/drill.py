@@ -8,7 +8,7 @@ import streamlit as st
 
 from lib.reporting.models import AudienceQuery, Order, Slicer
 from lib.ui.kit import rows
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import Act, Choice, Finding, Opening, Ordering
 from lib.ui.query import cards, filters, folds, lines, question
 from lib.ui.query.cards import Card
@@ -30,7 +30,7 @@ FOLDS = {"expand": True, "collapse": False}
 DRAWS = {"draw": lines.with_line, "undraw": lines.without_line}
 
 
-def catch_up(context: Here) -> None:
+def catch_up(context: PageContext) -> None:
     """Apply the clicks on rows that are not applied yet.
 
     To be called before a screen reads the question: the callback that followed a click may have broken off.
@@ -43,7 +43,7 @@ def catch_up(context: Here) -> None:
     question.follow(context, _states(context, acts), taken)
 
 
-def _states(context: Here, acts: Iterable[Act]) -> Iterator[tuple[AudienceQuery, Mapping[str, Any]]]:
+def _states(context: PageContext, acts: Iterable[Act]) -> Iterator[tuple[AudienceQuery, Mapping[str, Any]]]:
     """The question after each of these clicks, and what the click changes of the view."""
     query, view = question.current(context), question.view(context)
     for act in acts:
@@ -53,7 +53,7 @@ def _states(context: Here, acts: Iterable[Act]) -> Iterator[tuple[AudienceQuery,
         yield query, changes
 
 
-def follow(context: Here) -> None:
+def follow(context: PageContext) -> None:
     """The same, as the callback of the component."""
     catch_up(context)
     st.rerun()
@@ -139,7 +139,7 @@ def key(name: str) -> str:
     return f"{name}_{st.session_state.get(COUNT, 0)}"
 
 
-def into(context: Here, values: Iterable[tuple[str, str]]) -> None:
+def into(context: PageContext, values: Iterable[tuple[str, str]]) -> None:
     """Keep or leave out these values of key fields. A callback of a chart."""
     change = filters.exclude if st.session_state.get(MODE) == EXCLUDE else filters.include
     query = question.current(context)

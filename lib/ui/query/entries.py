@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from lib.ui.charts import numbers
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.views import LONGEST_NAME, DealEntry, NamedEntries, SavedView
 from lib.wire.errors import TrancheError
 
 LONGEST_LABEL = 28
-REMOTE = "Kept by Tranche; the deals service does not have them."
-Kept = SavedView | DealEntry
+REMOTE = "SavedEntry by Tranche; the deals service does not have them."
+SavedEntry = SavedView | DealEntry
 Action = tuple[str, str, str, Callable[[], None]]
 Result = TypeVar("Result")
 
@@ -31,7 +31,7 @@ class EntryShelf:
     """
 
     key: str
-    store: Callable[[Here], NamedEntries[Any]]
+    store: Callable[[PageContext], NamedEntries[Any]]
     plural: str
     sharing: str
     lost: str
@@ -54,7 +54,7 @@ class EntryShelf:
         st.session_state[self.state("problem")] = problem
         return result
 
-    def show(self, entry: Kept, panel: str) -> None:
+    def show(self, entry: SavedEntry, panel: str) -> None:
         """Open a panel of an entry. A callback."""
         state = st.session_state
         state[self.state("chosen")], state[self.state("panel")], state[self.state("problem")] = (
@@ -68,19 +68,19 @@ class EntryShelf:
         st.session_state[self.state("chosen")], st.session_state[self.state("problem")] = None, ""
 
 
-def may_change(context: Here, entry: Kept) -> bool:
+def may_change(context: PageContext, entry: SavedEntry) -> bool:
     """Whether the person may rename, update and delete this entry."""
     return entry.is_mine or context.person.role == "admin"
 
 
-def about(entry: Kept) -> str:
+def about(entry: SavedEntry) -> str:
     """The owner, who can see the entry, and when it was last changed."""
     whose = "yours" if entry.is_mine else f"by {plain(entry.owner)}"
     seen = "shared" if entry.is_shared else "only you see it"
     return f"{whose} · {seen} · saved {numbers.days(entry.changed.date(), entry.changed.date())}"
 
 
-def label(entry: Kept, is_changed: bool) -> str:
+def label(entry: SavedEntry, is_changed: bool) -> str:
     """The name of an open entry, shortened, with a mark if what it stores has changed on screen."""
     name = entry.name
     shown = name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
@@ -101,7 +101,7 @@ def problem(shelf: EntryShelf) -> None:
 
 def row(
     shelf: EntryShelf,
-    entry: Kept,
+    entry: SavedEntry,
     is_current: bool,
     opens: Callable[[Any], None],
     actions: Iterable[Action],
@@ -132,14 +132,14 @@ def row(
             )
 
 
-def changes(context: Here, shelf: EntryShelf, entry: Kept) -> Iterator[Action]:
+def changes(context: PageContext, shelf: EntryShelf, entry: SavedEntry) -> Iterator[Action]:
     """Edit and delete, for who may."""
     if may_change(context, entry):
         yield "edit", "edit", f"Edit {entry.name}", partial(shelf.show, entry, "edit")
         yield "delete", "delete", f"Delete {entry.name}", partial(shelf.show, entry, "delete")
 
 
-def head(shelf: EntryShelf, entry: Kept) -> None:
+def head(shelf: EntryShelf, entry: SavedEntry) -> None:
     """Draw the head of a panel: the way back, and which entry it is."""
     st.button(
         plain(f"All {shelf.plural}"), icon=":material/arrow_back:", type="tertiary",
@@ -162,7 +162,7 @@ def new(shelf: EntryShelf, label: str, save: Callable[[str, bool], object]) -> N
         st.form_submit_button(plain(f"Save {shelf.plural.removesuffix('s')}"), type="primary", on_click=saved)
 
 
-def edit(context: Here, shelf: EntryShelf, entry: Kept) -> None:
+def edit(context: PageContext, shelf: EntryShelf, entry: SavedEntry) -> None:
     """Draw the form that renames and shares an entry."""
     name, shared = f"view_rename_{shelf.key}{entry.id}", f"view_reshare_{shelf.key}{entry.id}"
 
@@ -176,7 +176,7 @@ def edit(context: Here, shelf: EntryShelf, entry: Kept) -> None:
         st.form_submit_button("Save changes", on_click=changed)
 
 
-def deletion(context: Here, shelf: EntryShelf, entry: Kept) -> None:
+def deletion(context: PageContext, shelf: EntryShelf, entry: SavedEntry) -> None:
     """Draw the question before a deletion: the icon asks, a second click deletes."""
 
     def deleted() -> None:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import question
 from lib.ui.query.focus import Focus
@@ -29,7 +29,7 @@ def draw(focus: Focus, answer: Audience, sentence: str) -> None:
         st.caption(plain(sentence), width="content")
 
 
-def _button(context: Here, key: str, sentence: str, help_: str, limit: int) -> None:
+def _button(context: PageContext, key: str, sentence: str, help_: str, limit: int) -> None:
     icon = ":material/target:" if key == EXACTLY else ":material/speed:"
     st.button(
         plain(sentence), key=key, icon=icon, type="tertiary", help=help_, on_click=_ask, args=(context, limit)
@@ -41,6 +41,6 @@ def _takes(milliseconds: int | None) -> str:
     return "" if milliseconds is None else f"; about {max(1, round(milliseconds / 1000))} s"
 
 
-def _ask(context: Here, limit: int) -> None:
+def _ask(context: PageContext, limit: int) -> None:
     question.ask(question.current(context).model_copy(update={"audience_rows_limit": limit}))
     st.rerun()

@@ -15,25 +15,15 @@ from lib.reporting.matches import MATCHES, RULES, Match
 from lib.reporting.models import AudienceQuery, DataField, Filter
 from lib.ui.charts.numbers import LONGEST, NOTHING, Numbers, title
 from lib.ui.kit import problems, rows
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import CardHeader, Cell, Choice, Column, Finding, Row, Table
-from lib.ui.query import (
-    ask,
-    drill,
-    filter_paste,
-    filter_words,
-    filters,
-    focus,
-    precision,
-    question,
-    values,
-)
+from lib.ui.query import ask, drill, filter_paste, filter_words, filters, focus, precision, question, values
 
 SHOWN, MOST_CHOSEN = 100, 100
 Figures = dict[str, float]
 
 
-def draw(context: Here, prefix: str, name: str) -> None:
+def draw(context: PageContext, prefix: str, name: str) -> None:
     """Draw the list of values of the key field `name`; `prefix` makes its widget keys unique."""
     key = f"{prefix}_board"
     catch_up(context, key, name)
@@ -45,7 +35,7 @@ def draw(context: Here, prefix: str, name: str) -> None:
         ask.refined()
 
 
-def catch_up(context: Here, key: str, name: str) -> None:
+def catch_up(context: PageContext, key: str, name: str) -> None:
     """Apply the clicks in the list that are not applied yet, then rerun the page."""
     acts, taken = rows.new_acts(st.session_state.get(key), question.taken(key))
     for act in acts:
@@ -58,7 +48,7 @@ def catch_up(context: Here, key: str, name: str) -> None:
             st.rerun()
 
 
-def _states(context: Here, chosen: Iterable[Choice]) -> Iterator[tuple[AudienceQuery, dict[str, Any]]]:
+def _states(context: PageContext, chosen: Iterable[Choice]) -> Iterator[tuple[AudienceQuery, dict[str, Any]]]:
     """The question after each of these clicks; the view stays."""
     query = question.current(context)
     for act in chosen:
@@ -66,7 +56,7 @@ def _states(context: Here, chosen: Iterable[Choice]) -> Iterator[tuple[AudienceQ
         yield query, {}
 
 
-def _follow(context: Here, key: str, name: str) -> None:
+def _follow(context: PageContext, key: str, name: str) -> None:
     catch_up(context, key, name)
 
 
@@ -74,7 +64,7 @@ def _found_by(key: str, name: str) -> str:
     return f"{key}_find_{name}"
 
 
-def _table(here: Here, query: AudienceQuery, name: str, text: str) -> Table:
+def _table(here: PageContext, query: AudienceQuery, name: str, text: str) -> Table:
     field, numbers = _measured(here, query), Numbers.of(st.context.locale)
     answer = ask.quickly(here, _asked(here, query, name, field, values.searching(name, text)))
     found = dict([*values.matching(here, answer, name, text).items()][:SHOWN])
@@ -102,7 +92,7 @@ def _table(here: Here, query: AudienceQuery, name: str, text: str) -> Table:
 
 
 def _asked(
-    context: Here, query: AudienceQuery, name: str, field: DataField | None, more: tuple[Filter, ...]
+    context: PageContext, query: AudienceQuery, name: str, field: DataField | None, more: tuple[Filter, ...]
 ) -> AudienceQuery:
     """The values under the question's other filters, so that unchosen values stay visible."""
     volume = None if field is None else focus.volume(context.slicer, field)
@@ -121,7 +111,7 @@ def _asked(
 
 
 def _with_chosen(
-    context: Here,
+    context: PageContext,
     query: AudienceQuery,
     name: str,
     missing: tuple[str, ...],
@@ -139,7 +129,7 @@ def _with_chosen(
     return found | more, figures | _figures(answer, name, field)
 
 
-def _measured(context: Here, query: AudienceQuery) -> DataField | None:
+def _measured(context: PageContext, query: AudienceQuery) -> DataField | None:
     """The data field of the page."""
     names = (question.view(context).field, *(query.data_fields or focus.usual_metrics(context.slicer)))
     return next((context.slicer.data_field(found) for found in names if found), None)
@@ -181,7 +171,7 @@ TEXT_MATCHES = tuple(match for match in MATCHES if not RULES[match].is_whole)
 Changed = Callable[[], None] | None
 
 
-def draw_values(context: Here, prefix: str, name: str, way: str) -> None:
+def draw_values(context: PageContext, prefix: str, name: str, way: str) -> None:
     """Draw the values of the key field `name` (a list, or pasted), and the controls for all chosen values."""
     with st.container(width=WIDTH):
         (filter_paste.draw if way == PASTE else draw)(context, prefix, name)
@@ -190,7 +180,7 @@ def draw_values(context: Here, prefix: str, name: str, way: str) -> None:
             _options(context, prefix, name, chosen)
 
 
-def _options(context: Here, prefix: str, name: str, chosen: tuple[Filter, ...]) -> None:
+def _options(context: PageContext, prefix: str, name: str, chosen: tuple[Filter, ...]) -> None:
     st.session_state[f"{prefix}_any_case"] = any(filter_.case_insensitive for filter_ in chosen)
     st.session_state[f"{prefix}_descriptions"] = any(filter_.search_mappings for filter_ in chosen)
     _flags(context, prefix, name, partial(_flag, context, prefix, name))
@@ -207,13 +197,13 @@ def _options(context: Here, prefix: str, name: str, chosen: tuple[Filter, ...]) 
         draw_removal(prefix, partial(_ask, context, name, filters.clear))
 
 
-def _flag(context: Here, prefix: str, name: str) -> None:
+def _flag(context: PageContext, prefix: str, name: str) -> None:
     flags = _read_flags(prefix)
     question.ask(filters.change(question.current(context), name, lambda f: f.model_copy(update=flags)))
     st.rerun()
 
 
-def _ask(context: Here, name: str, work: Callable[[AudienceQuery, str], AudienceQuery]) -> None:
+def _ask(context: PageContext, name: str, work: Callable[[AudienceQuery, str], AudienceQuery]) -> None:
     question.ask(work(question.current(context), name))
     st.rerun()
 
@@ -238,7 +228,7 @@ def read(prefix: str, name: str) -> Filter:
     return Filter(name=name, value=texts, match=match).model_copy(update=_read_flags(prefix))
 
 
-def draw_texts(context: Here, prefix: str, name: str, changed: Changed) -> None:
+def draw_texts(context: PageContext, prefix: str, name: str, changed: Changed) -> None:
     """Draw the form of a filter by texts on `name`; `changed` is the callback of its widgets."""
     st.selectbox(
         "Match",
@@ -254,7 +244,7 @@ def draw_texts(context: Here, prefix: str, name: str, changed: Changed) -> None:
     _flags(context, prefix, name, changed)
 
 
-def _flags(context: Here, prefix: str, name: str, changed: Changed) -> None:
+def _flags(context: PageContext, prefix: str, name: str, changed: Changed) -> None:
     with st.container(horizontal=True):
         st.checkbox("Any case", key=f"{prefix}_any_case", on_change=changed)
         if context.slicer.key_field(name).mapping:

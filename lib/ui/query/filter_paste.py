@@ -12,7 +12,7 @@ from lib.reporting.matches import Match
 from lib.reporting.models import AudienceQuery
 from lib.ui.charts.numbers import NOT_SET, Numbers
 from lib.ui.kit import problems
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import filters, question, values
 
@@ -29,7 +29,7 @@ class PastedValues:
     is_exact: bool = True
 
 
-def draw(here: Here, prefix: str, name: str) -> None:
+def draw(here: PageContext, prefix: str, name: str) -> None:
     """Draw the field to paste into, then the values found with buttons to keep or leave them out."""
     query, key = question.current(here), _key(prefix, name)
     text = st.text_area(
@@ -53,7 +53,7 @@ def draw(here: Here, prefix: str, name: str) -> None:
         _ways(here, query, key, name, pasted)
 
 
-def checked(context: Here, query: AudienceQuery, name: str, text: str) -> PastedValues:
+def checked(context: PageContext, query: AudienceQuery, name: str, text: str) -> PastedValues:
     """The pasted values, looked up in the data of the question's days. Raises the service's errors."""
     lines = [_texts(line) for line in text.splitlines() if line.strip()]
     codes = {one: "" if one == NOT_SET else one for line in lines for one in line}
@@ -89,7 +89,7 @@ def _say(pasted: PastedValues) -> None:
         )
 
 
-def _ways(context: Here, query: AudienceQuery, key: str, name: str, pasted: PastedValues) -> None:
+def _ways(context: PageContext, query: AudienceQuery, key: str, name: str, pasted: PastedValues) -> None:
     with_unknown = bool(pasted.unknown) and st.checkbox("Add unknown values too", key=f"{key}_unknown")
     wanted = (*pasted.found, *(pasted.unknown if with_unknown else ()))
     fit = _fitting(filters.values(query, name), wanted)
@@ -127,7 +127,9 @@ def _fitting(there: Iterable[str], wanted: Iterable[str]) -> tuple[str, ...]:
     return tuple(fit)
 
 
-def _take(context: Here, key: str, name: str, wanted: tuple[str, ...], rest: list[str], match: Match) -> None:
+def _take(
+    context: PageContext, key: str, name: str, wanted: tuple[str, ...], rest: list[str], match: Match
+) -> None:
     """Add these values to the filter; values that are not added stay in the field."""
     st.session_state[key] = "\n".join(_quoted(text) for text in rest)
     st.session_state[f"{key}_unknown"] = False

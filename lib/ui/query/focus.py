@@ -16,7 +16,7 @@ from lib.reporting.models import (
 )
 from lib.ui.charts import series
 from lib.ui.charts.numbers import Numbers
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import NOTHING_TAKEN, Taken
 from lib.ui.query import ask, cards, drill, lines, periods, question
 from lib.ui.query.cards import Card
@@ -37,7 +37,7 @@ class Focus:
     leaderboards.
     """
 
-    here: Here
+    here: PageContext
     query: AudienceQuery
     view: View
     period: Days
@@ -107,14 +107,14 @@ class Focus:
         return self.query.model_copy(update={**whole, **changes})
 
 
-def of(context: Here) -> Focus:
+def of(context: PageContext) -> Focus:
     """The focus as the URL has it now."""
     taken, taken_cards = question.taken(drill.BOARD), question.taken(drill.CARDS)
     focus = of_question(context, question.current(context), question.view(context))
     return replace(focus, taken=taken, taken_cards=taken_cards)
 
 
-def of_question(here: Here, query: AudienceQuery, looked: View) -> Focus:
+def of_question(here: PageContext, query: AudienceQuery, looked: View) -> Focus:
     """The focus of a question about the slicer and its view."""
     now = ask.today(here, query)
     period = periods.resolved(query.start_date, query.end_date, now)

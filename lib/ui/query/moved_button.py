@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.query import ask, periods, question
 
 KEY = "moved_button"
 
 
-def draw(context: Here) -> None:
+def draw(context: PageContext) -> None:
     """Draw the button; it is disabled without a comparison."""
     query, looked = question.current(context), question.view(context)
     now = ask.today(context, query)
@@ -27,6 +27,6 @@ def draw(context: Here) -> None:
     )
 
 
-def _look(context: Here, is_open: bool) -> None:
+def _look(context: PageContext, is_open: bool) -> None:
     question.look(context, moved=is_open)
     st.rerun()

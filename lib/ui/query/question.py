@@ -13,7 +13,7 @@ import streamlit as st
 
 from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Slicer
 from lib.ui.kit import slicer_choice
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import NOTHING_TAKEN, Taken
 from lib.ui.query import link, remembered
 from lib.ui.query import view as views
@@ -96,7 +96,7 @@ def arrive(screen: str) -> None:
         st.session_state[KEPT] = replace(_kept(), screen=None)
 
 
-def current(context: Here) -> AudienceQuery:
+def current(context: PageContext) -> AudienceQuery:
     """The current question, about the slicer chosen in the header.
 
     Where nothing is asked yet, it is the last complete week by the first key field: a screen opens on an
@@ -125,13 +125,13 @@ def current(context: Here) -> AudienceQuery:
     return query
 
 
-def view(context: Here) -> View:
+def view(context: PageContext) -> View:
     """The current view, with the leaderboards of the link, or else those that the person chose."""
     view = _view(context)
     return view if view.cards else replace(view, cards=remembered.chosen(context))
 
 
-def _view(context: Here) -> View:
+def _view(context: PageContext) -> View:
     """The view by the parameters alone."""
     return views.from_params(_asked(), context.slicer)
 
@@ -143,14 +143,16 @@ def ask(query: AudienceQuery) -> None:
     st.session_state.pop(LEFT_OUT, None)
 
 
-def look(context: Here, query: AudienceQuery | None = None, **changes: object) -> None:
+def look(context: PageContext, query: AudienceQuery | None = None, **changes: object) -> None:
     """Change these fields of the view, in one step with `query` if given."""
     view = replace(_view(context), **changes)  # type: ignore[arg-type]
     _write(_params(query or current(context)) | views.to_params(view))
 
 
 def follow(
-    context: Here, states: Iterable[tuple[AudienceQuery, Mapping[str, Any]]], taken: Mapping[str, Taken]
+    context: PageContext,
+    states: Iterable[tuple[AudienceQuery, Mapping[str, Any]]],
+    taken: Mapping[str, Taken],
 ) -> None:
     """Go through questions, each with what it changes of the view: each is a step of its own to undo.
 
@@ -186,17 +188,17 @@ def redo() -> None:
     _write(params, steps=steps)
 
 
-def reset(context: Here) -> None:
+def reset(context: PageContext) -> None:
     """Go to the slicer's default question and view; this is a step that can be undone."""
     _write(_usual(context))
 
 
-def is_usual(context: Here) -> bool:
+def is_usual(context: PageContext) -> bool:
     """Whether the question is the default one."""
     return whole(context) == _usual(context)
 
 
-def whole(context: Here) -> dict[str, str]:
+def whole(context: PageContext) -> dict[str, str]:
     """The question and its view as normalised URL parameters, without project and slicer."""
     return _params(current(context)) | views.to_params(_view(context))
 
@@ -234,7 +236,7 @@ def first_split(slicer: Slicer) -> tuple[str, ...]:
     return tuple(plain[:1])
 
 
-def _usual(context: Here) -> dict[str, str]:
+def _usual(context: PageContext) -> dict[str, str]:
     query = link.from_params({}, context.slicer, context.project, context.slicer_name).query
     return _params(query.model_copy(update={"split_by": first_split(context.slicer)}))
 

@@ -13,7 +13,7 @@ from lib.settings import Settings
 from lib.ui.charts import alert_words, numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import problems, screens
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask, entries, link, question, share
 from lib.ui.query.entries import Action, EntryShelf
@@ -29,9 +29,9 @@ HELP = (
 )
 
 
-def draw_view_alert(context: Here, view: SavedView) -> None:
+def draw_view_alert(context: PageContext, view: SavedView) -> None:
     """The alerts of a view, each with a button to remove it, and a form for a new one."""
-    alert = context.clients.kept.alerts.of_view(view.id)
+    alert = context.clients.view_store.alerts.of_view(view.id)
     st.caption("Alert", help=HELP)
     number, problem = st.session_state.get(PROBLEM, (0, ""))
     if problem and number == view.id:
@@ -42,7 +42,7 @@ def draw_view_alert(context: Here, view: SavedView) -> None:
         _form(context, view, alert)
 
 
-def _watched(here: Here, view: SavedView, alert: Alert) -> None:
+def _watched(here: PageContext, view: SavedView, alert: Alert) -> None:
     reader = Numbers.of(st.context.locale)
     icon = "notifications_active" if alert.state == "firing" else "notifications"
     st.markdown(f":material/{icon}: {plain(alert_words.watched(alert, reader))}")
@@ -50,7 +50,7 @@ def _watched(here: Here, view: SavedView, alert: Alert) -> None:
     st.button("Remove alert", key="view_alert_remove", on_click=_remove, args=(here, view))
 
 
-def _form(context: Here, view: SavedView, alert: Alert | None) -> None:
+def _form(context: PageContext, view: SavedView, alert: Alert | None) -> None:
     names = [field.name for field in context.slicer.data_fields]
     field, rule, bound = (f"view_alert_{part}_{view.id}" for part in ("field", "rule", "bound"))
     shown = names.index(alert.field) if alert is not None and alert.field in names else 0
@@ -71,7 +71,7 @@ def _form(context: Here, view: SavedView, alert: Alert | None) -> None:
     st.caption(plain(_first_check()))
 
 
-def _figure_now(here: Here, view: SavedView, field: DataField) -> str:
+def _figure_now(here: PageContext, view: SavedView, field: DataField) -> str:
     """The figure as the next check would find it, and the days that it looks at."""
     reading = link.from_params(view.params, here.slicer, here.project, here.slicer_name)
     if reading.left_out:
@@ -99,22 +99,24 @@ def _first_check() -> str:
     return f"Checked first within {CHECK_SECONDS} seconds after it is set, {often}."
 
 
-def _title(context: Here, name: str) -> str:
+def _title(context: PageContext, name: str) -> str:
     return numbers.title(context.slicer.data_field(name), with_unit=True)
 
 
-def _watch(context: Here, view: SavedView, field: str, rule: str, bound: str) -> None:
+def _watch(context: PageContext, view: SavedView, field: str, rule: str, bound: str) -> None:
     state = st.session_state
     chosen: DataField = context.slicer.data_field(state[field])
     facts = chosen.model_dump(include=FACTS)
     _told(
         view,
-        lambda: context.clients.kept.alerts.watch(view.id, chosen.name, facts, state[rule], state[bound]),
+        lambda: context.clients.view_store.alerts.watch(
+            view.id, chosen.name, facts, state[rule], state[bound]
+        ),
     )
 
 
-def _remove(context: Here, view: SavedView) -> None:
-    _told(view, lambda: context.clients.kept.alerts.remove(view.id))
+def _remove(context: PageContext, view: SavedView) -> None:
+    _told(view, lambda: context.clients.view_store.alerts.remove(view.id))
 
 
 def _told(view: SavedView, work: Callable[[], None]) -> None:
@@ -129,7 +131,7 @@ def _told(view: SavedView, work: Callable[[], None]) -> None:
 
 VIEWS = EntryShelf(
     "",
-    lambda here: here.clients.kept.views,
+    lambda here: here.clients.view_store.views,
     "views",
     "Share with everybody who may see this slicer",
     "Everybody loses it, and its start pages.",
@@ -137,7 +139,7 @@ VIEWS = EntryShelf(
 OPEN = VIEWS.state("open")
 
 
-def draw_saved_details(context: Here, page: str, view: SavedView, whole: dict[str, str]) -> None:
+def draw_saved_details(context: PageContext, page: str, view: SavedView, whole: dict[str, str]) -> None:
     """Draw the panel that was opened of a view: edit, alert, link or delete."""
     entries.head(VIEWS, view)
     panel: str = st.session_state.get(VIEWS.state("panel"), "edit")
@@ -153,18 +155,18 @@ def draw_saved_details(context: Here, page: str, view: SavedView, whole: dict[st
         _edit(context, view, whole)
 
 
-def update(context: Here, view: SavedView, whole: dict[str, str]) -> None:
+def update(context: PageContext, view: SavedView, whole: dict[str, str]) -> None:
     """Update the view to the question on the screen. A callback."""
-    VIEWS.attempted(lambda: context.clients.kept.views.change(view.id, params=whole))
+    VIEWS.attempted(lambda: context.clients.view_store.views.change(view.id, params=whole))
     st.session_state[OPEN] = view.id
 
 
-def set_start(context: Here, view: SavedView | None) -> None:
+def set_start(context: PageContext, view: SavedView | None) -> None:
     """Open the desk on this view after the sign-in; None: on its usual screen. A callback."""
-    VIEWS.attempted(lambda: context.clients.kept.start.set(None if view is None else view.id))
+    VIEWS.attempted(lambda: context.clients.view_store.start.set(None if view is None else view.id))
 
 
-def _edit(context: Here, view: SavedView, whole: dict[str, str]) -> None:
+def _edit(context: PageContext, view: SavedView, whole: dict[str, str]) -> None:
     entries.edit(context, VIEWS, view)
     if dict(view.params) != whole:
         st.button(
@@ -178,17 +180,19 @@ def _edit(context: Here, view: SavedView, whole: dict[str, str]) -> None:
 Opens = Callable[[SavedView], None]
 
 
-def draw_saved_list(context: Here, views: list[SavedView], current: SavedView | None, opens: Opens) -> None:
+def draw_saved_list(
+    context: PageContext, views: list[SavedView], current: SavedView | None, opens: Opens
+) -> None:
     """A row per view; a click on its name opens it."""
-    start = context.clients.kept.start.get()
-    alerts = {alert.view_id: alert for alert in context.clients.kept.alerts.mine()}
+    start = context.clients.view_store.start.get()
+    alerts = {alert.view_id: alert for alert in context.clients.view_store.alerts.mine()}
     for view in views:
         is_start = start is not None and start.id == view.id
         actions = _actions(context, view, is_start, alerts.get(view.id))
         entries.row(VIEWS, view, view == current, opens, actions, " · start page" * is_start)
 
 
-def _actions(context: Here, view: SavedView, is_start: bool, alert: Alert | None) -> Iterator[Action]:
+def _actions(context: PageContext, view: SavedView, is_start: bool, alert: Alert | None) -> Iterator[Action]:
     """Key, icon, label and callback of each action that the person may take."""
     name = view.name
     bell = "notification_add" if alert is None else "notifications"
@@ -207,7 +211,7 @@ POPOVER, LEAVING = "saved_views", "view_leaving"
 WIDTH = 420
 
 
-def draw(context: Here, page: str, is_elsewhere: bool = False) -> None:
+def draw(context: PageContext, page: str, is_elsewhere: bool = False) -> None:
     """Draw the popover; its label is the open view, with a mark if the question has changed since.
 
     `page` is the screen that links lead to; a view opens there too, where the question `is_elsewhere`.
@@ -215,7 +219,7 @@ def draw(context: Here, page: str, is_elsewhere: bool = False) -> None:
     if is_elsewhere and st.session_state.pop(LEAVING, False):  # a callback knows no pages yet
         st.switch_page(screens.AUDIENCE, query_params=question.params())
     try:
-        views = context.clients.kept.views.of(context.project, context.slicer_name)
+        views = context.clients.view_store.views.of(context.project, context.slicer_name)
     except TrancheError as error:
         with st.popover("Views", icon=":material/bookmark:", type="tertiary", key=POPOVER):
             problems.show(error, "The saved views", "Your question is kept as it was.")
@@ -231,7 +235,7 @@ def draw(context: Here, page: str, is_elsewhere: bool = False) -> None:
 
 
 def _content(
-    context: Here,
+    context: PageContext,
     page: str,
     views: list[SavedView],
     current: SavedView | None,
@@ -261,7 +265,7 @@ def _label(current: SavedView | None, whole: dict[str, str]) -> str:
     return "Views" if current is None else entries.label(current, dict(current.params) != whole)
 
 
-def _changed(context: Here, view: SavedView, whole: dict[str, str], opens: Opens) -> None:
+def _changed(context: PageContext, view: SavedView, whole: dict[str, str], opens: Opens) -> None:
     """Draw the buttons for an open view whose question has changed on screen."""
     st.markdown(f"**{plain(view.name)}** · changed since saved")
     with st.container(horizontal=True):
@@ -278,6 +282,6 @@ def go(is_elsewhere: bool, view: SavedView) -> None:
     st.rerun()
 
 
-def _save(context: Here, name: str, is_shared: bool) -> None:
-    views, whole = context.clients.kept.views, question.whole(context)
+def _save(context: PageContext, name: str, is_shared: bool) -> None:
+    views, whole = context.clients.view_store.views, question.whole(context)
     st.session_state[OPEN] = views.save(context.project, context.slicer_name, name, whole, is_shared).id

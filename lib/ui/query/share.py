@@ -7,7 +7,7 @@ import streamlit as st
 
 from lib.reporting.models import AudienceQuery
 from lib.ui.charts.numbers import days
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.query import ask, link, periods, question
 from lib.ui.query import view as views
 from lib.ui.query.view import View
@@ -15,7 +15,7 @@ from lib.ui.query.view import View
 WIDTH = 460
 
 
-def draw(context: Here, page: str) -> None:
+def draw(context: PageContext, page: str) -> None:
     """Draw the popover with the link to copy; with two links if the dates are relative."""
     popover = st.popover("Link", icon=":material/link:", type="tertiary", key="share", on_change="rerun")
     if not popover.open:

@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.query import filter_words, question
 from lib.ui.query.link import MOST_SPLITS
 
 SPLIT = "split_fields"
 
 
-def draw(context: Here, label_visibility: str = "collapsed", width: int = 380) -> None:
+def draw(context: PageContext, label_visibility: str = "collapsed", width: int = 380) -> None:
     """Draw the picker; a choice changes the question at once."""
     query = question.current(context)
     st.session_state[SPLIT] = list(query.split_by)
@@ -29,7 +29,7 @@ def draw(context: Here, label_visibility: str = "collapsed", width: int = 380) -
     )
 
 
-def _ask(context: Here) -> None:
+def _ask(context: PageContext) -> None:
     """Change the split, and drop orders by key fields that are no longer in it."""
     query = question.current(context)
     split = tuple(st.session_state[SPLIT])

@@ -13,7 +13,7 @@ from lib.reporting.models import TIME_KEY_FIELDS, DataField, Slicer
 from lib.ui.charts import series
 from lib.ui.charts.change import Change, of_total
 from lib.ui.charts.numbers import NOT_SET, Numbers, title
-from lib.ui.query.compared import Compared
+from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.filter_words import both
 from lib.ui.query.precision import LEAST_SHOWN, half_range
 from lib.wire.errors import BadRequest
@@ -30,12 +30,12 @@ class SplitRows:
     """
 
     answer: Audience
-    compared: Compared | None
+    compared: ComparedAnswers | None
     field: DataField
     slicer: Slicer
     period: Days | None = None
     today: date | None = None
-    whole: Compared | None = None
+    whole: ComparedAnswers | None = None
 
     @property
     def keys(self) -> list[str]:

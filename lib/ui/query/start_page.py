@@ -16,7 +16,7 @@ def params(person: Person) -> dict[str, str]:
     It is also empty where the database fails: then the desk opens on its usual screen, and the log says why.
     """
     try:
-        view = connect.connect(person, Settings.current()).kept.start.get()
+        view = connect.connect(person, Settings.current()).view_store.start.get()
     except TrancheError as error:
         log.warning("The start page could not be read: %s", error.reason)
         return {}

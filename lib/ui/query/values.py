@@ -17,7 +17,7 @@ from lib.reporting.models import (
     Slicer,
 )
 from lib.ui.charts.numbers import Numbers
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.query import ask, shortfalls
 
 OFFERED = 300
@@ -48,7 +48,7 @@ class Values:
         return f"Search among {numbers.number(self.found)} values" if self.is_counted else "Search all values"
 
 
-def offered(context: Here, query: AudienceQuery, name: str, text: str = "") -> Values:
+def offered(context: PageContext, query: AudienceQuery, name: str, text: str = "") -> Values:
     """A key field's values on the question's days, without its filters; only those with `text`, if given."""
     answer = ask.audience(context, _question(context, query, name, searching(name, text)))
     has_words = shortfalls.has_words(context.slicer, context.slicer.key_field(name))
@@ -62,7 +62,7 @@ def searching(name: str, text: str) -> tuple[Filter, ...]:
     return (filter_,) if text else ()
 
 
-def matching(context: Here, answer: Audience, name: str, text: str) -> dict[str, str]:
+def matching(context: PageContext, answer: Audience, name: str, text: str) -> dict[str, str]:
     """The codes of an answer with their descriptions, in its order; with `text`, those that contain it.
 
     With a description the service finds values whose description is not known here: they are not looked
@@ -75,7 +75,7 @@ def matching(context: Here, answer: Audience, name: str, text: str) -> dict[str,
     return {code: words for code, words in found.items() if kept in code.lower() or kept in words.lower()}
 
 
-def words(context: Here, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, str]:
+def words(context: PageContext, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, str]:
     """The descriptions of these values, as far as they occur on the question's days.
 
     Where the service fails there are none: codes will do, and the figures say that it failed.
@@ -93,7 +93,7 @@ def words(context: Here, query: AudienceQuery, name: str, codes: Iterable[str]) 
     return known
 
 
-def known(context: Here, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, bool]:
+def known(context: PageContext, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, bool]:
     """Whether each of these values occurs on the question's days, as far as the service can tell.
 
     It can't where it does not answer in a moment, or has only looked at a sample of the rows.
@@ -111,7 +111,7 @@ def known(context: Here, query: AudienceQuery, name: str, codes: Iterable[str]) 
 
 
 def looked_up(
-    context: Here, query: AudienceQuery, name: str, texts: Iterable[str]
+    context: PageContext, query: AudienceQuery, name: str, texts: Iterable[str]
 ) -> tuple[dict[str, tuple[str, ...]], bool]:
     """The values that each of these texts means, on the question's days: by code, else whatever its case by
     code or description; and whether every record was looked at. A text that means none is left out.
@@ -146,7 +146,7 @@ def _meant(texts: Iterable[str], descriptions: dict[str, str]) -> dict[str, tupl
     return found
 
 
-def remember(context: Here, audience: Audience) -> None:
+def remember(context: PageContext, audience: Audience) -> None:
     """Cache the descriptions in an answer, so that filters on its values need no query for them."""
     for name in map(str, audience.names):
         _described(context, audience, name)
@@ -162,7 +162,9 @@ def in_order(name: str, by: str | None) -> Order:
     return Order(name=name, direction="desc") if name in TIME_KEY_FIELDS or by is None else Order(name=by)
 
 
-def _question(context: Here, query: AudienceQuery, name: str, filters: tuple[Filter, ...]) -> AudienceQuery:
+def _question(
+    context: PageContext, query: AudienceQuery, name: str, filters: tuple[Filter, ...]
+) -> AudienceQuery:
     by, others_come_along = frequent(context.slicer), context.slicer.key_field(name).is_segmented
     return AudienceQuery(
         project_name=query.project_name,
@@ -180,7 +182,7 @@ def _question(context: Here, query: AudienceQuery, name: str, filters: tuple[Fil
     )
 
 
-def _described(context: Here, answer: Audience, name: str) -> dict[str, str]:
+def _described(context: PageContext, answer: Audience, name: str) -> dict[str, str]:
     codes = answer.names[name].tolist()
     frame = answer.descriptions
     texts = frame[name].tolist() if frame is not None and name in frame else codes
@@ -189,12 +191,12 @@ def _described(context: Here, answer: Audience, name: str) -> dict[str, str]:
     return found
 
 
-def _known(context: Here, name: str) -> dict[str, str]:
+def _known(context: PageContext, name: str) -> dict[str, str]:
     kept: dict[tuple[str, str, str], dict[str, str]] = st.session_state.setdefault(WORDS, {})
     return kept.setdefault((context.project, context.slicer_name, name), {})
 
 
-def _seen(context: Here, name: str) -> dict[str, bool]:
+def _seen(context: PageContext, name: str) -> dict[str, bool]:
     """Whether a value occurs in the data, as far as this session has looked it up."""
     kept: dict[tuple[str, str, str], dict[str, bool]] = st.session_state.setdefault(SEEN, {})
     return kept.setdefault((context.project, context.slicer_name, name), {})

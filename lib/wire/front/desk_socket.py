@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lib.wire.front.desk_routes import POLICY_VIOLATION
 from lib.wire.front.open_sockets import HEADER, TOO_MANY_REQUESTS, OpenSocket, OpenSockets
-from lib.wire.front.punctual import RESIZE
+from lib.wire.front.request_timeout import RESIZE
 from lib.wire.front.socket_messages import RERUN, Messages, PolicyViolation, Protocol, superseded
 from lib.wire.front.socket_pace import (
     PERSON_MESSAGES,

@@ -6,7 +6,7 @@ from starlette.types import ASGIApp
 
 from lib.wire.front.hosts import OwnHosts
 from lib.wire.front.origin import SameOrigin
-from lib.wire.front.policy import Confined
+from lib.wire.front.policy import SecurityHeaders
 from lib.wire.network import Network
 
 
@@ -16,4 +16,4 @@ def guarded(app: ASGIApp, network: Network, scripts: Collection[str] = ()) -> AS
     `scripts` are the hashes of the inline scripts that may run.
     """
     own = SameOrigin(app, network.origins)
-    return Confined(OwnHosts(own, network.host, network.origins), scripts)
+    return SecurityHeaders(OwnHosts(own, network.host, network.origins), scripts)

@@ -23,7 +23,7 @@ SOURCES = {
 }
 
 
-class Confined:
+class SecurityHeaders:
     """ASGI middleware: every answer says that a page of ours loads from, asks and is framed by nobody else.
 
     Streamlit makes the scripts of its components from blobs and its styles at run time, so that blobs are

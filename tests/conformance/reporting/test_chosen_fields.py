@@ -70,12 +70,12 @@ def test_a_field_has_the_figures_that_it_has_among_all(
     mixed: Caller, question: Answer, chosen: list[str], extra: Answer
 ) -> None:
     """Whichever data fields are chosen, each has the figures and ranges that it has among all of them."""
-    alone = mixed.audience(**PERIOD, **question, **extra, data_fields=chosen)
+    process_lock = mixed.audience(**PERIOD, **question, **extra, data_fields=chosen)
     among = mixed.audience(**PERIOD, **question, data_fields=list(FIELDS), precision=1)
     rows = {tuple(row["name"]): row for row in among["rows"]}
-    assert alone["total"]["records_found"] == len(rows) == among["total"]["records_found"]
-    assert len(alone["rows"]) == len(range(len(rows))[extra.get("offset", 0) :][: extra.get("limit")])
-    for row in (*alone["rows"], alone["total"] | {"name": None}):
+    assert process_lock["total"]["records_found"] == len(rows) == among["total"]["records_found"]
+    assert len(process_lock["rows"]) == len(range(len(rows))[extra.get("offset", 0) :][: extra.get("limit")])
+    for row in (*process_lock["rows"], process_lock["total"] | {"name": None}):
         assert list(figures(row)) == chosen
         same_cells(row, among["total"] if row["name"] is None else rows[tuple(row["name"])])
 

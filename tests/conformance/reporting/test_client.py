@@ -17,8 +17,8 @@ from lib.wire.errors import (
     AccessError,
     BadRequest,
     DeadlineExceeded,
-    Garbled,
     InternalError,
+    MalformedResponse,
     Refused,
     TrancheError,
     Unreachable,
@@ -87,7 +87,7 @@ def test_the_status_decides(reach: Reach, status: str, code: int) -> None:
 )
 def test_what_is_no_answer_of_this_api(reach: Reach, response: Response) -> None:
     """A proxy's page or a cut-off body is a problem of its own kind."""
-    assert {type(error) for error in problem(reach, response)} == {Garbled}
+    assert {type(error) for error in problem(reach, response)} == {MalformedResponse}
 
 
 def test_an_unknown_status(reach: Reach) -> None:

@@ -100,10 +100,10 @@ def test_many_requests_at_once(hourly: Caller) -> None:
         [],
         ["categories", "granularity_week"],
     ]
-    alone = [hourly.audience(split_by=split_by) for split_by in splits]
+    process_lock = [hourly.audience(split_by=split_by) for split_by in splits]
     with ThreadPoolExecutor(8) as callers:
         together = list(callers.map(lambda split_by: hourly.audience(split_by=split_by), splits * 6))
-    assert together == alone * 6
+    assert together == process_lock * 6
 
 
 def test_new_rows_count_at_once(hourly: Caller, house: Path) -> None:

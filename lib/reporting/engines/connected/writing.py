@@ -239,7 +239,7 @@ def write_sample(connections: Connections, stored: StoredSlicer, into: str, most
         raise BadRequest(f"A sample has at least {FEWEST_ROWS:,} records")
     columns = Columns(connections.table(source.connection, source.table), stored.definition)
     columns.check()
-    with private.alone(stored.folder / LOCK) as other:
+    with private.process_lock(stored.folder / LOCK) as other:
         if other:
             raise BadRequest(f"Another sample of {stored.name} is being written; wait until it is done")
         return _write(connections, stored, columns, into, most)

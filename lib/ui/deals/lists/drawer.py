@@ -13,7 +13,7 @@ from lib.deals.models import AppList, DomainList, SupplyPackage
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalogue, permission
 from lib.ui.kit import notes
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import reported, show
 from lib.ui.kit.straight import straightened
@@ -122,7 +122,7 @@ def entries_of(one: List) -> tuple[str, ...]:
     return one.domains if isinstance(one, DomainList) else one.apps
 
 
-def draw(context: Here) -> None:
+def draw(context: PageContext) -> None:
     """Draw the drawer of the open list, if any."""
     key = opened()
     if key is None:
@@ -143,7 +143,7 @@ def draw(context: Here) -> None:
     dialog(_content)(context, key)
 
 
-def _content(context: Here, key: tuple[str, int]) -> None:
+def _content(context: PageContext, key: tuple[str, int]) -> None:
     with reported("The list", "What you typed is kept."):
         found = catalogue.client(context).get(KINDS[key[0]], key[1])
         may_change = not permission.of(context).why_not(key[0], "change")
@@ -158,7 +158,7 @@ def _content(context: Here, key: tuple[str, int]) -> None:
             _delete(context, key, found)
 
 
-def _entries(here: Here, key: tuple[str, int], found: List, may_change: bool) -> None:
+def _entries(here: PageContext, key: tuple[str, int], found: List, may_change: bool) -> None:
     """Draw the entries, with a search, a download, and a button that removes those chosen."""
     numbers, everything = Numbers.of(st.context.locale), entries_of(found)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -191,7 +191,7 @@ def _entries(here: Here, key: tuple[str, int], found: List, may_change: bool) ->
         )
 
 
-def _paste(here: Here, key: tuple[str, int], found: List) -> None:
+def _paste(here: PageContext, key: tuple[str, int], found: List) -> None:
     """Draw the field to paste entries. Unreadable entries are listed by line, and stay in it."""
     numbers = Numbers.of(st.context.locale)
     field = PASTE.format(f"{key[0]}-{key[1]}")
@@ -233,7 +233,7 @@ def _pasted(key: tuple[str, int]) -> Pasted:
     return read(st.session_state.get(PASTE.format(f"{key[0]}-{key[1]}")) or "", KINDS[key[0]])
 
 
-def _add(context: Here, key: tuple[str, int], found: List) -> None:
+def _add(context: PageContext, key: tuple[str, int], found: List) -> None:
     """Add the readable entries; the others stay in the field. A callback.
 
     It reads the field itself: what is pasted is known only once the click has left it.
@@ -248,14 +248,14 @@ def _add(context: Here, key: tuple[str, int], found: List) -> None:
         st.session_state[PASTE.format(f"{key[0]}-{key[1]}")] = pasted.left
 
 
-def _remove(context: Here, key: tuple[str, int], found: List, some: tuple[str, ...]) -> None:
+def _remove(context: PageContext, key: tuple[str, int], found: List, some: tuple[str, ...]) -> None:
     """Remove these entries. A callback."""
     kept = [one for one in entries_of(found) if one not in set(some)]
     if _changed(context, key, found, {FIELDS[key[0]]: kept}, f"{_counted(some)} removed"):
         st.session_state[FIND] = ""
 
 
-def _rename(context: Here, key: tuple[str, int], found: List) -> None:
+def _rename(context: PageContext, key: tuple[str, int], found: List) -> None:
     field = NAME.format(f"{key[0]}-{key[1]}")
     st.session_state.setdefault(field, found.name or "")
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -263,7 +263,7 @@ def _rename(context: Here, key: tuple[str, int], found: List) -> None:
         st.button("Rename", key="list_rename", on_click=_rename_it, args=(context, key, found, field))
 
 
-def _rename_it(context: Here, key: tuple[str, int], found: List, field: str) -> None:
+def _rename_it(context: PageContext, key: tuple[str, int], found: List, field: str) -> None:
     """Rename the list to the content of the field. A callback."""
     name = (st.session_state[field] or "").strip()
     if not name:
@@ -272,7 +272,9 @@ def _rename_it(context: Here, key: tuple[str, int], found: List, field: str) -> 
         _changed(context, key, found, {"name": name}, "Renamed")
 
 
-def _changed(context: Here, key: tuple[str, int], found: List, fields: dict[str, Any], done: str) -> bool:
+def _changed(
+    context: PageContext, key: tuple[str, int], found: List, fields: dict[str, Any], done: str
+) -> bool:
     """Change the list unless somebody else did; errors are shown in the drawer. True if it worked."""
     try:
         catalogue.client(context).change(*key, fields, found.etag)
@@ -285,7 +287,7 @@ def _changed(context: Here, key: tuple[str, int], found: List, fields: dict[str,
     return True
 
 
-def _delete(context: Here, key: tuple[str, int], found: List) -> None:
+def _delete(context: PageContext, key: tuple[str, int], found: List) -> None:
     """Draw the packages that depend on the list; without any, the button that deletes it."""
     popover = st.popover("Delete", icon=":material/delete:", key="list_delete", on_change="rerun")
     if not popover.open:
@@ -312,7 +314,7 @@ def dependants(client: Deals, key: tuple[str, int]) -> list[str]:
     ]
 
 
-def _gone(context: Here, key: tuple[str, int], found: List) -> None:
+def _gone(context: PageContext, key: tuple[str, int], found: List) -> None:
     """Delete the list. A callback."""
     try:
         catalogue.client(context).remove(*key, found.etag)

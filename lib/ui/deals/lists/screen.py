@@ -10,7 +10,7 @@ from lib.ui.deals import catalogue, permission
 from lib.ui.deals.lists import drawer
 from lib.ui.deals.lists.drawer import KINDS, OPEN, entries_of
 from lib.ui.kit import listing, notes
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import is_open, reported
 from lib.ui.kit.rows import NOTHING_TAKEN, Taken
@@ -27,7 +27,7 @@ COLUMNS = (
 )
 
 
-def draw(context: Here) -> None:
+def draw(context: PageContext) -> None:
     """Draw the lists of a kind, and the drawer of the open one."""
     with reported("The lists", kept="Nothing was changed."):
         does = permission.of(context)
@@ -40,7 +40,7 @@ def draw(context: Here) -> None:
     drawer.draw(context)
 
 
-def _list(here: Here) -> None:
+def _list(here: PageContext) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         entity = st.segmented_control(
             "Kind", list(TITLES), format_func=TITLES.__getitem__, key=KIND, bind="query-params",
@@ -84,7 +84,7 @@ def _open() -> None:
         st.query_params[OPEN] = opened[-1]
 
 
-def _new(context: Here, entity: str) -> None:
+def _new(context: PageContext, entity: str) -> None:
     if permission.of(context).why_not(entity, "create"):
         return
     with st.popover("New list", icon=":material/add:", key=NEW, on_change="rerun"):
@@ -96,7 +96,7 @@ def _new(context: Here, entity: str) -> None:
             st.error(plain(said), icon=":material/error:")
 
 
-def _create(context: Here, entity: str) -> None:
+def _create(context: PageContext, entity: str) -> None:
     """Create an empty list and open it. A callback."""
     state, kind = st.session_state, KINDS[entity]
     name = (state.get(f"{NEW}_name") or "").strip()

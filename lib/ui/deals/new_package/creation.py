@@ -22,14 +22,14 @@ class Undone(TrancheError):
 
 
 @dataclass(frozen=True)
-class Created:
+class CreatedPackage:
     """The package, and sentences on what is not as it should be and could not be undone."""
 
     package: SupplyPackage
     left: tuple[str, ...] = ()
 
 
-def create(deals: Deals, draft: Draft, seats: Seats, key: str) -> Created:
+def create(deals: Deals, draft: Draft, seats: Seats, key: str) -> CreatedPackage:
     """Create the package and all of its deals, or nothing.
 
     With the same key it may be repeated where the service honours keys: what is there already is not created
@@ -38,7 +38,7 @@ def create(deals: Deals, draft: Draft, seats: Seats, key: str) -> Created:
     """
     own = {seat: terms for seat, terms in draft.seats.items() if terms.own is not None}
     if draft.deals != "new" or not own:
-        return Created(deals.create(SupplyPackage, draft.package(), key))
+        return CreatedPackage(deals.create(SupplyPackage, draft.package(), key))
     if deals.abilities.why_not("demand_deals", "create"):
         return _adjusted(deals, deals.create(SupplyPackage, draft.package(), key), own, seats)
     shared = {seat: terms for seat, terms in draft.seats.items() if terms.own is None}
@@ -49,7 +49,7 @@ def create(deals: Deals, draft: Draft, seats: Seats, key: str) -> Created:
 
 def _completed(
     deals: Deals, package: SupplyPackage, own: Mapping[int, Terms], seats: Seats, key: str
-) -> Created:
+) -> CreatedPackage:
     """The package with the deals that have terms of their own."""
     added: list[DemandDeal] = []
     for seat, terms in own.items():
@@ -63,17 +63,17 @@ def _completed(
                 deals, package, added, error, [seat_name(seats.get(one), one) for one in missing]
             )
     links = (*package.demand_deals, *({"id": one.id, "name": one.name} for one in added))
-    return Created(SupplyPackage.model_validate({**package.model_dump(), "demand_deals": links}))
+    return CreatedPackage(SupplyPackage.model_validate({**package.model_dump(), "demand_deals": links}))
 
 
 def _given_up(
     deals: Deals, package: SupplyPackage, added: list[DemandDeal], error: TrancheError, missing: list[str]
-) -> Created:
+) -> CreatedPackage:
     """Delete what was created; where that can't be, say what there is."""
     if is_open(error):
         first = f"It is unknown whether the deal for {missing[0]} was created: {error.reason.rstrip('.')}"
         rest = f"not created: the deals for {', '.join(missing[1:])}" if missing[1:] else ""
-        return Created(package, tuple(filter(None, (first, rest))))
+        return CreatedPackage(package, tuple(filter(None, (first, rest))))
     why = f"The deal for {missing[0]}: {error.reason.rstrip('.')}"
     entities = [
         *(("demand_deals", one.id) for one in added),
@@ -86,11 +86,11 @@ def _given_up(
             continue
         except TrancheError as stuck:
             undone = f"What had been created could not be deleted: {stuck.reason.rstrip('.')}"
-            return Created(package, (why, undone, f"not created: the deals for {', '.join(missing)}"))
+            return CreatedPackage(package, (why, undone, f"not created: the deals for {', '.join(missing)}"))
     raise Undone(why) from error
 
 
-def _adjusted(deals: Deals, package: SupplyPackage, own: Mapping[int, Terms], seats: Seats) -> Created:
+def _adjusted(deals: Deals, package: SupplyPackage, own: Mapping[int, Terms], seats: Seats) -> CreatedPackage:
     """The package of a service that creates no single deals: those that differ are changed."""
     left: list[str] = []
     wanted = dict(own)
@@ -103,7 +103,7 @@ def _adjusted(deals: Deals, package: SupplyPackage, own: Mapping[int, Terms], se
         except TrancheError as error:
             left.append(f"Deal {link.id} has the shared terms: {error.reason.rstrip('.')}")
     left += [f"The deal for {seat_name(seats.get(one), one)} may have the shared terms" for one in wanted]
-    return Created(package, tuple(left))
+    return CreatedPackage(package, tuple(left))
 
 
 def _deal(package: SupplyPackage, seat: int, terms: Terms, seats: Seats) -> DemandDeal:

@@ -15,7 +15,7 @@ from lib.ui.deals.targeting import picker
 from lib.ui.deals.words import NO_FEES, OFFSETS, fee_title, offset
 from lib.ui.kit import amounts, times
 from lib.ui.kit.field_problems import FieldProblems, beside
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 
 SWITCHES = (
@@ -32,7 +32,7 @@ SHOWN = (
 )  # fmt: skip
 
 
-def draw(context: Here, draft: Draft, problems: FieldProblems, translation: Translation) -> None:
+def draw(context: PageContext, draft: Draft, problems: FieldProblems, translation: Translation) -> None:
     """All fields; each says under it what is wrong with it. Closed, with the reason, where none is made.
 
     `translation` is the targeting as report filters.
@@ -67,7 +67,7 @@ def draw(context: Here, draft: Draft, problems: FieldProblems, translation: Tran
         _links(context, problems, does, closed)
 
 
-def _name(context: Here, draft: Draft, problems: FieldProblems, closed: bool) -> None:
+def _name(context: PageContext, draft: Draft, problems: FieldProblems, closed: bool) -> None:
     name, media = st.columns([3, 2], vertical_alignment="top")
     with name:
         st.text_input(
@@ -132,7 +132,7 @@ def _contact(problems: FieldProblems, closed: bool) -> None:
     beside(problems.at("create_demand_deals", "contact_email"))
 
 
-def _links(context: Here, problems: FieldProblems, does: Abilities, closed: bool) -> None:
+def _links(context: PageContext, problems: FieldProblems, does: Abilities, closed: bool) -> None:
     chosen = st.session_state.get(state.LINKS, ())
     numbers.draw(
         "Deals to link",

@@ -13,7 +13,7 @@ from lib.ui.deals import catalogue, permission
 from lib.ui.deals.new_package import state
 from lib.ui.deals.targeting import picker, words
 from lib.ui.kit import screens
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import reported
 from lib.ui.query import ask, filter_words, periods, question
@@ -31,7 +31,7 @@ HOW = (
 )
 
 
-def draw(context: Here) -> None:
+def draw(context: PageContext) -> None:
     """Draw the popover, for those who may create packages."""
     if not context.now().deals.writes:
         return
@@ -45,7 +45,7 @@ def draw(context: Here) -> None:
         _content(context)
 
 
-def asked(context: Here) -> PackageQuestion:
+def asked(context: PageContext) -> PackageQuestion:
     """The question on screen with fixed days, so that it goes on to show the same."""
     query = question.current(context)
     start, end = periods.resolved(query.start_date, query.end_date, ask.today(context, query))
@@ -53,7 +53,7 @@ def asked(context: Here) -> PackageQuestion:
     return PackageQuestion(context.project, context.slicer_name, params)
 
 
-def _content(context: Here) -> None:
+def _content(context: PageContext) -> None:
     if reason := permission.of(context).why_not("supply_deals", "create"):
         st.caption(f":material/lock: {plain(reason)}.")
         return
@@ -71,7 +71,7 @@ def _content(context: Here) -> None:
     _open(context, found)
 
 
-def _list_names(context: Here) -> dict[str, dict[str, str]]:
+def _list_names(context: PageContext) -> dict[str, dict[str, str]]:
     """The names of lists, by what a target without a name is called."""
     named = catalogue.named_lists(context)
     return {kind: {f"list {number}": name for number, name in of.items()} for kind, of in named.items()}
@@ -92,7 +92,7 @@ def _counted(one: NewList) -> str:
     return f"{len(one.entries)} {word[:-1] if len(one.entries) == 1 else word}"
 
 
-def _open(context: Here, from_filters: FromFilters) -> None:
+def _open(context: PageContext, from_filters: FromFilters) -> None:
     """Draw the names of lists to create, and the button that opens the form."""
     does = permission.of(context)
     refused = [
@@ -118,7 +118,7 @@ def _open(context: Here, from_filters: FromFilters) -> None:
     st.switch_page(screens.NEW_PACKAGE, query_params={})
 
 
-def _name(context: Here, place: int, one: NewList) -> str:
+def _name(context: PageContext, place: int, one: NewList) -> str:
     """Draw the field for the name of a list that has to be created."""
     word = KINDS[one.kind.name][2]
     name = st.text_input(
@@ -129,7 +129,7 @@ def _name(context: Here, place: int, one: NewList) -> str:
     return name.strip()
 
 
-def _list(context: Here, one: NewList, name: str) -> int:
+def _list(context: PageContext, one: NewList, name: str) -> int:
     """Create the list, once: with the same name and entries it has the same key."""
     entity, kind, field = KINDS[one.kind.name]
     key = str(

@@ -7,7 +7,7 @@ import streamlit as st
 from lib.deals.client import Deals
 from lib.deals.models import SupplyPackage
 from lib.ui.deals import catalogue
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.wire.errors import TrancheError
 
 FOUND, MOST = "np_same_name", 100
@@ -23,7 +23,7 @@ def taken(client: Deals, name: str) -> list[str]:
     return list(dict.fromkeys(str(one.id) for one in results if _folded(one.name or "") == _folded(name)))
 
 
-def same(context: Here, name: str) -> str:
+def same(context: PageContext, name: str) -> str:
     """A sentence that names packages of the same name; empty without any, and where that is not known."""
     wanted = name.strip()
     kept: tuple[str, str] | None = st.session_state.get(FOUND)
@@ -32,7 +32,7 @@ def same(context: Here, name: str) -> str:
     return kept[1]
 
 
-def _looked_up(context: Here, wanted: str) -> str:
+def _looked_up(context: PageContext, wanted: str) -> str:
     try:
         found = taken(catalogue.client(context), wanted)
     except TrancheError:

@@ -11,14 +11,14 @@ from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.deals import catalogue, hand_over, links, pages, permission, price_doubts, prices
 from lib.ui.deals.draft import Draft
 from lib.ui.deals.new_package import creation, faults, form, state
-from lib.ui.deals.new_package.creation import Created, Undone
+from lib.ui.deals.new_package.creation import CreatedPackage, Undone
 from lib.ui.deals.new_package.faults import Faults
 from lib.ui.deals.targeting import typed
 from lib.ui.deals.targeting.words import Described, Marks
 from lib.ui.deals.words import seat_name, sentences
 from lib.ui.kit import screens
 from lib.ui.kit.field_problems import FieldProblems, beside
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import is_open
 from lib.wire.errors import Conflict, Invalid, TrancheError
@@ -28,7 +28,7 @@ LOOK = f"It may have been created: check the service and Deals before you retry.
 
 
 def draw(
-    context: Here,
+    context: PageContext,
     draft: Draft,
     faults: Faults,
     problems: FieldProblems,
@@ -57,7 +57,7 @@ def draw(
     _why_not(faults, draft, context, problems)
 
 
-def _why_not(faults: Faults, draft: Draft, context: Here, problems: FieldProblems) -> None:
+def _why_not(faults: Faults, draft: Draft, context: PageContext, problems: FieldProblems) -> None:
     """The fields that prevent creation; in red after a first try."""
     fields = [*faults.named(draft, catalogue.seats(context)), *typed.unsettled(state.TARGETING)]
     refused = not fields and bool(problems.found)
@@ -70,7 +70,7 @@ def _why_not(faults: Faults, draft: Draft, context: Here, problems: FieldProblem
         st.caption(f"Still needed: {plain(sentence)}.")
 
 
-def _start_over(context: Here, draft: Draft) -> None:
+def _start_over(context: PageContext, draft: Draft) -> None:
     """The way to an empty form, which asks first."""
     popover = st.popover("Start over", type="tertiary", key="np_over", disabled=draft.is_untouched)
     with popover:
@@ -93,7 +93,7 @@ def _doubt() -> bool:
     return is_asked and not st.checkbox("It was not created: retry", key=state.SURE)
 
 
-def unusual(context: Here, draft: Draft) -> str:
+def unusual(context: PageContext, draft: Draft) -> str:
     """The prices that have to be confirmed: `a price of 0 for Alpha`; empty without any."""
     if draft.deals != "new":
         return ""
@@ -106,7 +106,7 @@ def unusual(context: Here, draft: Draft) -> str:
     return ", ".join(found)
 
 
-def _unusual(context: Here, draft: Draft) -> None:
+def _unusual(context: PageContext, draft: Draft) -> None:
     """Ask for prices and dates that look like a slip; another price or date asks again."""
     if asked := unusual(context, draft):
         st.checkbox(f"Confirm {plain(asked)} ({plain(prices.of(context).terms)})", key=f"np_meant_{asked}")
@@ -122,7 +122,7 @@ def _is_meant(asked: str) -> bool:
     return not asked or bool(st.session_state.get(f"np_meant_{asked}"))
 
 
-def create(context: Here) -> None:
+def create(context: PageContext) -> None:
     """Create the package, with the form's key: whatever is clicked twice, it is created once. A callback.
 
     Nothing is sent while a field is wrong. A service that honours no keys is asked again only by somebody who
@@ -150,7 +150,7 @@ def create(context: Here) -> None:
     _ask(context, deals, draft, seats)
 
 
-def _ask(context: Here, deals: Deals, draft: Draft, seats: creation.Seats) -> None:
+def _ask(context: PageContext, deals: Deals, draft: Draft, seats: creation.Seats) -> None:
     kept, is_once = st.session_state, deals.abilities.repeats
     if not is_once:
         kept[state.ASKED] = True
@@ -173,7 +173,7 @@ def _ask(context: Here, deals: Deals, draft: Draft, seats: creation.Seats) -> No
     catalogue.forget()
 
 
-def _question_kept(context: Here, made: Created) -> tuple[str, ...]:
+def _question_kept(context: PageContext, made: CreatedPackage) -> tuple[str, ...]:
     """Store the question that the package comes from; a sentence where that failed."""
     package_question, package = state.question(), made.package.id
     if package_question is None or package is None:
@@ -194,7 +194,7 @@ def advice(error: TrancheError, is_once: bool) -> str:
     return f"Nothing was created. {KEPT}"
 
 
-def done(context: Here, created: Created) -> None:
+def done(context: PageContext, created: CreatedPackage) -> None:
     """The package that was created, what is missing of it, and where to go from here."""
     package = created.package
     count = len(package.demand_deals)
@@ -220,7 +220,7 @@ def done(context: Here, created: Created) -> None:
         st.button("Create another package", icon=":material/add:", key="np_another", on_click=state.clear)
 
 
-def _hand_over(context: Here, package: SupplyPackage) -> None:
+def _hand_over(context: PageContext, package: SupplyPackage) -> None:
     """Draw what the buyer needs of the deals; their names alone where they can't be read now."""
     try:
         deals = pages.deals_of(catalogue.client(context), [package])[package.id or 0]

@@ -22,11 +22,11 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalogue, costs, facts, insights, per_day, permission, prices, report
 from lib.ui.deals.draft import Draft, number
 from lib.ui.deals.new_package import faults, form, review, seats, state, templates
-from lib.ui.deals.new_package.creation import Created
+from lib.ui.deals.new_package.creation import CreatedPackage
 from lib.ui.deals.prices import BY_CPM, amount
 from lib.ui.deals.targeting import known, picker
 from lib.ui.kit import clock, unsaved
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import older, reported
 from lib.ui.query import link, precision
@@ -35,7 +35,9 @@ PLACE = "form_win_cpm"
 
 
 @st.fragment(parallel=True)
-def draw_price_guide(context: Here, question: PackageQuestion | None, draft: Draft, closed: bool) -> None:
+def draw_price_guide(
+    context: PageContext, question: PackageQuestion | None, draft: Draft, closed: bool
+) -> None:
     """Draw median and quartiles with what they are computed from, and the price that the fee makes of them.
 
     Nothing without a question; what is missing is said.
@@ -57,7 +59,7 @@ def draw_price_guide(context: Here, question: PackageQuestion | None, draft: Dra
 
 
 def _draw_price_guide(
-    context: Here, question: PackageQuestion, fields: win_prices.WinFields, draft: Draft, closed: bool
+    context: PageContext, question: PackageQuestion, fields: win_prices.WinFields, draft: Draft, closed: bool
 ) -> None:
     read = link.from_params(question.params, context.slicer, context.project, context.slicer_name).query
     query = win_prices.win_question(read, context.slicer, fields)
@@ -137,7 +139,7 @@ HEIGHT = 200
 
 
 @st.fragment(parallel=True)
-def draw_panel(here: Here, translation: Translation) -> None:
+def draw_panel(here: PageContext, translation: Translation) -> None:
     """Ask for both periods, then the table; what the filters leave out is named under it."""
     st.header("Past delivery of this targeting", anchor=False)
     with reported("The figures", kept="What you entered is kept."):
@@ -199,9 +201,9 @@ STAYS = """<style>
 </style>"""
 
 
-def draw(context: Here) -> None:
+def draw(context: PageContext) -> None:
     """The form until its package is there, then what was created."""
-    created: Created | None = st.session_state.get(state.CREATED)
+    created: CreatedPackage | None = st.session_state.get(state.CREATED)
     if created is not None:
         unsaved.ask_before(False)
         review.done(context, created)
@@ -224,7 +226,7 @@ def _notes() -> None:
         st.warning(plain(note), icon=":material/content_copy:")
 
 
-def _draw(context: Here) -> None:
+def _draw(context: PageContext) -> None:
     draft = state.read(catalogue.named_lists(context))
     left, right = st.columns([8, 5], gap="large")
     found = faults.of(draft, bool(permission.of(context).fees))
@@ -249,7 +251,7 @@ def _draw(context: Here) -> None:
         costs.draw(context, "form", draft.targeting, lists, draft.media_type, descriptions)
 
 
-def _keep(context: Here, draft: Draft) -> None:
+def _keep(context: PageContext, draft: Draft) -> None:
     """Keep the draft; the browser asks before it is left only where that failed."""
     why_not = state.keep(context.clients.drafts, draft)
     if why_not:

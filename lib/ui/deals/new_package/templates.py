@@ -13,7 +13,7 @@ from lib.ui.deals import catalogue, permission
 from lib.ui.deals.draft import Draft, Terms
 from lib.ui.deals.new_package import state
 from lib.ui.kit import problems
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.query import entries
 from lib.ui.query.entries import EntryShelf
 from lib.views import DealEntry
@@ -22,14 +22,14 @@ from lib.wire.errors import BadRequest
 POPOVER, WIDTH, REPLACE = "package_templates", 420, "replace"
 TEMPLATES = EntryShelf(
     "template_",
-    lambda here: here.clients.kept.templates,
+    lambda here: here.clients.view_store.templates,
     "templates",
     "Share with everybody who may see deals",
     "Everybody loses it.",
 )
 
 
-def draw(context: Here, draft: Draft) -> None:
+def draw(context: PageContext, draft: Draft) -> None:
     """Draw the popover, for who may create packages."""
     if permission.of(context).why_not("supply_deals", "create"):
         return
@@ -63,8 +63,8 @@ def draft_of(body: Mapping[str, Any], seats: Mapping[int, Seat] | None) -> tuple
     return shown, len(draft.seats) - len(known)
 
 
-def _content(context: Here, draft: Draft) -> None:
-    templates = context.clients.kept.templates.all()
+def _content(context: PageContext, draft: Draft) -> None:
+    templates = context.clients.view_store.templates.all()
     entries.problem(TEMPLATES)
     if (chosen := TEMPLATES.chosen(templates)) is not None:
         _panel(context, chosen, draft)
@@ -79,7 +79,7 @@ def _content(context: Here, draft: Draft) -> None:
     entries.kept_here(context.clients.deals_address)
 
 
-def _panel(context: Here, one: DealEntry, draft: Draft) -> None:
+def _panel(context: PageContext, one: DealEntry, draft: Draft) -> None:
     """Draw the panel that was opened: the question before a draft is replaced, edit or delete."""
     entries.head(TEMPLATES, one)
     panel = st.session_state.get(TEMPLATES.state("panel"), "edit")
@@ -96,11 +96,11 @@ def _panel(context: Here, one: DealEntry, draft: Draft) -> None:
         entries.edit(context, TEMPLATES, one)
         st.button(
             "Update to the form on screen", key="view_template_update", on_click=TEMPLATES.attempted,
-            args=(lambda: context.clients.kept.templates.update(one.id, body_of(draft)),),
+            args=(lambda: context.clients.view_store.templates.update(one.id, body_of(draft)),),
         )  # fmt: skip
 
 
-def _open(context: Here, one: DealEntry) -> None:
+def _open(context: PageContext, one: DealEntry) -> None:
     """Fill the form; where it holds something, ask first. A callback."""
     if state.read(catalogue.named_lists(context)).is_untouched:
         _fill(context, one)
@@ -108,12 +108,12 @@ def _open(context: Here, one: DealEntry) -> None:
         TEMPLATES.show(one, REPLACE)
 
 
-def _fill(context: Here, one: DealEntry) -> None:
+def _fill(context: PageContext, one: DealEntry) -> None:
     """Fill the form with a template. A callback."""
     TEMPLATES.attempted(lambda: _filled(context, one))
 
 
-def _filled(context: Here, one: DealEntry) -> None:
+def _filled(context: PageContext, one: DealEntry) -> None:
     seats = catalogue.seats(context) if permission.of(context).lists else None
     draft, missing = draft_of(one.body, seats)
     sentence = (
@@ -124,8 +124,8 @@ def _filled(context: Here, one: DealEntry) -> None:
     st.session_state[POPOVER] = False
 
 
-def _save(context: Here, draft: Draft, name: str, is_shared: bool) -> None:
-    context.clients.kept.templates.save(name, body_of(draft), is_shared)
+def _save(context: PageContext, draft: Draft, name: str, is_shared: bool) -> None:
+    context.clients.view_store.templates.save(name, body_of(draft), is_shared)
 
 
 def _without_contact(terms: Terms) -> Terms:

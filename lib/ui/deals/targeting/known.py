@@ -7,7 +7,7 @@ from lib.deals.models import Targeting
 from lib.insight.kinds import KINDS, TargetingKind, key_field
 from lib.reporting.models import AudienceQuery
 from lib.ui.deals.targeting.words import Marks
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.query import values
 
 UNKNOWN, NOT_CHECKED = "unknown", "not checked"
@@ -15,7 +15,7 @@ MOST_SECONDS = 1.5
 
 
 def marks(
-    context: Here, query: AudienceQuery, targetings: Iterable[Targeting], with_unchecked: bool = False
+    context: PageContext, query: AudienceQuery, targetings: Iterable[Targeting], with_unchecked: bool = False
 ) -> Marks:
     """A word by kind and value for those that the report of these days lacks.
 
@@ -32,7 +32,7 @@ def marks(
 
 
 def _marks(
-    context: Here, query: AudienceQuery, kind: TargetingKind, codes: list[str], with_unchecked: bool
+    context: PageContext, query: AudienceQuery, kind: TargetingKind, codes: list[str], with_unchecked: bool
 ) -> dict[str, str]:
     field = key_field(kind, context.slicer)
     known = {} if field is None else values.known(context, query, field.name, codes)

@@ -14,7 +14,7 @@ from lib.ui.deals.targeting import known, typed
 from lib.ui.deals.targeting.typed import SIDES
 from lib.ui.deals.targeting.words import Described, Marks, named
 from lib.ui.kit.field_problems import FieldProblems, beside
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import reported
 from lib.ui.query import filter_words, values
@@ -59,7 +59,7 @@ def read(prefix: str, lists: NamedLists) -> Targeting:
     return Targeting.model_validate(elements)
 
 
-def described(context: Here, query: AudienceQuery, targeting: Targeting) -> Described:
+def described(context: PageContext, query: AudienceQuery, targeting: Targeting) -> Described:
     """Words for the values of a targeting, by kind, as far as the report has them."""
     found: dict[str, Mapping[str, str]] = {}
     for kind in KINDS:
@@ -70,7 +70,7 @@ def described(context: Here, query: AudienceQuery, targeting: Targeting) -> Desc
 
 
 def draw(
-    context: Here,
+    context: PageContext,
     query: AudienceQuery,
     prefix: str,
     lists: NamedLists,
@@ -94,7 +94,7 @@ def draw(
 
 
 def _kind(
-    context: Here,
+    context: PageContext,
     query: AudienceQuery,
     prefix: str,
     kind: TargetingKind,
@@ -121,7 +121,7 @@ def _kind(
                         )
 
 
-def _offered(here: Here, query: AudienceQuery, prefix: str, kind: TargetingKind) -> Mapping[str, str]:
+def _offered(here: PageContext, query: AudienceQuery, prefix: str, kind: TargetingKind) -> Mapping[str, str]:
     """The report's values; those found by a search if there are too many to list."""
     field = key_field(kind, here.slicer)
     if field is None:
@@ -140,7 +140,7 @@ def _offered(here: Here, query: AudienceQuery, prefix: str, kind: TargetingKind)
 
 
 def _values(
-    context: Here,
+    context: PageContext,
     query: AudienceQuery,
     place: typed.Place,
     offered: Mapping[str, str],

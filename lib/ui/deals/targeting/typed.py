@@ -14,7 +14,7 @@ import streamlit as st
 from lib.insight.kinds import KINDS, TargetingKind, key_field
 from lib.reporting.models import AudienceQuery
 from lib.ui.kit.field_problems import beside
-from lib.ui.kit.frame import Here
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import reported
 from lib.ui.query import values
@@ -131,7 +131,7 @@ def take(place: Place, offered: Mapping[str, str]) -> None:
     _wait(place, odd)
 
 
-def settle(context: Here, query: AudienceQuery, place: Place, offered: Mapping[str, str]) -> None:
+def settle(context: PageContext, query: AudienceQuery, place: Place, offered: Mapping[str, str]) -> None:
     """Choose the pending input if it occurs in the report, though it is not among the values listed.
 
     To be called before the picker is drawn.
@@ -145,13 +145,15 @@ def settle(context: Here, query: AudienceQuery, place: Place, offered: Mapping[s
     st.session_state[_before(place)] = chosen(place)
 
 
-def draw(context: Here, query: AudienceQuery, place: Place, offered: Mapping[str, str]) -> None:
+def draw(context: PageContext, query: AudienceQuery, place: Place, offered: Mapping[str, str]) -> None:
     """Draw the pending input: suggestions, and buttons to add it anyway or to drop it."""
     for odd in _waiting(place):
         _draw(context, query, place, odd, offered)
 
 
-def _draw(context: Here, query: AudienceQuery, place: Place, odd: str, offered: Mapping[str, str]) -> None:
+def _draw(
+    context: PageContext, query: AudienceQuery, place: Place, odd: str, offered: Mapping[str, str]
+) -> None:
     kind, at = place[1], f"{key(*place)}_{odd}"
     fault = wrong(kind, odd)
     beside([f"'{odd}': {fault}." if fault else f"The report has no '{odd}'."])
@@ -200,7 +202,7 @@ def wrong(kind: TargetingKind, value: str) -> str:
 
 
 def _near(
-    context: Here, query: AudienceQuery, kind: TargetingKind, odd: str, offered: Mapping[str, str]
+    context: PageContext, query: AudienceQuery, kind: TargetingKind, odd: str, offered: Mapping[str, str]
 ) -> list[str]:
     """Similar codes among the values listed and, if the report has more, those with the same beginning."""
     candidates, field = dict(offered), key_field(kind, context.slicer)

@@ -17,7 +17,7 @@ Key = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedAnswers:
     """The answers to one question for both periods, and the number of days with data in each."""
 
     now: Audience
@@ -60,14 +60,14 @@ class Compared:
         return change(now, before) if _is_ratio(field) else Change(None)
 
 
-def asked(focus: Focus, query: AudienceQuery, whole: Audience) -> Compared | None:
+def asked(focus: Focus, query: AudienceQuery, whole: Audience) -> ComparedAnswers | None:
     """Both sides of a question, given its answer `whole` for the period; None without a comparison."""
     if focus.comparison is None:
         return None
     days_now, days_before = focus.comparison
     before = ask.quickly(focus.here, focus.in_days(query, days_before))
     now = whole if days_now == focus.period else ask.quickly(focus.here, focus.in_days(query, days_now))
-    return Compared(now, before, _with_data(now, days_now), _with_data(before, days_before))
+    return ComparedAnswers(now, before, _with_data(now, days_now), _with_data(before, days_before))
 
 
 def whole_query(focus: Focus, filters: tuple[Filter, ...] | None = None) -> AudienceQuery:
@@ -78,13 +78,13 @@ def whole_query(focus: Focus, filters: tuple[Filter, ...] | None = None) -> Audi
     return focus.over_time().model_copy(update=changes)
 
 
-def of_whole(focus: Focus, filters: tuple[Filter, ...] | None = None) -> Compared | None:
+def of_whole(focus: Focus, filters: tuple[Filter, ...] | None = None) -> ComparedAnswers | None:
     """The totals of the question on both sides, as the headline has them; under `filters` if given."""
     query = whole_query(focus, filters)
     return None if focus.comparison is None else asked(focus, query, ask.quickly(focus.here, query))
 
 
-def notes(focus: Focus, found: Compared | None) -> Iterator[str]:
+def notes(focus: Focus, found: ComparedAnswers | None) -> Iterator[str]:
     """Notes for the reader where the periods compared are incomplete or differ in length."""
     if focus.compared is None:
         return

@@ -1,6 +1,6 @@
 """Shared by all entities: conversion of fields and rows, rules, and dependencies.
 
-A kind of entity that is columns alone is a `Noun`; one with links of its own is a subclass.
+A kind of entity that is columns alone is a `EntityStore`; one with links of its own is a subclass.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ class Dependants:
 
 
 @dataclass(frozen=True)
-class Noun:
+class EntityStore:
     """A kind of entity: its path name, its word, its table, and its request model."""
 
     entity: str

@@ -15,7 +15,7 @@ AT_ONCE = 3
 Ask = Callable[[AudienceQuery], Audience]
 
 
-class QuestionsAsked:
+class QueryBatch:
     """Questions on their way: `ask` answers one, at most AT_ONCE of them at a time.
 
     Nothing is waited for unless somebody calls `wait` or `answers`. After the first failure, or once given

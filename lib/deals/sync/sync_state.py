@@ -47,7 +47,7 @@ class SyncedDeal:
 
 
 @dataclass(frozen=True)
-class Told:
+class SyncState:
     """When and by whom a deal was fetched last, and the status (a number) that was reported of it last."""
 
     fetched_at: datetime | None = None
@@ -57,11 +57,11 @@ class Told:
     status_by: str | None = None
 
 
-def told(work: Work, deal: SyncedDeal) -> Told:
+def told(work: Work, deal: SyncedDeal) -> SyncState:
     """What is known of it."""
     found = work.rows(select(synced_deals).where(_COLUMNS.deal_id == deal.deal_id))
     rows = [row for row in found if row.seat_id == deal.seat_id]
-    return _told(rows[0]) if rows else Told()
+    return _told(rows[0]) if rows else SyncState()
 
 
 def fetched(work: Work, deals: Sequence[SyncedDeal], who: str) -> None:
@@ -99,5 +99,5 @@ def _own(deal: SyncedDeal) -> Fields:
     }
 
 
-def _told(row: Row[Any]) -> Told:
-    return Told(row.fetched_at, row.fetched_by, row.status, row.status_at, row.status_by)
+def _told(row: Row[Any]) -> SyncState:
+    return SyncState(row.fetched_at, row.fetched_by, row.status, row.status_at, row.status_by)

@@ -155,7 +155,7 @@ class StartView:
 
 
 @dataclass(frozen=True)
-class Kept:
+class ViewStore:
     """The stores of one person. Their methods raise StoreUnavailable where the database can't be used.
 
     `deals_service` is the remote deals service, empty if embedded.

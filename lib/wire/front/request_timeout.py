@@ -60,7 +60,7 @@ LATE = h11.Response(status_code=408, headers=[("Connection", "close"), ("Content
 _log = logging.getLogger(__name__)
 
 
-class Punctual(H11Protocol):
+class RequestTimeout(H11Protocol):
     """HTTP/1.1 as uvicorn speaks it, but a request's header, and then its body, must arrive within `seconds`.
 
     Otherwise the answer is 408 (RFC 9110, 15.5.9), where none was begun, and the connection is closed.

@@ -14,7 +14,7 @@ from lib.deals.models import generated_name
 from lib.deals.store import status
 from lib.deals.store import tables as t
 from lib.deals.store.demand_deals import DemandDeals, check_sync, check_terms, seats_shown, seats_to_sell_to
-from lib.deals.store.noun import Dependants, Noun, refer
+from lib.deals.store.entity_store import Dependants, EntityStore, refer
 from lib.deals.store.packages import Packages
 from lib.deals.store.tables import (
     app_lists,
@@ -40,10 +40,10 @@ LISTS: dict[str, tuple[str, Table, Table]] = {
 
 
 @dataclass(frozen=True)
-class SupplyPackages(Noun):
+class SupplyPackages(EntityStore):
     """Supply packages. `deals` creates the demand deals of a package."""
 
-    deals: Noun | None = None
+    deals: EntityStore | None = None
     links: ClassVar[Mapping[str, str]] = {"demand_deals": "demand_deals"}
 
     def question(self, work: Work) -> Any:
@@ -183,7 +183,7 @@ def _linked(
 NAMED_DEALS = 5
 
 
-class Dsps(Noun):
+class Dsps(EntityStore):
     """A demand-side platform."""
 
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
@@ -192,7 +192,7 @@ class Dsps(Noun):
             _check_unused(work, seats.c.dsp_id == before["id"], "supports_deal_sync", problems)
 
 
-class Seats(Noun):
+class Seats(EntityStore):
     """A buyer's seat."""
 
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
@@ -266,16 +266,17 @@ SEATS = Seats(
     ("name", "external_id"),
 )
 DSPS = Dsps("dsps", "DSP", t.dsps, requests.DspRequest, (Dependants("seat", t.seats, t.seats.c.dsp_id),))
-DOMAIN_LISTS = Noun(
+DOMAIN_LISTS = EntityStore(
     "domain_lists",
     "domain list",
     t.domain_lists,
     requests.DomainListRequest,
     (_supply(t.supply_domain_lists),),
 )
-APP_LISTS = Noun(
+APP_LISTS = EntityStore(
     "app_lists", "app list", t.app_lists, requests.AppListRequest, (_supply(t.supply_app_lists),)
 )
-NOUNS: dict[str, Noun] = {
-    noun.entity: noun for noun in (SUPPLY, DEALS, PACKAGES, SEATS, DSPS, DOMAIN_LISTS, APP_LISTS)
+ENTITY_STORES: dict[str, EntityStore] = {
+    entity_store.entity: entity_store
+    for entity_store in (SUPPLY, DEALS, PACKAGES, SEATS, DSPS, DOMAIN_LISTS, APP_LISTS)
 }

@@ -22,7 +22,7 @@ LIVELY = "set tcp_keepalives_idle = 20; set tcp_keepalives_interval = 10; set tc
 
 
 @contextmanager
-def alone(engine: Engine, work: str) -> Iterator[Callable[[], bool]]:
+def process_lock(engine: Engine, work: str) -> Iterator[Callable[[], bool]]:
     """Try to be the only process over this database that does this work; gives whether it is, at any time.
 
     What is held goes with the process or its connection, however they end: with a machine that vanishes, in
@@ -30,7 +30,7 @@ def alone(engine: Engine, work: str) -> Iterator[Callable[[], bool]]:
     database can't be reached.
     """
     if engine.dialect.name == "sqlite":
-        with private.alone(Path(str(engine.url.database)).with_name(f"{work}.lock")) as other:
+        with private.process_lock(Path(str(engine.url.database)).with_name(f"{work}.lock")) as other:
             yield lambda: not other
         return
     numbers = {"of": LOCKS, "key": zlib.crc32(work.encode()) >> 1}
