@@ -16,7 +16,7 @@ from watched import IMPS, SECRET, SLICER, YESTERDAY, Receiver, imported, set_up,
 from lib import connect
 from lib.alerts import check
 from lib.alerts.check import earlier
-from lib.alerts.verdict import Verdict
+from lib.alerts.message import Verdict
 from lib.alerts.watch import Watch
 from lib.people import Grant
 from lib.reporting.models import Slicer

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from peopled import people_in
 
 from lib.cli import main
-from lib.cli.durations import Duration
+from lib.cli.options import Duration
 from lib.people import DealsGrant, Grant, Person
 from lib.settings import Settings
 from lib.tokens.access import Access

@@ -8,7 +8,7 @@ from typing import Protocol
 from scipy.special import stdtrit
 
 from lib import connect
-from lib.alerts.verdict import Verdict
+from lib.alerts.message import Verdict
 from lib.people import Person
 from lib.reporting import watched
 from lib.reporting.dates import Days

@@ -3,11 +3,25 @@
 import hashlib
 import hmac
 import json
+from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlencode
 
-from lib.alerts.verdict import Verdict
-from lib.views import Alert
+from lib.views import Alert, AlertState
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`state` is None where nothing could be said, and `problem` why; the alert's state then stays.
+
+    `value` is the figure, `low` and `high` the bounds between which it is as usual, for `changed`.
+    """
+
+    state: AlertState | None = None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    problem: str = ""
 
 
 def body(alert: Alert, verdict: Verdict, number: str, now: datetime, origin: str) -> str:

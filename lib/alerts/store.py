@@ -6,8 +6,7 @@ from uuid import uuid4
 
 from sqlalchemy import ColumnElement, Connection, Engine, delete, insert, or_, select, update
 
-from lib.alerts.message import body
-from lib.alerts.verdict import Verdict
+from lib.alerts.message import Verdict, body
 from lib.database import reading, transact
 from lib.views import Alert
 from lib.views.alerts import WITH_VIEWS, alert_of

@@ -101,6 +101,6 @@ def _wait(settings: Settings, read: Read, ending: threading.Event) -> None:
 
 
 def process_lock(settings: Settings) -> AbstractContextManager[Callable[[], bool]]:
-    """Whether this desk is the one that checks the alerts on its reporting service; see `database.process_lock`."""
+    """Whether this desk is the one that checks the alerts on its reporting service (`process_lock`)."""
     work = f"alerts-{zlib.crc32(settings.base_url.encode()):x}" if settings.base_url else "alerts"
     return database.process_lock(connect.installation(settings).access.store.engine, work)

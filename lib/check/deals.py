@@ -5,8 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from lib import connect, remote
-from lib.check.reach import reached
-from lib.check.step import Settled, Step
+from lib.check.step import Settled, Step, reached
 from lib.deals.abilities import Abilities
 from lib.deals.client import Deals
 from lib.deals.compat import Dialect, Memory, has_lists

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from lib import connect, remote
-from lib.check.reach import reached
-from lib.check.step import Settled, Step, Steps, timed
+from lib.check.step import Settled, Step, Steps, reached, timed
 from lib.reporting.client import Reporting
 from lib.reporting.models import EXTENSIONS, ROWS_LIMITS, AudienceQuery, ExportQuery, InfoQuery, Slicer
 from lib.settings import Settings

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from lib import private
-from lib.cli.definition_file import plain_name, write_definition
 from lib.cli.import_request import with_mappings
 from lib.cli.import_run import tell_guess
+from lib.cli.options import plain_name, write_definition
 from lib.reporting.connected import Connected
 from lib.reporting.definition import Definition, RowSource
 from lib.reporting.definition.file import read_definition

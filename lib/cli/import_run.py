@@ -12,8 +12,8 @@ from typing import TextIO
 import click
 
 from lib import private
-from lib.cli.definition_file import plain_name, write_definition
 from lib.cli.import_request import ImportRequest
+from lib.cli.options import plain_name, write_definition
 from lib.cli.table import table
 from lib.reporting.definition import Definition
 from lib.reporting.definition.file import read_definition

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from lib.cli.durations import Duration
+from lib.cli.options import Duration
 from lib.cli.table import table
 from lib.settings import Settings
 from lib.tokens.access import Access

@@ -4,9 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from lib.cli.caller import caller
-from lib.cli.deals_grant import DealsGrantType
-from lib.cli.durations import Duration
+from lib.cli.options import DealsGrantType, Duration, caller
 from lib.cli.table import table
 from lib.people import DealsGrant, Grant
 from lib.settings import Settings

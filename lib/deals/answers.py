@@ -1,6 +1,6 @@
 """The response schemas of the deals service: each entity as returned by GET and POST."""
 
-from lib.deals import fields, targeting
+from lib.deals import fields, requests
 from lib.deals.fields import MOMENT, STATUS
 from lib.deals.models import ACTIONS
 from lib.wire.schemas import FLAG, NO_TEXT, TEXT, Schema, a_list, an_object
@@ -26,7 +26,7 @@ ANSWERS: dict[str, Schema] = {
     fields.SUPPLY: an_object(
         NAMED
         | _plain(fields.SUPPLY)
-        | targeting.ANSWERS
+        | requests.ANSWERS
         | {"demand_deals": a_list(REFERENCE), "packages": a_list(REFERENCE) | {"deprecated": True}}
         | STAMPS
     ),

@@ -5,9 +5,9 @@ Ids are those that the slicer `curation` has as values: `str(deal.id)`, `str(pac
 
 from dataclasses import dataclass
 
-from lib.demo.media import MEDIA, MediaType
+from lib.demo.facts import MEDIA, MediaType
 from lib.people import ALL_DEALS, DealsGrant, Grant, Person
-from lib.people.demo import PASSWORD as PASSWORD
+from lib.people.credentials import PASSWORD as PASSWORD
 
 PROJECT = "demo"
 PEOPLE = (

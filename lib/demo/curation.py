@@ -9,9 +9,8 @@ from lib.demo import stories
 from lib.demo.cast import DEALS, DSPS, PACKAGES, SEATS, DemoPackage
 from lib.demo.columns import lists, numbers, text
 from lib.demo.draw import Flags, Floats, Ints, cents, pick_by, thin, zipf
-from lib.demo.facts import countries, mapping, regions
+from lib.demo.facts import MEDIA, MediaType, countries, mapping, regions
 from lib.demo.funnel import auctions
-from lib.demo.media import MEDIA, MediaType
 from lib.demo.population import PLATFORMS
 from lib.demo.scene import PLATFORM_COUNT, set_scene, time_column, user_columns
 from lib.demo.supply import site_weights, sites

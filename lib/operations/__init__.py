@@ -1,7 +1,6 @@
 """Operations of a running desk: is it alive, is it ready, and how busy is it?"""
 
-from lib.operations.meter import Meter
-from lib.operations.observed import Observed, OpenTabs
+from lib.operations.meter import Meter, Observed, OpenTabs
 from lib.operations.readiness import Readiness, probes
 from lib.operations.routes import routes
 

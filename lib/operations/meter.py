@@ -1,11 +1,17 @@
-"""Metrics of a running desk, in the text format of Prometheus."""
+"""Requests as they pass: each has an id, and is counted and timed."""
 
+import logging
+import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lib.wire import request_ids
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 READING = ("GET", "HEAD")
@@ -78,3 +84,59 @@ def kind_of(method: str, path: str) -> str:
     if path.startswith("/api/"):
         return "deals_read" if method in READING else "deals_write"
     return "token" if path.startswith("/oauth2/") else "other"
+
+
+log = logging.getLogger(__name__)
+SLICER = "tranche.slicer"
+ABANDONED = 499  # nobody waited for an answer: nginx's code
+
+
+class Observed:
+    """ASGI middleware: gives each request its id, sends that back, and notes kind, status and seconds."""
+
+    def __init__(self, app: ASGIApp, meter: Meter) -> None:
+        self._app, self._meter = app, meter
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        began, status, seconds = time.perf_counter(), ABANDONED, 0.0
+        request_id = request_ids.taken(Headers(scope=scope).get(request_ids.HEADER))
+
+        async def observed(message: Message) -> None:
+            nonlocal status, seconds
+            if message["type"] == "http.response.start":
+                status, seconds = message["status"], time.perf_counter() - began
+                MutableHeaders(scope=message)[request_ids.HEADER] = request_id
+            await send(message)
+
+        with request_ids.under(request_id):
+            try:
+                await self._app(scope, receive, observed)
+            finally:
+                kind = kind_of(scope["method"], scope["path"])
+                taken = seconds or time.perf_counter() - began
+                self._meter.note(kind, status, taken, scope.get(SLICER, ""))
+                more = {"kind": kind, "status": status, "seconds": round(taken, 4)}
+                log.debug("%s: %d in %.4f s", kind, status, taken, extra={"more": more})
+        return None
+
+
+class OpenTabs:
+    """ASGI middleware: counts the WebSockets that are open, one for each tab with a screen."""
+
+    def __init__(self, app: ASGIApp, meter: Meter) -> None:
+        self._app, self._open = app, 0
+        meter.add_gauge("tranche_open_tabs", "Tabs with an open screen.", lambda: self._open)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, WebSocket or lifespan."""
+        if scope["type"] != "websocket":
+            await self._app(scope, receive, send)
+            return
+        self._open += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._open -= 1

@@ -9,7 +9,7 @@ import pandas as pd
 
 from lib.reporting import intervals
 from lib.reporting.answers import Audience, Precision, Total, Values
-from lib.reporting.answers.frames import number_frame, texts_at
+from lib.reporting.answers.as_arrow import number_frame, texts_at
 from lib.reporting.engines.sums import Aggregate, Numbers, Sums
 from lib.reporting.intervals import Ranges
 from lib.reporting.matches import COMPARE

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from lib.deals import fields, sought
+from lib.deals import fields
+from lib.deals import search_text as sought
 from lib.deals.codec import Model
 from lib.deals.models import DemandDeal, Resource, Seat, SupplyPackage
 from lib.deals.queries import MEANING

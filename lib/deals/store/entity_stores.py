@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from sqlalchemy import ColumnElement, Row, Table, select
 
-from lib.deals import fields, moments, requests, sought
+from lib.deals import fields, moments, requests
+from lib.deals import search_text as sought
 from lib.deals.fields import TERMS
 from lib.deals.models import generated_name
 from lib.deals.store import status

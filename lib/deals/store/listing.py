@@ -12,7 +12,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, Table, func, or_, select
 
-from lib.deals import fields, sought
+from lib.deals import fields
+from lib.deals import search_text as sought
 from lib.deals.queries import ListOffer, ListQuery
 from lib.deals.store import healths, unseen
 from lib.deals.store import tables as t

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from fastapi import APIRouter, Request, Response
 
-from lib.deals import failures
+from lib.deals import documentation
 from lib.deals.admission import Admission
 from lib.deals.answers import page_of
 from lib.deals.queries import DEFAULT_LIMIT, LARGEST_LIMIT
@@ -107,7 +107,7 @@ def _success(verb: str) -> dict[int | str, Any]:
 
 
 def _failures(verb: str) -> dict[int | str, Any]:
-    found = failures.of("report" if verb == "report" else "get", "synchronised deal")
+    found = documentation.of("report" if verb == "report" else "get", "synchronised deal")
     return {code: answer for code, answer in found.items() if code not in (406, 409)}
 
 

@@ -1,12 +1,36 @@
 """How the cells of a file are read: the time of a row, the marks of numbers, words for missing values."""
 
+import datetime as dt
 import re
 from typing import Any, Literal, Self
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from lib.reporting.definition.zones import time_zone
 from lib.reporting.lenient import Whole
+
+_OFFSET = re.compile(r"([+-])(\d{2}):?(\d{2})")
+
+
+def time_zone(name: str) -> dt.tzinfo:
+    """The time zone of that name; ValueError says how one is written."""
+    if name.upper() in ("UTC", "Z"):
+        return dt.UTC
+    if match := _OFFSET.fullmatch(name):
+        sign, hours, minutes = match.groups()
+        offset = dt.timedelta(hours=int(hours), minutes=int(minutes))
+        if int(minutes) < 60 and offset <= dt.timedelta(hours=14):
+            return dt.timezone(-offset if sign == "-" else offset)
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError(f"'{name}' is not a time zone; write Europe/Berlin, UTC or +02:00") from None
+
+
+def hours_zone(hours: int) -> dt.tzinfo:
+    """The zone so many whole hours east of UTC."""
+    return dt.timezone(dt.timedelta(hours=hours))
+
 
 Decimal = Literal[".", ",", "unknown"]
 Thousands = Literal[".", ",", " ", "'"]

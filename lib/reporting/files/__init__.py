@@ -6,14 +6,71 @@ sheets      what xls and xlsx share          naming    names and headers
 shown       what its cells say, for a preview
 """
 
+import datetime as dt
+import re
 import tempfile
+import unicodedata
 from typing import IO
+from urllib.parse import quote
 
-from lib.reporting.files.naming import content_disposition, filename, media_type
-from lib.reporting.files.shown import shown
+import pandas as pd
+
+from lib.reporting.files.delimited import written
+from lib.reporting.files.numbers import displayed
 from lib.reporting.files.table import TOTAL, TOTAL_OF_ROWS, FileColumn, FileTable
 from lib.reporting.formats import FORMATS, ExportFormat
 from lib.wire.deadline import Deadline
+
+ROWS = 10_000
+
+
+def shown(table: FileTable, export_format: ExportFormat) -> pd.DataFrame:
+    """The cells of a file's lines as text, the total last; columns by their place.
+
+    They come out of the functions that write the file: what quotes or a workbook's cells hold, and numbers
+    with the digits that the format writes (a workbook: that it shows).
+    """
+    pieces = [
+        pd.DataFrame(
+            {str(at): _texts(c, piece, export_format) for at, c in enumerate(piece.columns)}, dtype="str"
+        )
+        for piece in table.pieces(ROWS)
+    ]
+    return pd.concat(pieces, ignore_index=True)
+
+
+def _texts(column: FileColumn, table: FileTable, export_format: ExportFormat) -> list[str]:
+    make = FORMATS[export_format].dialect
+    dialect = None if make is None else make()
+    if dialect is not None:
+        texts = written(column, dialect, table)
+    else:
+        texts = displayed(column.numbers(), column.decimals) if column.is_number() else column.texts()
+    found: list[str] = texts.to_pylist()
+    return found
+
+
+MAX_SLICER_CHARACTERS = 100
+
+
+def media_type(export_format: ExportFormat) -> str:
+    """The Content-Type of a file."""
+    return FORMATS[export_format].media_type
+
+
+def filename(slicer: str, start: dt.date, end: dt.date, export_format: ExportFormat) -> str:
+    """`<slicer>_<start>_<end>.<format>`, without invisible characters or those that file systems reject."""
+    seen = "".join("_" if unicodedata.category(character)[0] in "CZ" else character for character in slicer)
+    name = re.sub(r'[\\/:*?"<>|]', "_", seen)[:MAX_SLICER_CHARACTERS].strip("._") or "report"
+    return f"{name}_{start}_{end}.{export_format}"
+
+
+def content_disposition(slicer: str, start: dt.date, end: dt.date, export_format: ExportFormat) -> str:
+    """The Content-Disposition header of a file (RFC 6266): its name in ASCII, and whole in `filename*`."""
+    name = filename(slicer, start, end, export_format)
+    plain = re.sub(r"[^ -~]|[%;]", "_", name)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+
 
 __all__ = [
     "TOTAL",

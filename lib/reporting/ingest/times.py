@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.reporting.definition import TimeColumn
-from lib.reporting.definition.zones import hours_zone, time_zone
+from lib.reporting.definition.reading import hours_zone, time_zone
 from lib.reporting.ingest.cells import Missing, text, trimmed, without_missing
 
 Ints = npt.NDArray[np.int64]

@@ -17,7 +17,7 @@ from streamlit_authenticator.controllers import AuthenticationController
 from lib import connect
 from lib.people import Person
 from lib.people.cookies import CODE_SECONDS, SignIn
-from lib.people.demo import PASSWORD as DEMO_PASSWORD
+from lib.people.credentials import PASSWORD as DEMO_PASSWORD
 from lib.settings import Settings
 from lib.ui.kit import company, problems
 from lib.ui.kit import sign_in_check as checked

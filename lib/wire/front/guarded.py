@@ -4,8 +4,7 @@ from collections.abc import Collection
 
 from starlette.types import ASGIApp
 
-from lib.wire.front.hosts import OwnHosts
-from lib.wire.front.origin import SameOrigin
+from lib.wire.front.hosts import OwnHosts, SameOrigin
 from lib.wire.front.policy import SecurityHeaders
 from lib.wire.network import Network
 

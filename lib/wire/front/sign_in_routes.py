@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lib.wire.errors import TrancheError
 from lib.wire.front.desk_routes import LOGOUT
-from lib.wire.front.origin import is_from_own_page
+from lib.wire.front.hosts import is_from_own_page
 from lib.wire.problems import problem
 
 SESSION, MEDIA, HOST_CONFIG = "/auth/session", "/media/", "/_stcore/host-config"

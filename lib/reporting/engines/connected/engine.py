@@ -16,10 +16,9 @@ from lib.reporting.engines.connected.exact import Exact
 from lib.reporting.engines.connected.live import LiveSlicers, Sampled
 from lib.reporting.engines.connected.samples import HOUR, ORDER, SIZE, WHOLE, DrawnColumns, semantic
 from lib.reporting.engines.connected.statements import FIRST_DAY, Statements
-from lib.reporting.engines.drawn import SampleSums
+from lib.reporting.engines.drawn import REFERENCE_RECORDS, SampleSums
 from lib.reporting.engines.resident import sampling
 from lib.reporting.engines.resident.sampling import SMALLEST_SAMPLE
-from lib.reporting.engines.resident.usual import REFERENCE_RECORDS
 from lib.reporting.engines.sums import Aggregate, Numbers, Question, Sample, Sums
 from lib.reporting.measures import RECORDS, is_additive
 from lib.reporting.models import TIME_KEY_FIELDS

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from lib.reporting.engines.drawn import KnownRecords, SampleSums
+from lib.reporting.engines.drawn import KnownRecords, SampleSums, reference
 from lib.reporting.engines.resident.layout import Floats, Ints, Layout
-from lib.reporting.engines.resident.usual import reference
 from lib.reporting.engines.sums import Aggregate, Pair, Sample
 
 

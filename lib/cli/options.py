@@ -1,0 +1,72 @@
+"""The user of the command line, for the audit log."""
+
+import getpass
+import re
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from lib.people import DealsGrant
+from lib.reporting.definition import Definition
+from lib.reporting.definition.file import definition_yaml
+from lib.wire.errors import BadRequest
+
+
+def write_definition(slicer: str, head: str, definition: Definition) -> Path:
+    """Write it, with `head` above as a comment, beside files of that name that say something else."""
+    name = plain_name(slicer)
+    text = "".join(f"# {line}\n" for line in head.splitlines()) + definition_yaml(definition)
+    number, path = 2, Path(f"{name}.yaml")
+    while path.exists() and path.read_bytes() != text.encode():
+        path, number = Path(f"{name}-{number}.yaml"), number + 1
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def plain_name(name: str) -> str:
+    """A name as the name of a file, wherever it is read."""
+    return "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
+
+
+UNITS = {"d": "days", "h": "hours", "m": "minutes"}
+LONGEST = timedelta(days=36_500)
+
+
+class Duration(click.ParamType[timedelta]):
+    """A number of days (d), hours (h) or minutes (m)."""
+
+    name = "duration"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        """The duration; another text is a usage error."""
+        if isinstance(value, timedelta):
+            return value
+        match = re.fullmatch(r"([1-9][0-9]{0,8})([dhm])", str(value).strip())
+        duration = timedelta(**{UNITS[match[2]]: int(match[1])}) if match else None
+        if duration is None or duration > LONGEST:
+            self.fail(f"'{value}' is not a duration of up to 100 years, like 90d, 12h or 30m", param, ctx)
+        return duration
+
+
+class DealsGrantType(click.ParamType[DealsGrant]):
+    """`none`, `read`, `write`, or of some seats alone `read:3,7`; `sync:3,7` for a DSP."""
+
+    name = "none|sync|read|write[:seats]"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> DealsGrant:
+        """The grant; a text that is none is a usage error."""
+        if isinstance(value, DealsGrant):
+            return value
+        try:
+            return DealsGrant.parse(str(value))
+        except BadRequest as error:
+            self.fail(error.reason, param, ctx)
+
+
+def caller() -> str:
+    """`command line (root)`: the account of the operating system, where that is known."""
+    try:
+        return f"command line ({getpass.getuser()})"
+    except (KeyError, OSError):
+        return "command line"
