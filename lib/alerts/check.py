@@ -1,4 +1,4 @@
-"""One alert, checked: its view's question is asked in its owner's name, as they may ask it now."""
+"""One alert, checked: its view's query in its owner's name, compared with its noise."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

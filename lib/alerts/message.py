@@ -1,4 +1,4 @@
-"""The webhook message of an alert that fires or clears: JSON and its signature."""
+"""The message of an alert that fires or clears, and its signature."""
 
 import hashlib
 import hmac

@@ -1,4 +1,4 @@
-"""Restoring a data directory from an archive, whole or not at all.
+"""Restores a data directory from an archive, whole or not at all; every member is checked.
 
 Reading an archive that came from outside: every member is checked while it is unpacked into a new folder.
 

@@ -1,4 +1,4 @@
-"""The first checks of any remote service: it answers, and there is a token for it."""
+"""A step of `tranche check`, and the first ones: a remote service answers, and has a token."""
 
 import time
 from collections.abc import Callable, Generator, Iterator

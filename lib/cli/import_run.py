@@ -1,4 +1,4 @@
-"""One call of `tranche import`: recognise, define, read, commit, prepare; each step is shown."""
+"""One call of `tranche import`: infer, define, read, commit, prepare; and its progress."""
 
 import datetime as dt
 import shlex

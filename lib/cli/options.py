@@ -1,4 +1,4 @@
-"""The user of the command line, for the audit log."""
+"""Options and arguments that several commands share."""
 
 import getpass
 import re

@@ -1,4 +1,4 @@
-"""`tranche import` and `tranche slicers`: what is in the warehouse, and how it comes in."""
+"""`tranche import`, `tranche import --try` and `tranche slicers`."""
 
 from pathlib import Path
 from typing import Any

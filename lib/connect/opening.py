@@ -1,4 +1,4 @@
-"""What a process opens once for its settings: people, tokens, slicers, and the APIs over them."""
+"""What a process opens once for its settings: people, tokens, slicers, remote services, the APIs."""
 
 import threading
 from dataclasses import dataclass, field

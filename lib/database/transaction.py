@@ -1,4 +1,4 @@
-"""Transactions with a deadline, retries where they are safe, and our own errors."""
+"""Transactions with a deadline, retries where they are safe, and database errors as errors of ours."""
 
 import logging
 import random

@@ -1,4 +1,4 @@
-"""The deals endpoints in /openapi.json: parameters, bodies, answers, codes, worked examples."""
+"""The deals endpoints in /openapi.json: parameters, bodies, answers, error codes, worked examples."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

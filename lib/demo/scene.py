@@ -1,4 +1,4 @@
-"""Place, time and user of each row, shared by both slicers."""
+"""Place, time and user of each row of both slicers: traffic by hour and weekday in each time zone."""
 
 import datetime as dt
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Writes the demo to disk: two slicers and three people."""
+"""Writes the demo to disk: the slicers with their auctions, and three people."""
 
 import datetime as dt
 import hashlib

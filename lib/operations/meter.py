@@ -1,4 +1,4 @@
-"""Requests as they pass: each has an id, and is counted and timed."""
+"""Counts and times requests as they pass; each gets an id."""
 
 import logging
 import time

@@ -1,4 +1,4 @@
-"""A remote deals service: its format, its features, and the emulation of missing ones.
+"""A remote deals service: its format, its features, emulation of missing ones, visible seats.
 
 Restricts a person to the deals of some seats, for services that only know the desk's token.
 

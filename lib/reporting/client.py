@@ -1,4 +1,4 @@
-"""The client of the reporting API: the same three verbs over any transport.
+"""The client of the reporting API: three verbs over any transport, extensions replaced if missing.
 
 What a service does not do itself (extensions that its info does not list) is done here.
 

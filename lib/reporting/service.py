@@ -1,4 +1,4 @@
-"""The reporting service: info, audience and export, checked in the order token, slicer, request.
+"""The reporting service: info, audience and export, checked in the order token, slicer, request, cost.
 
 Estimates the time of exact answers from past ones, in nanoseconds per record and column.
 

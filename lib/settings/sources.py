@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import SettingsError
 
-from lib.settings.company import SigningIn
 from lib.settings.local import PREFIX
+from lib.settings.optional import SigningIn
 from lib.settings.remote import SECRETS
 from lib.wire.errors import Misconfigured, UnknownName
 

@@ -1,4 +1,4 @@
-"""Authentication and permissions: combines tokens and people, and writes the audit log."""
+"""Authentication and permissions: combines tokens and people, audit log, counts shared by processes."""
 
 import logging
 import time

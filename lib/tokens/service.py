@@ -1,4 +1,4 @@
-"""The token service: `POST /oauth2/token/` gives a temporary token for a name and a password.
+"""The token service and its documentation: `POST /oauth2/token/` gives a token for a name and a password.
 
 Fields and answer are those of the deals specification (Authentication, Temporary token), errors those of
 RFC 6749, 5.2; that a wrong password answers 401, and repeated ones 429, is our own choice.

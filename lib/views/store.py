@@ -1,4 +1,4 @@
-"""All stores of one person: their own entries, and those that they see of others."""
+"""All stores of one person: views, notes, start page, leaderboards; own entries and shared ones."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime

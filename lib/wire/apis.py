@@ -1,4 +1,4 @@
-"""The APIs as one ASGI application, mounted in front of the desk."""
+"""The APIs as one ASGI application, mounted in front of the desk, and their OpenAPI documents."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The client for services with only the four calls of the deals specification.
+"""The client for services with only the specification's four calls: lists from the journal, own status.
 
 It creates packages, reads and changes a demand deal of which the id is known, and lists nothing: what the
 desk has made or seen there is remembered here (memory.py), and listed from here.

@@ -1,4 +1,4 @@
-"""All kinds of entities, by their path names."""
+"""The store of each kind of entity, by its path name."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A page of a list: searched, filtered and sorted, with counts per value of some filters.
+"""A page of a list: search, filters, order, and counts per value of some filters.
 
 The search of a list: entities that contain all of its words, themselves or in linked entities.
 

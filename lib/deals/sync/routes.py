@@ -1,4 +1,4 @@
-"""Deal sync over HTTP: `/api/deal_sync/`, which a DSP polls, and the status that it reports there."""
+"""Deal sync over HTTP (`/api/deal_sync/`) and its documentation: a DSP polls here and reports a status."""
 
 import asyncio
 import hashlib

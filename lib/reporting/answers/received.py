@@ -1,4 +1,4 @@
-"""Parses responses of a service: `status` in the body decides, not the HTTP code (docs/decisions.md).
+"""Parses responses of a service, large ones by column: `status` in the body decides.
 
 Parses large JSON answers by columns: a service may send half a million rows where twenty were requested.
 

@@ -1,4 +1,4 @@
-"""The reader of a file, by its format."""
+"""The reader of a file, by its format: workbooks, Parquet and text."""
 
 import datetime as dt
 import io

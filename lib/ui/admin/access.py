@@ -1,4 +1,4 @@
-"""The screen Access: one's own tokens; for administrators also all tokens, the people and the audit log."""
+"""The screen Access: own tokens; for administrators all tokens, people and the audit log."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The controls of the figures (data field, granularity, headline metrics), and the notes on them."""
+"""Controls of the figures: data field, granularity, headline metrics, leaderboards; and notes on them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Headline and time chart: one question, shown twice."""
+"""Headline and time chart: one query, shown twice."""
 
 import streamlit as st
 

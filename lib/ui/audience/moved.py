@@ -1,4 +1,4 @@
-"""The block "What moved": the values of key fields that explain the difference between two periods."""
+"""The block "What moved": what explains the difference between two periods, as rows, text and CSV."""
 
 import time
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The split, as table, pivot, bars, lines or heatmap; a click on a value drills down."""
+"""The split, as table, pivot, bars, lines or heatmap, with notes; a click on a value drills down."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The dialog that creates deals or packages from a CSV: the file, its faults or a preview, the result.
+"""The dialog that creates deals or packages from a CSV, all or none: faults or a preview, then the result.
 
 Creating the deals or packages of a CSV: all of them, or none.
 

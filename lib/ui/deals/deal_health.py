@@ -1,4 +1,4 @@
-"""The health of deals on screen, as the desk has computed and stored it from a report the person may see.
+"""The health of deals on screen: stored by the desk, or computed in the session for a remote service.
 
 The health of deals of a remote service, computed in the background of a session, for some minutes.
 

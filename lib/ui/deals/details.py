@@ -1,4 +1,4 @@
-"""The facts of a package or a deal, and the entities linked with it."""
+"""The facts of a package or a deal: linked entities, the DSP's status, and fields that Tranche can't read."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo

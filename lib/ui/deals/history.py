@@ -1,4 +1,4 @@
-"""The history of a package or a deal: when, who, and the values before and after."""
+"""The history of a package or a deal: who changed what and when, and the figures before and after."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The screen Deals: the list, and the drawer of the open package or deal."""
+"""The screen Deals: the list, and the drawer of a package or deal with facts, history and actions."""
 
 from collections.abc import Callable
 

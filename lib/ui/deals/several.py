@@ -1,4 +1,4 @@
-"""The dialog that edits price and dates of several entities: the change, a preview, progress, the result."""
+"""The dialog that edits price and dates of several entities: the form, a preview, progress, the result."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The right side of Export: preview, download, receipt, and request for scripts.
+"""The right side of Export: preview, download with progress, receipt, and the request for scripts.
 
 The download button, and the messages while the file is made and afterwards.
 

@@ -1,4 +1,4 @@
-"""The preview and the receipt of a file as tables, and its request as text.
+"""The preview and the receipt of a file as tables, and its request as JSON and as a curl command.
 
 The export request for scripts, as JSON and as a curl command.
 

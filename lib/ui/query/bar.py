@@ -1,4 +1,4 @@
-"""The question in one row: dates, comparison, filters, and the link to it.
+"""The question in one row: dates, comparison, filters, undo and redo, and the link to it.
 
 The question's filters as pills, one popover each, and one to add another.
 

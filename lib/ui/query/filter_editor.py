@@ -1,4 +1,4 @@
-"""The content of a filter's popover: an editor of the key field's values, or a form of texts.
+"""The content of a filter's popover: the values of its key field with their figures, or a form of texts.
 
 The values of a key field to filter by, each with its figure: a click keeps it, others leave it out or keep
 it alone. Values are found by typing; those that are chosen already follow the largest.

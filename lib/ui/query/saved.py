@@ -1,4 +1,4 @@
-"""Saved views: the named questions of a slicer, in a popover of the question bar."""
+"""Saved views in a popover of the question bar: the list, and one view's name, alert, link, deletion."""
 
 import math
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Checks the Host header, as a protection against DNS rebinding."""
+"""Checks the Host and Origin headers: protection against DNS rebinding and other sites' pages."""
 
 import ipaddress
 import re

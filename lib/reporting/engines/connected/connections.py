@@ -1,4 +1,4 @@
-"""The databases that the settings name, each with the connections to it that are open."""
+"""The databases that the settings name: their open connections, and our own tables in them."""
 
 import logging
 import os

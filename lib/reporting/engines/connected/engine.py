@@ -1,4 +1,4 @@
-"""The engine of connected slicers: exact, or from the sample that was written beside the rows."""
+"""The engine of connected slicers: exact, or estimates from the sample that was written beside the rows."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,9 +16,9 @@ from lib.reporting.engines.connected.exact import Exact
 from lib.reporting.engines.connected.live import LiveSlicers, Sampled
 from lib.reporting.engines.connected.samples import HOUR, ORDER, SIZE, WHOLE, DrawnColumns, semantic
 from lib.reporting.engines.connected.statements import FIRST_DAY, Statements
-from lib.reporting.engines.drawn import REFERENCE_RECORDS, SampleSums
 from lib.reporting.engines.resident import sampling
 from lib.reporting.engines.resident.sampling import SMALLEST_SAMPLE
+from lib.reporting.engines.sample_sums import REFERENCE_RECORDS, SampleSums
 from lib.reporting.engines.sums import Aggregate, Numbers, Question, Sample, Sums
 from lib.reporting.measures import RECORDS, is_additive
 from lib.reporting.models import TIME_KEY_FIELDS

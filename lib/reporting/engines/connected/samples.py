@@ -24,7 +24,7 @@ import numpy.typing as npt
 from lib import private
 from lib.reporting.definition import Definition
 from lib.reporting.engines.connected.columns import DAY_HOURS, Columns
-from lib.reporting.engines.drawn import KnownRecords
+from lib.reporting.engines.sample_sums import KnownRecords
 from lib.reporting.measures import RECORDS, additive_atoms
 from lib.reporting.warehouse.manifest import with_digest, without_digest
 

@@ -1,4 +1,4 @@
-"""Writes the sample of a connected slicer into a table of ours, and what is known of it into sample.json.
+"""Draws the sample of a connected slicer, and writes it into a table of ours and a sample.json.
 
 Draws the sample of a connected slicer: reads every row of its table once, and keeps those of the least q.
 

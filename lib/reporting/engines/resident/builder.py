@@ -1,4 +1,4 @@
-"""The files of a layout, put together a day at a time: days of an earlier layout, and days from rows.
+"""The files of a layout, a day at a time: days of an earlier layout, days from rows, user codes.
 
 Memory: the rows of the two largest new days, the dictionaries, and, where users are counted, some bytes a
 record.

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from lib.reporting.engines.drawn import KnownRecords, SampleSums, reference
 from lib.reporting.engines.resident.layout import Floats, Ints, Layout
+from lib.reporting.engines.sample_sums import KnownRecords, SampleSums, reference
 from lib.reporting.engines.sums import Aggregate, Pair, Sample
 
 

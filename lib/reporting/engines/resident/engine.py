@@ -1,4 +1,4 @@
-"""The resident engine: opens layouts and answers questions on them. One per process, safe among threads."""
+"""The resident engine: opens layouts, bounds memory, answers queries. One per process, thread-safe."""
 
 import functools
 import math

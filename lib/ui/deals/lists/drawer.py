@@ -1,4 +1,4 @@
-"""The drawer of a list: its entries, a field to paste more, its name, and what depends on it."""
+"""The drawer of a list: its entries, a field to paste more, its name and dependants."""
 
 import re
 from collections.abc import Callable, Iterable, Sized

@@ -1,4 +1,4 @@
-"""The screen New package: the form, and beside it what the targeting had and what will be created."""
+"""The screen New package: the form; beside it what the targeting had, prices, and what will be created."""
 
 from collections.abc import Callable
 from decimal import Decimal

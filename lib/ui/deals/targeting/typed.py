@@ -1,4 +1,4 @@
-"""Typed values that are not in the picker: suggestions, or adding them anyway.
+"""Typed values that are not in the picker: suggestions for a misspelt one, or adding them anyway.
 
 Until then they are pending: the picker holds them and the targeting does not have them. Taken out of the
 picker, they would empty what is being typed there.

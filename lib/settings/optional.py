@@ -1,4 +1,4 @@
-"""The settings of the company sign-in: an OpenID Connect provider, and the rights that its claims give."""
+"""Settings that a plain desk leaves alone: operation, connections, alerts, deal sync, company sign-in."""
 
 from typing import Annotated, Literal, Self, get_args
 from urllib.parse import urlsplit
