@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, Filter, InfoQuery, KeyField, Order, Slicer
-from lib.ui.audience import split, split_levels, split_pivot
+from lib.ui.audience import chart_kinds, split_levels, split_pivot
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts.numbers import Numbers
@@ -302,7 +302,7 @@ def pivot(http: httpx.Client, token: Callable[[str], str]) -> Pivot:
 def test_the_rows_as_a_file(pivot: Pivot) -> None:
     """The file has the rows from top to bottom, subtotals marked, and the total of all."""
     slicer = pivot.levels[0].split.slicer
-    answer = split.rollup_split(pivot).answer
+    answer = chart_kinds.rollup_split(pivot).answer
     lines = list(csv.reader(io.StringIO(answer_csv.text(answer, [pivot.front], slicer, []), newline="")))
     rows = small_rows(seed=0).to_pandas().fillna({COUNTRY: ""})
     assert lines[0] == ["Country", "Country, description", "Campaign", "Impressions"]

@@ -13,7 +13,7 @@ from conftest import COUNTRIES, LAST_DAY, small_rows
 from lib.reporting.answers import Audience, Precision, Total
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, DataField, Filter, InfoQuery, KeyField, Order, Slicer
-from lib.ui.audience import split as split_screen
+from lib.ui.audience import chart_kinds
 from lib.ui.audience import split_board, split_charts, split_table
 from lib.ui.charts import heatmap, numbers
 from lib.ui.charts.change import Change
@@ -156,11 +156,11 @@ def test_errors_are_shown_where_there_are_any() -> None:
 def test_a_count_of_a_sample_is_a_lower_bound() -> None:
     """The number of rows of a sample is said to be at least so many; an exact one stands as it is."""
     few = sampled([6, 4], off=5, n_eff=12)
-    assert split_screen.counted(few, 2, ENGLISH) == "2 of at least 9 rows"
-    assert split_screen.counted(few, 9, ENGLISH) == "At least 9 rows"
+    assert chart_kinds.counted(few, 2, ENGLISH) == "2 of at least 9 rows"
+    assert chart_kinds.counted(few, 9, ENGLISH) == "At least 9 rows"
     exact = replace(few, precision=Precision(1000, 1000))
-    assert split_screen.counted(exact, 2, ENGLISH) == "2 of 9 rows"
-    assert split_screen.counted(exact, 9, ENGLISH) == "9 rows"
+    assert chart_kinds.counted(exact, 2, ENGLISH) == "2 of 9 rows"
+    assert chart_kinds.counted(exact, 9, ENGLISH) == "9 rows"
 
 
 def test_total_and_others_have_their_change() -> None:

@@ -1,0 +1,277 @@
+"""The kinds of chart of a split: what each asks for, how it is drawn, and the notes on it.
+
+A new kind is its name in `query/view.py` (it stands in links) and its row in `KINDS`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import pandas as pd
+import streamlit as st
+
+from lib.reporting.answers import Audience
+from lib.reporting.models import TIME_KEY_FIELDS, DataField
+from lib.ui.audience import answer_rows, split_charts, split_levels, split_lines, split_queries
+from lib.ui.audience.split_levels import Level
+from lib.ui.audience.split_pivot import Pivot
+from lib.ui.charts.numbers import Numbers
+from lib.ui.kit.markdown import plain
+from lib.ui.query import ask, filter_words, precision, question, shortfalls, split_rows
+from lib.ui.query import compared_answers as compared
+from lib.ui.query.focus import Focus
+from lib.ui.query.folds import Path
+from lib.ui.query.split_rows import SplitRows
+from lib.ui.query.view import MOST, Chart
+
+ALL, MORE = "(all)", 5
+
+
+@dataclass(frozen=True)
+class ChartData:
+    """What a chart is drawn from: the rows of the split; for a pivot its levels, for lines their series.
+
+    `answer` has the figures in sight.
+    """
+
+    split: SplitRows
+    answer: Audience
+    pivot: Pivot | None = None
+    courses: split_lines.Courses | None = None
+
+
+@dataclass(frozen=True)
+class ChartKind:
+    """A kind of chart: `ask` raises the service's errors.
+
+    `shortfall` says why a split can't be drawn so (empty if it can): bars are drawn instead. `picture` is
+    the key of a chart that can be saved as a picture. `has_all_fields`: it shows all data fields, otherwise
+    the first alone. `drills`: a click drills down in the way that is chosen.
+    """
+
+    icon: str
+    ask: Callable[[Focus], ChartData]
+    draw: Callable[[Focus, ChartData], None]
+    notes: Callable[[Focus, ChartData], list[str]] = lambda focus, data: []
+    shortfall: Callable[[Focus], str] = lambda focus: ""
+    picture: str | None = None
+    has_all_fields: bool = False
+    drills: bool = False
+
+
+def kind(focus: Focus) -> ChartKind:
+    """The kind that is drawn: the chosen one, or bars where the split can't be drawn so."""
+    chosen = KINDS[focus.view.chart]
+    return KINDS["bars"] if chosen.shortfall(focus) else chosen
+
+
+def fields(focus: Focus) -> list[DataField]:
+    """The data fields shown, the main one first."""
+    names = focus.fields if kind(focus).has_all_fields else focus.fields[:1]
+    return [focus.slicer.data_field(name) for name in names]
+
+
+def notes(focus: Focus, data: ChartData) -> list[str]:
+    """The notes on this chart, a sentence each."""
+    found = []
+    for name in data.split.segmented:
+        count = split_queries.overlap(focus, name)
+        if count is not None:
+            field = focus.slicer.key_field(name).description or name
+            found.append(
+                f"{plain(field)}: {focus.numbers.number(count, 1)} values per record: shares exceed 100 %."
+            )
+    found += split_rows.doubts(data.split, focus.numbers)
+    found += map(plain, shortfalls.codes(focus.slicer, data.split.keys))
+    found.append(KINDS[focus.view.chart].shortfall(focus))
+    return [*filter(None, found), *kind(focus).notes(focus, data)]
+
+
+def counted(answer: Audience, shown: int, numbers: Numbers) -> str:
+    """How many of an answer's rows are shown; a number of rows in a sample is at least so many."""
+    rows = f"{precision.count(answer, numbers)} rows"
+    text = f"{numbers.number(shown)} of {rows}" if answer.total.records_found > shown else rows
+    return text[0].upper() + text[1:]
+
+
+def _ask_rows(focus: Focus) -> ChartData:
+    """The rows, and the same rows on the days compared."""
+    answer = ask.quickly(focus.here, focus.rows())
+    both = split_queries.both_sides(focus, answer)
+    whole = None if both is None else compared.of_whole(focus)
+    today = ask.today(focus.here, focus.query)
+    split = SplitRows(answer, both, focus.field, focus.slicer, focus.period, today, whole)
+    return ChartData(split, answer)
+
+
+def _draw_table(focus: Focus, data: ChartData) -> None:
+    split_charts.table(focus, data.split)
+    _more(focus, data.answer, len(data.answer), MOST)
+
+
+def _draw_bars(focus: Focus, data: ChartData) -> None:
+    split_charts.bars(focus, data.split)
+    _more(focus, data.answer, len(data.answer), MOST)
+
+
+def _ask_grid(focus: Focus) -> ChartData:
+    answer = split_queries.grid(focus)
+    today = ask.today(focus.here, focus.query)
+    return ChartData(SplitRows(answer, None, focus.field, focus.slicer, focus.period, today, None), answer)
+
+
+def _grid_notes(focus: Focus, data: ChartData) -> list[str]:
+    hatched = f"Hatched: fewer than {split_rows.FEW} records; the colour scale leaves these cells out."
+    few = [hatched] if split_rows.few(data.split).any() else []
+    return [*few, *_fields_left_out(focus, data.split.keys), *_values_left_out(focus)]
+
+
+def _grid_shortfall(focus: Focus) -> str:
+    return "A heatmap needs two key fields: add one to the split." if len(focus.query.split_by) < 2 else ""
+
+
+def _ask_lines(focus: Focus) -> ChartData:
+    courses = split_lines.asked(focus, split_lines.key_field(focus) or "")
+    return ChartData(courses.split, courses.answer, courses=courses)
+
+
+def _draw_lines(focus: Focus, data: ChartData) -> None:
+    if data.courses is not None:
+        split_lines.draw(focus, data.courses, split_charts.alternative(focus, data.split.keys))
+    st.caption(counted(data.split.answer, len(data.split.answer), focus.numbers), width="content")
+
+
+def _lines_shortfall(focus: Focus) -> str:
+    has_field = split_lines.key_field(focus) is not None
+    return "" if has_field else "Lines need a key field other than time, in a slicer that has time."
+
+
+def _ask_pivot(focus: Focus) -> ChartData:
+    pivot = split_charts.asked_pivot(focus)
+    split = rollup_split(pivot)
+    return ChartData(split, split.answer, pivot=pivot)
+
+
+def _draw_pivot(focus: Focus, data: ChartData) -> None:
+    if data.pivot is not None:
+        split_charts.pivot(focus, data.pivot)
+        level = data.pivot.levels[0]
+        _more(focus, level.split.answer, len(level.paths), split_levels.MOST_FIRST)
+
+
+def _pivot_notes(focus: Focus, data: ChartData) -> list[str]:
+    return [] if data.pivot is None else [*filter(None, [split_levels.note(focus, data.pivot.levels)])]
+
+
+KINDS: dict[Chart, ChartKind] = {
+    "table": ChartKind(":material/table_rows:", _ask_rows, _draw_table, has_all_fields=True),
+    "pivot": ChartKind(":material/account_tree:", _ask_pivot, _draw_pivot, _pivot_notes, has_all_fields=True),
+    "bars": ChartKind(":material/bar_chart:", _ask_rows, _draw_bars, picture="split_bars", drills=True),
+    "lines": ChartKind(
+        ":material/ssid_chart:",
+        _ask_lines,
+        _draw_lines,
+        lambda focus, data: _fields_left_out(focus, data.split.keys),
+        _lines_shortfall,
+        picture=split_lines.KEY,
+    ),
+    "heatmap": ChartKind(
+        ":material/grid_on:",
+        _ask_grid,
+        lambda focus, data: split_charts.heatmap(focus, data.split),
+        _grid_notes,
+        _grid_shortfall,
+        picture="split_heatmap",
+        drills=True,
+    ),
+}
+
+
+def _more(focus: Focus, answer: Audience, shown: int, most: int) -> None:
+    """Draw the number of rows and a button for more; of a pivot, those of the first level."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(counted(answer, shown, focus.numbers), width="content")
+        if answer.total.records_found > shown and focus.view.rows < most:
+            st.button("Show more", type="tertiary", on_click=_look_more, args=(focus,))
+
+
+def _look_more(focus: Focus) -> None:
+    question.look(focus.here, rows=min(focus.view.rows * MORE, MOST))
+
+
+def _fields_left_out(focus: Focus, keys: Sequence[str]) -> list[str]:
+    """Which key fields of the split a chart shows, where these are not all that it could show."""
+    drawn = {*keys, *(TIME_KEY_FIELDS if kind(focus) is KINDS["lines"] else ())}
+    left_out = [filter_words.field(name, focus.slicer) for name in focus.query.split_by if name not in drawn]
+    if not left_out:
+        return []
+    shown = " and ".join(filter_words.field(name, focus.slicer) for name in keys)
+    return [plain(f"Shown: {shown} alone, without {', '.join(left_out)}.")]
+
+
+def _values_left_out(focus: Focus) -> list[str]:
+    """How many of all values of its key fields a heatmap shows, where these are not all."""
+    return [
+        plain(
+            f"{filter_words.field(name, focus.slicer)}: the {focus.numbers.number(shown)} largest of "
+            f"{precision.count(answer, focus.numbers)} values."
+        )
+        for name, shown, answer in split_queries.cuts(focus)
+        if answer.total.records_found > shown
+    ]
+
+
+def rollup_split(pivot: Pivot) -> SplitRows:
+    """The rows as they are shown, from top to bottom; a subtotal has `(all)` for the key fields below it.
+
+    The total is that of the first level; how much was read, and without that the range of the figures, is
+    that of the first level that is sampled.
+    """
+    keys = list(pivot.levels[-1].split.keys)
+    answer = reduce(answer_rows.with_rows, _alike([_filled(level, keys) for level in pivot.levels]))
+    starts = [sum(len(level.paths) for level in pivot.levels[:depth]) for depth in range(len(pivot.levels))]
+    places = [starts[len(path) - 1] + pivot.rows[path][1] for path in _visible_paths(pivot, ())]
+    read = [level.split.answer.precision for level in pivot.levels]
+    sampled = next((one for one in read if one is not None and one.is_sampled), read[0])
+    ranges = [level.split.answer.total.confidence_range for level in pivot.levels]
+    total = replace(answer.total, confidence_range=next(filter(None, ranges), None))
+    audience = replace(answer_rows.taken(answer, places), precision=sampled, total=total)
+    return replace(pivot.levels[0].split, answer=audience, compared=None)
+
+
+def _filled(level: Level, keys: list[str]) -> Audience:
+    answer = level.split.answer
+    frame = answer.descriptions
+    return replace(
+        answer,
+        names=_widened(answer.names, keys),
+        descriptions=None if frame is None else _widened(frame, keys),
+    )
+
+
+def _alike(answers: list[Audience]) -> list[Audience]:
+    """The answers, with ranges of no width for exact rows where those of another one have ranges."""
+    if any(answer.low is not None for answer in answers):
+        answers = [
+            answer if answer.low is not None else replace(answer, low=answer.values, high=answer.values)
+            for answer in answers
+        ]
+    if any(answer.confidence_range is not None for answer in answers):
+        answers = [
+            answer
+            if answer.confidence_range is not None
+            else replace(answer, confidence_range=pd.Series(0.0, index=range(len(answer))))
+            for answer in answers
+        ]
+    return answers
+
+
+def _widened(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    return frame.reindex(columns=keys, fill_value=ALL)
+
+
+def _visible_paths(pivot: Pivot, above: Path) -> Iterator[Path]:
+    for path in pivot.below.get(above, []):
+        yield path
+        if pivot.is_open(path):
+            yield from _visible_paths(pivot, path)
