@@ -145,7 +145,7 @@ def test_a_desk_that_waits_goes_on(
     set_up(kept)
     tried, looked = Semaphore(0), Event()
     monkeypatch.setattr(watch, "POLL_SECONDS", 0.05)
-    monkeypatch.setattr(watch, "alone", _noting(watch.process_lock, tried.release))
+    monkeypatch.setattr(watch, "process_lock", _noting(watch.process_lock, tried.release))
     monkeypatch.setattr(Watch, "look", _noting(Watch.look, looked.set))
     with process_lock(desks[0]), watching(desks[1], link.from_params):
         assert [tried.acquire(timeout=30) for _ in range(3)] == [True] * 3
