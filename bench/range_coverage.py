@@ -198,7 +198,7 @@ def _count(into: Coverage, split: str, ranges: Ranges, truth: Floats) -> None:
         into.totals += held[rest].tolist()
         return
     into.groups += held[rest].tolist()
-    into.sure_groups += held[rest & (ranges.n_eff >= intervals.FEW)].tolist()
+    into.sure_groups += held[rest & (ranges.n_eff >= 30)].tolist()
     into.few += few[known].tolist()
 
 

@@ -32,16 +32,6 @@ def write(path: Path, text: str) -> None:
         temporary.replace(path)
 
 
-def write_once(path: Path, text: str) -> str:
-    """Write the file in one step unless it is there; returns what it holds then."""
-    with _written_beside(path, text) as temporary:
-        try:
-            path.hardlink_to(temporary)
-        except FileExistsError:
-            return path.read_text(encoding="utf-8")
-    return text
-
-
 def mark(path: Path) -> Mark | None:
     """A mark that changes with the file, also where its time is put back; None without the file."""
     try:

@@ -146,7 +146,7 @@ def test_an_open_drawer_looks_at_role_and_grants(
     desk = visit("deals")
     desk.text_input(key="bring_in_id").set_value(str(deal))
     clean(desk.button(key="bring_in_open").click().run())
-    people_in(tmp_path / "home").grant_deals("manager", DealsGrant.parse(grant))
+    people_in(tmp_path / "home").change("manager", deals=DealsGrant.parse(grant))
     book.asked.clear()
     desk.button(key="action_active").click().run()
     assert not desk.exception

@@ -428,12 +428,12 @@ def test_a_clock_that_was_put_back_locks_nobody_out(engine: Engine) -> None:
 
 def test_another_role_has_its_usual_deals_unless_others_were_granted(people: People) -> None:
     """Who could do the usual can do the new usual; a grant of its own stays, as far as allowed."""
-    people.grant_deals("ada", DealsGrant("read"))
-    assert str(people.set_role("ada", "manager").deals) == "write"
-    assert str(people.grant_deals("ada", DealsGrant.parse("write:5")).deals) == "write:5"
-    assert str(people.set_role("ada", "viewer").deals) == "read:5"
-    assert str(people.set_role("ada", "manager").deals) == "read:5"
-    assert str(people.set_role("ada", "admin").deals) == "write"
+    people.change("ada", deals=DealsGrant("read"))
+    assert str(people.change("ada", "manager").deals) == "write"
+    assert str(people.change("ada", deals=DealsGrant.parse("write:5")).deals) == "write:5"
+    assert str(people.change("ada", "viewer").deals) == "read:5"
+    assert str(people.change("ada", "manager").deals) == "read:5"
+    assert str(people.change("ada", "admin").deals) == "write"
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def users_held(
     ranges = intervals.ranges(
         USERS, estimate["unique:users"], Aggregate(estimate, found, share=share, users=everybody), None
     )
-    return (ranges.low <= truth) & (truth <= ranges.high), ranges.n_eff >= intervals.FEW
+    return (ranges.low <= truth) & (truth <= ranges.high), ranges.n_eff >= 30
 
 
 USERS = measures(

@@ -294,7 +294,7 @@ def test_only_administrators_act(visit: Visit, access: Access) -> None:
     """Who is no administrator any more changes nobody, though the screen is still open."""
     desk = open_person(people_of(visit), "viewer")
     desk.button_group(key="person_role_viewer").set_value("admin")
-    access.people.set_role("admin", "viewer")
+    access.people.change("admin", "viewer")
     clean(desk.button(key="person_save").click().run())
     viewer = access.people.get("viewer")
     assert viewer is not None
@@ -306,7 +306,7 @@ def test_roles_can_be_changed(tmp_path: Path) -> None:
     people = people_in(tmp_path)
     people.add(Person("ada", "Ada", "ada@desk.example", "viewer", (Grant("demo"),)), "long enough")
     before = people.get("ada")
-    assert people.set_role("ada", "manager").role == "manager"
+    assert people.change("ada", "manager").role == "manager"
     after = people.get("ada")
     assert before is not None
     assert after is not None
@@ -314,9 +314,9 @@ def test_roles_can_be_changed(tmp_path: Path) -> None:
         before.name, before.email, before.grants, before.added,
     )  # fmt: skip
     with pytest.raises(BadRequest, match="role"):
-        people.set_role("ada", "boss")  # type: ignore[arg-type]
+        people.change("ada", "boss")  # type: ignore[arg-type]
     with pytest.raises(BadRequest, match="person"):
-        people.set_role("bob", "admin")
+        people.change("bob", "admin")
 
 
 def test_finding_people() -> None:
@@ -389,7 +389,7 @@ def test_a_token_for_deals_says_what_it_may(visit: Visit, access: Access) -> Non
     clean(desk.button(key="token_make").click().run())
     caller = access.caller(desk.code[0].value, "deals")
     assert (str(caller.deals), caller.person.username) == ("read", "manager")
-    access.people.grant_deals("manager", DealsGrant("none"))
+    access.people.change("manager", deals=DealsGrant("none"))
     assert visit("manager").selectbox(key="token_service").options == ["Reporting"]
 
 

@@ -76,7 +76,7 @@ def test_viewers_only_look(visit: Visit) -> None:
 def test_the_api_decides(visit: Visit, own_deals_home: Path) -> None:
     """Somebody who becomes a viewer while the drawer is open is told so by the API; nothing is changed."""
     desk = opened(visit("deals"), "demand_deals-1")
-    people_in(own_deals_home).set_role("manager", "viewer")
+    people_in(own_deals_home).change("manager", "viewer")
     desk.button(key="action_active").click().run()
     assert "can see deals, but not change them" in desk.error[0].value
 

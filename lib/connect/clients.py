@@ -42,11 +42,6 @@ class Clients:
     price_unit: str = ""
 
     @property
-    def is_embedded(self) -> bool:
-        """Whether the reporting API is embedded."""
-        return not self.reporting_address
-
-    @property
     def own(self) -> tuple[str, ...]:
         """The embedded APIs, for which tokens can be issued here."""
         return tuple(api for api in ("reporting", "deals") if api not in self.remote_addresses)

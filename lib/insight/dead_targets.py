@@ -18,8 +18,6 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Filter, Slicer, time_key_field
 
 VALUES, DAY = 500, time_key_field("day")
-ByField = Mapping[str, Iterable[str]]
-LastDays = Mapping[tuple[str, str], date]
 
 
 @dataclass(frozen=True)

@@ -161,21 +161,6 @@ class People:
 
         return self._regrant(username, without)
 
-    def set_role(self, username: str, role: Role) -> Person:
-        """Change a person's role; returns the changed person. UnknownName: no such person or role.
-
-        Who could do with deals what is usual for the old role can do what is usual for the new one; anything
-        else that was granted stays, as far as the new role allows.
-        """
-        return self.change(username, role)
-
-    def grant_deals(self, username: str, deals: DealsGrant) -> Person:
-        """Set a person's permission for deals; returns the changed person.
-
-        BadRequest for what their role does not allow; UnknownName without such a person.
-        """
-        return self.change(username, deals=deals)
-
     def change(
         self,
         username: str,
@@ -183,7 +168,12 @@ class People:
         deals: DealsGrant | None = None,
         grants: tuple[Grant, ...] | None = None,
     ) -> Person:
-        """`set_role`, `grant_deals` and these grants in place of others, all or nothing; None stays."""
+        """Change role, permission for deals and grants, all or nothing; None stays. Returns the person.
+
+        Who could do with deals what is usual for the old role can do what is usual for the new one; anything
+        else that was granted stays, as far as the new role allows. UnknownName for a person or role that does
+        not exist, BadRequest for deals that the role does not allow.
+        """
         if role not in (None, *ROLES):
             raise UnknownName("role", str(role), ROLES)
 

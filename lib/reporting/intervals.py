@@ -24,7 +24,6 @@ from lib.reporting.measures import Measure, is_additive
 
 UNSEEN = -float(np.log(TAIL))
 MANY = 100.0
-FEW = 30.0
 TOO_FEW = 3.0
 SKEWED = 2.0
 

@@ -228,7 +228,7 @@ def test_a_repeated_request_answers_what_may_be_seen_now(
     body = package(create_demand_deals=deals(option(there.ada), option(there.bob)))
     first = both.make("supply_deals", body, key)
     username = desk.access.caller(both.token or "", "deals").person.username
-    desk.access.people.grant_deals(username, DealsGrant("write", frozenset({there.ada})))
+    desk.access.people.change(username, deals=DealsGrant("write", frozenset({there.ada})))
     again = both.make("supply_deals", body, key)
     assert again["id"] == first["id"]
     assert again["demand_deals"] == first["demand_deals"][:1]
@@ -287,7 +287,7 @@ def test_who_may_see_no_deals_has_no_access(desk: connect.Installation, granted:
     """401 for everything, and no token: neither a permanent one nor one for a password."""
     somebody = granted("read")
     username = desk.access.caller(somebody.token or "", "deals").person.username
-    desk.access.people.grant_deals(username, DealsGrant("none"))
+    desk.access.people.change(username, deals=DealsGrant("none"))
     assert "has no access to deals" in somebody.detail("GET", "supply_deals/", 401)
     with pytest.raises(BadRequest, match="has no access to deals"):
         desk.access.issue(username, "deals", "test", None)
@@ -305,7 +305,7 @@ def test_a_token_opens_at_most_what_its_owner_has(
     reader.detail("GET", f"demand_deals/{sold.bob}/", 404)
     reader.detail("PUT", f"demand_deals/{sold.ada}/", 403, {"price": 1})
     owner = desk.access.caller(reader.token or "", "deals").person.username
-    desk.access.people.grant_deals(owner, DealsGrant("write", frozenset({there.bob})))
+    desk.access.people.change(owner, deals=DealsGrant("write", frozenset({there.bob})))
     reader.detail("GET", f"demand_deals/{sold.ada}/", 401)
     with pytest.raises(BadRequest, match="so their token can't see all deals"):
         desk.access.issue(owner, "deals", "test", None, deals=DealsGrant("read"))

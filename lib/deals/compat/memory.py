@@ -4,7 +4,6 @@ Each entry is an entity's JSON as the service last gave it, exactly. The last en
 entity now; two in a row, compared, are what happened between them.
 """
 
-import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,7 +16,6 @@ from lib.deals import moments
 from lib.deals.models import ENTITIES, EntityChange, Resource
 from lib.wire.deadline import Deadline
 
-log = logging.getLogger(__name__)
 Event = Literal["created", "changed", "removed", "seen"]
 Body = Mapping[str, Any]
 SECONDS = 20

@@ -20,11 +20,10 @@ def together(
     filters: Iterable[Filter],
     slicer: Slicer,
     descriptions: Mapping[str, str] | None = None,
-    listed: int = LISTED,
 ) -> str:
     """The filters on one key field in the same way: `Country is United States · is not Canada`."""
     wanted = tuple(filters)
-    parts = " · ".join(_matching(one, descriptions or {}, listed) for one in wanted)
+    parts = " · ".join(_matching(one, descriptions or {}, LISTED) for one in wanted)
     return f"{field(wanted[0].name, slicer)} {parts}"
 
 

@@ -12,7 +12,7 @@ from lib.reporting.models import AudienceQuery
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals.targeting import known, typed
 from lib.ui.deals.targeting.typed import SIDES
-from lib.ui.deals.targeting.words import Described, Marks, named
+from lib.ui.deals.targeting.words import Described, named
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -21,7 +21,6 @@ from lib.ui.query import filter_words, values
 
 NARROWEST, WIDTH = 150, 340
 NamedLists = Mapping[str, Mapping[str, str]]
-NO_MARKS: Marks = {}
 
 
 @dataclass(frozen=True)
@@ -149,7 +148,7 @@ def _values(
 ) -> None:
     """Draw one side: the picker of known values, and the handling of other typed ones."""
     _, kind, is_excluded = place
-    typed.settle(context, query, place, offered)
+    typed.settle(context, query, place)
     with st.container(gap="xxsmall"):  # above, as the picker's open list covers what is below
         typed.draw(context, query, place, offered)
     st.multiselect(

@@ -36,7 +36,7 @@ SAME = (
     ("türkiye", "tr", "turkey"),
     ("czechia", "cz", "czech republic"),
 )
-CLOSE = 0.6
+CLOSE, MOST_NEAR = 0.6, 3
 
 
 def exact(text: str, known: Mapping[str, str]) -> str | None:
@@ -48,7 +48,7 @@ def exact(text: str, known: Mapping[str, str]) -> str | None:
     return None
 
 
-def near(text: str, known: Mapping[str, str], most: int = 3) -> list[str]:
+def near(text: str, known: Mapping[str, str]) -> list[str]:
     """The codes of values like the one that was typed, the nearest first: the trade's other words, then
     those spelt alike. `known` has the descriptions by code."""
     wanted = text.strip().casefold()
@@ -57,8 +57,8 @@ def near(text: str, known: Mapping[str, str], most: int = 3) -> list[str]:
         codes.setdefault(words.casefold(), code)
         codes.setdefault(code.casefold(), code)
     others = [word for group in SAME if wanted in group for word in group]
-    alike = difflib.get_close_matches(wanted, codes, n=most, cutoff=CLOSE)
-    return list(dict.fromkeys(codes[word] for word in [*others, *alike] if word in codes))[:most]
+    alike = difflib.get_close_matches(wanted, codes, n=MOST_NEAR, cutoff=CLOSE)
+    return list(dict.fromkeys(codes[word] for word in [*others, *alike] if word in codes))[:MOST_NEAR]
 
 
 SIDES = {False: "Only", True: "Never"}
@@ -131,7 +131,7 @@ def take(place: Place, offered: Mapping[str, str]) -> None:
     _wait(place, odd)
 
 
-def settle(context: PageContext, query: AudienceQuery, place: Place, offered: Mapping[str, str]) -> None:
+def settle(context: PageContext, query: AudienceQuery, place: Place) -> None:
     """Choose the pending input if it occurs in the report, though it is not among the values listed.
 
     To be called before the picker is drawn.
