@@ -18,7 +18,7 @@ TESTS = str(Path(__file__).parent)
 NAMES = {
     "browser": {"sync_playwright"},
     "database": {"Postgres"},
-    "process": {"subprocess", "get_context", "uvicorn", "socket"},
+    "process": {"subprocess", "get_context", "uvicorn", "socket", "listening"},
     "spark": {"spark_cluster", "cluster"},
 }
 PARAMETERS = {
