@@ -9,6 +9,7 @@ BIN := $(VENV)/bin
 HOME_FOLDER := $(or $(TRANCHE_HOME),.tranche)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input install -q --no-deps
 COVERED := $(if $(COVERAGE),--cov=lib --cov-report=term:skip-covered)
+CHOSEN := $(if $(ALL)$(TESTS),,-m "not (browser or database or process or spark)")
 UV ?= uv
 COMPILE := $(UV) pip compile -q --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate
@@ -21,10 +22,11 @@ run: $(VENV)/installed
 	@if [ ! -d "$(HOME_FOLDER)" ] || grep -qs '^demo = true' "$(HOME_FOLDER)/tranche.toml"; then $(BIN)/tranche demo; fi
 	@exec $(BIN)/python app.py
 
-# TESTS=… runs some of them, COVERAGE=1 measures how much of lib they run, also in processes that they start;
-# SPARK=1 installs Spark first (half a gigabyte), for the tests that need it and Java 17.
+# The tests that need no browser, no database server, no other process and no port. ALL=1 runs all of them, TESTS=… some
+# of them, whatever they need; COVERAGE=1 measures how much of lib they run, also in processes that they start; SPARK=1
+# installs Spark first (half a gigabyte), for the tests that need it and Java 17.
 test: $(VENV)/installed-for-tests $(if $(SPARK),$(VENV)/installed-for-spark)
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(COVERED) $(TESTS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(CHOSEN) $(COVERED) $(TESTS)
 
 lint: $(VENV)/installed-for-tests
 	@$(BIN)/ruff check

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from needs import needs, watch
 from peopled import write_people
 from serving import free_port, serving
 from streamlit.components.v2 import manifest_scanner
@@ -43,7 +44,7 @@ hypothesis.settings.register_profile(
     "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("unhurried")
-pytest_plugins = ["databases", "dealing", "standin_fixtures"]
+pytest_plugins = ["databases", "dealing", "hostile", "standin_fixtures"]
 
 ROOT = Path(__file__).parent.parent
 PASSWORD = "demo"
@@ -119,9 +120,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
     return OneWorkerForBrowsers(config, log)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start with the slowest tests: those with a browser."""
+    """Mark each test with what it needs, and start with the slowest: those with a browser."""
+    for item in items:
+        for mark in needs(item):
+            item.add_marker(mark)
     items.sort(key=lambda item: not item.nodeid.startswith(BROWSER))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Hold a test to its marks."""
+    watch(item)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

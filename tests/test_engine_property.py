@@ -90,14 +90,14 @@ class _House:
         return ask
 
 
-@settings(max_examples=50, **UNHURRIED)
+@settings(max_examples=30, **UNHURRIED)
 @given(data=st.data())
 def test_the_engine_equals_duckdb(stored: Store, data: st.DataObject) -> None:
     """Rows, their order, figures, shares, totals, records found and dates are those of SQL."""
     agree(stored, data)
 
 
-@settings(max_examples=15, **UNHURRIED)
+@settings(max_examples=10, **UNHURRIED)
 @given(data=st.data())
 def test_a_connected_slicer_equals_duckdb(connected_slicers: Store, data: st.DataObject) -> None:
     """The same where the rows stay in a database, whatever texts they hold."""

@@ -7,25 +7,15 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from conftest import COUNTRIES, DEFINITION, PASSWORD, small_rows, started
-from dealing import clients, package
-from peopled import people_in
+from conftest import PASSWORD, started
+from hostile import ANCHOR, IMAGE, LINK
 from playwright.sync_api import Page, expect
 from serving import free_port
 
 from browser.conftest import Serve, settled, wait_for_cookie
 from browser.hostile_texts import TEXTS
-from lib.deals.models import SupplyPackage
-from lib.people import Person
-from lib.reporting.warehouse import Warehouse
-from lib.settings import Settings
 
 SCRIPT = Path(__file__).with_name("plain_script.py")
-IMAGE, LINK = "![x](http://evil.example/x.png)", "[sign in again](http://evil.example/)"
-HOSTILE = (
-    f"{LINK} {IMAGE} https://evil.example/a $x^2$ :red[d] :material/lock: <img src=http://evil.example/y>"
-)
-ANCHOR = "<a href='http://evil.example'>x</a>"
 MARKUP = "a[href*=evil], a[href*=EVIL], img[src*=evil], .katex, svg a"
 SCREENS = ("slicers", "audience", "export", "deals", "new_package", "access", "services")
 
@@ -45,28 +35,6 @@ def test_every_character_is_shown_as_itself(page: Page) -> None:
             for copy in (shown.inner_text(), page.evaluate("getSelection().toString()")):
                 assert {one.strip() for one in copy.splitlines() if one.strip()} == {line}
             assert shown.locator("a, img, svg, code, h1, li, table, em, strong, del, .katex").count() == 0
-
-
-@pytest.fixture
-def hostile_home(own_home: Path) -> Path:
-    """A data directory whose slicer, values, people and packages have hostile names."""
-    key, *others = DEFINITION.key_fields
-    figure, *more = DEFINITION.data_fields
-    described = DEFINITION.model_copy(
-        update={
-            "annotation": HOSTILE,
-            "key_fields": (key.model_copy(update={"description": HOSTILE, "annotation": HOSTILE}), *others),
-            "data_fields": (figure.model_copy(update={"description": HOSTILE, "annotation": HOSTILE}), *more),
-        }
-    )
-    mappings = {"country": {code: f"{ANCHOR} {name} {HOSTILE}" for code, name in COUNTRIES.items()}}
-    with Warehouse(own_home / "warehouse").writer("demo", "hostile", described, mappings) as writer:
-        writer.write(small_rows(7))
-        writer.commit("made for the test", "hostile")
-    people = people_in(own_home)
-    people.add(Person("eve", HOSTILE, "eve@evil.example", "admin"), PASSWORD)
-    clients(Settings(home=own_home, demo=True)).deals.create(SupplyPackage, package(HOSTILE, {}))
-    return own_home
 
 
 @pytest.fixture

@@ -25,17 +25,16 @@ class Way(NamedTuple):
 SAMPLED = ("duckdb", "postgresql")
 OPTIONAL = {"clickhouse": missing_for_clickhouse(), "spark": missing_for_spark()}
 OTHERS = ("pandas", *SAMPLED, *(engine for engine, missing in OPTIONAL.items() if not missing))
-MARKS = {"spark": pytest.mark.spark}
 WAYS = [
     *(Way(transport, "resident") for transport in TRANSPORTS),
-    *(pytest.param(Way("embedded", engine), marks=MARKS.get(engine, ())) for engine in OTHERS),
+    *(Way("embedded", engine) for engine in OTHERS),
 ]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Samples are tested where they are drawn, and the service itself over the resident engine alone."""
-    unfit = [item for item in items if any(item.get_closest_marker(mark) for mark in _unfit(item.name))]
-    config.hook.pytest_deselected(items=unfit)
+    unfit = {item for item in items if any(item.get_closest_marker(mark) for mark in _unfit(item.name))}
+    config.hook.pytest_deselected(items=list(unfit))
     items[:] = [item for item in items if item not in unfit]
 
 

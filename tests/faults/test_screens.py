@@ -104,7 +104,7 @@ def test_figures_fail(steady: Desk, reports: Proxy, behaviour: Behaviour, senten
 
 
 @pytest.mark.parametrize("screen", ["slicers", "export"])
-@faults(*SOME, "502 page", "429", "401 page", "too large")
+@faults(*SOME, "401 page")
 def test_reports_fail(steady: Desk, reports: Proxy, behaviour: Behaviour, sentence: str, screen: str) -> None:
     """The same on the other screens that show figures."""
     figures_fail(steady, reports, behaviour, sentence, screen)
@@ -176,7 +176,7 @@ def test_delivery_of_a_deal(steady: Desk, reports: Proxy, behaviour: Behaviour, 
     assert "Impressions" in {metric.label for metric in visit.metric}
 
 
-@faults()
+@faults(*SOME, "429", "401 page", "too large")
 def test_deals_fail(steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: str) -> None:
     """A failure of the deals service is a sentence on Deals, and on no screen that needs reports alone."""
     visit = steady.visit("access")
@@ -193,7 +193,7 @@ def test_deals_fail(steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: 
     assert "Morning News" in listed(visit)
 
 
-@faults(*SOME, "502 page", "429", "401 page", "too large")
+@faults(*SOME, "401 page")
 def test_the_form_is_kept(steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: str) -> None:
     """Where the lists of the form can't be had, it says so, and what was typed is there again afterwards."""
     visit = steady.visit("new_package")

@@ -81,11 +81,20 @@ def add_people(home: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def url(way: Way, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str | None:
-    """Where the rows lie, of engines that ask a database: one that adds up in one order."""
-    if way.engine == "duckdb":
-        return f"parquet://{tmp_path_factory.mktemp('rows')}?threads=1"
-    databases = {"postgresql": "rows_database", "clickhouse": "clickhouse_database", "spark": "spark_folder"}
+def rows_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The URL of a folder for rows, of a DuckDB that adds up in one order; one for all files of tests."""
+    return f"parquet://{tmp_path_factory.mktemp('rows')}?threads=1"
+
+
+@pytest.fixture(scope="session")
+def url(way: Way, request: pytest.FixtureRequest) -> str | None:
+    """Where the rows lie, of engines that ask a database."""
+    databases = {
+        "duckdb": "rows_folder",
+        "postgresql": "rows_database",
+        "clickhouse": "clickhouse_database",
+        "spark": "spark_folder",
+    }
     return str(request.getfixturevalue(databases[way.engine])) if way.engine in databases else None
 
 

@@ -1,7 +1,7 @@
-"""The expected numbers of the slicer `hourly`: plain pandas on its rows, a group at a time."""
+"""The expected numbers of the slicer `hourly`: plain pandas on its rows."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -15,6 +15,18 @@ TIME_FORMATS = {
     "granularity_week": "%G-W%V",
     "granularity_month": "%Y-%m",
     "granularity_year": "%Y",
+}
+
+AGGREGATES = {
+    **{name: (name, "sum") for name in ("imps", "clicks", "revenue", "adjustment", "bonus")},
+    "price": ("price", "mean"),
+    "least": ("least", "min"),
+    "most": ("most", "max"),
+    "records": ("imps", "size"),
+    "priced": ("price", "count"),
+    "pages": ("pages", "nunique"),
+    "unique_users": ("users", "nunique"),
+    "unique_devices": ("devices", "nunique"),
 }
 
 
@@ -46,30 +58,26 @@ def split(rows: pd.DataFrame, names: Sequence[str], zone: int = ZONE) -> dict[Ke
     keys = [f"key {place}" for place in range(len(names))]
     for key in keys:
         keyed = keyed.explode(key)
-    return {tuple(map(str, key)): figures(group) for key, group in keyed.groupby(keys, sort=False)}
+    table = keyed.groupby(keys, sort=False).agg(**AGGREGATES)
+    groups = table.index.to_frame().itertuples(index=False, name=None)
+    return {
+        tuple(map(str, group)): _derive(sums)
+        for group, sums in zip(groups, table.to_dict("records"), strict=True)
+    }
 
 
 def figures(rows: pd.DataFrame) -> Figures:
     """Every data field over these rows."""
-    imps, clicks = rows["imps"].sum(), rows["clicks"].sum()
-    users = rows["users"].nunique()
-    return {
-        "imps": imps,
-        "clicks": clicks,
-        "revenue": rows["revenue"].sum(),
-        "adjustment": rows["adjustment"].sum(),
-        "price": _number(rows["price"].mean()),
-        "least": _number(rows["least"].min()),
-        "most": _number(rows["most"].max()),
-        "records": len(rows),
-        "priced": rows["price"].count(),
-        "pages": rows["pages"].nunique(),
+    return _derive({name: rows[column].agg(how) for name, (column, how) in AGGREGATES.items()})
+
+
+def _derive(sums: Mapping[str, float]) -> Figures:
+    """The aggregates, null where there is none, and what the formulas make of them."""
+    imps, clicks, records = sums["imps"], sums["clicks"], sums["records"]
+    return {name: _number(value) for name, value in sums.items()} | {
         "ctr": _ratio(100 * clicks, imps),
-        "value": _ratio(rows["revenue"].sum() + rows["adjustment"].sum(), len(rows)),
-        "reach": _ratio(imps, users),
-        "bonus": rows["bonus"].sum(),
-        "unique_users": users,
-        "unique_devices": rows["devices"].nunique(),
+        "value": _ratio(sums["revenue"] + sums["adjustment"], records),
+        "reach": _ratio(imps, sums["unique_users"]),
     }
 
 

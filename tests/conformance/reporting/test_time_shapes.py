@@ -17,7 +17,7 @@ SHAPES = {
     "granularity_quarter": r"\d{4} Q[1-4]",
     "granularity_year": r"\d{4}",
 }
-ZONES = [-12, -5, 0, 3, 11, 12]
+ZONES = [-12, 0, 3, 12]
 WHOLE = {"start_date": "2000-01-01", "end_date": "2999-12-31"}
 
 

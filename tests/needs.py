@@ -1,0 +1,97 @@
+"""What a test needs besides this process, found in its fixtures, parameters and the functions that it calls.
+
+Each need is a mark: `make test` leaves out all tests that have one. While a test without marks runs,
+starting a process or listening at a port is an error, so that none is forgotten.
+"""
+
+import inspect
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import pytest
+
+TESTS = str(Path(__file__).parent)
+NAMES = {
+    "browser": {"sync_playwright"},
+    "database": {"Postgres"},
+    "process": {"subprocess", "get_context", "uvicorn", "socket", "listening"},
+    "spark": {"spark_cluster", "cluster"},
+}
+PARAMETERS = {
+    "browser": set[str](),
+    "database": {"postgresql", "clickhouse"},
+    "process": {"socket", "remote", "standin"},
+    "spark": {"spark"},
+}
+FORBIDDEN = ("subprocess.Popen", "socket.bind")
+QUICK: list[str] = []
+
+
+def needs(item: pytest.Function) -> list[str]:
+    """The marks of a test."""
+    fixtures = item._fixtureinfo.name2fixturedefs.values()
+    functions = [item.function, *(one.func for several in fixtures for one in several)]
+    names = {name for function in functions for name in _all_names(function)}
+    callspec = getattr(item, "callspec", None)
+    values = callspec.params.values() if callspec else ()
+    parts = {
+        part
+        for value in values
+        for part in (value if isinstance(value, tuple) else [value])
+        if isinstance(part, str)
+    }
+    return [mark for mark in NAMES if names & NAMES[mark] or parts & PARAMETERS[mark]]
+
+
+@cache
+def _all_names(function: Any) -> frozenset[str]:
+    """The names in the code of this function and of those functions of the tests that it calls."""
+    found: set[str] = set()
+    waiting, known = [function], set()
+    while waiting:
+        one = inspect.unwrap(waiting.pop())
+        if isinstance(one, type):
+            waiting += [method for method in vars(one).values() if isinstance(method, FunctionType)]
+        elif isinstance(one, FunctionType) and one not in known:
+            known.add(one)
+            names = set(_names(one.__code__))
+            found |= names
+            waiting += [called for called in _called(one, names) if _is_ours(called)]
+    return frozenset(found)
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _names(inner)
+
+
+def _called(function: FunctionType, names: set[str]) -> Iterator[Any]:
+    for name in names & function.__globals__.keys():
+        called = function.__globals__[name]
+        yield called
+        if isinstance(called, ModuleType) and _is_ours(called):
+            yield from (vars(called)[inner] for inner in names & vars(called).keys())
+
+
+def _is_ours(thing: Any) -> bool:
+    module = thing if isinstance(thing, ModuleType) else sys.modules.get(getattr(thing, "__module__", ""))
+    return str(getattr(module, "__file__", "")).startswith(TESTS)
+
+
+def watch(item: pytest.Item) -> None:
+    """From now on this test runs."""
+    QUICK[:] = [] if any(item.get_closest_marker(mark) for mark in NAMES) else [item.nodeid]
+
+
+def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
+    if QUICK and event in FORBIDDEN:
+        raise AssertionError(f"{QUICK[0]} has no mark, and does {event} {arguments[:2]}: see tests/needs.py")
+
+
+sys.addaudithook(_refuse)
