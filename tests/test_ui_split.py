@@ -13,8 +13,7 @@ from conftest import COUNTRIES, LAST_DAY, small_rows
 from lib.reporting.answers import Audience, Precision, Total
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, DataField, Filter, InfoQuery, KeyField, Order, Slicer
-from lib.ui.audience import chart_kinds
-from lib.ui.audience import split_board, split_charts, split_table
+from lib.ui.audience import chart_kinds, split_board, split_charts, split_table
 from lib.ui.charts import heatmap, numbers
 from lib.ui.charts.change import Change
 from lib.ui.charts.heatmap import Grid
