@@ -23,7 +23,7 @@ NAMES = {
 }
 PARAMETERS = {
     "browser": set[str](),
-    "database": {"postgresql", "clickhouse"},
+    "database": {"postgresql", "clickhouse", "duckdb"},
     "process": {"socket", "remote", "standin"},
     "spark": {"spark"},
 }
