@@ -25,7 +25,6 @@ from lib.deal_health import computing
 from lib.operations import OpenTabs
 from lib.settings import Settings
 from lib.ui import streamlit_compat
-from lib.ui.kit import company_client
 from lib.ui.kit import sign_in_check as checked
 from lib.ui.kit.media import OwnedMedia, script_owner
 from lib.ui.query import link
@@ -105,9 +104,11 @@ def _company(installation: connect.Installation) -> list[Middleware]:
     if installation.company is None:
         return []
     streamlit_compat.set_option("server.cookieSecret", installation.secrets["auth"]["cookie_secret"])
-    provider = installation.settings.oidc
-    if provider and not company_client.bind(provider.issuer, provider.client_id, provider.algorithms):
-        return []
+    if provider := installation.settings.oidc:
+        from lib.ui.kit import company_client
+
+        if not company_client.bind(provider.issuer, provider.client_id, provider.algorithms):
+            return []
     address, seconds = installation.settings.company_address, installation.settings.session_hours * 3600
     return [Middleware(CompanyRoutes, address=address, seconds=seconds)]
 

@@ -74,7 +74,7 @@ def test_one_script_speaks_to_streamlits_client() -> None:
 
 
 def test_every_selector_is_listed() -> None:
-    """What our styles and scripts select by of Streamlit's client is what `SELECTORS` lists, no less or more."""
+    """What our styles and scripts select by of Streamlit's client is what `SELECTORS` lists."""
     used = {
         next(filter(None, found))
         for path in STYLES

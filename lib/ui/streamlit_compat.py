@@ -209,7 +209,11 @@ def _reaches() -> Iterator[Reach]:
         "the memory of who owns a file grows",
         lambda: _names("runtime.media_file_manager", "MediaFileManager", *MEDIA_LISTS),
     )
-    yield Reach("state of a session", "a tab whose connection breaks starts again from its address", _has_session_state)
+    yield Reach(
+        "state of a session",
+        "a tab whose connection breaks starts again from its address",
+        _has_session_state,
+    )
     yield Reach("messages as Tranche knows them", "the desk does not start", _has_messages)
     yield Reach(
         "options that can be set at start",
