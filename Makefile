@@ -1,4 +1,4 @@
-# make run | test | lint | bench | screenshots | lock
+# make run | test | lint | bench | screenshots | lock | try-streamlit
 #
 # Everything is installed into .venv, from locks of pins and hashes; PYTHON=… chooses the Python (3.11 or later).
 
@@ -10,11 +10,14 @@ HOME_FOLDER := $(or $(TRANCHE_HOME),.tranche)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input install -q --no-deps
 COVERED := $(if $(COVERAGE),--cov=lib --cov-report=term:skip-covered)
 CHOSEN := $(if $(ALL)$(TESTS),,-m "not (browser or database or process or spark)")
+OTHER := .venv-streamlit
+TRIED := tests/test_streamlit_compat.py tests/test_preloads.py tests/test_chart_later.py tests/test_desk.py \
+	tests/front tests/browser/test_frame.py tests/browser/test_audience.py tests/browser/test_rows.py
 UV ?= uv
 COMPILE := $(UV) pip compile -q --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate
 
-.PHONY: run test lint bench screenshots lock
+.PHONY: run test lint bench screenshots lock try-streamlit
 .DEFAULT_GOAL := run
 
 # The desk on http://localhost:8501. The first time it makes the demo; in a folder of your own it does not.
@@ -45,6 +48,17 @@ lock:
 	$(COMPILE) pyproject.toml -o requirements.lock
 	$(COMPILE) pyproject.toml --extra test -o requirements-test.lock
 	echo "pyspark>=4" | $(COMPILE) - -o requirements-spark.lock
+
+# The newest version of Streamlit, or VERSION=…, in an environment of its own, and the tests that show what it
+# breaks; TESTS=… runs others.
+try-streamlit:
+	@$(PYTHON) -m venv --clear $(OTHER)
+	@$(subst $(BIN),$(OTHER)/bin,$(PIP)) --require-hashes -r requirements-test.lock
+	@$(subst $(BIN),$(OTHER)/bin,$(PIP)) --no-build-isolation -e .
+	@$(OTHER)/bin/python -m pip --disable-pip-version-check --no-input install -q -U \
+		streamlit$(if $(VERSION),==$(VERSION))
+	@$(OTHER)/bin/python -c 'from lib.ui import streamlit_compat as parts; print(*parts.check(), sep="\n")'
+	@$(OTHER)/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(or $(TESTS),$(TRIED))
 
 $(VENV)/made:
 	@if [ -z "$(PYTHON)" ]; then echo "Tranche needs Python 3.11 or later; name one: make PYTHON=…" >&2; exit 1; fi

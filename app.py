@@ -18,16 +18,13 @@ import click
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp
-from streamlit import config, runtime
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.runtime.scriptrunner import StopException
 
 from lib import connect, private
 from lib.alerts import watching
 from lib.deal_health import computing
 from lib.operations import OpenTabs
 from lib.settings import Settings
+from lib.ui import streamlit_compat
 from lib.ui.kit import sign_in_check as checked
 from lib.ui.kit.media import OwnedMedia, script_owner
 from lib.ui.query import link
@@ -42,16 +39,15 @@ from lib.wire.front import (
     DeskRoutes,
     DeskSocket,
     Preloads,
-    Protocol,
     SignInRoutes,
     guarded,
     inline_scripts,
+    streamlit_parts,
 )
 from lib.wire.front.closed_sessions import ClosedSessions
 
 log = logging.getLogger("tranche")
 DESK = Path(__file__).parent / "lib" / "desk.py"
-STATIC = Path(st.__file__).parent / "static"
 STYLE = (Path(__file__).parent / "lib/ui/kit/style.css").read_text("utf-8")
 HEAVY = ("pandas", "pyarrow.parquet", "plotly.graph_objects", "scipy.sparse", "captcha.image", "jwt")
 DOWNLOADS = 64  # at the same time: Streamlit makes them, and sends large tables, on the loop's own threads
@@ -68,9 +64,8 @@ async def preloaded(_: st.App) -> AsyncIterator[None]:
     gc.collect()
     gc.freeze()
     closed = ClosedSessions(st.get_option("server.disconnectedSessionTTL"), checked.is_signed_in)
-    found = runtime.get_instance()
-    found._session_mgr._session_storage = closed  # type: ignore[attr-defined]
-    found._media_file_mgr = OwnedMedia(found.media_file_mgr._storage, script_owner)
+    streamlit_compat.store_closed_sessions(closed)
+    streamlit_compat.replace_media(lambda files: OwnedMedia(files, script_owner))
     ending = create_task(closed.end_in_time())
     yield
     ending.cancel()
@@ -78,52 +73,54 @@ async def preloaded(_: st.App) -> AsyncIterator[None]:
 
 def _may_read(installation: connect.Installation, file: str, cookies: str) -> bool:
     """Whether a media file was made for the browser and the person of this `Cookie` header."""
-    media, owner = runtime.get_instance().media_file_mgr, installation.cookies.owner(cookies)
+    media, owner = streamlit_compat.media(), installation.cookies.owner(cookies)
     return isinstance(media, OwnedMedia) and owner is not None and media.belongs_to(file, owner)
 
 
 def application(settings: Settings) -> ASGIApp:
     """The desk and the APIs in front of it, as one application behind the checks of every request."""
     here = connect.installation(settings)
-    config.set_option("server.trustedUserHeaders", {BROWSER_HEADER: "tranche_browser"})
+    streamlit_compat.set_option("server.trustedUserHeaders", {BROWSER_HEADER: "tranche_browser"})
     apis, tabs = Middleware(Apis, api=here.api), Middleware(OpenTabs, meter=here.meter)
-    routes = Middleware(DeskRoutes, has_company=here.company is not None)
+    company = _company(here)
+    routes = Middleware(DeskRoutes, has_company=bool(company))
     signing_in = Middleware(
         SignInRoutes, cookies=here.cookies, may_read=partial(_may_read, here), origins=settings.origins
     )
-    document, chart = Middleware(DeskDocument, Preloads(STATIC), STYLE), Middleware(ChartLater)
-    protocol = Protocol(BackMsg.FromString, ForwardMsg.FromString)
-    socket = Middleware(DeskSocket, protocol, here.has_session, settings.visitors)
-    middleware = [apis, signing_in, routes, socket, *_company(here), tabs, document, chart]
+    document = Middleware(DeskDocument, Preloads(streamlit_compat.STATIC), STYLE)
+    charts = [Middleware(ChartLater)] if streamlit_compat.charts_can_wait() else []
+    socket = Middleware(DeskSocket, streamlit_compat.protocol(), here.has_session, settings.visitors)
+    middleware = [apis, signing_in, routes, socket, *company, tabs, document, *charts]
     desk = st.App(DESK, middleware=middleware, lifespan=preloaded, secrets=here.secrets or None)
     return guarded(desk, settings.network, _inline_scripts())
 
 
 def _company(installation: connect.Installation) -> list[Middleware]:
-    """What stands around Streamlit's routes of a company sign-in, if there is one.
+    """What stands around Streamlit's routes of a company sign-in, if there is one that can be checked.
 
     Streamlit signs the cookie in which a sign-in begins with an option, since it is made before the secrets
     are read: all desks over a database need the same.
     """
     if installation.company is None:
         return []
-    config.set_option("server.cookieSecret", installation.secrets["auth"]["cookie_secret"])
+    streamlit_compat.set_option("server.cookieSecret", installation.secrets["auth"]["cookie_secret"])
     if provider := installation.settings.oidc:
         from lib.ui.kit import company_client
 
-        company_client.bind(provider.issuer, provider.client_id, provider.algorithms)
+        if not company_client.bind(provider.issuer, provider.client_id, provider.algorithms):
+            return []
     address, seconds = installation.settings.company_address, installation.settings.session_hours * 3600
     return [Middleware(CompanyRoutes, address=address, seconds=seconds)]
 
 
 def _inline_scripts() -> list[str]:
     """Those of the page that Streamlit serves."""
-    return inline_scripts((STATIC / "index.html").read_text("utf-8"))
+    return inline_scripts(streamlit_parts.page(streamlit_compat.STATIC))
 
 
 def report(failure: threading.ExceptHookArgs) -> None:
     """Report what a thread failed with. A timer of Streamlit whose run was stopped has not failed."""
-    if not isinstance(failure.exc_value, StopException):
+    if not streamlit_compat.is_stop(failure.exc_value):
         if failure.exc_value is None:
             return
         kind, thread = failure.exc_type, failure.thread.name if failure.thread else "a thread"
@@ -149,7 +146,7 @@ def main() -> None:
 def _ready(settings: Settings, address: str) -> None:
     if settings.demo:
         click.echo(DEMO)
-    for warning in connect.startup_warnings(settings):
+    for warning in (*connect.startup_warnings(settings), *streamlit_compat.check()):
         click.echo(warning, err=True)
     click.echo(f"Tranche is at {address}  (stop with Ctrl+C)")
     if sys.stdout.isatty() and _has_display():

@@ -44,7 +44,8 @@ def test_the_script_names_the_server(http: httpx.Client) -> None:
     """The script is served beside every screen and says that the server is where the script came from."""
     response = http.get("/desk.js")
     assert response.headers["content-type"].startswith("text/javascript")
-    assert 'BACKEND_BASE_URL: new URL(".", document.currentScript.src).href' in response.text
+    assert 'window.trancheServer = new URL(".", document.currentScript.src).href' in response.text
+    assert "window.__streamlit = { BACKEND_BASE_URL: window.trancheServer }" in response.text
 
 
 def test_other_answers_stay(http: httpx.Client) -> None:

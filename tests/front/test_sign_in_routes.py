@@ -10,6 +10,7 @@ import pytest
 from conftest import copied, desk_over
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from websockets.sync.client import connect as connect_socket
 
@@ -218,7 +219,7 @@ def test_what_counts_as_tls(scheme: str, headers: dict[str, str], secure: bool) 
 def test_a_file_belongs_to_those_for_whom_it_was_made() -> None:
     """Each browser and person reads their own files, also equal ones and those made on a click; no others."""
     owner: list[tuple[str, str] | None] = [ADA]
-    media = OwnedMedia(MemoryMediaFileStorage("/media"), lambda: owner[0])
+    media = OwnedMedia(MediaFileManager(MemoryMediaFileStorage("/media")), lambda: owner[0])
 
     def file_of(address: str) -> str:
         return address.removeprefix("/media/").partition(".")[0]

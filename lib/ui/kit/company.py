@@ -7,6 +7,7 @@ import streamlit as st
 from lib import connect
 from lib.people import Person
 from lib.tokens.company import PROVIDER
+from lib.ui import streamlit_compat
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import DeadlineExceeded, NotAdmitted, StoreUnavailable
 from lib.wire.front import OUTCOME
@@ -41,7 +42,7 @@ def draw(installation: connect.Installation, leave: Callable[[], None]) -> None:
     Nothing without a provider.
     """
     settings = installation.settings.oidc
-    if settings is None:
+    if settings is None or not streamlit_compat.has_company_client():
         return
     if asked := st.query_params.get(OUTCOME):
         del st.query_params[OUTCOME]

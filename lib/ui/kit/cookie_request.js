@@ -10,7 +10,7 @@ export default function ({ data }) {
 }
 
 async function send({ path, code }) {
-  const address = new URL(`.${path}`, window.__streamlit.BACKEND_BASE_URL)
+  const address = new URL(`.${path}`, window.trancheServer)
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     try {
       const response = await fetch(address, { method: "POST", body: code })

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lib import connect
 from lib.deals.client import Deals
@@ -13,6 +12,7 @@ from lib.people import Person
 from lib.reporting.client import Reporting
 from lib.reporting.models import Slicer
 from lib.settings import Settings
+from lib.ui import streamlit_compat
 from lib.ui.kit import problems, retry, sign_in, slicer_choice, slicer_info
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
@@ -54,7 +54,7 @@ class PageContext:
         A callback has the context of the run before it, and its person may have lost rights meanwhile. A
         thread has no session: it gets those that the screen was drawn with.
         """
-        if get_script_run_ctx() is None:
+        if not streamlit_compat.is_script():
             return self.drawn_with
         now = self.now()
         return self.drawn_with if now == self.person else connect.connect(now, Settings.current())
@@ -131,8 +131,7 @@ def header(person: Person, mark: Callable[[connect.Clients], None] | None = None
     """Draw the pickers, the sentence on the data, whatever `mark` draws beside it, and the person's menu."""
     retry.begin()
     settings = Settings.current()
-    run = get_script_run_ctx()
-    clients = connect.connect(person, settings, run.session_id if run else "")
+    clients = connect.connect(person, settings, streamlit_compat.session_id())
     with st.container(horizontal=True, vertical_alignment="center", key="frame"):
         picked, is_missing = slicer_choice.draw(clients.slicers) if clients.slicers else (None, False)
         sentence = st.container(width="stretch")

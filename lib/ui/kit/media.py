@@ -2,31 +2,34 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import PurePosixPath
+from threading import Lock
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.media_file_manager import MediaFileManager
-from streamlit.runtime.media_file_storage import MediaFileStorage
 
 from lib import connect
 from lib.settings import Settings
+from lib.ui import streamlit_compat
 
 Owner = tuple[str, str]
 """A browser's number, and the name of the person signed in."""
 
 
-class OwnedMedia(MediaFileManager):
+class OwnedMedia:
     """Streamlit's files of its pages, and for whom each was made.
 
     A file's address is a digest of its content: equal files have one, and many owners. Streamlit itself hands
-    a file to whoever has the address.
+    a file to whoever has the address. So this stands in front of `files`, its manager of media files, and
+    notes what goes in; everything else passes.
     """
 
-    def __init__(self, storage: MediaFileStorage, owner: Callable[[], Owner | None]) -> None:
+    def __init__(self, files: Any, owner: Callable[[], Owner | None]) -> None:
         """`owner` says for whom the script runs that calls it; None where nobody is signed in."""
-        super().__init__(storage)
-        self._owner = owner
+        self._files, self._owner, self._owning = files, owner, Lock()
         self._owners: dict[str, set[Owner]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._files, name)
 
     def belongs_to(self, file_id: str, owner: Owner) -> bool:
         """Whether the file was made for this browser and person."""
@@ -34,32 +37,33 @@ class OwnedMedia(MediaFileManager):
 
     def add(self, *given: Any, **named: Any) -> str:
         """Store a file of the running script, and return its address."""
-        address = super().add(*given, **named)
+        address: str = self._files.add(*given, **named)
         self._own(_id(address), filter(None, [self._owner()]))
         return address
 
     def add_deferred(self, *given: Any, **named: Any) -> str:
         """Store what makes a file of the running script on a click, and return its identifier."""
-        deferred = super().add_deferred(*given, **named)
+        deferred: str = self._files.add_deferred(*given, **named)
         self._own(deferred, filter(None, [self._owner()]))
         return deferred
 
     def execute_deferred(self, file_id: str) -> str:
         """Make the file, and return its address."""
         owners = self._owners.get(file_id, set())
-        address = super().execute_deferred(file_id)
+        address: str = self._files.execute_deferred(file_id)
         self._own(_id(address), owners)
         return address
 
     def remove_orphaned_files(self) -> None:
         """Remove the files that no session uses, and forget whose they were."""
-        super().remove_orphaned_files()
-        with self._lock:
-            existing = self._file_metadata.keys() | self._deferred_callables.keys()
-            self._owners = {one: owners for one, owners in self._owners.items() if one in existing}
+        self._files.remove_orphaned_files()
+        with self._owning:
+            there = streamlit_compat.media_ids(self._files)
+            if there is not None:
+                self._owners = {one: owners for one, owners in self._owners.items() if one in there}
 
     def _own(self, file_id: str, owners: Iterable[Owner]) -> None:
-        with self._lock:
+        with self._owning:
             self._owners.setdefault(file_id, set()).update(owners)
 
 

@@ -8,17 +8,15 @@ from pathlib import Path
 from uuid import uuid4
 
 import streamlit as st
-from streamlit import runtime
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitAPIException
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit_authenticator.controllers import AuthenticationController
 
 from lib import connect
 from lib.people import Person
 from lib.people.cookies import CODE_SECONDS, SignIn
 from lib.people.credentials import PASSWORD as DEMO_PASSWORD
 from lib.settings import Settings
+from lib.ui import streamlit_compat
 from lib.ui.kit import company, problems
 from lib.ui.kit import sign_in_check as checked
 from lib.ui.kit.markdown import plain
@@ -38,7 +36,7 @@ NOT_ENDED = (
     "Sign in again later, and sign out."
 )
 PROBLEM, COOKIE = "sign_in_problem", "cookie_request_open"
-HIDDEN = "cookies"
+HIDDEN, THIS_MACHINE = "cookies", "127.0.0.1"
 NAME, PASSWORD = "sign_in_name", "sign_in_password"
 _COOKIE_REQUEST = st.components.v2.component(
     "cookie_request", js=Path(__file__).with_name("cookie_request.js").read_text("utf-8")
@@ -240,7 +238,7 @@ def _begin(username: str) -> bool:
 def _remember(sign_in: SignIn) -> None:
     """Let streamlit-authenticator fill its empty session state, and store which sign-in this is."""
     _empty()
-    _authentication().login(token={"username": sign_in.username})
+    streamlit_compat.sign_in(_here().people.credentials(), sign_in.username)
     st.session_state[ENDS] = sign_in.ends
     note_sign_in(st.context.headers, is_signed_in=True)
 
@@ -248,7 +246,7 @@ def _remember(sign_in: SignIn) -> None:
 def _forget() -> None:
     """Remove all data of the person from this tab: answers, drafts, new tokens."""
     _empty()
-    _authentication().logout()
+    streamlit_compat.sign_out(_here().people.credentials())
     note_sign_in(st.context.headers, is_signed_in=False)
 
 
@@ -265,17 +263,13 @@ def _empty() -> None:
         del st.session_state[key]
 
 
-def _authentication() -> AuthenticationController:
-    return AuthenticationController(_here().people.credentials(), auto_hash=False)
-
-
 def _here() -> connect.Installation:
     return connect.installation(Settings.current())
 
 
 def _address() -> str | None:
-    """The browser's IP address; None without a browser. `st.context` has none for this machine's own."""
-    run = get_script_run_ctx()
-    client = runtime.get_instance().get_client(run.session_id) if run is not None else None
-    address = st.context.ip_address or (client and client.client_context and client.client_context.remote_ip)
-    return address if isinstance(address, str) else None
+    """The browser's IP address; None without a browser, which has headers.
+
+    `st.context` has no address for this machine's own.
+    """
+    return st.context.ip_address or (THIS_MACHINE if st.context.headers else None)

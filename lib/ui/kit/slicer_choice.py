@@ -7,8 +7,8 @@ URL until somebody chooses another one; no other is shown in its place.
 from collections.abc import Sequence
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from lib.ui import streamlit_compat
 from lib.ui.kit.markdown import plain
 
 PARTS = ("project", "slicer")
@@ -46,12 +46,6 @@ def pick(project: str, slicer: str) -> None:
     st.session_state[NEXT] = {"project": project, "slicer": slicer}
 
 
-def is_back() -> bool:
-    """Whether the browser's Back or Forward caused this run."""
-    run = get_script_run_ctx()
-    return run is not None and run.is_history_navigation
-
-
 def draw(slicers: Sequence[Pair]) -> tuple[Pair, bool]:
     """Draw the two pickers; what they show, and whether that is missing.
 
@@ -78,21 +72,17 @@ def _requested(part: str, slicers: Sequence[Pair]) -> str | None:
     """
     asked, picked, place = st.query_params.get(part), st.session_state.get(part), PARTS.index(part)
     page, pairs = st.session_state.get(PICKED, ("", ()))
-    was_shown = page == _page() and asked in {pair[place] for pair in pairs}
-    is_old = was_shown and asked not in {pair[place] for pair in slicers} and not is_back()
+    was_shown = page == streamlit_compat.page() and asked in {pair[place] for pair in pairs}
+    is_old = was_shown and asked not in {pair[place] for pair in slicers} and not streamlit_compat.is_back()
     return picked if asked is None or (is_old and picked) else asked
 
 
 def _remember(shown: Pair) -> None:
     """Note what the pickers have shown on this page."""
     page, pairs = st.session_state.get(PICKED, ("", ()))
-    before = pairs if page == _page() else ()
-    st.session_state[PICKED] = (_page(), (*(pair for pair in before if pair != shown), shown)[-MOST:])
-
-
-def _page() -> str:
-    run = get_script_run_ctx()
-    return "" if run is None else run.page_script_hash
+    before = pairs if page == streamlit_compat.page() else ()
+    others = (pair for pair in before if pair != shown)
+    st.session_state[PICKED] = (streamlit_compat.page(), (*others, shown)[-MOST:])
 
 
 def _picker(part: str, options: list[str], value: str, slicers: Sequence[Pair]) -> None:
@@ -120,7 +110,7 @@ def _picked(slicers: Sequence[Pair]) -> None:
     """Show what was picked; of another project the slicer of the same name, or else its first."""
     project, slicer = (st.session_state.get(part) for part in PARTS)
     found = first_of(slicers, project, slicer) or first_of(slicers, project, None)
-    if found is not None and not is_back():
+    if found is not None and not streamlit_compat.is_back():
         pick(*found)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Slicer
-from lib.ui.kit import slicer_choice
+from lib.ui import streamlit_compat
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import NOTHING_TAKEN, Taken
 from lib.ui.query import link, remembered
@@ -253,7 +253,7 @@ def _asked() -> Params:
     to do so when the browser's Back leads to it; a screen opened without any asks the usual question.
     """
     kept_question, there, screen = _kept(), _in_url(), st.session_state.get(SCREEN)
-    if kept_question.screen == screen and there in kept_question.addresses and not slicer_choice.is_back():
+    if kept_question.screen == screen and there in kept_question.addresses and not streamlit_compat.is_back():
         return kept_question.params
     meanings: Mapping[str | None, Params] = st.session_state.get(MEANINGS, {})
     if not there and kept_question.screen != screen:

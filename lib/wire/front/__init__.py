@@ -2,7 +2,7 @@
 
 from lib.wire.front.chart_later import ChartLater
 from lib.wire.front.company_routes import OUTCOME, CompanyRoutes
-from lib.wire.front.desk_routes import LOGOUT, DeskRoutes
+from lib.wire.front.desk_routes import DeskRoutes
 from lib.wire.front.desk_socket import DeskSocket
 from lib.wire.front.document import DeskDocument
 from lib.wire.front.guarded import guarded
@@ -11,6 +11,7 @@ from lib.wire.front.policy import inline_scripts
 from lib.wire.front.preloads import Preloads
 from lib.wire.front.sign_in_routes import BROWSER_HEADER, SESSION, SignInRoutes
 from lib.wire.front.socket_messages import Protocol
+from lib.wire.front.streamlit_parts import LOGOUT
 
 __all__ = [
     "BROWSER_HEADER",

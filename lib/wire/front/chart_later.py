@@ -5,12 +5,11 @@ arrived would wait for it. So its address answers with a module of ours that wai
 (`requestIdleCallback`, https://www.w3.org/TR/requestidlecallback/) and then loads it by another address.
 """
 
-import re
-
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-CHART = re.compile(r"PlotlyChart\.[\w-]+\.js")
+from lib.wire.front.streamlit_parts import CHART
+
 WHOLE = "?whole"
 LONGEST_MILLISECONDS, WITHOUT_MILLISECONDS = 1_000, 200
 SCRIPT = """const soon = (done) => setTimeout(done, {without})

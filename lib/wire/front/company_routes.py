@@ -12,12 +12,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lib.wire.front.desk_routes import CALLBACK, LOGIN
 from lib.wire.front.hosts import LOOPBACK_NAMES
+from lib.wire.front.streamlit_parts import CALLBACK, IDENTITY, LOGIN
 
 OUTCOME = "sign_in"
 DENIED, UNREACHABLE, FAILED = "denied", "unreachable", "failed"
-IDENTITY = "_streamlit_user"
 RETURN, RETURN_SECONDS, LONGEST_RETURN = "tranche_return", 600, 2000
 FOUND = 302
 

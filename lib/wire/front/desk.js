@@ -1,7 +1,8 @@
 // Loaded in the head of every page of the desk, before Streamlit's client starts.
 
-// Where the server is: beside this file.
-window.__streamlit = { BACKEND_BASE_URL: new URL(".", document.currentScript.src).href }
+// Where the server is: beside this file. Streamlit's client reads it from `__streamlit`.
+window.trancheServer = new URL(".", document.currentScript.src).href
+window.__streamlit = { BACKEND_BASE_URL: window.trancheServer }
 
 // Streamlit gives the small buttons inside of its pickers the same name everywhere: add the picker's.
 const ALIKE = ["Open", "Clear all", "Clear value", "Choose date and time"]

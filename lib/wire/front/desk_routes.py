@@ -3,14 +3,14 @@
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-CORE = "/_stcore"
-SOCKET = f"{CORE}/stream"
-CLOSED = (CORE, "/component/", "/app/static/")
-OPEN = (f"{CORE}/health", f"{CORE}/host-config", f"{CORE}/bidi-components/")
+from lib.wire.front import streamlit_parts as parts
+from lib.wire.front.streamlit_parts import CALLBACK, LOGIN, LOGOUT, SOCKET
+
+CLOSED = (parts.CORE, parts.FRAMES, parts.APP_FILES)
+OPEN = (parts.HEALTH, parts.HOST_CONFIG, parts.COMPONENTS)
 METHODS = ("GET", "HEAD")
 POLICY_VIOLATION = 1008
 CLOSE = {"Connection": "close"}
-LOGIN, CALLBACK, LOGOUT = "/auth/login", "/oauth2callback", "/auth/logout"
 COMPANY = (LOGIN, CALLBACK, LOGOUT)
 
 

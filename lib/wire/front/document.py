@@ -1,17 +1,16 @@
 """The desk's HTML document, with a script and a style of our own, and with what to load early."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lib.wire.front import streamlit_parts as parts
 from lib.wire.front.preloads import Preloads
 
 FILE = "desk.js"
-HEAD, HEAD_END, BODY_END = b"<head>", b"</head>", b"</body>"
-TAG = f'{HEAD.decode()}\n    <script src="./{FILE}"></script>'.encode()
+TAG = f'\n    <script src="./{FILE}"></script>'.encode()
 SCRIPT = Path(__file__).with_name(FILE).read_text("utf-8")
 
 
@@ -37,21 +36,21 @@ class DeskDocument:
         elif _is_screen(scope):
             plain = {**scope, "headers": [*scope["headers"]]}
             del MutableHeaders(scope=plain)["accept-encoding"]
-            await self._app(plain, receive, _Rewriting(send, self._added(scope["path"])))
+            await self._app(plain, receive, _Rewriting(send, *self._added(scope["path"])))
         else:
             await self._app(scope, receive, send)
 
-    def _added(self, path: str) -> dict[bytes, bytes]:
-        """What each of these tags of the document becomes."""
+    def _added(self, path: str) -> tuple[bytes, bytes, bytes]:
+        """What is inserted at the begin and end of the head, and at the end of the body."""
         preloads = self._preloads.tags(path) if self._preloads is not None else b""
         style = f"<style>\n{self._style}</style>\n".encode() if self._style else b""
-        return {HEAD: TAG, HEAD_END: preloads + HEAD_END, BODY_END: style + BODY_END}
+        return TAG, preloads, style
 
 
 class _Rewriting:
-    """Sends an answer on; that of an HTML document whole, with its tags replaced by those of `added`."""
+    """Sends an answer on; that of an HTML document whole, with what is `added` inserted."""
 
-    def __init__(self, send: Send, added: Mapping[bytes, bytes]) -> None:
+    def __init__(self, send: Send, *added: bytes) -> None:
         self._send, self._added = send, added
         self._start: Message | None = None
         self._body = b""
@@ -68,9 +67,7 @@ class _Rewriting:
                 await self._finish(self._start)
 
     async def _finish(self, start: Message) -> None:
-        body = self._body
-        for tag, wanted in self._added.items():
-            body = body.replace(tag, wanted, 1)
+        body = parts.insert(self._body, *self._added)
         MutableHeaders(raw=start["headers"])["content-length"] = str(len(body))
         await self._send(start)
         await self._send({"type": "http.response.body", "body": body})

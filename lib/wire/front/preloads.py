@@ -4,16 +4,12 @@ By itself the client loads the module of an element when the first such element 
 the WebSocket and the script's first messages, and once more for what that module imports.
 """
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
+from lib.wire.front import streamlit_parts as parts
 from lib.wire.front.chart_later import addresses
-
-EVERYWHERE = ("BidiComponent", "Button", "ButtonGroup", "Html", "MenuButton", "Selectbox")
-SCREENS: Mapping[str, tuple[str, ...]] = {"audience": ("Metric", "ImageList", "Multiselect", "PlotlyChart")}
-IMPORTED = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"')
-PLACE, HEAD = "static/js", 10_000
+from lib.wire.front.streamlit_parts import MODULES
 
 
 class Preloads:
@@ -21,11 +17,9 @@ class Preloads:
 
     def __init__(self, static: Path) -> None:
         """`static` is the folder of Streamlit's client, which has its document and its modules."""
-        self._folder = static / PLACE
-        document = static / "index.html"
-        self._named = document.read_text("utf-8") if document.exists() else ""
-        self._everywhere = self._tags(EVERYWHERE)
-        self._screens = {name: self._tags((*EVERYWHERE, *more)) for name, more in SCREENS.items()}
+        self._static, self._named = static, parts.page(static)
+        self._everywhere = self._tags(parts.EVERYWHERE)
+        self._screens = {name: self._tags((*parts.EVERYWHERE, *more)) for name, more in parts.SCREENS.items()}
 
     def tags(self, path: str) -> bytes:
         """The tags of the document at this path of the desk; the last part of the path is the screen."""
@@ -33,7 +27,7 @@ class Preloads:
 
     def _tags(self, names: Iterable[str]) -> bytes:
         links = (
-            f'    <link rel="modulepreload" crossorigin fetchpriority="low" href="./{PLACE}/{address}">\n'
+            f'    <link rel="modulepreload" crossorigin fetchpriority="low" href="./{MODULES}/{address}">\n'
             for module in self._modules(names)
             if module not in self._named
             for address in addresses(module)
@@ -41,15 +35,12 @@ class Preloads:
         return "".join(links).encode()
 
     def _modules(self, names: Iterable[str]) -> list[str]:
-        """The files of these modules, and of all that they import, in the order in which they are met.
-
-        A module imports in its first line.
-        """
-        found = {path.name: None for name in names for path in self._folder.glob(f"{name}.*.js")}
+        """The files of these modules, and of all that they import, in the order in which they are met."""
+        found = {path.name: None for name in names for path in parts.modules(self._static, name)}
         waiting = list(found)
         while waiting:
-            with (self._folder / waiting.pop(0)).open(encoding="utf-8") as file:
-                more = [module for module in IMPORTED.findall(file.read(HEAD)) if module not in found]
+            imports = parts.imports(self._static / MODULES / waiting.pop(0))
+            more = [module for module in imports if module not in found]
             found |= dict.fromkeys(more)
             waiting += dict.fromkeys(more)
         return list(found)

@@ -15,12 +15,11 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lib.wire.errors import TrancheError
-from lib.wire.front.desk_routes import LOGOUT
 from lib.wire.front.hosts import is_from_own_page
+from lib.wire.front.streamlit_parts import HOST_CONFIG, IDENTITY, LOGOUT, MEDIA
 from lib.wire.problems import problem
 
-SESSION, MEDIA, HOST_CONFIG = "/auth/session", "/media/", "/_stcore/host-config"
-IDENTITY = "_streamlit_user"
+SESSION = "/auth/session"
 LONGEST_CODE = 2000
 BROWSER_HEADER = "x-tranche-browser"
 Answer = TypeVar("Answer")

@@ -1,0 +1,303 @@
+"""The private parts of Streamlit and streamlit-authenticator that the desk relies on, and no other file has.
+
+Neither promises them; all were last seen in Streamlit 1.67 and streamlit-authenticator 0.4.2. Each function
+is one reach: it says what it is for and what it does where the part is gone. `check` names at start what is
+gone, and what is lost with it. What the server's side relies on is in lib/wire/front/streamlit_parts.py.
+"""
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from lib.wire.errors import Misconfigured
+from lib.wire.front import Protocol
+from lib.wire.front.streamlit_parts import Reach, can_wait, reaches
+
+INSTALL = "Install what requirements.lock names"
+STATIC = Path(st.__file__).parent / "static"
+RUN_FIELDS = (
+    "session_id",
+    "page_script_hash",
+    "is_history_navigation",
+    "parallel_coordinator",
+    "has_script_started",
+)
+MEDIA_LISTS = ("_file_metadata", "_deferred_callables")
+BROWSER_FIELDS = ("rerun_script", "stop_script", "backend_operation_request")
+SERVER_FIELDS = ("delta", "script_finished")
+RERUN_FIELDS = (
+    "query_string",
+    "widget_states",
+    "page_script_hash",
+    "page_name",
+    "fragment_id",
+    "cached_message_hashes",
+    "context_info",
+)
+PROFILE = ("name", "email", "roles")
+SIGNED_IN = ("username", "authentication_status", *PROFILE)
+
+
+def check() -> list[str]:
+    """A sentence for each private part that this version of Streamlit does not have."""
+    gone = [one for one in (*_reaches(), *reaches(STATIC)) if not _holds(one.is_there)]
+    return [f"Streamlit {st.__version__} has no {one.part}: {one.loss}." for one in gone]
+
+
+def session_id() -> str:
+    """The session for which this thread runs a script, to stop its queries when its tab is closed.
+
+    Empty outside of a script, and without the script's context: queries then run to their end.
+    """
+    return str(_of_run("session_id", ""))
+
+
+def is_script() -> bool:
+    """Whether this thread runs a script, so that it has a session; without the context: False."""
+    return _run() is not None
+
+
+def page() -> str:
+    """A name of the page for which a script runs, to know whether it was left; empty without it."""
+    return str(_of_run("page_script_hash", ""))
+
+
+def is_back() -> bool:
+    """Whether the browser's Back or Forward caused this run: False for all without it.
+
+    Then a step back to a slicer that is gone shows the slicer picked last.
+    """
+    return bool(_of_run("is_history_navigation", False))
+
+
+def drawing() -> object | None:
+    """An object that belongs to this run of the script, by which parts of a page share one look at a sign-in.
+
+    None before the script's first line, and without it: then each part looks.
+    """
+    run = _of_run("parallel_coordinator", None)
+    return run if _of_run("has_script_started", False) else None
+
+
+def has_state(session: Any, key: str) -> bool:
+    """Whether a session of Streamlit's has this key in its state; False without it: the session is ended."""
+    return key in getattr(session, "session_state", ())
+
+
+def is_stop(error: BaseException | None) -> bool:
+    """Whether a thread ended because its run of the script did; without it, that is logged as an error."""
+    stop = _part("streamlit.runtime.scriptrunner", "StopException")
+    return stop is not None and isinstance(error, stop)
+
+
+def store_closed_sessions(storage: Any) -> None:
+    """Let this storage have the sessions of closed tabs, which Streamlit would never end by itself.
+
+    Without it, up to 128 of them stay in memory on a quiet desk.
+    """
+    manager: Any = getattr(_runtime(), "_session_mgr", None)
+    if hasattr(manager, "_session_storage"):
+        manager._session_storage = storage
+
+
+def replace_media(make: Callable[[Any], Any]) -> None:
+    """Let this stand in front of Streamlit's media files, which it hands to whoever has the address.
+
+    Without it no file can be told to be somebody's, so that nobody gets any: see `media`.
+    """
+    running = _runtime()
+    if hasattr(running, "_media_file_mgr"):
+        running._media_file_mgr = make(running._media_file_mgr)
+
+
+def media() -> Any:
+    """What has Streamlit's media files; None without it."""
+    return getattr(_runtime(), "media_file_mgr", None)
+
+
+def media_ids(manager: Any) -> set[str] | None:
+    """The identifiers of Streamlit's media files, to forget whose the others were.
+
+    None without them: then owners are remembered until the desk ends.
+    """
+    files, deferred = (getattr(manager, name, None) for name in MEDIA_LISTS)
+    return None if files is None or deferred is None else {*tuple(files), *tuple(deferred)}
+
+
+def protocol() -> Protocol:
+    """How the messages of the WebSocket are parsed, to refuse what no screen sends.
+
+    Raises Misconfigured without it: who is not signed in could do with the desk what they like.
+    """
+    browser, server = _messages()
+    if not _holds(_has_messages):
+        raise Misconfigured(f"Streamlit {st.__version__} has other messages than Tranche knows. {INSTALL}")
+    return Protocol(browser.FromString, server.FromString)
+
+
+def replace_company_client(change: Callable[[type[Any]], type[Any]]) -> bool:
+    """Let `change` derive the class that asks the company's provider, to check what it says; hands none in.
+
+    False without it: then nobody may sign in with a company account.
+    """
+    make = _part("streamlit.web.server.starlette.starlette_auth_routes", "_create_streamlit_oauth_class")
+    if make is None:
+        return False
+    oauth = make(importlib.import_module("authlib.integrations.starlette_client"))
+    if not hasattr(oauth, "oauth2_client_cls"):
+        return False
+    oauth.oauth2_client_cls = change(oauth.oauth2_client_cls)
+    return True
+
+
+def set_option(name: str, value: object) -> None:
+    """Set an option of Streamlit's server before it starts, which `st.set_option` refuses.
+
+    Raises Misconfigured without it: sessions and company sign-ins would not be bound to a browser.
+    """
+    set_ = _part("streamlit.config", "set_option")
+    if set_ is None:
+        raise Misconfigured(f"Streamlit {st.__version__} takes no options. {INSTALL}")
+    set_(name, value)
+
+
+def sign_in(credentials: Mapping[str, Any], username: str) -> None:
+    """Let streamlit-authenticator fill its session state; without its controller, with the same keys."""
+    if controller := _controller(credentials):
+        controller.login(token={"username": username})
+        return
+    found = credentials["usernames"][username]
+    st.session_state.update({name: found.get(name) for name in PROFILE})
+    st.session_state.update(username=username, authentication_status=True, logout=None)
+
+
+def sign_out(credentials: Mapping[str, Any]) -> None:
+    """Let streamlit-authenticator empty its session state; without its controller, the same keys."""
+    if controller := _controller(credentials):
+        controller.logout()
+        return
+    st.session_state.update(dict.fromkeys(SIGNED_IN), logout=True)
+
+
+def _reaches() -> Iterator[Reach]:
+    """The parts of the server's Python, each with what is lost without it."""
+    run = "runtime.scriptrunner"
+    yield Reach("context of a script's run", "queries of closed tabs run on, and links lose a step", _has_run)
+    yield Reach(
+        "StopException",
+        "the log has errors that are none",
+        lambda: _part(f"streamlit.{run}", "StopException") is not None,
+    )
+    yield Reach(
+        "storage of closed sessions to replace",
+        "closed tabs stay in memory",
+        lambda: (
+            _names("runtime.runtime", "Runtime", "_session_mgr")
+            and _names("runtime.websocket_session_manager", "WebsocketSessionManager", "_session_storage")
+        ),
+    )
+    yield Reach(
+        "media files to replace",
+        "nobody can download files",
+        lambda: _names("runtime.runtime", "Runtime", "_media_file_mgr"),
+    )
+    yield Reach(
+        "lists of media files",
+        "the memory of who owns a file grows",
+        lambda: _names("runtime.media_file_manager", "MediaFileManager", *MEDIA_LISTS),
+    )
+    yield Reach(
+        "state of a session",
+        "a tab whose connection breaks starts again from its address",
+        _has_session_state,
+    )
+    yield Reach("messages as Tranche knows them", "the desk does not start", _has_messages)
+    yield Reach(
+        "options that can be set at start",
+        "the desk does not start",
+        lambda: _part("streamlit.config", "set_option") is not None,
+    )
+    yield Reach(
+        "class for the company's provider",
+        "nobody can sign in with a company account",
+        has_company_client,
+    )
+    yield Reach(
+        "controller of streamlit-authenticator beside it",
+        "Tranche fills in who is signed in by itself",
+        lambda: _part("streamlit_authenticator.controllers", "AuthenticationController") is not None,
+    )
+
+
+def has_company_client() -> bool:
+    """Whether `replace_company_client` can do its work."""
+    module = "streamlit.web.server.starlette.starlette_auth_routes"
+    return _part(module, "_create_streamlit_oauth_class") is not None
+
+
+def charts_can_wait() -> bool:
+    """Whether the client's module of charts can be put off until a browser is idle."""
+    return can_wait(STATIC)
+
+
+def _part(module: str, name: str) -> Any:
+    """A part of another program, or None."""
+    try:
+        return getattr(importlib.import_module(module), name, None)
+    except ImportError:
+        return None
+
+
+def _holds(is_there: Callable[[], bool]) -> bool:
+    try:
+        return is_there()
+    except Exception:  # a part of another shape is gone too, and no reason not to start
+        return False
+
+
+def _run() -> Any:
+    get = _part("streamlit.runtime.scriptrunner", "get_script_run_ctx")
+    return get(suppress_warning=True) if get is not None else None
+
+
+def _of_run(name: str, otherwise: object) -> Any:
+    return getattr(_run(), name, otherwise)
+
+
+def _runtime() -> Any:
+    kind = _part("streamlit.runtime", "Runtime")
+    return kind.instance() if kind is not None and kind.exists() else None
+
+
+def _controller(credentials: Mapping[str, Any]) -> Any:
+    kind = _part("streamlit_authenticator.controllers", "AuthenticationController")
+    return kind(credentials, auto_hash=False) if kind is not None else None
+
+
+def _names(module: str, name: str, *attributes: str) -> bool:
+    """Whether a class of Streamlit sets these attributes when it is made."""
+    made = _part(f"streamlit.{module}", name)
+    return made is not None and set(attributes) <= set(made.__init__.__code__.co_names)
+
+
+def _has_run() -> bool:
+    kind = _part("streamlit.runtime.scriptrunner_utils.script_run_context", "ScriptRunContext")
+    return {*RUN_FIELDS} <= {*kind.__dataclass_fields__, *vars(kind)}
+
+
+def _has_session_state() -> bool:
+    return hasattr(_part("streamlit.runtime.app_session", "AppSession"), "session_state")
+
+
+def _messages() -> tuple[Any, Any]:
+    browser = _part("streamlit.proto.BackMsg_pb2", "BackMsg")
+    return browser, _part("streamlit.proto.ForwardMsg_pb2", "ForwardMsg")
+
+
+def _has_messages() -> bool:
+    browser, server = (kind.DESCRIPTOR.fields_by_name for kind in _messages())
+    rerun = browser["rerun_script"].message_type.fields_by_name
+    return {*BROWSER_FIELDS} <= {*browser} and {*SERVER_FIELDS} <= {*server} and {*RERUN_FIELDS} <= {*rerun}
