@@ -253,6 +253,9 @@ class DemandDeal(Resource):
     status: str | None = None
 
 
+PackageOrDeal = SupplyPackage | DemandDeal
+
+
 class SeatChoice(WireModel):
     """A seat of a legacy package; only those whose `value` is true get a demand deal."""
 

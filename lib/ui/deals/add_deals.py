@@ -11,8 +11,8 @@ from lib.deals.abilities import Abilities
 from lib.deals.models import (
     NO_FEE,
     CreateDemandDeals,
-    DemandDeal,
     DemandDealOption,
+    PackageOrDeal,
     Reference,
     Seat,
     SupplyPackage,
@@ -34,13 +34,13 @@ OPTIONS = ("create_demand_deals", "demand_deals_options")
 TERMS = "create_demand_deals"
 
 
-def is_offered(entity: SupplyPackage | DemandDeal, does: Abilities) -> bool:
+def is_offered(entity: PackageOrDeal, does: Abilities) -> bool:
     """Whether deals can be added to this package."""
     may_create = not does.why_not("demand_deals", "create") and not does.why_not("supply_deals", "change")
     return isinstance(entity, SupplyPackage) and may_create and does.finds and does.repeats
 
 
-def draw(context: PageContext, package: SupplyPackage | DemandDeal) -> None:
+def draw(context: PageContext, package: PackageOrDeal) -> None:
     """Draw the form. The input is kept until the deals are created."""
     if not isinstance(package, SupplyPackage):
         return

@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from lib.deals.client import LARGEST_PAGE, Deals
-from lib.deals.models import STATUSES, DemandDeal, SupplyPackage
+from lib.deals.models import STATUSES, DemandDeal, PackageOrDeal, SupplyPackage
 from lib.ui.deals import catalogue
 from lib.ui.deals.list_search import MODELS, NEWEST, PAGE, ListSearch
 from lib.ui.deals.rows import DealRow, of_deal, of_package
@@ -18,7 +18,7 @@ from lib.wire.errors import TrancheError
 
 SECONDS, MOST, TOGETHER = 15.0, 20, 250
 Value = TypeVar("Value")
-Found = tuple[SupplyPackage | DemandDeal, ...]
+Found = tuple[PackageOrDeal, ...]
 
 
 @dataclass(frozen=True)
