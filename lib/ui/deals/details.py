@@ -9,7 +9,7 @@ from lib.deals import fields
 from lib.deals.models import DemandDeal, PackageOrDeal, Resource, SupplyPackage
 from lib.deals.sync.models import BuyerSeat
 from lib.ui.deals import catalogue, columns, facts, hand_over, marked, owner_note, pages, prices
-from lib.ui.deals.names import seat_name
+from lib.ui.deals.names import seat_of
 from lib.ui.deals.places import OPEN
 from lib.ui.deals.prices import amount
 from lib.ui.deals.rows import DealRow, of_deal, of_package
@@ -156,7 +156,7 @@ def deal_facts(deal: DemandDeal, money: prices.Prices = prices.USUAL) -> dict[st
     """A deal's facts, by title."""
     dsp = deal.dsp or (deal.seat.dsp if deal.seat else None)
     return {
-        "Seat": seat_name(deal) or facts.NOTHING,
+        "Seat": seat_of(deal) or facts.NOTHING,
         "DSP": (dsp and dsp.name) or facts.NOTHING,
         money.title: amount(deal.price),
         "Deal sync": facts.value("deal_sync", deal.deal_sync),

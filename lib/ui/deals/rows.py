@@ -8,7 +8,7 @@ from typing import Any
 
 from lib.deals import fields
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
-from lib.ui.deals.names import seat_name
+from lib.ui.deals.names import seat_of
 from lib.ui.deals.targeting import words
 from lib.wire.spreadsheet import csv_text
 
@@ -142,7 +142,7 @@ def _more(entity: PackageOrDeal) -> tuple[tuple[str, Any], ...]:
 
 
 def _seat(deal: DemandDeal) -> str:
-    return seat_name(deal) or "?"
+    return seat_of(deal) or "?"
 
 
 def _dsp(deal: DemandDeal) -> str | None:
