@@ -15,9 +15,9 @@ from standin.state import TOKEN, State
 
 from lib.connect import Clients
 from lib.deals.models import GeoTarget, ListTarget, SizeTarget, Targeting, ValueTarget
-from lib.insight import cost, measured
+from lib.insight import cost, estimate
 from lib.insight.cost import MOST, MOST_OF_A_SIDE, Trials
-from lib.insight.measured import Measured
+from lib.insight.estimate import Estimate
 from lib.insight.query_batch import AT_ONCE, QueryBatch
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceQuery
@@ -107,10 +107,10 @@ def test_nothing_with_it_and_nothing_without(of: Clients) -> None:
 
 def test_days_without_data(of: Clients) -> None:
     """Before the first day there is no data, which is told from a filter that finds nothing."""
-    assert not measured.has_data(asked(of, (), start_date="2020-01-01", end_date="2020-01-31"))
+    assert not estimate.has_data(asked(of, (), start_date="2020-01-01", end_date="2020-01-31"))
     none = tried(of, Targeting(geo_targetings=(GeoTarget(type="country", value="XX"),))).whole.filters
-    assert measured.has_data(asked(of, none))
-    assert measured.total(asked(of, none), "bids").value == 0
+    assert estimate.has_data(asked(of, none))
+    assert estimate.total(asked(of, none), "bids").value == 0
 
 
 def test_what_filters_cannot_say(own_home: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_sample_says_so(own_home: Path) -> None:
     assert share.low < 100 * lost / there["bids"].sum() < share.high
     without = [one for one in questions.whole.filters if one.name != "browser"]
     two = [
-        measured.total(asked(of, one, audience_rows_limit=10_000), "bids") for one in (without, filters[0])
+        estimate.total(asked(of, one, audience_rows_limit=10_000), "bids") for one in (without, filters[0])
     ]
     assert change.high - change.low < sum(one.high - one.low for one in two) / 1.5
 
@@ -179,26 +179,26 @@ def test_a_sample_says_so(own_home: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "share", "restricts", "words"),
     [
-        (Measured(4.1e6), Measured(38.0), True, ("−38.0 %", "4.10 M more")),
-        (Measured(1.2e6), Measured(31.25), False, ("brings 31.2 %", "1.20 M fewer")),
-        (Measured(0), Measured(0), True, ("costs nothing", "the same")),
-        (Measured(0), Measured(None), True, ("none either way", "the same")),
-        (Measured(None), Measured(None), True, ("no data", "no data")),
+        (Estimate(4.1e6), Estimate(38.0), True, ("−38.0 %", "4.10 M more")),
+        (Estimate(1.2e6), Estimate(31.25), False, ("brings 31.2 %", "1.20 M fewer")),
+        (Estimate(0), Estimate(0), True, ("costs nothing", "the same")),
+        (Estimate(0), Estimate(None), True, ("none either way", "the same")),
+        (Estimate(None), Estimate(None), True, ("no data", "no data")),
         (
-            Measured(100, 90, 110),
-            Measured(50, 45, 55),
+            Estimate(100, 90, 110),
+            Estimate(50, 45, 55),
             True,
             ("−50.0 % (−45.0 % to −55.0 %)", "100 more (90 to 110)"),
         ),
         (
-            Measured(3, float("nan"), float("nan")),
-            Measured(5, float("nan"), float("nan")),
+            Estimate(3, float("nan"), float("nan")),
+            Estimate(5, float("nan"), float("nan")),
             True,
             ("−5.0 % (range unknown)", "3 more (range unknown)"),
         ),
     ],
 )
-def test_words(change: Measured, share: Measured, restricts: bool, words: tuple[str, str]) -> None:
+def test_words(change: Estimate, share: Estimate, restricts: bool, words: tuple[str, str]) -> None:
     """What is shown: exact, estimated, unknown, none and zero are told apart."""
     element = next(cost.elements(Targeting(browser_targetings=(NO_SAFARI,))))
     one = cost.TargetCost(element, restricts, change, share)

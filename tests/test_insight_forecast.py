@@ -13,8 +13,8 @@ from standin.app import served
 from standin.state import TOKEN, State
 
 from lib.connect import Clients
+from lib.insight.estimate import Estimate
 from lib.insight.forecast import DayFigure, Forecast, daily, forecast, weekdays
-from lib.insight.measured import Measured
 from lib.reporting.models import DataField, Filter
 from lib.settings import Settings
 from lib.ui.charts import day_bars
@@ -28,7 +28,7 @@ UTC = dt.UTC
 
 def days(*values: float | None) -> tuple[DayFigure, ...]:
     """These figures, one a day, from Monday 2 November 2026 on."""
-    return tuple(DayFigure(MONDAY + dt.timedelta(days=n), Measured(value)) for n, value in enumerate(values))
+    return tuple(DayFigure(MONDAY + dt.timedelta(days=n), Estimate(value)) for n, value in enumerate(values))
 
 
 def at(day: int, hour: int = 0) -> dt.datetime:
@@ -59,11 +59,11 @@ def test_the_range_of_a_period() -> None:
 def test_the_range_of_estimates() -> None:
     """Of estimates the ends of their ranges count, and an unknown range makes no estimate."""
     first, second = (
-        DayFigure(MONDAY + dt.timedelta(days=n), Measured(10, low, high))
+        DayFigure(MONDAY + dt.timedelta(days=n), Estimate(10, low, high))
         for n, low, high in ((0, 8.0, 13.0), (7, 9.0, 15.0))
     )
     assert forecast([first, second], {0: 2}) == Forecast(16, 30)
-    unknown = DayFigure(MONDAY, Measured(10, math.nan, math.nan))
+    unknown = DayFigure(MONDAY, Estimate(10, math.nan, math.nan))
     assert math.isnan(forecast([unknown, second], {0: 2}).low)
 
 
@@ -102,9 +102,9 @@ def test_no_data_is_not_zero(of: Clients) -> None:
     filters = (Filter(name="country", value=("US",), match="equals"),)
     answer = asked(of, filters, start_date=start.isoformat(), split_by=("granularity_day",))
     assert [one.figure for one in daily(answer, "bids", (start, LAST_DAY))] == [
-        Measured(0),
-        Measured(None),
-        Measured(9),
+        Estimate(0),
+        Estimate(None),
+        Estimate(9),
     ]
 
 
@@ -133,7 +133,7 @@ def test_sentences() -> None:
 
 def test_the_chart_marks_weekdays() -> None:
     """Mondays are named, weekends are lighter, and a day without data says so."""
-    seen = (*TWO_WEEKS[:9], DayFigure(MONDAY + dt.timedelta(days=9), Measured(None)))
+    seen = (*TWO_WEEKS[:9], DayFigure(MONDAY + dt.timedelta(days=9), Estimate(None)))
     chart = day_bars.figure([one.day for one in seen], [one.figure.value for one in seen], BIDS, Numbers())
     assert chart.layout.xaxis.ticktext == ("Mon 2 Nov", "Mon 9 Nov")
     colors = chart.data[0].marker.color

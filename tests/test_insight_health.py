@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
+from lib.insight.estimate import Estimate
 from lib.insight.health import (
     DealHealth,
     Funnels,
@@ -17,7 +18,6 @@ from lib.insight.health import (
     rated,
     step_fields,
 )
-from lib.insight.measured import Measured
 from lib.insight.win_prices import WinPrices
 from lib.reporting.answers import Audience, Precision, Total
 from lib.reporting.models import DataField, Slicer
@@ -141,11 +141,11 @@ def test_funnels_of_an_answer() -> None:
 def test_shares_of_the_step_before() -> None:
     """40 of 100 bids are 40 %, 30 of 40 impressions 75 %; of zero there is no share."""
     assert rated(seen(100, 40, 30).steps["7"]) == [
-        ("bids", 100, Measured(None)),
-        ("impressions", 40, Measured(40)),
-        ("viewable impressions", 30, Measured(75)),
+        ("bids", 100, Estimate(None)),
+        ("impressions", 40, Estimate(40)),
+        ("viewable impressions", 30, Estimate(75)),
     ]
-    assert rated(seen(0, 0, 0).steps["7"])[1] == ("impressions", 0, Measured(None))
+    assert rated(seen(0, 0, 0).steps["7"])[1] == ("impressions", 0, Estimate(None))
 
 
 def won(low: float, is_exact: bool = True, covered: float = 100.0) -> WinPrices:

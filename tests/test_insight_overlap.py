@@ -11,8 +11,8 @@ from standin.state import TOKEN, State
 
 from lib.connect import Clients
 from lib.deals.models import DemandDeal, GeoTarget, Seat, SizeTarget, Targeting, ValueTarget
+from lib.insight.estimate import Estimate
 from lib.insight.filters import report_filters
-from lib.insight.measured import Measured
 from lib.insight.overlap import SharedInventory, TwoPrices, overlaps, questions, two_prices
 from lib.settings import Settings
 
@@ -54,9 +54,9 @@ def deal(seat: int | None, price: str | None, **more: object) -> DemandDeal:
     return DemandDeal(seat=seat and Seat(id=seat, name=f"S{seat}"), price=price, **more)
 
 
-def shared(first: int, second: int, volume: Measured) -> SharedInventory:
+def shared(first: int, second: int, volume: Estimate) -> SharedInventory:
     """What two packages share."""
-    return SharedInventory(first, second, volume, Measured(None), Measured(None))
+    return SharedInventory(first, second, volume, Estimate(None), Estimate(None))
 
 
 def test_seats_with_two_prices() -> None:
@@ -66,7 +66,7 @@ def test_seats_with_two_prices() -> None:
         [deal(1, "2.5"), deal(2, "3"), deal(4, "9"), deal(None, "1")],
         [deal(1, "2"), deal(2, "1"), deal(3, None)],
     ]
-    some, more, none = shared(0, 1, Measured(10)), shared(1, 2, Measured(20)), shared(0, 2, Measured(0))
+    some, more, none = shared(0, 1, Estimate(10)), shared(1, 2, Estimate(20)), shared(0, 2, Estimate(0))
     assert two_prices(deals, [some, more, none]) == [
         TwoPrices(more, "S1", (Decimal(2), Decimal("2.5"))),
         TwoPrices(more, "S2", (Decimal(1), Decimal(3))),
@@ -77,4 +77,4 @@ def test_seats_with_two_prices() -> None:
 def test_a_sample_may_hide_what_is_shared() -> None:
     """Nothing in a sample is not nothing: the seat is named all the same."""
     deals = [[deal(1, "2")], [deal(1, "3")]]
-    assert len(two_prices(deals, [shared(0, 1, Measured(0, 0, 12))])) == 1
+    assert len(two_prices(deals, [shared(0, 1, Estimate(0, 0, 12))])) == 1

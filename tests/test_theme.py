@@ -1,5 +1,6 @@
 """The look: a palette that everybody can tell apart, and nothing from elsewhere."""
 
+import re
 import tomllib
 from itertools import combinations
 from pathlib import Path
@@ -7,7 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lib.ui.charts.theme import ACCENT, GREY, translucent
+
 CONFIG = Path(__file__).parent.parent / ".streamlit" / "config.toml"
+STYLE = Path(__file__).parent.parent / "lib" / "ui" / "kit" / "style.css"
 THEME = tomllib.loads(CONFIG.read_text())["theme"]
 PALETTE = THEME["chartCategoricalColors"]
 
@@ -81,6 +85,15 @@ def test_contrast(ground: str) -> None:
         assert contrast(theme[name], background) >= 4.5, name
     assert contrast(theme["primaryColor"], "#ffffff") >= 4.5
     assert len(theme["chartSequentialColors"]) == 10
+
+
+def test_style_sheet() -> None:
+    """The style sheet uses no colours but the accent and the grey of charts."""
+    colours = re.findall(r"#[0-9a-f]{6}\b|rgba\([^)]*\)", STYLE.read_text())
+    opacities = {float(colour.rstrip(")").rsplit(",", 1)[1]) for colour in colours if "," in colour}
+    allowed = {translucent(base, opacity) for base in (ACCENT, GREY) for opacity in opacities}
+    assert colours
+    assert set(colours) <= {ACCENT, GREY, *allowed}
 
 
 def test_nothing_from_elsewhere() -> None:

@@ -5,9 +5,10 @@ import math
 import pandas as pd
 import pytest
 
+from lib.insight.estimate import Estimate
 from lib.reporting.answers import Audience, Precision, Total
 from lib.reporting.models import DataField
-from lib.ui.charts.change import Change, Estimate, change, of_rows, of_total
+from lib.ui.charts.change import Change, change, of_rows, of_total
 from lib.ui.query import metric
 from lib.ui.query.compared_answers import ComparedAnswers
 

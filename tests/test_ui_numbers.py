@@ -6,10 +6,11 @@ from datetime import date
 import pandas as pd
 import pytest
 
+from lib.insight.estimate import Estimate
 from lib.reporting.answers import Audience, Precision, Total
 from lib.reporting.models import DataField
 from lib.ui.charts import numbers
-from lib.ui.charts.change import Change, Estimate, change
+from lib.ui.charts.change import Change, change
 from lib.ui.charts.numbers import Numbers
 from lib.ui.query import precision
 

@@ -26,8 +26,14 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 HEALTH_STATES: tuple[HealthState, ...] = get_args(HealthState)
 ACTIONS: tuple[Action, ...] = get_args(Action)
 LONGEST_NAME = 200
-PERCENT, FLAT, CPM, NO_FEE = 1, 2, 3, 4
-FEE_TYPES = {0: "undisclosed", PERCENT: "percent of spend", FLAT: "flat", CPM: "CPM", NO_FEE: "none"}
+UNDISCLOSED, PERCENT, FLAT, CPM, NO_FEE = range(5)
+FEE_TYPES = {
+    UNDISCLOSED: "undisclosed",
+    PERCENT: "percent of spend",
+    FLAT: "flat",
+    CPM: "CPM",
+    NO_FEE: "none",
+}
 
 
 def _moment(value: Any) -> Any:
@@ -35,6 +41,11 @@ def _moment(value: Any) -> Any:
 
 
 Moment = Annotated[datetime, BeforeValidator(_moment), PlainSerializer(moments.write)]
+
+
+def has_amount(fee_type: int | None) -> bool:
+    """Whether a fee of this type has an amount: not without a type, and not where it is none."""
+    return fee_type not in (None, NO_FEE)
 
 
 def generated_name(package: str, seat: str) -> str:
@@ -251,6 +262,9 @@ class DemandDeal(Resource):
     agency_curation_fee_type: int | None = None
     contact_email: str | None = None
     status: str | None = None
+
+
+PackageOrDeal = SupplyPackage | DemandDeal
 
 
 class SeatChoice(WireModel):

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lib.deals.models import Targeting
-from lib.insight import measured
+from lib.insight import estimate
+from lib.insight.estimate import Estimate
 from lib.insight.filters import Lists, Translation, report_filters
 from lib.insight.kinds import KINDS, Target, TargetingKind, key_field
-from lib.insight.measured import Measured
 from lib.reporting.answers import Audience
 from lib.reporting.models import Filter, Slicer
 
@@ -69,8 +69,8 @@ class TargetCost:
 
     element: Element
     restricts: bool
-    change: Measured
-    share: Measured
+    change: Estimate
+    share: Estimate
 
 
 def trials(targeting: Targeting, slicer: Slicer, lists: Lists, media_type: str | None) -> Trials:
@@ -107,18 +107,18 @@ def costs(tried: Trials, answers: Sequence[Audience], field: str) -> list[Target
 
     `answers` are those to the filters of the whole and then of each trial, in this order.
     """
-    volume = measured.total(answers[0], field)
+    volume = estimate.total(answers[0], field)
     target_costs = [
-        _cost(trial, volume, measured.total(answer, field))
+        _cost(trial, volume, estimate.total(answer, field))
         for trial, answer in zip(tried.each, answers[1:], strict=True)
     ]
     return sorted(target_costs, key=lambda cost: (not cost.restricts, -(cost.change.value or 0.0)))
 
 
-def _cost(trial: Trial, volume: Measured, change: Measured) -> TargetCost:
+def _cost(trial: Trial, volume: Estimate, change: Estimate) -> TargetCost:
     if trial.restricts:
-        return TargetCost(trial.element, True, change, measured.share(change, volume))
-    return TargetCost(trial.element, False, change, measured.part(change, volume))
+        return TargetCost(trial.element, True, change, estimate.share(change, volume))
+    return TargetCost(trial.element, False, change, estimate.part(change, volume))
 
 
 def _without(targeting: Targeting, element: Element) -> Targeting:

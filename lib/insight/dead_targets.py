@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from lib.deals.models import ListTarget, SupplyPackage
-from lib.insight import measured
+from lib.insight import estimate
 from lib.insight.filters import Lists
 from lib.insight.kinds import KINDS, Target, TargetingKind, key_field
 from lib.reporting.answers import Audience
@@ -115,11 +115,11 @@ def seen(queries: Sequence[AudienceQuery], answers: Sequence[Audience], field: s
     for query, answer in zip(queries, answers, strict=True):
         if query.split_by:
             values.setdefault(query.split_by[0], set()).update(_alive(answer, query.split_by[0], field))
-        elif query.filters and not measured.total(answer, field).value:
+        elif query.filters and not estimate.total(answer, field).value:
             empty.add(query.filters[0].name)
     return BidsSeen(
         {name: frozenset(some) for name, some in values.items()},
-        has_data=measured.has_data(answers[0]),
+        has_data=estimate.has_data(answers[0]),
         days=len(answers[0].total.dates),
         empty=frozenset(empty),
         is_exact=not any(map(_is_sampled, answers)),

@@ -14,14 +14,13 @@ from datetime import date, datetime, timedelta, timezone
 
 from scipy.special import stdtrit
 
-from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.models import PackageOrDeal, SupplyPackage
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, Filter, time_key_field
 
 DAY, ONE = time_key_field("day"), timedelta(days=1)
 LONGEST, FEWEST, CONFIDENCE = 7, 4, 0.95
-Traded = SupplyPackage | DemandDeal
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,11 @@ def day_of(at: datetime, hours: int) -> date:
 
 
 def untouched(
-    entities: Iterable[Traded], linked: Iterable[Traded], changed: Traded, since: date, hours: int
+    entities: Iterable[PackageOrDeal],
+    linked: Iterable[PackageOrDeal],
+    changed: PackageOrDeal,
+    since: date,
+    hours: int,
 ) -> list[int]:
     """The ids of those that were there before that day and have not changed from then on, nor have theirs.
 
@@ -111,7 +114,9 @@ def untouched(
     ]
 
 
-def changed_with(changed: Traded, linked: Iterable[Traded], since: date, hours: int) -> list[int]:
+def changed_with(
+    changed: PackageOrDeal, linked: Iterable[PackageOrDeal], since: date, hours: int
+) -> list[int]:
     """The ids of the deals of a changed package, or the packages of a deal, that changed since that day."""
     touched = _linked(changed)
     return [
@@ -164,13 +169,13 @@ def difference(pairs: Iterable[DayPair]) -> Difference | None:
     return Difference(math.expm1(mean), math.expm1(mean - side), math.expm1(mean + side), count)
 
 
-def _is_older(one: Traded, since: date, hours: int) -> bool:
+def _is_older(one: PackageOrDeal, since: date, hours: int) -> bool:
     """Whether it was there before that day and has not changed from then on, as far as is known."""
     known = one.updated_at or one.created_at
     return one.created_at is not None and known is not None and day_of(known, hours) < since
 
 
-def _linked(one: Traded) -> set[int | None]:
+def _linked(one: PackageOrDeal) -> set[int | None]:
     """The ids of a package's deals, or of a deal's packages."""
     links = one.demand_deals if isinstance(one, SupplyPackage) else one.supply_deals
     return {link.id for link in links}

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lib.deals.models import EntityChange
+from lib.deals.models import EntityChange, PackageOrDeal
 from lib.insight import evidence
-from lib.insight.evidence import DayPair, Difference, EvidenceDays, Traded
+from lib.insight.evidence import DayPair, Difference, EvidenceDays
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, DataField
 from lib.wire import exact
@@ -28,7 +28,7 @@ class Matter:
     """
 
     key: tuple[str, int]
-    changed: Traded
+    changed: PackageOrDeal
     change: EntityChange
     also: Sequence[EntityChange]
     beside: Sequence[int]

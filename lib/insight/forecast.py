@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 
-from lib.insight.measured import Measured
+from lib.insight.estimate import Estimate
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import time_key_field
@@ -24,7 +24,7 @@ class DayFigure:
     """A day and its figure; without data where the slicer has none of that day, whatever the filters."""
 
     day: date
-    figure: Measured
+    figure: Estimate
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def daily(audience: Audience, field: str, days: Days) -> tuple[DayFigure, ...]:
         if (place := places.get(day.isoformat())) is not None:
             day_figures.append(DayFigure(day, _figure(audience, field, place)))
         else:
-            day_figures.append(DayFigure(day, Measured(0.0 if day.isoformat() in with_data else None)))
+            day_figures.append(DayFigure(day, Estimate(0.0 if day.isoformat() in with_data else None)))
     return tuple(day_figures)
 
 
@@ -77,7 +77,7 @@ def forecast(days: Sequence[DayFigure], wanted: Mapping[int, float]) -> Forecast
 
     Of estimates, the low sides make the low end and the high sides the high end.
     """
-    seen: dict[int, list[Measured]] = {weekday: [] for weekday in wanted}
+    seen: dict[int, list[Estimate]] = {weekday: [] for weekday in wanted}
     for one in days:
         if one.figure.value is not None and one.day.weekday() in seen:
             seen[one.day.weekday()].append(one.figure)
@@ -93,23 +93,23 @@ def forecast(days: Sequence[DayFigure], wanted: Mapping[int, float]) -> Forecast
     return Forecast(low, high)
 
 
-def _low(figure: Measured) -> float:
+def _low(figure: Estimate) -> float:
     return (figure.value or 0.0) if figure.low is None else figure.low
 
 
-def _high(figure: Measured) -> float:
+def _high(figure: Estimate) -> float:
     return (figure.value or 0.0) if figure.high is None else figure.high
 
 
-def _figure(audience: Audience, field: str, place: int) -> Measured:
+def _figure(audience: Audience, field: str, place: int) -> Estimate:
     """A row's figure; where records were read in part and no range came, the range is not known."""
     value = float(audience.values[field].iloc[place])
     if math.isnan(value):
-        return Measured(None)
+        return Estimate(None)
     if audience.low is not None and audience.high is not None and field in audience.low:
         low, high = (float(side[field].iloc[place]) for side in (audience.low, audience.high))
-        return Measured(value) if low == high == value else Measured(value, low, high)
+        return Estimate(value) if low == high == value else Estimate(value, low, high)
     is_sampled = audience.confidence_range is not None or (
         audience.precision is not None and audience.precision.is_sampled
     )
-    return Measured(value, math.nan, math.nan) if is_sampled else Measured(value)
+    return Estimate(value, math.nan, math.nan) if is_sampled else Estimate(value)

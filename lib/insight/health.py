@@ -13,7 +13,7 @@ from typing import Any
 
 from lib.deals.models import DemandDeal, Dsp, HealthState, Seat, SupplyPackage
 from lib.insight.deal_report import DEAL
-from lib.insight.measured import BIDS, IMPRESSIONS, VIEWABLE, WINS, Measured, field_of
+from lib.insight.estimate import BIDS, IMPRESSIONS, VIEWABLE, WINS, Estimate, field_of
 from lib.insight.win_prices import WinPrices
 from lib.reporting.answers import Audience
 from lib.reporting.models import Slicer
@@ -158,11 +158,11 @@ def until(deal: DemandDeal, around: Surroundings) -> datetime | None:
     return min((at for at in moments if at > around.now), default=None)
 
 
-def rated(steps: Sequence[FunnelStep]) -> list[tuple[str, float, Measured]]:
+def rated(steps: Sequence[FunnelStep]) -> list[tuple[str, float, Estimate]]:
     """Each step with its value, and its percent of the step before; no value for the first one."""
     before = [None, *(one.value for one in steps[:-1])]
     return [
-        (one.name, one.value, Measured(100 * one.value / last if last else None))
+        (one.name, one.value, Estimate(100 * one.value / last if last else None))
         for one, last in zip(steps, before, strict=True)
     ]
 

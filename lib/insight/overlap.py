@@ -11,8 +11,8 @@ from decimal import Decimal
 from itertools import combinations
 
 from lib.deals.models import DemandDeal
-from lib.insight import measured
-from lib.insight.measured import Measured
+from lib.insight import estimate
+from lib.insight.estimate import Estimate
 from lib.reporting.answers import Audience
 from lib.reporting.models import Filter
 
@@ -26,9 +26,9 @@ class SharedInventory:
 
     first: int
     second: int
-    volume: Measured
-    of_first: Measured
-    of_second: Measured
+    volume: Estimate
+    of_first: Estimate
+    of_second: Estimate
 
     @property
     def may_be_any(self) -> bool:
@@ -53,17 +53,17 @@ def questions(packages: Sequence[Filters]) -> list[Filters]:
 
 def overlaps(
     answers: Sequence[Audience], count: int, field: str
-) -> tuple[list[Measured], list[SharedInventory]]:
+) -> tuple[list[Estimate], list[SharedInventory]]:
     """What each of `count` packages has, and what each pair shares; `answers` are those to `questions`."""
-    found = [measured.total(answer, field) for answer in answers]
+    found = [estimate.total(answer, field) for answer in answers]
     process_lock = found[:count]
     pairs = [
         SharedInventory(
             first,
             second,
             both,
-            measured.part(both, process_lock[first]),
-            measured.part(both, process_lock[second]),
+            estimate.part(both, process_lock[first]),
+            estimate.part(both, process_lock[second]),
         )
         for (first, second), both in zip(combinations(range(count), 2), found[count:], strict=True)
     ]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from lib.insight import win_prices
+from lib.insight.estimate import WIN_RATE, field_of
 from lib.insight.kinds import KINDS, key_field
-from lib.insight.measured import WIN_RATE, field_of
 from lib.insight.win_prices import WinFields, WinPrices
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Filter, Slicer

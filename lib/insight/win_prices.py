@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lib.deals.models import CPM, PERCENT
-from lib.insight.measured import IMPRESSIONS, WIN_CPM, WINS, field_of
+from lib.insight.estimate import IMPRESSIONS, WIN_CPM, WINS, field_of
 from lib.reporting.answers import Audience
 from lib.reporting.models import (
     API_ROWS_LIMIT,

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from lib.reporting.lenient import DAYS_BACK, MONTHS_BACK
 from lib.reporting.models import Granularity, Slicer
 from lib.wire.errors import BadRequest
 
@@ -21,8 +22,6 @@ DATE_FORMS = (
     "-Nm_last or -Nmonths_last"
 )
 _ABSOLUTE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-_DAYS_BACK = re.compile(r"-(\d+)d(?:ays?)?", re.ASCII)
-_MONTHS_BACK = re.compile(r"-(\d+)m(?:onths?)?(_first|_last)?", re.ASCII)
 _DAYS_FROM_MONDAY_1970 = 3
 _TEXT_TYPES = {"D": "U10", "M": "U7", "Y": "U4"}
 
@@ -112,9 +111,9 @@ def _resolved(text: str, today: dt.date) -> dt.date | None:
         return today - dt.timedelta(days=text == "yesterday")
     if _ABSOLUTE.fullmatch(text):
         return dt.date.fromisoformat(text)
-    if days := _DAYS_BACK.fullmatch(text):
+    if days := re.fullmatch(DAYS_BACK, text):
         return today - dt.timedelta(days=int(days[1]))
-    if months := _MONTHS_BACK.fullmatch(text):
+    if months := re.fullmatch(MONTHS_BACK, text):
         return _months_back(today, int(months[1]), months[2])
     return None
 

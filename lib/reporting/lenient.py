@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 MOST_DECIMALS = 15
-RELATIVE = "^(today|yesterday|-[0-9]{1,4}(d|days?|(m|months?)(_first|_last)?))$"
+DAYS_BACK, MONTHS_BACK = "-([0-9]+)d(?:ays?)?", "-([0-9]+)m(?:onths?)?(_first|_last)?"
+RELATIVE = f"^(today|yesterday|{DAYS_BACK}|{MONTHS_BACK})$".replace("+", "{1,4}")
 FLAGS = {"0": 0, "false": 0, "no": 0, "1": 1, "true": 1, "yes": 1}
 
 

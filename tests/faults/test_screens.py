@@ -11,7 +11,6 @@ from streamlit.testing.v1 import AppTest
 from faults import behaviours as do
 from faults.conftest import Desk
 from faults.proxy import Behaviour, Proxy
-from lib.ui.deals import pages
 
 MOST = 100_000
 UNREACHABLE = "The service can't be reached. Try again in a moment."
@@ -200,7 +199,7 @@ def test_the_form_is_kept(steady: Desk, deals: Proxy, behaviour: Behaviour, sent
     visit.text_input(key="np_name").set_value("Half typed")
     steady.run(visit)
     deals.behaviour = behaviour
-    visit.session_state["deals_catalogue"] = {}
+    del visit.session_state["deals_catalogue"]
     steady.run(visit)
     assert said(visit) == {f"{sentence} What you entered is kept."}
     deals.behaviour = do.through
@@ -209,12 +208,10 @@ def test_the_form_is_kept(steady: Desk, deals: Proxy, behaviour: Behaviour, sent
 
 
 @faults(*SOME)
-def test_what_was_read_before_stays(
-    steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_read_before_stays(steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: str) -> None:
     """Where the list can't be read again the one before stays, with a sentence; a click reads it again."""
     visit = steady.visit("deals")
-    monkeypatch.setattr(pages, "SECONDS", 0.0)
+    visit.session_state["deals_pages"].seconds = 0.0
     deals.behaviour = behaviour
     steady.run(visit)
     assert [one.value for one in visit.warning] == [f"{sentence} What you see was loaded earlier."]
@@ -263,7 +260,7 @@ def test_a_service_that_dies_under_the_form(
 ) -> None:
     """A click on Create while the lists can't be read is a sentence too, and nothing was created."""
     visit = filled(steady.visit("new_package"), "Under the form")
-    visit.session_state["deals_catalogue"] = {}
+    del visit.session_state["deals_catalogue"]
     deals.behaviour = behaviour
     visit.button(key="np_create_button").click()
     steady.run(visit)
@@ -301,7 +298,7 @@ def test_the_drawer(steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: 
     if section == "Change":
         visit.text_input(key="change-supply_deals-1-name").set_value("Half typed").run()
     deals.behaviour = behaviour
-    visit.session_state["deals_catalogue"] = {}
+    del visit.session_state["deals_catalogue"]
     steady.run(visit)
     assert {sentence in one for one in said(visit)} == {True}
     deals.behaviour = do.through

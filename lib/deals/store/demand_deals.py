@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from sqlalchemy import Row, insert, select
 
 from lib.deals import moments
+from lib.deals.models import NO_FEE, PERCENT, UNDISCLOSED, has_amount
 from lib.deals.store import status
 from lib.deals.store.entity_store import EntityStore, refer
 from lib.deals.store.tables import (
@@ -21,7 +22,6 @@ from lib.deals.store.tables import (
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.deals.validation import Path, Problems
 
-NO_FEE, PERCENT, UNDISCLOSED = 4, 1, 0
 BRIEF = (
     "id", "name", "media_type", "is_active", "start_date", "start_date_offset", "end_date", "end_date_offset"
 )  # fmt: skip
@@ -104,7 +104,7 @@ def check_terms(fields: Fields, is_synced: bool, where: Path, problems: Problems
         problems.add(at_kind, "A fee needs its type: 0 undisclosed, 1 percent of spend, 2 flat, 3 CPM.")
     if fee and kind == NO_FEE:
         problems.add(at_fee, "There is a fee, but its type is 4: none.")
-    if fee is None and kind not in (None, NO_FEE, UNDISCLOSED):
+    if fee is None and has_amount(kind) and kind != UNDISCLOSED:
         problems.add(at_fee, "This type of fee needs an amount.")
     if fee is not None and kind == PERCENT and fee > 100:
         problems.add(at_fee, "A percentage may be at most 100.")

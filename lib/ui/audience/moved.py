@@ -1,8 +1,7 @@
 """The block "What moved": what explains the difference between two periods, as rows, text and CSV."""
 
-import time
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import streamlit as st
@@ -15,10 +14,11 @@ from lib.reporting.moved.movers import Mover, Moves, Together
 from lib.reporting.moved.quantity import Formula, Own, Ratio
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import NOT_SET, NOTHING
-from lib.ui.kit import problems, rows
+from lib.ui.kit import problems, rows, session_cache
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import Cell, Column, Row, Table
+from lib.ui.kit.session_cache import SessionCache
 from lib.ui.query import answer_csv, ask, drill, export_menu, filter_words, focus, question
 from lib.ui.query.focus import Focus
 from lib.wire.spreadsheet import csv_text
@@ -117,8 +117,6 @@ def _held_against(found: Moved) -> str:
 
 
 FOUND, MOST, AT_ONCE = "moved_found", 4, 6
-Key = tuple[object, ...]
-Computed = dict[Key, tuple[float, "Future[Moved]"]]
 
 
 def find_movers(focus: Focus) -> Moved:
@@ -126,29 +124,12 @@ def find_movers(focus: Focus) -> Moved:
 
     Who comes while it is computed waits for it: a run that a newer one has overtaken asks nothing twice.
     """
-    kept: Computed = st.session_state.setdefault(FOUND, {})
+    cache: SessionCache[Moved] = session_cache.of(FOUND, partial(SessionCache, ask.SECONDS, MOST))
     key = (focus.here.person.username, focus.query, focus.comparison, focus.field.name)
-    mine = (time.monotonic(), Future[Moved]())
-    since, future = kept.setdefault(key, mine)
-    if time.monotonic() - since > ask.SECONDS:
-        kept[key] = mine
-        future = mine[1]
-    if future is mine[1]:
-        _settle(focus, kept, key, future)
-    return future.result()
+    return cache.get(key, partial(_compute, focus))
 
 
-def _settle(focus: Focus, kept: Computed, key: Key, future: "Future[Moved]") -> None:
-    for old in list(kept)[:-MOST]:
-        kept.pop(old, None)
-    try:
-        future.set_result(_asked(focus))
-    except BaseException as error:
-        kept.pop(key, None)
-        future.set_exception(error)
-
-
-def _asked(focus: Focus) -> Moved:
+def _compute(focus: Focus) -> Moved:
     if focus.comparison is None:
         raise ValueError("no days are compared")
     names = [field.name for field in focus.slicer.key_fields if field.name not in TIME_KEY_FIELDS]

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, field
 
+from lib.insight.estimate import Estimate
 from lib.reporting.answers import Audience
 
 
@@ -18,28 +19,6 @@ class Change:
     ratio: float | None
     is_certain: bool = True
     amount: float | None = field(default=None, compare=False)
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A value and its range. Without one (None) it is exact; a range that is NaN is not known."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-
-    @property
-    def side(self) -> float:
-        """The larger side of the range: 0 without one, infinite where it is not known."""
-        if self.value is None or self.low is None or self.high is None:
-            return 0.0
-        side = max(self.high - self.value, self.value - self.low)
-        return side if math.isfinite(side) else math.inf
-
-    def times(self, factor: float) -> "Estimate":
-        """The same as a multiple of itself."""
-        sides = (self.value, self.low, self.high)
-        return Estimate(*(None if side is None else side * factor for side in sides))
 
 
 def change(now: Estimate, before: Estimate) -> Change:

@@ -1,26 +1,36 @@
-"""The style of charts: colours for light and dark backgrounds, no frames, faint gridlines."""
+"""The style of charts: no frames, faint gridlines, and the colours of `.streamlit/config.toml`."""
 
 import html
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
 
 from lib.wire.text import straight
 
-ACCENT, GREY = "#2a7f9e", "#8a95a3"
-LINES = (ACCENT, "#d36f03", "#54ac86", "#4350b5", "#d4a910")
-PART = "rgba(42,127,158,0.55)"
-BAND, FAINT, CLEAR = "rgba(42,127,158,0.18)", "rgba(138,149,163,0.22)", "rgba(0,0,0,0)"
-SCALE = [[0.0, "rgba(42,127,158,0.04)"], [1.0, "rgba(42,127,158,0.75)"]]
+
+def translucent(colour: str, opacity: float) -> str:
+    """`#rrggbb` as `rgba(…)`; the opacity from 0 to 1."""
+    red, green, blue = bytes.fromhex(colour.removeprefix("#"))
+    return f"rgba({red},{green},{blue},{opacity})"
+
+
+THEME = tomllib.loads((Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text())["theme"]
+LINES: tuple[str, ...] = tuple(THEME["chartCategoricalColors"][:5])
+ACCENT, GREY = LINES[0], "#8a95a3"
+PART, BAND = translucent(ACCENT, 0.55), translucent(ACCENT, 0.18)
+FAINT, CLEAR = translucent(GREY, 0.22), "rgba(0,0,0,0)"
+SCALE = [[0.0, translucent(ACCENT, 0.04)], [1.0, translucent(ACCENT, 0.75)]]
 FONT, ROW, LABEL_LENGTH = 13, 26, 34
 CONFIG = {"displayModeBar": False, "displaylogo": False, "scrollZoom": False, "doubleClick": False}
 
 
 def ink(theme: str | None) -> str:
     """The colour of text on a `light` or `dark` background, where Plotly would choose its own."""
-    return "#e4e8ee" if theme == "dark" else "#0d131b"
+    return str(THEME["dark" if theme == "dark" else "light"]["textColor"])
 
 
 def figure(height: int, separators: str, **layout: Any) -> go.Figure:

@@ -9,13 +9,13 @@ import streamlit as st
 from lib.deals import fields
 from lib.deals.abilities import Abilities
 from lib.deals.models import (
-    NO_FEE,
     CreateDemandDeals,
-    DemandDeal,
     DemandDealOption,
+    PackageOrDeal,
     Reference,
     Seat,
     SupplyPackage,
+    has_amount,
 )
 from lib.ui.deals import catalogue, pages, permission, price_doubts, prices
 from lib.ui.deals.new_package.review import advice
@@ -34,13 +34,13 @@ OPTIONS = ("create_demand_deals", "demand_deals_options")
 TERMS = "create_demand_deals"
 
 
-def is_offered(entity: SupplyPackage | DemandDeal, does: Abilities) -> bool:
+def is_offered(entity: PackageOrDeal, does: Abilities) -> bool:
     """Whether deals can be added to this package."""
     may_create = not does.why_not("demand_deals", "create") and not does.why_not("supply_deals", "change")
     return isinstance(entity, SupplyPackage) and may_create and does.finds and does.repeats
 
 
-def draw(context: PageContext, package: SupplyPackage | DemandDeal) -> None:
+def draw(context: PageContext, package: PackageOrDeal) -> None:
     """Draw the form. The input is kept until the deals are created."""
     if not isinstance(package, SupplyPackage):
         return
@@ -123,7 +123,7 @@ def _terms(context: PageContext, prefix: str, problems: FieldProblems) -> None:
             beside(problems.at(TERMS, "agency_curation_fee_type"))
     with size:
         if fees:
-            closed = fee_type in (None, NO_FEE)
+            closed = not has_amount(fee_type)
             amounts.field(money.fee_title(fee_type), prefix + FEE, disabled=closed)
             typed = "" if closed else st.session_state.get(prefix + FEE) or ""
             fault = amounts.fault(typed) if typed else ""
@@ -162,7 +162,7 @@ def _faults(context: PageContext, prefix: str, chosen: list[int], seats: dict[in
             doubts.append(doubt)
     if doubts and not state.get(f"{prefix}{MEANT}{', '.join(sorted(set(doubts)))}"):
         yield "the prices to confirm"
-    if state.get(prefix + FEE_TYPE) not in (None, NO_FEE) and amounts.fault(state.get(prefix + FEE) or ""):
+    if has_amount(state.get(prefix + FEE_TYPE)) and amounts.fault(state.get(prefix + FEE) or ""):
         yield "the fee"
 
 
@@ -185,7 +185,7 @@ def _deals(prefix: str, chosen: tuple[int, ...]) -> CreateDemandDeals:
     fee_type = state.get(prefix + FEE_TYPE)
     terms = {
         "agency_curation_fee_type": fee_type,
-        "agency_curation_fee": None if fee_type in (None, NO_FEE) else _amount(prefix + FEE),
+        "agency_curation_fee": _amount(prefix + FEE) if has_amount(fee_type) else None,
         "contact_email": (state.get(prefix + EMAIL) or "").strip() or None,
     }
     given = {name: value for name, value in terms.items() if value is not None}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import streamlit as st
 
 from lib.deals.client import Deals
-from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.ui.deals import catalogue, change_deal, change_package, edits, facts, prices
 from lib.ui.deals.draft import Draft
 from lib.ui.deals.edits import Fields, Meeting
@@ -21,7 +21,7 @@ from lib.ui.kit.problems import is_open
 from lib.wire.errors import Conflict, Invalid, TrancheError, Unsupported
 
 NO_PROBLEMS = FieldProblems()
-MODELS: dict[str, type[SupplyPackage] | type[DemandDeal]] = {
+MODELS: dict[str, type[PackageOrDeal]] = {
     "supply_deals": SupplyPackage,
     "demand_deals": DemandDeal,
 }
@@ -39,7 +39,7 @@ class Edit:
     failure: str = ""
 
 
-def draw(context: PageContext, key: Key, entity: SupplyPackage | DemandDeal) -> None:
+def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     """Draw the form. The input is kept until it is saved or discarded, even if the drawer is closed."""
     prefix = _prefix(key)
     edit: Edit | None = st.session_state.get(prefix)

@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from lib.deals import fields
-from lib.deals.models import SupplyPackage
+from lib.deals.models import SupplyPackage, has_amount
 from lib.insight.filters import Translation, entries, report_filters
 from lib.ui.deals import (
     catalogue,
@@ -27,7 +27,6 @@ from lib.ui.deals import (
     report,
     seat_guide,
 )
-from lib.ui.deals.draft import NO_FEE
 from lib.ui.deals.edits import FEE_TYPE, Fields
 from lib.ui.deals.new_package import faults
 from lib.ui.deals.new_package.seats import seat_label
@@ -111,7 +110,7 @@ def wrong(context: PageContext, prefix: str, base: Fields) -> dict[Path, str]:
     if "price" in held:
         missing = "Type a price." if base.get("price") is not None else ""
         found["price",] = amounts.fault(held["price"], missing)
-    if FEE in held and held.get(FEE_TYPE) not in (None, NO_FEE) and permission.of(context).fees:
+    if FEE in held and has_amount(held.get(FEE_TYPE)) and permission.of(context).fees:
         found[FEE,] = faults.fee(held[FEE], held[FEE_TYPE])
     found["contact_email",] = faults.email(held.get("contact_email") or "")
     return {place: text for place, text in found.items() if text}
@@ -204,7 +203,7 @@ def _terms(context: PageContext, prefix: str, problems: FieldProblems) -> None:
             amounts.field(
                 prices.of(context).fee_title(kind_of_fee),
                 f"{prefix}{FEE}",
-                disabled=kind_of_fee in (None, NO_FEE),
+                disabled=not has_amount(kind_of_fee),
             )
             beside(problems.at(FEE))
     with contact if has_fee else st.container():

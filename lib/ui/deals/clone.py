@@ -8,7 +8,7 @@ import streamlit as st
 
 from lib.deals import fields
 from lib.deals.client import LARGEST_PAGE, Deals
-from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name
+from lib.deals.models import DemandDeal, PackageOrDeal, Seat, SupplyPackage, generated_name
 from lib.ui.deals import catalogue, price_doubts, prices
 from lib.ui.deals.draft import number
 from lib.ui.deals.new_package import copying, state
@@ -29,7 +29,7 @@ MEANT = "clone_meant_"
 PER_SEAT = ("name", "price", "deal_sync", "contact_email")
 
 
-def draw(context: PageContext, key: Key, entity: SupplyPackage | DemandDeal) -> None:
+def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     """Draw the button and its form."""
     if isinstance(entity, DemandDeal):
         popover = st.popover("Clone", icon=":material/content_copy:", key="action_clone", on_change="rerun")

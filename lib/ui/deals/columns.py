@@ -29,7 +29,10 @@ WIDTHS = {name: width for name, (_, width) in LINKED.items()} | {
     field.name: field.width for field in FIELDS if field.width is not None
 }
 FIRST, LAST = ("name", "status", "seat", "price"), ("media_type", "start_date", "end_date", "targeting", "id")
-OPTIONAL = {fields.SUPPLY: ("owner",), fields.DEALS: ("contact_email",)}
+OPTIONAL = {
+    fields.SUPPLY: {"owner": "Show owner"},
+    fields.DEALS: {"contact_email": "Show contact"},
+}
 USUAL = {
     entity: tuple(name for name in more(entity) if name not in names) for entity, names in OPTIONAL.items()
 }

@@ -7,10 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from lib.deals.models import Targeting
-from lib.insight import cost, measured
+from lib.insight import cost, estimate
 from lib.insight.cost import Element, TargetCost, Trials
+from lib.insight.estimate import BIDS, IMPRESSIONS, Estimate, field_of
 from lib.insight.filters import Lists
-from lib.insight.measured import BIDS, IMPRESSIONS, Measured, field_of
 from lib.reporting.answers import Audience
 from lib.reporting.models import DataField
 from lib.ui.charts import numbers
@@ -57,7 +57,7 @@ def _draw(context: PageContext, place: str, tried: Trials, field: DataField, des
     if answers is None:
         return
     first, last = report.period(context, queries[0])
-    if not any(map(measured.has_data, answers)):
+    if not any(map(estimate.has_data, answers)):
         st.caption(f"The report has no data for {numbers.days(first, last)}.")
         return
     _table(cost.costs(tried, answers, field.name), field, descriptions)
@@ -69,7 +69,7 @@ def _draw(context: PageContext, place: str, tried: Trials, field: DataField, des
 
 def precision_of(answers: list[Audience], field: DataField) -> str:
     """Whether the figures of these answers are exact."""
-    if all(measured.total(answer, field.name).is_exact for answer in answers):
+    if all(estimate.total(answer, field.name).is_exact for answer in answers):
         return "Exact"
     return "Estimates, with their 95 % ranges"
 
@@ -104,7 +104,7 @@ def name(element: Element, descriptions: Described) -> str:
     return f"only {text}" if len(element.targets) > 1 and not element.is_excluded else text
 
 
-def _range(found: Measured, written: Callable[[float], str]) -> str:
+def _range(found: Estimate, written: Callable[[float], str]) -> str:
     if found.low is None or found.high is None:
         return ""
     if not (math.isfinite(found.low) and math.isfinite(found.high)):

@@ -11,8 +11,8 @@ from lib.deals.bulk_actions import ActionRecord
 from lib.deals.models import Targeting
 from lib.insight.dead_search import MOST, DeadFound, DeadScope, DeadSearch
 from lib.insight.dead_targets import IncludedTarget
+from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
 from lib.insight.filters import entries
-from lib.insight.measured import BIDS, IMPRESSIONS, field_of
 from lib.reporting.dates import Days
 from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataField
 from lib.ui.charts import numbers

@@ -5,8 +5,6 @@ The health of deals of a remote service, computed in the background of a session
 The desk stores the health of its own deals alone (deal_health.py).
 """
 
-import threading
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as WaitedTooLong
@@ -25,30 +23,23 @@ from lib.insight.filters import entries
 from lib.insight.health import DealHealth, Surroundings
 from lib.ui.deals import catalogue, pages, prices, report
 from lib.ui.deals.rows import DealRow
-from lib.ui.kit import clock
+from lib.ui.kit import clock, session_cache
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
+from lib.ui.kit.session_cache import SessionCache
 from lib.wire.errors import TrancheError
 
 SECONDS, MOMENT_SECONDS, MOST, TOGETHER, MOST_FOUND = 300.0, 0.2, 2_000, 50, 500
 Healths = Mapping[int, DealHealth]
+Check = Future[Healths | TrancheError | None]
 Assess = Callable[[Sequence[DemandDeal], Surroundings], Healths]
-
-
-@dataclass(frozen=True)
-class HealthCheck:
-    """Whose deals are being checked, since when, and what comes of it; None where there are too many."""
-
-    whose: str
-    at: float
-    coming: Future[Healths | None]
 
 
 class SessionHealth:
     """What was found in this session; see `deal_health.StoredHealths` for what its methods do."""
 
     def __init__(self, context: PageContext) -> None:
-        self._check = _check(context)
+        self._coming = _check(context)
 
     def of(self, ids: Collection[int]) -> Healths:
         """The health of these deals, as far as it comes at once."""
@@ -71,12 +62,12 @@ class SessionHealth:
 
     def count(self) -> int:
         """How many deals need attention, as far as that is known."""
-        found = self._found(0) if self._check.coming.done() else None
+        found = self._found(0) if self._coming.done() else None
         return sum(one.state == "attention" for one in (found or {}).values())
 
     def is_coming(self) -> bool:
         """Whether it is still being computed."""
-        return not self._check.coming.done()
+        return not self._coming.done()
 
     def note(self) -> str:
         """How far it is, as a sentence."""
@@ -84,38 +75,35 @@ class SessionHealth:
 
     def why_not(self) -> str:
         """Why there is no health, as a sentence; empty where there is, or will be."""
-        coming = self._check.coming
-        if not coming.done():
+        if not self._coming.done():
             return ""
-        if isinstance(error := coming.exception(), TrancheError):
-            return f"The health of the deals could not be loaded: {error.reason.rstrip('.')}."
+        if isinstance(found := self._coming.result(), TrancheError):
+            return f"The health of the deals could not be loaded: {found.reason.rstrip('.')}."
         few = f"Of a remote service, health is shown for up to {MOST:,} deals that are not paused."
-        return few if coming.result() is None else ""
+        return few if found is None else ""
 
     def _found(self, seconds: float | None) -> Healths | None:
         try:
-            return self._check.coming.result(seconds)
-        except (WaitedTooLong, TrancheError):
+            found = self._coming.result(seconds)
+        except WaitedTooLong:
             return None
+        return None if isinstance(found, TrancheError) else found
 
 
-def _check(context: PageContext) -> HealthCheck:
-    health_check: HealthCheck | None = st.session_state.get(catalogue.HEALTH)
-    whose = context.person.username
-    if health_check is None or health_check.whose != whose or time.monotonic() - health_check.at > SECONDS:
-        health_check = HealthCheck(whose, time.monotonic(), Future())
-        st.session_state[catalogue.HEALTH] = health_check
-        try:
-            check = partial(
-                checked, catalogue.client(context), catalogue.seats(context), _assessor(context).assess
-            )
-        except TrancheError as error:
-            health_check.coming.set_exception(error)
-        else:
-            threading.Thread(
-                target=_settle, args=(health_check.coming, check), name="health", daemon=True
-            ).start()
-    return health_check
+def _check(context: PageContext) -> Check:
+    """The check of this person's deals; one that failed stands as long as one that did not."""
+    cache: SessionCache[Healths | TrancheError | None]
+    cache = session_cache.of(catalogue.HEALTH, partial(SessionCache, SECONDS, 1))
+    key = (context.person.username,)
+    if (check := cache.find(key)) is not None:
+        return check
+    try:
+        assess = _assessor(context).assess
+        fetch = partial(_result, catalogue.client(context), catalogue.seats(context), assess)
+    except TrancheError as error:
+        trouble = error
+        return cache.begin(key, lambda: trouble)[0]
+    return cache.begin(key, fetch)[0]
 
 
 def _assessor(context: PageContext) -> Assessor:
@@ -145,11 +133,11 @@ def checked(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths
     return assess(deals, Surroundings(packages, seats, dsps, datetime.now(UTC)))
 
 
-def _settle(coming: Future[Healths | None], check: Callable[[], Healths | None]) -> None:
+def _result(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | TrancheError | None:
     try:
-        coming.set_result(check())
-    except BaseException as error:
-        coming.set_exception(error)
+        return checked(client, seats, assess)
+    except TrancheError as error:
+        return error
 
 
 DAYS, DEALS, ATTENTION = assessor.DAYS, "demand_deals", "attention"
@@ -278,7 +266,7 @@ def look_again(context: PageContext) -> None:
 def _look(context: PageContext) -> None:
     healths = of(context)
     if not healths.is_coming():
-        st.session_state.pop(catalogue.PAGES, None)
+        session_cache.clear(catalogue.PAGES)
         st.rerun()
     st.caption(f":material/hourglass_top: {plain(healths.note())}")
 

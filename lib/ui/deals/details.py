@@ -6,10 +6,10 @@ from datetime import UTC, datetime, tzinfo
 import streamlit as st
 
 from lib.deals import fields
-from lib.deals.models import DemandDeal, Resource, SupplyPackage
+from lib.deals.models import DemandDeal, PackageOrDeal, Resource, SupplyPackage
 from lib.deals.sync.models import BuyerSeat
 from lib.ui.deals import catalogue, columns, facts, hand_over, marked, owner_note, pages, prices
-from lib.ui.deals.names import seat_name
+from lib.ui.deals.names import seat_of
 from lib.ui.deals.places import OPEN
 from lib.ui.deals.prices import amount
 from lib.ui.deals.rows import DealRow, of_deal, of_package
@@ -92,7 +92,7 @@ SHOWN = frozenset(
 LINKED, TAKEN = "linked_list", "linked_taken"
 
 
-def draw(context: PageContext, entity: SupplyPackage | DemandDeal) -> None:
+def draw(context: PageContext, entity: PackageOrDeal) -> None:
     """Draw the facts, then the linked entities."""
     if isinstance(entity, SupplyPackage):
         _facts(package_facts(context, entity))
@@ -156,7 +156,7 @@ def deal_facts(deal: DemandDeal, money: prices.Prices = prices.USUAL) -> dict[st
     """A deal's facts, by title."""
     dsp = deal.dsp or (deal.seat.dsp if deal.seat else None)
     return {
-        "Seat": seat_name(deal) or facts.NOTHING,
+        "Seat": seat_of(deal) or facts.NOTHING,
         "DSP": (dsp and dsp.name) or facts.NOTHING,
         money.title: amount(deal.price),
         "Deal sync": facts.value("deal_sync", deal.deal_sync),
@@ -167,7 +167,7 @@ def deal_facts(deal: DemandDeal, money: prices.Prices = prices.USUAL) -> dict[st
     }
 
 
-def _others(entity: SupplyPackage | DemandDeal) -> dict[str, str]:
+def _others(entity: PackageOrDeal) -> dict[str, str]:
     """The plain fields that are shown nowhere else, by title."""
     return {
         facts.title(name): facts.value(name, getattr(entity, name, None))

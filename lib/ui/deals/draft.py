@@ -6,11 +6,17 @@ from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any, Literal
 
-from lib.deals.models import CreateDemandDeals, DemandDealOption, Reference, SupplyPackage, Targeting
+from lib.deals.models import (
+    CreateDemandDeals,
+    DemandDealOption,
+    Reference,
+    SupplyPackage,
+    Targeting,
+    has_amount,
+)
 from lib.ui.kit import amounts, times
 
 Deals = Literal["new", "existing", "none"]
-NO_FEE = 4
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ class Draft:
     @property
     def has_fee(self) -> bool:
         """Whether the amount of the fee counts."""
-        return self.fee_type not in (None, NO_FEE)
+        return has_amount(self.fee_type)
 
     def package(self) -> SupplyPackage:
         """The package to create. What is missing or can't be read is left out."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from lib.deals import fields
 from lib.deals.fields import DEALS, SUPPLY
-from lib.deals.models import DemandDeal, SupplyPackage, Targeting
+from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage, Targeting
 from lib.insight.kinds import elements
 
 Fields = dict[str, Any]
@@ -50,7 +50,7 @@ def of_deal(deal: DemandDeal) -> Fields:
     return _known(deal, found)
 
 
-def of(entity: SupplyPackage | DemandDeal) -> Fields:
+def of(entity: PackageOrDeal) -> Fields:
     """The fields that can be changed."""
     return of_package(entity) if isinstance(entity, SupplyPackage) else of_deal(entity)
 
@@ -79,7 +79,7 @@ def targeting(edited: Mapping[str, Any]) -> Targeting:
     return Targeting.model_validate({name: edited[name] for name in Targeting.model_fields if name in edited})
 
 
-def _known(entity: SupplyPackage | DemandDeal, found: Fields) -> Fields:
+def _known(entity: PackageOrDeal, found: Fields) -> Fields:
     """The fields without unreadable ones, and without those that the service does not return.
 
     A text, a number or a time that is not told may be set; a switch, a choice or a list may not.

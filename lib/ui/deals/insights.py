@@ -1,4 +1,7 @@
-"""Background computations about a targeting: started, shown as they arrive, and cancelled."""
+"""Background computations about a targeting: started, shown as they arrive, and cancelled.
+
+No `SessionCache`: a place has one batch, whatever its age, and the next one cancels it.
+"""
 
 from collections.abc import Sequence
 from functools import partial

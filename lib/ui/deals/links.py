@@ -4,18 +4,17 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import pages
 from lib.ui.deals.names import deal_label
 from lib.ui.kit.frame import PageContext
 
 OFFERED = 50
-Linked = SupplyPackage | DemandDeal
-ENTITY_STORES: dict[type[Linked], str] = {SupplyPackage: "Package", DemandDeal: "Deal"}
+ENTITY_STORES: dict[type[PackageOrDeal], str] = {SupplyPackage: "Package", DemandDeal: "Deal"}
 
 
-def choose(context: PageContext, label: str, key: str, model: type[Linked]) -> None:
+def choose(context: PageContext, label: str, key: str, model: type[PackageOrDeal]) -> None:
     """A choice of several by id; what is chosen already is offered, known or not."""
     chosen: Sequence[int] = st.session_state[key]
     titles = offered(context, label, f"{key}_search", model, chosen)
@@ -34,7 +33,7 @@ def offered(
     here: PageContext,
     label: str,
     key: str,
-    model: type[Linked],
+    model: type[PackageOrDeal],
     chosen: Sequence[int],
     disabled: bool = False,
 ) -> dict[int, str]:
@@ -51,12 +50,12 @@ def offered(
     return named(here, model, chosen) | {one.id or 0: title(one) for one in found.results}
 
 
-def named(context: PageContext, model: type[Linked], ids: Sequence[int]) -> dict[int, str]:
+def named(context: PageContext, model: type[PackageOrDeal], ids: Sequence[int]) -> dict[int, str]:
     """The labels of these in the picker."""
     known = {one.id: title(one) for one in pages.by_id(context, model, ids)}
     return {one: known.get(one) or f"{ENTITY_STORES[model]} {one}" for one in ids}
 
 
-def title(one: Linked) -> str:
+def title(one: PackageOrDeal) -> str:
     """A package or a deal as the picker has it."""
     return deal_label(one) if isinstance(one, DemandDeal) else f"{one.name or 'Package'} · {one.id}"

@@ -7,9 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from lib.deals.models import SupplyPackage
-from lib.insight import measured, overlap
+from lib.insight import estimate, overlap
+from lib.insight.estimate import BIDS, IMPRESSIONS, Estimate, field_of
 from lib.insight.filters import Translation, entries, report_filters
-from lib.insight.measured import BIDS, IMPRESSIONS, Measured, field_of
 from lib.insight.overlap import SharedInventory, TwoPrices
 from lib.reporting.models import DataField
 from lib.ui.charts import numbers
@@ -94,7 +94,7 @@ def _computed(context: PageContext, packages: list[SupplyPackage], field: DataFi
     if answers is None:
         return
     days = numbers.days(*report.period(context, queries[0]))
-    if not any(map(measured.has_data, answers)):
+    if not any(map(estimate.has_data, answers)):
         st.caption(f"The report has no data for {days}.")
         return
     process_lock, pairs = overlap.overlaps(answers, len(packages), field.name)
@@ -112,7 +112,7 @@ def _computed(context: PageContext, packages: list[SupplyPackage], field: DataFi
 
 
 def matrix(
-    names: list[str], process_lock: list[Measured], pairs: list[SharedInventory], field: DataField
+    names: list[str], process_lock: list[Estimate], pairs: list[SharedInventory], field: DataField
 ) -> pd.DataFrame:
     """A row per package: what it has, and the percent of it that each other one, by number, has too."""
     words = Numbers.of(st.context.locale)
@@ -125,7 +125,7 @@ def matrix(
     return pd.DataFrame(columns, index=pd.Index(names, name="Package"))
 
 
-def _percent(found: Measured, words: Numbers) -> str:
+def _percent(found: Estimate, words: Numbers) -> str:
     if found.value is None:
         return "no data"
     if found.value == 0 and found.is_exact:
@@ -133,11 +133,11 @@ def _percent(found: Measured, words: Numbers) -> str:
     return words.percent(found.value) + _range(found, words.percent)
 
 
-def _volume(found: Measured, words: Numbers) -> str:
+def _volume(found: Estimate, words: Numbers) -> str:
     return "no data" if found.value is None else words.rough(found.value) + _range(found, words.rough)
 
 
-def _range(found: Measured, written: Callable[[float], str]) -> str:
+def _range(found: Estimate, written: Callable[[float], str]) -> str:
     if found.low is None or found.high is None:
         return ""
     if not (math.isfinite(found.low) and math.isfinite(found.high)):

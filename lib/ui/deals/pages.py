@@ -1,35 +1,24 @@
 """Pages of the list, as the service gives them, kept for a moment; what is linked with a page's rows."""
 
-import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
-import streamlit as st
-
 from lib.deals.client import LARGEST_PAGE, Deals
-from lib.deals.models import STATUSES, DemandDeal, SupplyPackage
+from lib.deals.models import STATUSES, DemandDeal, PackageOrDeal, SupplyPackage
 from lib.ui.deals import catalogue
 from lib.ui.deals.list_search import MODELS, NEWEST, PAGE, ListSearch
 from lib.ui.deals.rows import DealRow, of_deal, of_package
 from lib.ui.deals.targeting import words
-from lib.ui.kit import retry
+from lib.ui.kit import session_cache
 from lib.ui.kit.frame import PageContext
+from lib.ui.kit.session_cache import SessionCache
 from lib.wire.errors import TrancheError
 
-KEPT, SECONDS, MOST, TOGETHER = catalogue.PAGES, 15.0, 20, 250
+SECONDS, MOST, TOGETHER = 15.0, 20, 250
 Value = TypeVar("Value")
-Found = tuple[SupplyPackage | DemandDeal, ...]
-
-
-@dataclass(frozen=True)
-class CacheEntry:
-    """The data read, and when; `trouble` is why it could not be read again."""
-
-    at: float
-    value: Any
-    trouble: TrancheError | None = None
+Found = tuple[PackageOrDeal, ...]
 
 
 @dataclass(frozen=True)
@@ -85,30 +74,19 @@ def by_id(context: PageContext, model: type[Any], ids: Sequence[int]) -> tuple[A
     return found
 
 
-def cached(context: PageContext, hashable: Hashable, fetch: Callable[[], Value]) -> Value:
+def cached(context: PageContext, key: Hashable, fetch: Callable[[], Value]) -> Value:
     """What was fetched for this lately, else what is fetched now; while that fails, as it was before."""
-    kept: dict[Hashable, CacheEntry] = st.session_state.setdefault(KEPT, {})
-    key, now = (context.person.username, hashable), time.monotonic()
-    before = kept.get(key)
-    if before is not None and now - before.at < SECONDS and not _is_wanted_again(before):
-        return before.value  # type: ignore[no-any-return]
-    try:
-        found = CacheEntry(now, fetch())
-    except retry.PASSING as error:
-        if before is None:
-            raise
-        found = CacheEntry(now, before.value, error)
-    others = {name: one for name, one in [*kept.items()][-MOST:] if name != key}
-    if found.trouble is None:
-        others = {name: one for name, one in others.items() if one.trouble is None}
-    st.session_state[KEPT] = {**others, key: found}
-    return found.value  # type: ignore[no-any-return]
+    value: Value = _cache().get((context.person.username, key), fetch)
+    return value
 
 
 def trouble(context: PageContext) -> TrancheError | None:
     """Why something of what is shown is what was read before."""
-    kept: dict[Hashable, CacheEntry] = st.session_state.get(KEPT, {})
-    return next((one.trouble for one in kept.values() if one.trouble is not None), None)
+    return _cache().trouble(context.person.username)
+
+
+def _cache() -> SessionCache[Any]:
+    return session_cache.of(catalogue.PAGES, partial(SessionCache, SECONDS, MOST, serves_stale=True))
 
 
 def read(client: Deals, search: ListSearch, offset: int, limit: int) -> RowsPage:
@@ -196,7 +174,3 @@ def _statuses(client: Deals, search: ListSearch) -> dict[str, int]:
         return dict(client.list(model, limit=1, counts="status", **search.found_by).counts.get("status", {}))
     counted = {one: client.list(model, limit=1, status=one, **search.found_by).count for one in STATUSES}
     return {status: number for status, number in counted.items() if number}
-
-
-def _is_wanted_again(before: CacheEntry) -> bool:
-    return before.trouble is not None and retry.is_wanted_since(before.at)

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 import streamlit as st
 
-from lib.insight import forecast, measured
+from lib.insight import estimate, forecast
+from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
 from lib.insight.forecast import DayFigure
-from lib.insight.measured import BIDS, IMPRESSIONS, field_of
 from lib.reporting.models import DataField, Filter
 from lib.ui.charts import day_bars, numbers, theme
 from lib.ui.charts.numbers import Numbers
@@ -49,7 +49,7 @@ def _draw(
         return
     (answer,) = answers
     period = report.period(here, query)
-    if not measured.has_data(answer):
+    if not estimate.has_data(answer):
         st.caption(f"The report has no data for {numbers.days(*period)}.")
         return
     figures = [(field, forecast.daily(answer, field.name, period)) for field in fields]

@@ -1,17 +1,16 @@
 """Whether a price looks like a slip: by itself, and among the prices of its seat's other deals."""
 
-import time
 from decimal import Decimal
-
-import streamlit as st
+from functools import partial
 
 from lib.deals.models import DemandDeal
 from lib.ui.deals import catalogue
-from lib.ui.kit import amounts
+from lib.ui.kit import amounts, session_cache
 from lib.ui.kit.frame import PageContext
+from lib.ui.kit.session_cache import SessionCache
 from lib.wire.errors import TrancheError
 
-TIMES, FEWEST, SECONDS = 5, 4, 60.0
+TIMES, FEWEST, SECONDS, MOST = 5, 4, 60.0, 200
 
 
 def doubt(context: PageContext, seat: int | None, price: Decimal | None) -> str:
@@ -33,12 +32,9 @@ def upper_quartile(context: PageContext, seat: int) -> Decimal | None:
 
     Kept for a minute, and read again once something was changed here.
     """
-    kept: dict[tuple[str, int], tuple[float, Decimal | None]]
-    kept = st.session_state.setdefault(catalogue.QUARTILES, {})
-    key, now = (context.person.username, seat), time.monotonic()
-    if key not in kept or now - kept[key][0] > SECONDS:
-        kept[key] = now, _fetch(context, seat)
-    return kept[key][1]
+    cache: SessionCache[Decimal | None]
+    cache = session_cache.of(catalogue.QUARTILES, partial(SessionCache, SECONDS, MOST))
+    return cache.get((context.person.username, seat), partial(_fetch, context, seat))
 
 
 def _fetch(context: PageContext, seat: int) -> Decimal | None:

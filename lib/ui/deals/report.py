@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from lib.insight.deal_report import DEAL, PACKAGE, DealReport, tells_deals
-from lib.insight.measured import BIDS, IMPRESSIONS, WIN_CPM, field_of
+from lib.insight.estimate import BIDS, IMPRESSIONS, WIN_CPM, field_of
 from lib.reporting import dates
 from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting

@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 from lib.deals import fields
-from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui.deals.names import seat_name
+from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
+from lib.ui.deals.names import seat_of
 from lib.ui.deals.targeting import words
 from lib.wire.spreadsheet import csv_text
 
@@ -137,12 +137,12 @@ def _values(row: DealRow, price: str) -> dict[str, object]:
     }
 
 
-def _more(entity: SupplyPackage | DemandDeal) -> tuple[tuple[str, Any], ...]:
+def _more(entity: PackageOrDeal) -> tuple[tuple[str, Any], ...]:
     return tuple((name, getattr(entity, name, None)) for name in more(entity.entity))
 
 
 def _seat(deal: DemandDeal) -> str:
-    return seat_name(deal) or "?"
+    return seat_of(deal) or "?"
 
 
 def _dsp(deal: DemandDeal) -> str | None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from lib.deals.abilities import Abilities, Verb
-from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.insight.filters import entries, report_filters
 from lib.ui.deals import (
     add_deals,
@@ -40,12 +40,10 @@ from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import is_open, older, reported, show
 from lib.wire.errors import NotFound, TrancheError
 
-Entity = SupplyPackage | DemandDeal
-
 PROBLEM = "action_problem"
 
 
-def draw_actions(context: PageContext, key: Key, entity: Entity, does: Abilities) -> None:
+def draw_actions(context: PageContext, key: Key, entity: PackageOrDeal, does: Abilities) -> None:
     """Draw the buttons."""
     if entity.is_active is not None and not does.why_not(key[0], "change"):
         _pause(context, key, entity)
@@ -56,7 +54,7 @@ def draw_actions(context: PageContext, key: Key, entity: Entity, does: Abilities
             _delete(context, key, entity)
 
 
-def _pause(context: PageContext, key: Key, entity: Entity) -> None:
+def _pause(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     is_active = bool(entity.is_active)
     st.button(
         "Pause" if is_active else "Resume",
@@ -90,14 +88,14 @@ def delete(context: PageContext, key: Key, etag: str | None) -> None:
         st.rerun()
 
 
-def dependants(entity: Entity) -> list[str]:
+def dependants(entity: PackageOrDeal) -> list[str]:
     """The entities that keep it from being deleted, by name and id."""
     if isinstance(entity, DemandDeal):
         return []
     return [f"{deal.name or 'Deal'} ({deal.id})" for deal in entity.demand_deals]
 
 
-def _delete(context: PageContext, key: Key, entity: Entity) -> None:
+def _delete(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     """Draw the entities that depend on it; without any, the button that deletes it."""
     if names := dependants(entity):
         count = f"{len(names)} deal{' depends' if len(names) == 1 else 's depend'}"
@@ -200,7 +198,7 @@ def _list(edited: Fields, money: Prices) -> None:
 PLACE = "drawer"
 
 
-def draw_targeting(context: PageContext, entity: SupplyPackage | DemandDeal) -> None:
+def draw_targeting(context: PageContext, entity: PackageOrDeal) -> None:
     """The targeting in words, its days and the cost of its targets."""
     if not isinstance(entity, SupplyPackage):
         return
@@ -262,7 +260,7 @@ def _content(context: PageContext, key: Key) -> None:
         _sections(context, key, entity)
 
 
-def _sections(context: PageContext, key: Key, entity: Entity) -> None:
+def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     """Draw the head and the chosen section."""
     does = permission.of(context)
     may_change = not does.why_not(key[0], "change")
@@ -304,7 +302,7 @@ def _sections(context: PageContext, key: Key, entity: Entity) -> None:
     unsaved.ask_before(is_unsaved)
 
 
-def _head(context: PageContext, key: Key, entity: Entity, does: Abilities) -> None:
+def _head(context: PageContext, key: Key, entity: PackageOrDeal, does: Abilities) -> None:
     """Draw the status, the kind, the actions, and why other actions are not available."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if entity.status:

@@ -36,7 +36,6 @@ from lib.ui.kit import listing, notes, screens
 from lib.ui.kit.frame import PageContext
 
 NARROWEST, NARROW = 150, "deals_filters_shown"
-SHOW = {"owner": "Show owner", "contact_email": "Show contact"}
 
 
 def draw(context: PageContext) -> None:
@@ -203,8 +202,8 @@ def _also(entity: str) -> tuple[str, ...]:
 
 def _choose_columns(entity: str) -> None:
     """Draw the switches of optional columns, which are in the link."""
-    for name in columns.OPTIONAL[entity]:
-        st.toggle(SHOW[name], key=ALSO.format(name), bind="query-params", width="content")
+    for name, label in columns.OPTIONAL[entity].items():
+        st.toggle(label, key=ALSO.format(name), bind="query-params", width="content")
 
 
 def _pager(search: ListSearch, count: int) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from lib.deals.models import FEE_TYPES, Seat
-from lib.ui.deals.draft import NO_FEE, Draft, OwnTerms, Terms, number
+from lib.deals.models import FEE_TYPES, NO_FEE, Seat, has_amount
+from lib.ui.deals.draft import Draft, OwnTerms, Terms, number
 from lib.ui.deals.prices import USUAL, Prices, amount
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import EVERYTHING, Described, Marks
@@ -59,7 +59,7 @@ def own_terms(own: OwnTerms, prices: Prices) -> str:
     """The own terms of a copied deal: `5.00 USD CPM · b@agency.example · paused`."""
     fee = None if own.fee_type is None else prices.fee(number(own.fee), own.fee_type)
     parts = (
-        "no fee" if own.fee_type in (None, NO_FEE) else f"fee {fee}",
+        f"fee {fee}" if has_amount(own.fee_type) else "no fee",
         own.contact_email.strip() or "no contact",
         "" if own.is_active else "paused",
     )

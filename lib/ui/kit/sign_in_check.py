@@ -1,4 +1,7 @@
-"""One look at a sign-in per run of the script: parts of a page are drawn beside each other, and each asks."""
+"""One look at a sign-in per run of the script: parts of a page are drawn beside each other, and each asks.
+
+No `SessionCache`: what was found serves one run alone, and callbacks always look.
+"""
 
 import time
 from collections.abc import Callable

@@ -1,7 +1,8 @@
 """A slicer's description from its service, refreshed from time to time and not on every click.
 
 It is asked by a thread of its own. A screen waits a moment for it, and goes on without it where it can: Deals
-and Access open while the reporting service hangs.
+and Access open while the reporting service hangs. No `SessionCache`: a description never raises, may be late,
+and after a failure the service is left alone.
 """
 
 import threading

@@ -1,9 +1,5 @@
-"""Queries to the service, with a short-lived cache per session.
+"""Queries to the service, with a short-lived cache per session."""
 
-Nothing is shared between sessions, so that no answer reaches somebody who may not have it.
-"""
-
-import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
@@ -16,7 +12,9 @@ from lib.reporting import dates
 from lib.reporting.answers import Audience
 from lib.reporting.models import API_ROWS_LIMIT, DESK_ROWS_LIMIT, AudienceQuery
 from lib.ui.charts.change import is_sampled
+from lib.ui.kit import session_cache
 from lib.ui.kit.frame import PageContext
+from lib.ui.kit.session_cache import SessionCache
 from lib.wire.errors import TrancheError
 
 ANSWERS = "answers"
@@ -108,82 +106,35 @@ def today(context: PageContext, query: AudienceQuery) -> date:
 
 
 def _answers() -> "Answers":
-    answers: Answers = st.session_state.setdefault(ANSWERS, Answers())
-    return answers
+    return session_cache.of(ANSWERS, Answers)
 
 
-class Answers:
+class Answers(SessionCache[Audience]):
     """A cache of the latest hundred answers, for two minutes. A query under way is joined, not sent again."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._now, self._lock = now, threading.Lock()
-        self._kept: dict[Key, tuple[float, Future[Audience]]] = {}
+        super().__init__(SECONDS, MOST, now)
         self._awaited: list[Future[Audience]] = []
 
-    def get(self, key: Key, fetch: Callable[[], Audience]) -> Audience:
-        """The cached answer, or the result of `fetch`. Errors reach all who wait, and are not cached."""
-        future, is_new = self._future(key)
-        if is_new:
-            self._settle(key, future, fetch)
-        return future.result()
-
     def soon(self, key: Key, fetch: Callable[[], Audience]) -> Audience | None:
-        """The same if it arrives within a moment; a query that is already under way is not waited for."""
-        future, is_new = self._future(key)
-        if is_new:
-            self._settle_aside(key, future, fetch)
+        """The answer if it arrives within a moment; a query that is already under way is not waited for."""
+        future, is_new = self.begin(key, fetch)
         try:
             return future.result(MOMENT_SECONDS if is_new else 0)
         except (TimeoutError, TrancheError):
             return None
 
-    def begin(self, key: Key, fetch: Callable[[], Audience]) -> None:
-        """Start the query without waiting; an error is raised by calls of `get` that join it."""
-        future, is_new = self._future(key)
-        if is_new:
-            self._settle_aside(key, future, fetch)
-
     def known(self, key: Key) -> Audience | None:
         """The cached answer, or None."""
-        with self._lock:
-            since, future = self._kept.get(key, (0.0, None))
-        is_there = future is not None and future.done() and self._now() - since <= SECONDS
-        return future.result() if future is not None and is_there else None
+        future = self.find(key)
+        return future.result() if future is not None and future.done() else None
 
     def later(self, key: Key, fetch: Callable[[], Audience]) -> None:
         """Start the query in the background."""
-        future, is_new = self._future(key)
+        future, is_new = self.begin(key, fetch)
         if is_new:
             self._awaited = [future, *self.awaited()]
-            self._settle_aside(key, future, fetch)
 
     def awaited(self) -> "list[Future[Audience]]":
         """The background queries that are still under way."""
         return [future for future in self._awaited if not future.done()]
-
-    def _future(self, key: Key) -> "tuple[Future[Audience], bool]":
-        """The future of a cached or running query; True if it is new, and the caller has to complete it."""
-        with self._lock:
-            since, future = self._kept.get(key, (0.0, None))
-            is_new = future is None or self._now() - since > SECONDS
-            if is_new or future is None:
-                future = Future()
-                self._keep(key, future)
-        return future, is_new
-
-    def _keep(self, key: Key, future: "Future[Audience]") -> None:
-        self._kept.pop(key, None)
-        self._kept[key] = (self._now(), future)
-        while len(self._kept) > MOST:
-            del self._kept[next(iter(self._kept))]
-
-    def _settle_aside(self, key: Key, future: "Future[Audience]", fetch: Callable[[], Audience]) -> None:
-        threading.Thread(target=self._settle, args=(key, future, fetch), name="answer", daemon=True).start()
-
-    def _settle(self, key: Key, future: "Future[Audience]", fetch: Callable[[], Audience]) -> None:
-        try:
-            future.set_result(fetch())
-        except BaseException as error:
-            with self._lock:
-                self._kept.pop(key, None)
-            future.set_exception(error)

@@ -4,11 +4,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from lib.insight.estimate import Estimate
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, DataField, Filter
 from lib.ui.charts import numbers
-from lib.ui.charts.change import Change, Estimate, change, of_rows, of_total
+from lib.ui.charts.change import Change, change, of_rows, of_total
 from lib.ui.query import ask, periods
 from lib.ui.query.focus import Focus
 

@@ -44,16 +44,11 @@ def presets(slicer: Slicer, today: date) -> list[Preset]:
             Preset("Last month", "-1m_first", "-1m_last"),
         ]
     else:
-        last = date.fromisoformat(slicer.last_date or today.isoformat())
-        found = [_fixed(days, last) for days in (1, 7, 14, 30, 90)]
+        labels = {1: "Last day"} | {days: f"Last {days} days of data" for days in (7, 14, 30, 90)}
+        found = [Preset(label, *dates.last_days(slicer, today, days)) for days, label in labels.items()]
     if slicer.first_date and slicer.last_date:
         found.append(Preset("All data", slicer.first_date, slicer.last_date))
     return found
-
-
-def _fixed(days: int, last: date) -> Preset:
-    label = "Last day" if days == 1 else f"Last {days} days of data"
-    return Preset(label, (last - (days - 1) * DAY).isoformat(), last.isoformat())
 
 
 def resolved(start: str, end: str, today: date) -> Days:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lib.deals.client import Deals
-from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name
-from lib.ui.deals.draft import NO_FEE, Draft, OwnTerms, Terms, number
+from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name, has_amount
+from lib.ui.deals.draft import Draft, OwnTerms, Terms, number
 from lib.ui.deals.words import seat_name
 from lib.ui.kit.problems import is_open
 from lib.wire.errors import NotFound, TrancheError
@@ -120,7 +120,7 @@ def _deal(package: SupplyPackage, seat: int, terms: Terms, seats: Seats) -> Dema
 
 def _terms(own: OwnTerms, is_change: bool = False) -> dict[str, Any]:
     """The fields of a deal's own terms; in a change those without a value are emptied."""
-    fee = None if own.fee_type in (None, NO_FEE) else number(own.fee)
+    fee = number(own.fee) if has_amount(own.fee_type) else None
     fields = {
         "is_active": own.is_active,
         "agency_curation_fee": fee,

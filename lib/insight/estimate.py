@@ -13,7 +13,7 @@ WIN_RATE = ("win_rate",)
 
 
 @dataclass(frozen=True)
-class Measured:
+class Estimate:
     """A figure; None where the report has no data. Without a range (None) it is exact; a range that is NaN is
     not known."""
 
@@ -26,6 +26,19 @@ class Measured:
         """Whether every record was read for it."""
         return self.low is None or self.high is None
 
+    @property
+    def side(self) -> float:
+        """The larger side of the range: 0 without one, infinite where it is not known."""
+        if self.value is None or self.low is None or self.high is None:
+            return 0.0
+        side = max(self.high - self.value, self.value - self.low)
+        return side if math.isfinite(side) else math.inf
+
+    def times(self, factor: float) -> "Estimate":
+        """The same as a multiple of itself."""
+        sides = (self.value, self.low, self.high)
+        return Estimate(*(None if side is None else side * factor for side in sides))
+
 
 def field_of(slicer: Slicer, names: tuple[str, ...]) -> DataField | None:
     """The first of these data fields that the slicer has."""
@@ -33,20 +46,20 @@ def field_of(slicer: Slicer, names: tuple[str, ...]) -> DataField | None:
     return next((known[name] for name in names if name in known), None)
 
 
-def total(audience: Audience, field: str) -> Measured:
+def total(audience: Audience, field: str) -> Estimate:
     """The total of a data field."""
     found = audience.total
     value = found.values.get(field)
     if value is None:
-        return Measured(None)
+        return Estimate(None)
     if field in found.low:
         low, high = (math.nan if side is None else side for side in (found.low[field], found.high.get(field)))
-        return Measured(value) if low == high == value else Measured(value, low, high)
+        return Estimate(value) if low == high == value else Estimate(value, low, high)
     if found.confidence_range is not None:
         side = abs(value) * float(found.confidence_range) / 100 if value else math.nan
-        return Measured(value, value - side, value + side)
+        return Estimate(value, value - side, value + side)
     is_sampled = audience.precision is not None and audience.precision.is_sampled
-    return Measured(value, math.nan, math.nan) if is_sampled else Measured(value)
+    return Estimate(value, math.nan, math.nan) if is_sampled else Estimate(value)
 
 
 def has_data(audience: Audience) -> bool:
@@ -54,36 +67,36 @@ def has_data(audience: Audience) -> bool:
     return bool(audience.total.dates) or any(audience.total.values.values())
 
 
-def share(part: Measured, rest: Measured) -> Measured:
+def share(part: Estimate, rest: Estimate) -> Estimate:
     """`part` in percent of both together; its range is the widest that the two ranges allow.
 
     No value where one of the two has none, or there is nothing.
     """
     if part.value is None or rest.value is None or part.value + rest.value == 0:
-        return Measured(None)
+        return Estimate(None)
     value = 100 * part.value / (part.value + rest.value)
     if part.is_exact and rest.is_exact:
-        return Measured(value)
+        return Estimate(value)
     low_part, high_part = _sides(part)
     low_rest, high_rest = _sides(rest)
-    return Measured(value, _percent(low_part, high_rest), _percent(high_part, low_rest))
+    return Estimate(value, _percent(low_part, high_rest), _percent(high_part, low_rest))
 
 
-def part(some: Measured, whole: Measured) -> Measured:
+def part(some: Estimate, whole: Estimate) -> Estimate:
     """`some` in percent of the `whole` that it is a part of, with the widest range that the two allow."""
     if some.value is None or not whole.value:
-        return Measured(None)
+        return Estimate(None)
     value = 100 * some.value / whole.value
     if some.is_exact and whole.is_exact:
-        return Measured(value)
+        return Estimate(value)
     low, high = _sides(some)
     low_whole, high_whole = _sides(whole)
     least = 100 * low / high_whole if high_whole else math.nan
     most = 100 * high / low_whole if low_whole else math.nan
-    return Measured(value, least, most if most != most else min(most, 100.0))
+    return Estimate(value, least, most if most != most else min(most, 100.0))
 
 
-def _sides(figure: Measured) -> tuple[float, float]:
+def _sides(figure: Estimate) -> tuple[float, float]:
     """A figure's range; counts are never below zero."""
     value = figure.value or 0.0
     low, high = figure.low, figure.high
