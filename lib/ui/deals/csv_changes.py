@@ -13,10 +13,11 @@ from typing import Any
 from lib.deals.client import LARGEST_PAGE, Deals
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape
-from lib.ui.deals.planned_job import MAY_BE, STEP_SECONDS, Outcome, PlannedJob, Sold, drop, ended, row_of
+from lib.ui.deals.planned_job import MAY_BE, Outcome, PlannedJob, Sold, drop, ended, row_of
 from lib.ui.deals.rows import Key
 from lib.ui.deals.several_change import END, PRICE, START, Effect
 from lib.ui.kit import amounts, times
+from lib.ui.kit.job import STEP_SECONDS
 from lib.ui.kit.problems import is_open
 from lib.wire.errors import TrancheError
 
