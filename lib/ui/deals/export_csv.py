@@ -91,11 +91,8 @@ def draw(context: PageContext, search: ListSearch, count: int) -> None:
     price = prices.of(context).title
     export = CsvExport(search, price[:1].lower() + price[1:], count, sign_in.still_here())
     look: dict[str, Any] = {
-        "icon": ":material/download:",
-        "type": "tertiary",
-        "key": "deals_csv",
-        "disabled": not count,
-    }
+        "icon": ":material/download:", "type": "tertiary", "key": "deals_csv", "disabled": not count,
+    }  # fmt: skip
     if count > SHORT:
         st.button("Download list", on_click=_begin, args=(export,), **look)
     else:
@@ -129,12 +126,10 @@ def _dialog(context: PageContext, export: CsvExport) -> None:
         else:
             content = export.content or b""
             st.success(f"{_counted(export)} in {export.seconds:.1f} s.", icon=":material/check_circle:")
-            look: dict[str, Any] = {
-                "icon": ":material/download:",
-                "type": "primary",
-                "key": "deals_export_file",
-            }
-            _download("Download", content, export.wanted, **look)
+            _download(
+                "Download", content, export.wanted, icon=":material/download:", type="primary",
+                key="deals_export_file",
+            )  # fmt: skip
 
 
 def _counted(export: CsvExport) -> str:
