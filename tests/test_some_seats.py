@@ -17,7 +17,7 @@ from lib.people import DealsGrant, Person
 from lib.settings import Settings
 from lib.ui.deals.bulk import BulkJob
 from lib.ui.deals.rows import DealRow
-from lib.ui.deals.undo_job import UndoJob
+from lib.ui.deals.undo import UndoJob
 from lib.wire.errors import Forbidden, InUse, Invalid, NotFound, Unsupported
 
 ADAS = DealsGrant("write", frozenset({3}))
@@ -110,9 +110,12 @@ def test_who_may_see_no_deals_has_no_client(there: There, tmp_path: Path) -> Non
 def test_a_bulk_action_and_its_undo(there: There) -> None:
     """Own deals are paused and resumed one by one, others' are refused; the desk keeps what can be undone."""
     rows = [DealRow("demand_deals", number, f"Deal {number}", is_active=True) for number in (1, 3)]
-    job = BulkJob("demand_deals", False, rows, 2, there.actions.record("Paused"))
+    record = there.actions.record("Paused")
+    job = BulkJob(entity="demand_deals", is_active=False, rows=rows, record=record)
+    job.start()
     job.step(there.mine)
-    assert job.failed == [("Deal 1", "It is not there any more")]
+    reasons = [(one.effect.name, one.reason) for one in job.failed]
+    assert reasons == [("Deal 1", "It is not there any more, or you can't see it.")]
     assert [there.all_of_it.get(DemandDeal, number).is_active for number in (1, 3)] == [True, False]
     [action] = there.actions.recent()
     undo = UndoJob.of(there.actions, action)

@@ -17,7 +17,7 @@ from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, GeoTarget, Seat, SupplyPackage
 from lib.people import Grant
-from lib.ui.deals import bulk, change, clone, facts
+from lib.ui.deals import bulk, change, clone, facts, planned_job
 from lib.ui.deals.rows import DealRow
 
 LAST_MINUTE = dt.datetime.now(dt.UTC) - dt.timedelta(minutes=1)
@@ -239,18 +239,25 @@ def test_bulk_goes_on_after_a_failure(visit: Visit, deals: Deals) -> None:
     clean(desk.button(key="job_start").click().run())
     assert "1 deal paused, 1 failed" in desk.warning[0].value
     failed = desk.table[-1].value.iloc[0].to_dict()
-    assert failed == {"Name": "Morning News - Alpha Buying", "Why": "It is not there any more"}
+    assert failed == {
+        "Name": "Morning News - Alpha Buying",
+        "Why": "It is not there any more, or you can't see it.",
+    }
     assert deals.get(DemandDeal, 2).is_active is False
 
 
-def test_a_stopped_bulk_sends_no_more(deals: Deals, actions: BulkActions) -> None:
+def test_a_stopped_bulk_sends_no_more(
+    deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What was sent is done and counted, what was not is left alone and counted too."""
+    monkeypatch.setattr(planned_job, "TOGETHER", 1)
     rows = [DealRow("demand_deals", number, f"Deal {number}") for number in range(1, 5)]
-    job = bulk.BulkJob("demand_deals", False, rows[:1], 4, actions.record("Paused"))
+    record = actions.record("Paused")
+    job = bulk.BulkJob(entity="demand_deals", is_active=False, rows=rows, record=record)
+    job.start()
     job.step(deals)
-    job.left = rows[1:]
-    bulk._stop(job)
-    assert (job.done, len(job.left), job.failed, job.is_stopped) == (1, 3, [], True)
+    job.stop()
+    assert (job.progress, job.failed, job.is_running) == ((1, 4), [], False)
     assert [deals.get(DemandDeal, number).is_active for number in (1, 2)] == [False, True]
 
 

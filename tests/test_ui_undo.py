@@ -17,12 +17,12 @@ from lib.deals.bulk_actions import ActionRecord, ActionRow, BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.people import ALL_DEALS, DealsGrant, Person
-from lib.ui.deals import bulk, undo_job
+from lib.ui.deals import bulk, planned_job
 from lib.ui.deals.planned_job import PlannedJob
 from lib.ui.deals.rows import DealRow
 from lib.ui.deals.several import SeveralJob
 from lib.ui.deals.several_change import SeveralWanted
-from lib.ui.deals.undo_job import UndoJob
+from lib.ui.deals.undo import UndoJob
 from lib.wire.errors import BadRequest, Forbidden, ResponseTimeout, StoreUnavailable
 
 ADA = Person("ada", "Ada", None, "manager", deals=ALL_DEALS)
@@ -37,9 +37,8 @@ def deal_rows(*numbers: int) -> list[DealRow]:
 def set_active(deals: Deals, actions: BulkActions, is_active: bool, *numbers: int) -> bulk.BulkJob:
     """Pause or resume these deals by the list's action; returns it when it is done."""
     rows, record = deal_rows(*numbers), actions.record(bulk.VERBS[is_active][1].capitalize())
-    job = bulk.BulkJob("demand_deals", is_active, rows, len(rows), record)
-    while job.left and not job.is_stopped:
-        job.step(deals)
+    job = bulk.BulkJob(entity="demand_deals", is_active=is_active, rows=rows, record=record)
+    finish(job, deals)
     return job
 
 
@@ -67,7 +66,7 @@ def test_exactly_the_rows_that_were_touched(deals: Deals, actions: BulkActions) 
     """A deal that was paused before "Pause all" stays paused when that is undone."""
     deals.change(DemandDeal, 2, {"is_active": False})
     job = set_active(deals, actions, False, 1, 2, 3, 4)
-    assert (job.done, job.same, job.failed) == (3, 1, [])
+    assert (len(job.outcomes), job.same, job.failed) == (4, {("demand_deals", 2)}, [])
     [action] = actions.recent()
     assert (action.title, action.who, dict(action.counts)) == ("Paused", "manager", {"demand_deals": 3})
     finish(ready(deals, actions), deals)
@@ -134,7 +133,7 @@ def test_an_interrupted_undo_goes_on(
     deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An undo that stops after a batch has noted what it did; the next one does the rest, and that only."""
-    monkeypatch.setattr(undo_job, "TOGETHER", 2)
+    monkeypatch.setattr(planned_job, "TOGETHER", 2)
     set_active(deals, actions, False, 1, 2, 3, 4)
     job = ready(deals, actions)
     job.start()
@@ -162,7 +161,7 @@ def test_without_an_answer(deals: Deals, actions: BulkActions, monkeypatch: pyte
 
     monkeypatch.setattr(deals, "change_each", lost)
     job = set_active(deals, actions, False, 1, 2)
-    assert (job.is_stopped, len(job.failed)) == (True, 2)
+    assert [one.is_open for one in job.failed] == [True, True]
     monkeypatch.setattr(deals, "change_each", change)
     undo = ready(deals, actions)
     assert {one.key[1]: one.also for one in undo.effects} == {1: "", 2: "It is as it was before."}
@@ -180,8 +179,7 @@ def test_nothing_is_sent_that_is_not_recorded(
 
     monkeypatch.setattr(ActionRecord, "add", away)
     job = set_active(deals, actions, False, 1)
-    assert (job.done, job.is_stopped) == (0, True)
-    assert "not sent" in job.failed[0][1]
+    assert ["Not sent." in one.reason for one in job.outcomes] == [True]
     edit = SeveralJob(entity="demand_deals", rows=deal_rows(1, 2), record=actions.record("Edited"))
     edit.preview(SeveralWanted(price=Decimal(9)), [row.key for row in edit.rows])
     edit.read(deals)

@@ -7,16 +7,17 @@ and only if nobody has changed these deals and packages since they were read.
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone, tzinfo
+from datetime import datetime, tzinfo
 from typing import Any
 
 from lib.deals.client import LARGEST_PAGE, Deals
-from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape
-from lib.ui.deals.planned_job import MAY_BE, STEP_SECONDS, Outcome, PlannedJob, Sold, drop, ended, row_of
+from lib.ui.deals.planned_job import MAY_BE, Outcome, PlannedJob, drop, ended, row_of
 from lib.ui.deals.rows import Key
-from lib.ui.deals.several_change import END, PRICE, START, Effect
+from lib.ui.deals.several_change import END, PRICE, START, Effect, own_zone, with_dates
 from lib.ui.kit import amounts, times
+from lib.ui.kit.job import STEP_SECONDS
 from lib.ui.kit.problems import is_open
 from lib.wire.errors import TrancheError
 
@@ -41,7 +42,7 @@ class CsvChangeJob(PlannedJob):
     deals: dict[str, DemandDeal | None] = field(default_factory=dict)
     packages: dict[int, SupplyPackage] = field(default_factory=dict)
 
-    def planned(self, found: Sold, key: Key, rows: frozenset[Key]) -> None:
+    def planned(self, found: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
         """Remember an entity that was read."""
         if isinstance(found, SupplyPackage):
             self.packages[key[1]] = found
@@ -91,7 +92,7 @@ class CsvChangeJob(PlannedJob):
         """How many deals are read, or how many changes sent, of how many."""
         return (len(self.deals), len(self._deal_ids())) if self.phase == "reading" else super().progress
 
-    def _read(self, client: Deals, model: type[Sold], **params: Any) -> None:
+    def _read(self, client: Deals, model: type[PackageOrDeal], **params: Any) -> None:
         for one in client.list(model, limit=LARGEST_PAGE, etags=True, **params).results:
             self.planned(one, (model.entity, one.id or 0), frozenset())
 
@@ -193,7 +194,7 @@ class _Plan:
         if not text:
             return
         try:
-            at = None if name == END and text.casefold() == NO_END else _moment(text, _zone(package))
+            at = None if name == END and text.casefold() == NO_END else _moment(text, own_zone(package))
         except ValueError as error:
             self.wrong(row, f"{title}: {error}")
             return
@@ -204,29 +205,15 @@ class _Plan:
 
     def effects(self) -> list[Effect]:
         """What changes: deals in the order of their lines, then packages. Wrong dates are refused."""
-        return [*self._deals, *(self._of_package(number, dates) for number, dates in self._dates.items())]
-
-    def _of_package(self, number: int, dates: Mapping[str, tuple[datetime | None, int]]) -> Effect:
-        package, rows = self._packages[number], frozenset(self._rows[number])
-        before = {START: package.start_date, END: package.end_date}
-        after = {name: at for name, (at, _) in dates.items() if at != before[name]}
-        start, end = (after.get(name, before[name]) for name in (START, END))
-        wrong = "The end would not be after the start." if start and end and end <= start else ""
-        name = package.name or f"Package {number}"
-        ids = {deal for _, deal in rows}
-        others = {
-            one.id or 0: one.name or f"Deal {one.id}" for one in package.demand_deals if one.id not in ids
-        }
-        return Effect(
-            (SUPPLY, number), name, rows, before, after, package.etag,
-            refused=wrong if after else "", others=others if after else {},
-        )  # fmt: skip
-
-
-def _zone(package: SupplyPackage) -> tzinfo:
-    """That of the package's own start."""
-    shift = package.start_date.utcoffset() if package.start_date is not None else None
-    return timezone(shift or timedelta(0))
+        packages = (
+            with_dates(
+                self._packages[number],
+                frozenset(self._rows[number]),
+                {name: at for name, (at, _) in dates.items()},
+            )
+            for number, dates in self._dates.items()
+        )
+        return [*self._deals, *packages]
 
 
 def _moment(text: str, zone: tzinfo) -> datetime:

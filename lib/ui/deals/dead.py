@@ -1,26 +1,29 @@
 """The dialog of dead targets: the search and its list, a preview, and one change for each package."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from lib.deals.bulk_actions import ActionRecord
-from lib.deals.models import Targeting
+from lib.deals.models import PackageOrDeal, SupplyPackage, Targeting
 from lib.insight.dead_search import MOST, DeadFound, DeadScope, DeadSearch
-from lib.insight.dead_targets import IncludedTarget
+from lib.insight.dead_targets import IncludedTarget, identity
 from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
 from lib.insight.filters import entries
+from lib.insight.kinds import elements
 from lib.reporting.dates import Days
 from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataField
 from lib.ui.charts import numbers
-from lib.ui.deals import catalogue, dead_list, insights, permission, planned_steps, report, undo
-from lib.ui.deals.dead_job import SUPPLY, RepairJob
+from lib.ui.deals import catalogue, dead_list, facts, insights, permission, planned_steps, report, undo
 from lib.ui.deals.dead_list import DeadRow
 from lib.ui.deals.list_search import ListSearch
+from lib.ui.deals.planned_job import PlannedJob
 from lib.ui.deals.planned_steps import Results, became, note, number
+from lib.ui.deals.rows import Key
 from lib.ui.deals.several_change import Effect
 from lib.ui.deals.targeting import picker, words
 from lib.ui.deals.targeting.words import Described
@@ -32,6 +35,82 @@ from lib.wire.errors import TrancheError
 
 Describe = Callable[[Targeting], Described]
 Action = Callable[[], None]
+SUPPLY = "supply_deals"
+MATCHED = {"app_list_targetings": "apps", "domain_list_targetings": "domains"}
+
+
+@dataclass
+class RepairJob(PlannedJob):
+    """The removal of `chosen` targets, by package id.
+
+    `after` are the packages as they would be, `removed` what they lose, by key.
+    """
+
+    chosen: Mapping[int, Sequence[IncludedTarget]]
+    names: Mapping[int, str]
+    after: dict[Key, SupplyPackage] = field(default_factory=dict)
+    removed: dict[Key, str] = field(default_factory=dict)
+
+    def planned(self, found: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
+        """Add what becomes of a package."""
+        if not isinstance(found, SupplyPackage):
+            return
+        fields, gone, kept = _without(found, self.chosen[key[1]])
+        also = " ".join(_stays(name, some) for name, some in kept.items())
+        refused = "" if fields else also
+        if not fields and not kept:
+            also = "It does not target this any more."
+        before = {name: elements(found)[name] for name in fields}
+        effect = Effect(key, self.name(key), rows, before, fields, found.etag, refused, also)
+        targets = {name: tuple(one for one in getattr(found, name) if one not in gone) for name in fields}
+        self.after[key] = found.model_copy(update=targets)
+        self.removed[key] = ", ".join(one.kind.value(one.target) for one in self._removed(key[1], fields))
+        self.add(found, effect)
+
+    def name(self, key: Key) -> str:
+        """What the list calls it."""
+        return self.names.get(key[1]) or f"Package {key[1]}"
+
+    def _removed(self, package: int, fields: Mapping[str, Any]) -> Iterable[IncludedTarget]:
+        return (one for one in self.chosen[package] if one.kind.field in fields)
+
+
+def _without(
+    package: SupplyPackage, dead: Sequence[IncludedTarget]
+) -> tuple[dict[str, Any], list[Any], dict[str, list[str]]]:
+    """The fields without these targets, the targets that go, and by field those that have to stay.
+
+    An element without included targets matches everything: its last ones stay.
+    """
+    fields: dict[str, Any] = {}
+    gone: list[Any] = []
+    kept: dict[str, list[str]] = {}
+    there = elements(package)
+    for name in dict.fromkeys(one.kind.field for one in dead):
+        here = [one for one in dead if one.kind.field == name]
+        lost = [one.kind.element(identity(one.kind, one.target), False) for one in here]
+        rest = [one for one in there[name] if one not in lost]
+        if len(rest) == len(there[name]):
+            continue
+        if all(one["is_excluded"] for one in rest):
+            kept[name] = [one.kind.value(one.target) for one in here]
+            continue
+        fields[name] = rest
+        ids = {(one.kind.name, identity(one.kind, one.target)) for one in here}
+        gone += [
+            target
+            for kind in dict.fromkeys(one.kind for one in here)
+            for target in kind.of(package)
+            if not target.is_excluded and (kind.name, identity(kind, target)) in ids
+        ]
+    return fields, gone, kept
+
+
+def _stays(name: str, values: list[str]) -> str:
+    matched = MATCHED.get(name, facts.title(name).lower())
+    verb, them = ("stays", "it") if len(values) == 1 else ("stay", "them")
+    sentence = f"{facts.title(name)}: {', '.join(values)} {verb}"
+    return f"{sentence}, because without {them} the package would match all {matched}."
 
 
 def begun(record: ActionRecord, chosen: Sequence[DeadRow]) -> RepairJob:
@@ -104,7 +183,7 @@ def _again(job: RepairJob) -> None:
 
 
 OPEN, PERIOD, PERIODS, USUAL = "dead_targets", "dead_days", (7, 14, 30), 30
-PACKAGES, MOMENT_SECONDS, LOOK_BACK = "supply_deals", 0.2, 365
+MOMENT_SECONDS, LOOK_BACK = 0.2, 365
 
 
 @dataclass
@@ -124,7 +203,7 @@ class DeadView:
 
 def draw(search: ListSearch) -> None:
     """Draw the button beside the list of packages."""
-    if search.entity == PACKAGES:
+    if search.entity == SUPPLY:
         st.button(
             "Dead targets", icon=":material/heart_broken:", type="tertiary", key="deals_dead",
             help="Targeted values without a bid, over all packages", on_click=_ask,
@@ -217,7 +296,7 @@ def _found(context: PageContext, view: DeadView, found: DeadFound, span: Days, f
     st.markdown(
         f"**{_counted(len(rows), 'target')}** of {_counted(packages, 'package')} had no {what}{more}."
     )
-    why_not = permission.of(context).why_not(PACKAGES, "change")
+    why_not = permission.of(context).why_not(SUPPLY, "change")
     descriptions = _described(context)(dead_list.targeting(one.included for one in found.dead))
     dead_list.draw(rows, descriptions, ticks=not why_not)
     if why_not:

@@ -2,24 +2,24 @@
 
 import logging
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lib.deals.bulk_actions import ActionRecord, ActionRow
 from lib.deals.client import Deals
-from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.models import PackageOrDeal
 from lib.ui.deals import edits
 from lib.ui.deals.rows import Key
 from lib.ui.deals.several_change import Effect
+from lib.ui.kit.job import STEP_SECONDS, Job
 from lib.ui.kit.problems import is_open
 from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
-STEP_SECONDS, TOGETHER, MAY_BE = 0.5, 50, " It may have been saved."
+TOGETHER, MAY_BE = 50, " It may have been saved."
 Phase = Literal["form", "reading", "preview", "writing", "done"]
-Sold = DemandDeal | SupplyPackage
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Outcome:
 
 
 @dataclass(kw_only=True)
-class PlannedJob(ABC):
-    """The change as far as it has come, changed in place, so that a run that is broken off loses nothing.
+class PlannedJob(Job):
+    """A change of several as far as it has come: a form, the entities read, a preview, then it is sent.
 
     `to_read` maps what is still to be read to the rows that it is read for; `done` are the keys that are
     saved, which a second preview leaves out; `tried` is what was sent without an answer, by key. `record` is
@@ -50,7 +50,7 @@ class PlannedJob(ABC):
     tried: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
 
     @abstractmethod
-    def planned(self, found: Sold, key: Key, rows: frozenset[Key]) -> None:
+    def planned(self, found: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
         """Add what becomes of an entity that was read for these rows."""
 
     @abstractmethod
@@ -70,7 +70,7 @@ class PlannedJob(ABC):
             key = next(iter(self.to_read))
             rows = frozenset(self.to_read[key])
             try:
-                found: Sold = client.get(key[0], key[1])
+                found: PackageOrDeal = client.get(key[0], key[1])
             except TrancheError as error:
                 self.effects.append(Effect(key, self.name(key), rows, refused=ended(error.reason)))
             else:
@@ -113,6 +113,33 @@ class PlannedJob(ABC):
         if not self.left or self.outcomes[-1].is_open:
             self.phase = "done"
 
+    def step(self, client: Deals) -> None:
+        """Read or send some more."""
+        if self.phase == "reading":
+            self.read(client)
+        else:
+            self.write(client)
+
+    def stop(self) -> None:
+        """Send no more. A callback."""
+        if self.phase == "writing":
+            self.phase = "done"
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there is something to read or to send."""
+        return self.phase in ("reading", "writing")
+
+    @property
+    def has_stop(self) -> bool:
+        """Only sending can be stopped: what is read changes nothing, and the dialog can be closed."""
+        return self.phase == "writing"
+
+    @property
+    def verb(self) -> str:
+        """What is counted."""
+        return "read" if self.phase == "reading" else "sent"
+
     @property
     def progress(self) -> tuple[int, int]:
         """How many are read or sent, of how many."""
@@ -131,7 +158,7 @@ class PlannedJob(ABC):
         """The rows of which something failed or was not sent."""
         return {key for one in [*self.failed, *map(Outcome, self.left)] for key in one.effect.rows}
 
-    def add(self, found: Sold, effect: Effect) -> None:
+    def add(self, found: PackageOrDeal, effect: Effect) -> None:
         """Add the effect on an entity, unless it is saved; what a first try saved is no change any more."""
         if effect.key in self.done:
             return
@@ -142,6 +169,80 @@ class PlannedJob(ABC):
                 effect.key, effect.name, effect.rows, effect.before, also="saved by the first try"
             )
         self.effects.append(effect)
+
+
+@dataclass(kw_only=True)
+class BatchJob(PlannedJob):
+    """A change that reads and sends batches of one kind of entity, and reads each again before it is sent.
+
+    `same` are those that were as wanted already when their batch was sent.
+    """
+
+    same: set[Key] = field(default_factory=set)
+
+    @abstractmethod
+    def effect(self, found: PackageOrDeal, key: Key) -> Effect:
+        """What becomes of an entity as it is now."""
+
+    def has_lists(self, keys: Sequence[Key]) -> bool:
+        """Whether a list changes, so that each request has to name the state that it is about."""
+        return False
+
+    def note(self, keys: Sequence[Key]) -> None:
+        """Note what a batch has changed."""
+
+    def planned(self, found: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
+        """Add what becomes of an entity."""
+        self.effects.append(self.effect(found, key))
+
+    def read(self, client: Deals) -> None:
+        """Read some more; the preview is complete when nothing is left to read."""
+        ends = time.monotonic() + STEP_SECONDS
+        while self.to_read and time.monotonic() < ends:
+            keys = _batch([*self.to_read])
+            try:
+                self.effects += self._effects(client, keys)
+            except TrancheError as error:
+                self.effects += [self._refused(key, ended(error.reason)) for key in keys]
+            for key in keys:
+                del self.to_read[key]
+        if not self.to_read:
+            self.phase = "preview"
+
+    def write(self, client: Deals) -> None:
+        """Send a batch. Without an answer the rest is not sent: each would be waited for."""
+        keys = _batch([one.key for one in self.left])
+        some, self.left = self.left[: len(keys)], self.left[len(keys) :]
+        try:
+            fresh = {one.key: one for one in self._effects(client, keys)}
+            changes = [one for one in fresh.values() if one.is_change]
+            self.record.add([row_of(one) for one in changes])
+        except TrancheError as error:
+            self.outcomes += [Outcome(one, f"{ended(error.reason)} Not sent.") for one in some]
+            self.phase = "done"
+            return
+        results = _send_batch(client, changes)
+        for one in some:
+            result = results.get(one.key) or Outcome(one, fresh[one.key].refused)
+            self.outcomes.append(Outcome(one, result.reason, result.is_open))
+        drop(self.record, [key for key, one in results.items() if one.reason and not one.is_open])
+        self.same |= {key for key, one in fresh.items() if not one.is_change and not one.refused}
+        self.note([one.effect.key for one in self.outcomes[-len(some) :] if not one.reason])
+        if not self.left or any(one.is_open for one in results.values()):
+            self.phase = "done"
+
+    def _effects(self, client: Deals, keys: Sequence[Key]) -> list[Effect]:
+        """What becomes of these, as they are now: a batch of one kind of entity."""
+        found = client.get_many(keys[0][0], [number for _, number in keys], with_etags=self.has_lists(keys))
+        return [
+            self.effect(found[key[1]], key)
+            if key[1] in found
+            else self._refused(key, "It is not there any more, or you can't see it.")
+            for key in keys
+        ]
+
+    def _refused(self, key: Key, reason: str) -> Effect:
+        return Effect(key, self.name(key), frozenset({key}), refused=reason)
 
 
 def row_of(effect: Effect) -> ActionRow:
@@ -158,7 +259,7 @@ def drop(record: ActionRecord, keys: Collection[Key]) -> None:
         log.warning("%d rows that were not changed stay recorded for Undo: %s", len(keys), error.reason)
 
 
-def is_so(found: Sold, fields: Mapping[str, Any]) -> bool:
+def is_so(found: PackageOrDeal, fields: Mapping[str, Any]) -> bool:
     """Whether an entity has these values, as a request carries them."""
     there = edits.of(found)
     return all(name in there and there[name] == value for name, value in fields.items())
@@ -172,6 +273,29 @@ def send(client: Deals, effect: Effect) -> Outcome:
         may = MAY_BE if is_open(error) else ""
         return Outcome(effect, f"{ended(error.reason)}{may}", is_open(error))
     return Outcome(effect)
+
+
+def _send_batch(client: Deals, changes: Sequence[Effect]) -> dict[Key, Outcome]:
+    """Send a batch of one kind: one by one those with an ETag, the others at once."""
+    found = {one.key: send(client, one) for one in changes if one.etag}
+    others = {one.key[1]: one.after for one in changes if not one.etag}
+    refused: dict[int, str] = {}
+    is_unknown = False
+    try:
+        refused = client.change_each(changes[0].key[0], others) if others else {}
+    except TrancheError as error:
+        is_unknown = is_open(error)
+        refused = dict.fromkeys(others, f"{ended(error.reason)}{MAY_BE if is_unknown else ''}")
+    for one in changes:
+        if not one.etag:
+            reason = refused.get(one.key[1], "")
+            found[one.key] = Outcome(one, reason and ended(reason), is_unknown)
+    return found
+
+
+def _batch(keys: Sequence[Key]) -> list[Key]:
+    """The first ones that are of one kind."""
+    return [key for key in keys[:TOGETHER] if key[0] == keys[0][0]]
 
 
 def ended(sentence: str) -> str:

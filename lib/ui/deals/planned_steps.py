@@ -10,15 +10,22 @@ from lib.ui.deals.planned_job import Outcome, PlannedJob
 from lib.ui.deals.rows import KINDS, Key
 from lib.ui.deals.several_change import Effect
 from lib.ui.kit.frame import PageContext
+from lib.ui.kit.job import draw
 from lib.ui.kit.markdown import plain
 
-PAUSE_SECONDS, FIRST, NOTE = 0.1, 50, "Note"
+FIRST, NOTE = 50, "Note"
 Results = Mapping[Key, Outcome]
 
 
 def run(context: PageContext, job: PlannedJob, done: Callable[[], None]) -> None:
-    """Read or send step by step, each a run of its own, and draw how far it is; `done` follows the last."""
-    st.fragment(_step, run_every=PAUSE_SECONDS)(context, job, done)
+    """Read or send step by step, and draw how far it is; `done` follows what was sent last."""
+
+    def after() -> None:
+        if job.phase == "done":
+            done()
+            catalogue.forget()
+
+    draw(context, job, number, after)
 
 
 def results(job: PlannedJob) -> Results:
@@ -113,19 +120,3 @@ def counted(entity: str, count: int) -> str:
 def number(count: int) -> str:
     """A number as the reader writes it."""
     return Numbers.of(st.context.locale).number(count)
-
-
-def _step(context: PageContext, job: PlannedJob, done: Callable[[], None]) -> None:
-    client, before = catalogue.client(context), job.phase
-    if before == "reading":
-        job.read(client)
-    else:
-        job.write(client)
-    (come, total), doing = job.progress, "read" if before == "reading" else "sent"
-    part: float = come / max(1, total)
-    st.progress(part, f"{number(come)} of {number(total)} {doing}")
-    if job.phase != before:
-        if job.phase == "done":
-            done()
-            catalogue.forget()
-        st.rerun()

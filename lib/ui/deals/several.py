@@ -9,7 +9,7 @@ from itertools import islice
 
 import streamlit as st
 
-from lib.deals.models import SupplyPackage
+from lib.deals.models import PackageOrDeal, SupplyPackage
 from lib.ui.deals import (
     catalogue,
     facts,
@@ -23,7 +23,7 @@ from lib.ui.deals import (
 )
 from lib.ui.deals.columns import as_text
 from lib.ui.deals.list_search import ListSearch
-from lib.ui.deals.planned_job import PlannedJob, Sold
+from lib.ui.deals.planned_job import PlannedJob
 from lib.ui.deals.planned_steps import Results, became, counted, note
 from lib.ui.deals.prices import Prices
 from lib.ui.deals.rows import DealRow, Key
@@ -148,7 +148,7 @@ class SeveralJob(PlannedJob):
         """The rows of which something failed or was not sent."""
         return [row for row in self.rows if row.key in self.unsaved]
 
-    def planned(self, found: Sold, key: Key, rows: frozenset[Key]) -> None:
+    def planned(self, found: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
         """Add what becomes of an entity; of a deal whose dates change, its packages are read next."""
         if isinstance(found, SupplyPackage):
             self.add(found, several_change.of_package(found, rows, self.wanted))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone, tzinfo
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -81,18 +81,28 @@ def of_deal(deal: DemandDeal, rows: frozenset[Key], wanted: SeveralWanted) -> Ef
 
 
 def of_package(package: SupplyPackage, rows: frozenset[Key], wanted: SeveralWanted) -> Effect:
-    """The new dates of a package, which are those of the deals that are sold with it."""
+    """The new dates of a package, in the zone that was chosen or its own."""
+    zone = own_zone(package) if wanted.offset is None else timezone(timedelta(minutes=wanted.offset))
+    dates = {name: at and at.replace(tzinfo=zone) for name, at in wanted.dates.items()}
+    return with_dates(package, rows, dates)
+
+
+def with_dates(package: SupplyPackage, rows: frozenset[Key], dates: Mapping[str, datetime | None]) -> Effect:
+    """A package with these dates, which are those of the deals that are sold with it."""
     key, name = ("supply_deals", package.id or 0), package.name or f"Package {package.id}"
     before = {START: package.start_date, END: package.end_date}
-    shift = package.start_date.utcoffset() if package.start_date is not None else None
-    zone = timezone((shift or timedelta(0)) if wanted.offset is None else timedelta(minutes=wanted.offset))
-    dates = {name: at and at.replace(tzinfo=zone) for name, at in wanted.dates.items()}
-    start, end = (dates.get(one, before[one]) for one in (START, END))
     after = {one: at for one, at in dates.items() if at != before[one]}
+    start, end = (after.get(one, before[one]) for one in (START, END))
     chosen = {entity_id for entity, entity_id in rows if entity == "demand_deals"}
     others = {one.id: one.name or f"Deal {one.id}" for one in package.demand_deals if one.id not in chosen}
     wrong = "The end would not be after the start." if start and end and end <= start else ""
     return Effect(key, name, rows, before, after, package.etag, wrong if after else "", others=others)
+
+
+def own_zone(package: SupplyPackage) -> tzinfo:
+    """That of the package's own start."""
+    shift = package.start_date.utcoffset() if package.start_date is not None else None
+    return timezone(shift or timedelta(0))
 
 
 def _price(price: Decimal | None, wanted: SeveralWanted) -> Decimal | None:

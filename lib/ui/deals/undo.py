@@ -1,21 +1,104 @@
 """The dialog that undoes actions on several: the latest ones, what goes back and what stays, progress."""
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
-from lib.deals.bulk_actions import ActionRecord, BulkAction
-from lib.ui.deals import catalogue, facts, permission, planned_steps, view
+from lib.deals import moments
+from lib.deals.bulk_actions import ActionRecord, ActionRow, BulkAction, BulkActions
+from lib.deals.client import sent
+from lib.deals.models import PackageOrDeal
+from lib.ui.deals import catalogue, edits, facts, permission, planned_steps, view
+from lib.ui.deals.planned_job import BatchJob
 from lib.ui.deals.planned_steps import counted, number
-from lib.ui.deals.rows import KINDS
+from lib.ui.deals.rows import KINDS, Key
 from lib.ui.deals.several_change import Effect
-from lib.ui.deals.undo_job import UndoJob
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
+log = logging.getLogger(__name__)
+UNDO, REDO = "Undo: ", "Redo: "
 OPEN, FIRST = "deals_undo", 10
+
+
+@dataclass(kw_only=True)
+class UndoJob(BatchJob):
+    """The undo of `action` as far as it has come; `stored` are its rows that are not undone yet.
+
+    It reads and sends batches, and reads each batch again before it is sent. What was undone is noted with
+    each, so that another undo goes on where this one stopped. It is an action itself, with an undo.
+    """
+
+    actions: BulkActions
+    action: BulkAction
+    stored: Mapping[Key, ActionRow]
+
+    @classmethod
+    def of(cls, actions: BulkActions, action: BulkAction) -> "UndoJob":
+        """The undo of this action, whose rows are read next. BadRequest if it can't be undone any more."""
+        stored = {row.key: row for row in actions.rows(action.number)}
+        job = cls(record=actions.record(title(action)), actions=actions, action=action, stored=stored)
+        job.begin(stored)
+        return job
+
+    def effect(self, found: PackageOrDeal, key: Key) -> Effect:
+        """The way back of an entity."""
+        return effect(found, self.stored[key])
+
+    def has_lists(self, keys: Sequence[Key]) -> bool:
+        """Whether the action changed a list of one of these."""
+        return any(isinstance(value, list) for key in keys for value in self.stored[key].after.values())
+
+    def name(self, key: Key) -> str:
+        """What it was called when the action touched it."""
+        return self.stored[key].name
+
+    def note(self, keys: Sequence[Key]) -> None:
+        """Note what is as it was before; where that fails, another undo finds it so."""
+        same = [one.key for one in self.effects if not one.is_change and not one.refused]
+        try:
+            self.actions.mark_undone(self.action.number, [*keys, *same])
+        except TrancheError as error:
+            log.warning("%d rows that were put back stay listed for Undo: %s", len(keys), error.reason)
+
+
+def title(action: BulkAction) -> str:
+    """What the undo of an action is called; that of an undo does the action again."""
+    if action.title.startswith(UNDO):
+        return f"{REDO}{action.title.removeprefix(UNDO)}"
+    return f"{UNDO}{action.title.removeprefix(REDO)}"
+
+
+def effect(found: PackageOrDeal, row: ActionRow) -> Effect:
+    """The way back of an entity, field by field; refused if somebody has changed one of them since."""
+    now = {name: sent(value) for name, value in edits.of(found).items() if name in row.after}
+    name = found.name or f"{KINDS[row.key[0]]} {row.key[1]}"
+    gone = [facts.title(one) for one in row.after if one not in now]
+    others = [
+        f"{facts.title(one)} now {facts.value(one, value)}, "
+        f"set to {facts.value(one, row.after[one])} by the action"
+        for one, value in now.items()
+        if not _same(value, row.after[one]) and not _same(value, row.before[one])
+    ]
+    why = f"{', '.join(gone)} can't be read. It stays." if gone else ""
+    why = why or (f"Changed since: {'; '.join(others)}. It stays." if others else "")
+    back = {one: row.before[one] for one, value in now.items() if not _same(value, row.before[one])}
+    also = "" if back or why else "It is as it was before."
+    return Effect(row.key, name, frozenset({row.key}), now, {} if why else back, found.etag, why, also)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values of requests are equal: of times, the instants; empty text and None are the same."""
+    if isinstance(one, str) and isinstance(other, str) and one != other:
+        try:
+            return moments.read(one) == moments.read(other)
+        except ValueError:
+            return False
+    return one == other or (one in (None, "") and other in (None, ""))
 
 
 @dataclass

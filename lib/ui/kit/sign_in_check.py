@@ -6,20 +6,20 @@ No `SessionCache`: what was found serves one run alone, and callbacks always loo
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 from weakref import ref
 
 import streamlit as st
-from streamlit.runtime.app_session import AppSession
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lib.people import Person
+from lib.ui import streamlit_compat
 
 SEEN, ENDS = "person_seen", "session_ends"
 SHARED_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
-class Seen:
+class SignInCheck:
     """Who was signed in at `at` (seconds of the monotonic clock), and in which run of the script."""
 
     run: ref[object]
@@ -29,9 +29,9 @@ class Seen:
     person: Person
 
 
-def is_signed_in(session: AppSession) -> bool:
+def is_signed_in(session: Any) -> bool:
     """Whether somebody is signed in with this session of Streamlit's."""
-    return ENDS in session.session_state
+    return streamlit_compat.has_state(session, ENDS)
 
 
 def once(look: Callable[[], Person | None], username: str, ends: float) -> Person | None:
@@ -39,24 +39,18 @@ def once(look: Callable[[], Person | None], username: str, ends: float) -> Perso
 
     A callback, which may change what is found, always looks.
     """
-    run = _drawing()
+    run = streamlit_compat.drawing()
     if run is None:
         return look()
-    seen: Seen | None = st.session_state.get(SEEN)
+    check: SignInCheck | None = st.session_state.get(SEEN)
     if (
-        seen is not None
-        and seen.run() is run
-        and (seen.username, seen.ends) == (username, ends)
-        and time.monotonic() - seen.at < SHARED_SECONDS
+        check is not None
+        and check.run() is run
+        and (check.username, check.ends) == (username, ends)
+        and time.monotonic() - check.at < SHARED_SECONDS
     ):
-        return seen.person
+        return check.person
     found = look()
     if found is not None:
-        st.session_state[SEEN] = Seen(ref(run), username, ends, time.monotonic(), found)
+        st.session_state[SEEN] = SignInCheck(ref(run), username, ends, time.monotonic(), found)
     return found
-
-
-def _drawing() -> object | None:
-    """An object that belongs to this run of the script; None before the script's first line."""
-    run = get_script_run_ctx()
-    return run.parallel_coordinator if run is not None and run.has_script_started else None

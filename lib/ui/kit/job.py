@@ -1,0 +1,78 @@
+"""Long work on screen: a job goes step by step, and one dialog part draws its progress and its Stop.
+
+Each step is a script run of its own, in the session of the person who looks on. So a step has that person's
+rights of that moment, no thread outlives the session, and a click on Stop waits for one step at most.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import streamlit as st
+
+from lib.deals.client import Deals
+from lib.ui.kit.frame import PageContext
+
+STEP_SECONDS, PAUSE_SECONDS = 0.5, 0.1
+
+
+class Job(ABC):
+    """Work as far as it has come. It is changed in place and stays in the session, so that a run that is
+    broken off loses nothing."""
+
+    @property
+    @abstractmethod
+    def is_running(self) -> bool:
+        """Whether there is a step to do."""
+
+    @property
+    @abstractmethod
+    def progress(self) -> tuple[int, int]:
+        """How many are done, of how many."""
+
+    @abstractmethod
+    def step(self, client: Deals) -> None:
+        """Do as much as fits in STEP_SECONDS; a failure is part of the result, not an exception."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Do no more. A callback."""
+
+    @property
+    def verb(self) -> str:
+        """What is counted: `3 of 10 sent`."""
+        return ""
+
+    @property
+    def has_stop(self) -> bool:
+        """Whether Stop is offered now."""
+        return self.is_running
+
+
+def draw(
+    context: PageContext, job: Job, number: Callable[[int], str], after: Callable[[], None] = lambda: None
+) -> None:
+    """Draw the progress of a running job while its steps run, and Stop.
+
+    `number` writes a number as the reader does; `after` follows the last step, or Stop.
+    """
+    st.fragment(_step, run_every=PAUSE_SECONDS)(context, job, number, after)
+    if job.has_stop:
+        st.button("Stop", icon=":material/stop:", key="job_stop", on_click=_stop, args=(job, after))
+
+
+def _step(context: PageContext, job: Job, number: Callable[[int], str], after: Callable[[], None]) -> None:
+    """Do the next step, and draw how far the job is."""
+    verb = job.verb
+    if job.is_running:
+        job.step(context.deals)
+    done, total = job.progress
+    st.progress(min(1.0, done / max(1, total)), f"{number(done)} of {number(total)} {verb}".rstrip())
+    if not job.is_running:
+        after()
+        st.rerun()
+
+
+def _stop(job: Job, after: Callable[[], None]) -> None:
+    """Stop after the current step. A callback."""
+    job.stop()
+    after()
