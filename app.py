@@ -79,19 +79,22 @@ def _may_read(installation: connect.Installation, file: str, cookies: str) -> bo
 
 def application(settings: Settings) -> ASGIApp:
     """The desk and the APIs in front of it, as one application behind the checks of every request."""
-    here = connect.installation(settings)
+    installation = connect.installation(settings)
     streamlit_compat.set_option("server.trustedUserHeaders", {BROWSER_HEADER: "tranche_browser"})
-    apis, tabs = Middleware(Apis, api=here.api), Middleware(OpenTabs, meter=here.meter)
-    company = _company(here)
+    apis, tabs = Middleware(Apis, api=installation.api), Middleware(OpenTabs, meter=installation.meter)
+    company = _company(installation)
     routes = Middleware(DeskRoutes, has_company=bool(company))
     signing_in = Middleware(
-        SignInRoutes, cookies=here.cookies, may_read=partial(_may_read, here), origins=settings.origins
+        SignInRoutes,
+        cookies=installation.cookies,
+        may_read=partial(_may_read, installation),
+        origins=settings.origins,
     )
     document = Middleware(DeskDocument, Preloads(streamlit_compat.STATIC), STYLE)
     charts = [Middleware(ChartLater)] if streamlit_compat.charts_can_wait() else []
-    socket = Middleware(DeskSocket, streamlit_compat.protocol(), here.has_session, settings.visitors)
+    socket = Middleware(DeskSocket, streamlit_compat.protocol(), installation.has_session, settings.visitors)
     middleware = [apis, signing_in, routes, socket, *company, tabs, document, *charts]
-    desk = st.App(DESK, middleware=middleware, lifespan=preloaded, secrets=here.secrets or None)
+    desk = st.App(DESK, middleware=middleware, lifespan=preloaded, secrets=installation.secrets or None)
     return guarded(desk, settings.network, _inline_scripts())
 
 

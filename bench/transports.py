@@ -77,11 +77,11 @@ def median(ask: Callable[[], object], rows: int) -> float:
 def ways(home: Path, rows: int) -> Iterator[dict[str, tuple[Reporting, Slicer]]]:
     """A client and its slicer by the way to the service; without the extension, Arrow is not asked for."""
     fill(home, rows)
-    here = connect.installation(Settings(home=home))
-    here.people.add(WHO, "bench-bench")
-    token = here.access.issue(WHO.username, here.settings.reporting_service, "bench", None)
-    with serving(here.api) as address, httpx.Client(base_url=address, timeout=60) as socket:
-        embedded, served = Reporting(here.http, token), Reporting(socket, token)
+    resources = connect.installation(Settings(home=home))
+    resources.people.add(WHO, "bench-bench")
+    token = resources.access.issue(WHO.username, resources.settings.reporting_service, "bench", None)
+    with serving(resources.api) as address, httpx.Client(base_url=address, timeout=60) as socket:
+        embedded, served = Reporting(resources.http, token), Reporting(socket, token)
         slicer = embedded.info(InfoQuery(**NAME))
         kept = tuple(one for one in slicer.extensions if one != "arrow")
         plain = slicer.model_copy(update={"extensions": kept})

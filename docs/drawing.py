@@ -60,7 +60,7 @@ def imports() -> Edges:
 
 
 def part(module: str) -> str:
-    """`lib.ui.kit.menu` is of ui, `pages.deals` of pages, `app` of app; modules of others are of none."""
+    """`lib.ui.kit` is of ui, `pages.deals` of pages, `app` of app; modules of others are of none."""
     names = module.split(".")
     if names[0] in ("app", "pages"):
         return names[0]

@@ -9,7 +9,7 @@ from lib.people import ROLES, DealsGrant, Person, Role
 from lib.ui.admin import firing
 from lib.ui.deals import deal_health
 from lib.ui.deals import screen as deals
-from lib.ui.kit import frame, menu, sign_in
+from lib.ui.kit import frame, page_scripts, sign_in
 from lib.ui.query import question, start_page
 
 PAGES = Path(__file__).resolve().parent.parent / "pages"
@@ -91,7 +91,7 @@ if person is None:
     sign_in.form()
 else:
     with hidden:
-        menu.close_when_chosen()
+        page_scripts.close_when_chosen()
     if screen is start:
         own_first_screen(person)
         first_screen()

@@ -3,5 +3,5 @@
 from lib.ui.admin import access
 from lib.ui.kit import frame
 
-here = frame.signed_in()
-access.draw(here)
+context = frame.signed_in()
+access.draw(context)

@@ -10,14 +10,14 @@ from lib.ui.kit import frame
 from lib.ui.kit.markdown import plain
 from lib.ui.query import bar, drill, question
 
-here = frame.with_slicer(frame.signed_in())
-drill.catch_up(here)
-question.current(here)
+context = frame.with_slicer(frame.signed_in())
+drill.catch_up(context)
+question.current(context)
 for sentence in question.left_out():
     st.warning(plain(sentence), icon=":material/link_off:")
-firing.at_start(here.clients)
-bar.draw(here, more=(way_to_deals.draw, from_question.draw))
-moved.draw(here)
-figures.draw(here)
-leaderboards.draw(here)
-split.draw(here)
+firing.at_start(context.clients)
+bar.draw(context, more=(way_to_deals.draw, from_question.draw))
+moved.draw(context)
+figures.draw(context)
+leaderboards.draw(context)
+split.draw(context)

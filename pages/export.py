@@ -7,13 +7,13 @@ from lib.ui.kit import frame
 from lib.ui.kit.markdown import plain
 from lib.ui.query import bar, question
 
-here = frame.with_slicer(frame.signed_in())
-asked = question.current(here)
+context = frame.with_slicer(frame.signed_in())
+asked = question.current(context)
 for sentence in question.left_out():
     st.warning(plain(sentence), icon=":material/link_off:")
-bar.draw(here, with_comparison=False)
+bar.draw(context, with_comparison=False)
 left, right = st.columns([9, 20], gap="medium")
 with left:
-    wish = form.draw(here, asked)
+    wish = form.draw(context, asked)
 with right:
-    result.draw(here, asked, wish)
+    result.draw(context, asked, wish)

@@ -3,5 +3,5 @@
 from lib.ui.deals.lists import screen
 from lib.ui.kit import frame
 
-here = frame.signed_in()
-screen.draw(here)
+context = frame.signed_in()
+screen.draw(context)

@@ -3,5 +3,5 @@
 from lib.ui.admin import services
 from lib.ui.kit import frame
 
-here = frame.signed_in()
-services.draw(here)
+context = frame.signed_in()
+services.draw(context)

@@ -4,10 +4,10 @@ from lib.ui.admin import firing
 from lib.ui.explore import explorer, screen, view_figures
 from lib.ui.kit import frame, problems
 
-here = frame.with_slicer(frame.signed_in())
-firing.block(here.clients)
-screen.facts(here)
+context = frame.with_slicer(frame.signed_in())
+firing.block(context.clients)
+screen.facts(context)
 with problems.reported("The latest figures"):
-    screen.headline(here)
-view_figures.draw(here)
-explorer.explorer(here)
+    screen.headline(context)
+view_figures.draw(context)
+explorer.explorer(context)

@@ -22,13 +22,13 @@ Rows = dict[str, list[Any]]
 @pytest.fixture
 def installed(own_home: Path, postgres: str) -> connect.Installation:
     """An installation over PostgreSQL with deals, a token, and numbers that were given and deleted again."""
-    here = connect.installation(Settings(home=own_home, demo=True, database_url=postgres))
-    token = here.access.issue("manager", "deals", "kept \\ \t 'all' of it", None)
-    caller = Caller(here.http, token)
+    context = connect.installation(Settings(home=own_home, demo=True, database_url=postgres))
+    token = context.access.issue("manager", "deals", "kept \\ \t 'all' of it", None)
+    caller = Caller(context.http, token)
     seats = world(caller)
     caller.make("supply_deals", package(create_demand_deals=deals(option(seats.ada), option(seats.bob))))
     caller.remove("domain_lists", seats.domains)
-    return here
+    return context
 
 
 @pytest.fixture

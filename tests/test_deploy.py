@@ -109,7 +109,7 @@ def test_systemd_reads_the_unit(tmp_path: Path) -> None:
     program = shutil.which("systemd-analyze")
     if program is None:
         pytest.skip("NOT CHECKED: deploy/tranche.service needs systemd-analyze")
-    here = re.sub(r"^ExecStart=.*$", "ExecStart=/bin/true", UNIT, flags=re.M)
-    (tmp_path / "tranche.service").write_text(here)
+    context = re.sub(r"^ExecStart=.*$", "ExecStart=/bin/true", UNIT, flags=re.M)
+    (tmp_path / "tranche.service").write_text(context)
     ended = subprocess.run([program, "verify", tmp_path / "tranche.service"], capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (0, "")

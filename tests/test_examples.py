@@ -57,9 +57,9 @@ class Reader:
 
     def run(self, language: str, text: str) -> None:
         """Run one block as it stands there, at the address of the test and below its folder."""
-        here = text.replace(ADDRESS, self._address).replace(TEMPORARY, f"{self.folder}/")
-        (self.folder / "block.py").write_text(here)
-        command = f"{sys.executable} block.py" if language == "python" else here
+        context = text.replace(ADDRESS, self._address).replace(TEMPORARY, f"{self.folder}/")
+        (self.folder / "block.py").write_text(context)
+        command = f"{sys.executable} block.py" if language == "python" else context
         whole = f"set -euo pipefail\n[ ! -f .kept ] || . ./.kept\n{command}\nexport -p > .kept\n"
         done = subprocess.run(
             ["bash", "-c", whole],
@@ -70,7 +70,7 @@ class Reader:
             text=True,
             start_new_session=True,  # without a terminal, passwords are read from the input
         )
-        assert done.returncode == 0, f"{here}\n{done.stdout}\n{done.stderr}"
+        assert done.returncode == 0, f"{context}\n{done.stdout}\n{done.stderr}"
         self.printed = done.stdout
 
 

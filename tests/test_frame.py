@@ -31,8 +31,8 @@ def test_freshness(slicer: Slicer, trouble: TrancheError | None, said: str) -> N
 
 def test_a_thread_gets_no_client() -> None:
     """A thread has no session: asking there who is signed in, or for a client, is an error."""
-    here = PageContext(ADA, "demo", "delivery", Slicer(), None)
+    context = PageContext(ADA, "demo", "delivery", Slicer(), None)
     with ThreadPoolExecutor(1) as pool:
-        for ask in (here.now, lambda: here.reporting, lambda: here.deals):
+        for ask in (context.now, lambda: context.reporting, lambda: context.deals):
             with pytest.raises(RuntimeError, match="no session"):
                 pool.submit(ask).result()

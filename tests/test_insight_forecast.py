@@ -17,7 +17,7 @@ from lib.insight.estimate import Estimate
 from lib.insight.forecast import DayFigure, Forecast, daily, forecast, weekdays
 from lib.reporting.models import DataField, Filter
 from lib.settings import Settings
-from lib.ui.charts import day_bars
+from lib.ui.charts import bars
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import per_day
 
@@ -134,7 +134,9 @@ def test_sentences() -> None:
 def test_the_chart_marks_weekdays() -> None:
     """Mondays are named, weekends are lighter, and a day without data says so."""
     seen = (*TWO_WEEKS[:9], DayFigure(MONDAY + dt.timedelta(days=9), Estimate(None)))
-    chart = day_bars.figure([one.day for one in seen], [one.figure.value for one in seen], BIDS, Numbers())
+    chart = bars.day_bars_figure(
+        [one.day for one in seen], [one.figure.value for one in seen], BIDS, Numbers()
+    )
     assert chart.layout.xaxis.ticktext == ("Mon 2 Nov", "Mon 9 Nov")
     colors = chart.data[0].marker.color
     assert [place for place, color in enumerate(colors) if color != colors[0]] == [5, 6]

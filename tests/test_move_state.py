@@ -21,15 +21,15 @@ ENDS = 4_000_000_000.125
 @pytest.fixture
 def installed(own_home: Path) -> connect.Installation:
     """An installation over SQLite with people, a sign-in, deals, and numbers that were given and deleted."""
-    here = connect.installation(Settings(home=own_home, demo=True))
-    caller = Caller(here.http, here.access.issue("manager", "deals", "kept \\ \t 'all' of it", None))
+    context = connect.installation(Settings(home=own_home, demo=True))
+    caller = Caller(context.http, context.access.issue("manager", "deals", "kept \\ \t 'all' of it", None))
     seats = world(caller)
     caller.make(
         "supply_deals", package(create_demand_deals=deals(option(seats.ada), option(seats.bob, 2.345)))
     )
     caller.remove("domain_lists", seats.domains)
-    here.sessions.begin("manager", ENDS)
-    return here
+    context.sessions.begin("manager", ENDS)
+    return context
 
 
 def rows(url: str) -> dict[str, list[Any]]:

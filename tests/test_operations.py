@@ -201,7 +201,7 @@ def test_metrics_name_slicers_if_a_setting_says_so(settings: Settings) -> None:
 
 def test_sessions_and_tabs_are_counted(settings: Settings) -> None:
     """Sign-ins count until they end, tabs while their WebSocket is open."""
-    here = connect.installation(settings)
+    context = connect.installation(settings)
 
     async def app(scope: dict, receive: Callable, send: Callable) -> None:
         browser = WebSocket(scope, receive, send)
@@ -209,21 +209,21 @@ def test_sessions_and_tabs_are_counted(settings: Settings) -> None:
         await browser.receive_text()
         await browser.close()
 
-    tabs, closed = OpenTabs(app, here.meter), threading.Event()
+    tabs, closed = OpenTabs(app, context.meter), threading.Event()
 
     async def watching(scope: dict, receive: Callable, send: Callable) -> None:
         await tabs(scope, receive, send)
         closed.set()
 
     with serving(watching, lifespan="off") as address, watched(settings) as http:
-        here.sessions.begin("viewer", 4_000_000_000.0)
+        context.sessions.begin("viewer", 4_000_000_000.0)
         assert samples(http)["tranche_sessions{}"] == 1
         with opened(address.replace("http", "ws"), proxy=None) as tab:
             assert samples(http)["tranche_open_tabs{}"] == 1
             tab.send("closing")
             with pytest.raises(Exception, match="1000"):
                 tab.recv(10)
-        here.sessions.end("viewer", 4_000_000_000.0)
+        context.sessions.end("viewer", 4_000_000_000.0)
         assert closed.wait(10)
         found = samples(http)
     assert (found["tranche_sessions{}"], found["tranche_open_tabs{}"]) == (0, 0)

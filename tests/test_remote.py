@@ -53,12 +53,12 @@ def test_the_same_answers(told: SyncState, embedded: httpx.Client, token: Callab
     """Info, figures and file of a remote service are those that it gives anybody."""
     from lib.reporting.client import Reporting
 
-    there, here = connect.connect(ADA, told()).reporting, Reporting(embedded, token("manager"))
+    there, context = connect.connect(ADA, told()).reporting, Reporting(embedded, token("manager"))
     asked, info = AudienceQuery(**DELIVERY, **WEEK), InfoQuery(**DELIVERY)
-    assert there.info(info) == here.info(info)
-    assert there.audience(asked).values.equals(here.audience(asked).values)
+    assert there.info(info) == context.info(info)
+    assert there.audience(asked).values.equals(context.audience(asked).values)
     file = ExportQuery(**DELIVERY, **WEEK, export_format="csv")
-    assert there.export(file).content.read() == here.export(file).content.read()
+    assert there.export(file).content.read() == context.export(file).content.read()
 
 
 def test_a_person_sees_their_own(told: SyncState) -> None:

@@ -23,7 +23,7 @@ QUESTION = {"project_name": "demo", "slicer_name": "delivery", "start_date": "-7
 
 
 @pytest.fixture
-def here(own_home: Path) -> connect.Installation:
+def context(own_home: Path) -> connect.Installation:
     """A desk of one's own."""
     return connect.installation(Settings(home=own_home, demo=True))
 
@@ -45,9 +45,9 @@ def logged(lines: io.StringIO) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("path", ["/API/v2/info", "/api/seats/", "/oauth2/token/", "/healthz", "/api/none"])
-def test_every_answer_has_an_id(here: connect.Installation, path: str) -> None:
+def test_every_answer_has_an_id(context: connect.Installation, path: str) -> None:
     """The one that the caller brought, or a new one; errors of the framework have it too."""
-    with serving(here.api) as address:
+    with serving(context.api) as address:
         brought = httpx.post(f"{address}{path}", headers={"X-Request-Id": "Root=1-67891233-abc/x"})
         assert brought.headers.get_list("x-request-id") == ["Root=1-67891233-abc/x"]
         ids = {httpx.post(f"{address}{path}").headers["x-request-id"] for _ in range(3)}
@@ -63,17 +63,17 @@ def test_an_id_that_is_not_well_formed_is_replaced(brought: str) -> None:
 
 
 def test_an_unforeseen_failure_has_one_id_everywhere(
-    here: connect.Installation, monkeypatch: pytest.MonkeyPatch, lines: io.StringIO
+    context: connect.Installation, monkeypatch: pytest.MonkeyPatch, lines: io.StringIO
 ) -> None:
     """The answer's header, its reason, the log of the failure, and the error of our own client."""
-    person, token = here.people.known("viewer"), here.access.issue("viewer", "reporting", "test", None)
+    person, token = context.people.known("viewer"), context.access.issue("viewer", "reporting", "test", None)
 
     def fail(*_: object) -> None:
         logging.getLogger("lib.test").warning("on another thread")
         raise RuntimeError("two\nlines")
 
     monkeypatch.setattr(ReportingService, "audience", fail)
-    with serving(here.api, log_config=None) as address:
+    with serving(context.api, log_config=None) as address:
         headers = {"X-Request-Id": "mine"}
         answer = httpx.post(f"{address}/API/v2/audience", json=QUESTION | {"token": token}, headers=headers)
     assert answer.headers["x-request-id"] == "mine"
@@ -81,7 +81,7 @@ def test_an_unforeseen_failure_has_one_id_everywhere(
     assert answer.json()["reason"].endswith("its log has the details (request ID mine)")
     assert ("on another thread", "mine") in {(one["message"], one.get("request_id")) for one in logged(lines)}
     with pytest.raises(InternalError) as caught:
-        connect.connect(person, here.settings).reporting.audience(AudienceQuery(**QUESTION))
+        connect.connect(person, context.settings).reporting.audience(AudienceQuery(**QUESTION))
     request_id = caught.value.request_id
     assert len(request_id) == 16
     failures = [one for one in logged(lines) if one.get("request_id") == request_id and "traceback" in one]

@@ -96,8 +96,8 @@ def test_no_provider(home: Path) -> None:
     """Without a provider there is nothing of it."""
     settings = told(home, "demo = false\n")
     assert (settings.oidc, settings.company_address) == (None, "")
-    here = connect.installation(settings)
-    assert (here.company, here.secrets) == (None, {})
+    context = connect.installation(settings)
+    assert (context.company, context.secrets) == (None, {})
 
 
 def test_the_documented_provider(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from opening import of_delivery
 from lib.reporting.answers import Audience, Total
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, DataField, InfoQuery, KeyField, Slicer
-from lib.ui.query import answer_csv
+from lib.ui.query import export_menu
 
 SITE = Slicer(key_fields=(KeyField(name="site", description="=Site"),), data_fields=(DataField(name="imps"),))
 
@@ -36,7 +36,7 @@ def test_the_cells_are_those_of_the_rows(http: httpx.Client, token: Callable[[st
         split_by="geo.country", data_fields=("imps",), include_mappings=1, precision=1,
     )  # fmt: skip
     found = lines(
-        answer_csv.text(
+        export_menu.answer_csv_text(
             client.audience(query, slicer),
             [slicer.data_field("imps")],
             slicer,
@@ -56,7 +56,7 @@ def test_estimates_bring_their_ranges() -> None:
     frame = pd.DataFrame({"imps": [6.5, float("nan")]})
     answer = Audience(pd.DataFrame({"site": ["a", "b"]}), frame, frame, Total({"imps": 10.0}, 2))
     ranged = replace(answer, low=frame - 1, high=frame + 1)
-    found = lines(answer_csv.text(ranged, SITE.data_fields, SITE, []))
+    found = lines(export_menu.answer_csv_text(ranged, SITE.data_fields, SITE, []))
     assert found[0][1:] == ["imps", "imps, lower end (95 %)", "imps, upper end (95 %)"]
     assert found[1:] == [["a", "6.5", "5.5", "7.5"], ["b", "", "", ""]]
 
@@ -66,7 +66,7 @@ def test_no_spreadsheet_runs_a_label(label: str) -> None:
     """A value, a title or a label that a spreadsheet would run gets an apostrophe."""
     frame = pd.DataFrame({"imps": [-6.0]})
     answer = Audience(pd.DataFrame({"site": [label]}), frame, frame, Total({"imps": -6.0}, 1))
-    found = lines(answer_csv.text(answer, SITE.data_fields, SITE, [label]))
+    found = lines(export_menu.answer_csv_text(answer, SITE.data_fields, SITE, [label]))
     assert [found[0][0], found[2][0]] == [f"'{label}"] * 2
     assert found[1][0] == "'=Site"
     assert found[2][1] == "-6"

@@ -11,7 +11,7 @@ from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.ui.deals import csv_deals, csv_dialog, csv_text
 from lib.ui.deals.csv_deals import CsvPlan
 from lib.ui.deals.csv_dialog import CsvJob
-from lib.ui.kit import text_file
+from lib.ui.kit import components
 from lib.wire.errors import Conflict, ResponseTimeout
 
 FEES = {1: "percent of spend", 3: "CPM", 4: "none"}
@@ -145,12 +145,14 @@ def test_no_deal_twice_after_a_lost_answer(deals: Deals, monkeypatch: pytest.Mon
 
 def test_limits_hold_on_the_server_too() -> None:
     """What a browser sends is checked again: its size, and that it is a text."""
-    assert text_file.taken({"file": {"name": "a.csv", "text": "x"}}, 1) == text_file.ChosenFile("a.csv", "x")
-    too_large = text_file.taken({"file": {"name": "a.csv", "text": "é"}}, 1)
+    assert components.taken({"file": {"name": "a.csv", "text": "x"}}, 1) == components.ChosenFile(
+        "a.csv", "x"
+    )
+    too_large = components.taken({"file": {"name": "a.csv", "text": "é"}}, 1)
     assert too_large is not None
     assert (too_large.text, too_large.problem) == ("", "The file is larger than 1 bytes. Split it.")
-    assert text_file.taken({"file": {"name": 3}}, 1) is None
-    odd = text_file.taken({"file": {"name": "a.csv", "problem": "<b>"}}, 1)
+    assert components.taken({"file": {"name": 3}}, 1) is None
+    odd = components.taken({"file": {"name": "a.csv", "problem": "<b>"}}, 1)
     assert odd is not None
     assert odd.problem.startswith("The browser could not read the file.")
 

@@ -9,7 +9,7 @@ from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
 from lib.reporting.warehouse import Warehouse
-from lib.ui.query import exactly
+from lib.ui.audience import figure_controls
 
 SEEDS = range(3)
 SAMPLED = {"start": f"-{DAYS}d", "end": "yesterday", "rows": "10000"}
@@ -31,7 +31,7 @@ def rows(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
 
 def buttons(desk: AppTest) -> set[str]:
     """Those of the two that are there."""
-    return {button.key for button in desk.button} & {exactly.EXACTLY, exactly.AGAIN}
+    return {button.key for button in desk.button} & {figure_controls.EXACTLY, figure_controls.AGAIN}
 
 
 def clicks(desk: AppTest) -> str:
@@ -42,14 +42,14 @@ def clicks(desk: AppTest) -> str:
 def test_to_exact_figures_and_back(rows: pd.DataFrame) -> None:
     """An estimate has a button that reads all records; the link keeps it, and another goes back."""
     desk = of_delivery(**SAMPLED)
-    assert buttons(desk) == {exactly.EXACTLY}
-    assert f"{len(rows):,} records" in desk.button(key=exactly.EXACTLY).help
-    desk.button(key=exactly.EXACTLY).click().run()
+    assert buttons(desk) == {figure_controls.EXACTLY}
+    assert f"{len(rows):,} records" in desk.button(key=figure_controls.EXACTLY).help
+    desk.button(key=figure_controls.EXACTLY).click().run()
     assert not desk.exception
     assert desk.query_params["rows"] == "10000000"
     assert clicks(desk) == f"{rows['clicks'].sum():,.0f}"
-    assert buttons(desk) == {exactly.AGAIN}
-    desk.button(key=exactly.AGAIN).click().run()
+    assert buttons(desk) == {figure_controls.AGAIN}
+    desk.button(key=figure_controls.AGAIN).click().run()
     assert not desk.query_params.get("rows")
     assert buttons(desk) == set()
 

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from lib import connect
 from lib.settings import Settings
-from lib.ui.charts import note_marks
+from lib.ui.charts import time_chart
 from lib.ui.charts.series import Series
 from lib.views import Note, ViewStore
 
@@ -61,7 +61,7 @@ def marked(notes: list[Note], days: int, step: int) -> go.Figure:
     """A figure of so many buckets, `step` days long each, with these notes on it."""
     starts = tuple(START + timedelta(days=place * step) for place in range(days))
     figure = go.Figure()
-    note_marks.draw(figure, notes, Series(tuple(map(str, starts)), starts, np.zeros(days)))
+    time_chart.draw(figure, notes, Series(tuple(map(str, starts)), starts, np.zeros(days)))
     return figure
 
 
@@ -81,7 +81,7 @@ def test_a_hover_of_many_and_long_notes_is_short() -> None:
     notes = [a_note(date(2026, 11, 2), "word " * 30 + str(number)) for number in range(6)]
     (shown,) = marked(notes, 1, 1).data
     lines = shown.customdata[0].split("<br>")
-    assert max(map(len, lines)) <= note_marks.LINE_LENGTH
+    assert max(map(len, lines)) <= time_chart.LINE_LENGTH
     assert lines[-1] == "and 2 more"
 
 

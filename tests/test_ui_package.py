@@ -18,9 +18,9 @@ from lib.deals.models import (
 from lib.reporting import dates
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceSource, DataField, Slicer
-from lib.ui.deals import edits
+from lib.ui.deals import clone, edits
 from lib.ui.deals.draft import Draft, OwnTerms, Terms
-from lib.ui.deals.new_package import copying, faults, screen
+from lib.ui.deals.new_package import faults, screen
 from lib.ui.deals.new_package.state import STORED
 from lib.ui.deals.prices import Prices, amount
 from lib.ui.deals.words import offset, sentences
@@ -231,7 +231,7 @@ def test_a_copy_keeps_the_terms_of_each_deal() -> None:
         deal(4, price=None, contact_email="a@b.example", **percent),
     ]
     package = SupplyPackage(id=9, name="N" * 200, media_type="video", start_date=dt.datetime.now(dt.UTC))
-    draft = copying.copy_of(package, deals)
+    draft = clone.copy_of(package, deals)
     assert (draft.fee_type, draft.fee, draft.contact_email) == (1, "12.5", "a@b.example")
     assert draft.seats == {
         1: Terms("2.345678"),
@@ -241,8 +241,8 @@ def test_a_copy_keeps_the_terms_of_each_deal() -> None:
     }
     assert len(draft.name) == 200
     assert draft.name.endswith("… (copy)")
-    assert copying.note(deals) == ""
-    assert "S1" in copying.note([*deals, deal(1)])
+    assert clone.note(deals) == ""
+    assert "S1" in clone.note([*deals, deal(1)])
 
 
 def test_problems_have_places() -> None:

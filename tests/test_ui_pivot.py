@@ -23,7 +23,7 @@ from lib.ui.audience import chart_kinds, split_levels, split_pivot
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts.numbers import Numbers
-from lib.ui.query import answer_csv, drill, folds
+from lib.ui.query import drill, export_menu, folds
 from lib.ui.query.folds import AS_USUAL, Folds
 from lib.ui.query.split_rows import SplitRows
 
@@ -303,7 +303,9 @@ def test_the_rows_as_a_file(pivot: Pivot) -> None:
     """The file has the rows from top to bottom, subtotals marked, and the total of all."""
     slicer = pivot.levels[0].split.slicer
     answer = chart_kinds.rollup_split(pivot).answer
-    lines = list(csv.reader(io.StringIO(answer_csv.text(answer, [pivot.front], slicer, []), newline="")))
+    lines = list(
+        csv.reader(io.StringIO(export_menu.answer_csv_text(answer, [pivot.front], slicer, []), newline=""))
+    )
     rows = small_rows(seed=0).to_pandas().fillna({COUNTRY: ""})
     assert lines[0] == ["Country", "Country, description", "Campaign", "Impressions"]
     assert lines[1][:3] == ["US", "United States", "(all)"]

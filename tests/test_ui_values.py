@@ -18,7 +18,7 @@ ASKED = AudienceQuery(project_name="demo", slicer_name="together", start_date="-
 
 
 @pytest.fixture
-def here(own_home: Path) -> Any:
+def context(own_home: Path) -> Any:
     """As much of what surrounds a screen as questions need, over a slicer in which two values go together."""
     rows = small_rows(0)
     together = [["usual", "beside"]] * (len(rows) - 1) + [["rare"]]
@@ -37,8 +37,8 @@ def here(own_home: Path) -> Any:
     )
 
 
-def test_values_among_those_that_come_along(here: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_among_those_that_come_along(context: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rare value is known though others, in the same records as a usual one, are more frequent."""
     monkeypatch.setattr(values, "OFFERED", 2)
-    assert values.known(here, ASKED, "categories", ["usual", "rare"]) == {"usual": True, "rare": True}
-    assert values.known(here, ASKED, "categories", ["none"]) == {"none": False}
+    assert values.known(context, ASKED, "categories", ["usual", "rare"]) == {"usual": True, "rare": True}
+    assert values.known(context, ASKED, "categories", ["none"]) == {"none": False}

@@ -22,18 +22,18 @@ Serving = Callable[..., object]
 def asking(home: Path, serving: Serving) -> Iterator[Callable[[Case, str], bytes]]:
     """Asks a service over a socket for a split, nothing kept; gives the body, once all of it has come."""
     settings = Settings(home=home, answers_megabytes=0, throttle_questions=10**6)
-    here = connect.installation(settings)
-    if here.people.get(WHO.username) is None:
-        here.people.add(WHO, "bench-bench")
-    token = here.access.issue(WHO.username, settings.reporting_service, "bench", None)
+    resources = connect.installation(settings)
+    if resources.people.get(WHO.username) is None:
+        resources.people.add(WHO, "bench-bench")
+    token = resources.access.issue(WHO.username, settings.reporting_service, "bench", None)
     body = {
         "project_name": "bench", "slicer_name": "rows", "token": token, "start_date": "2026-08-01",
         "end_date": "2026-12-01", "audience_rows_limit": 10_000_000,
     }  # fmt: skip
-    with serving(here.api) as address, httpx.Client(base_url=address, timeout=120) as http:  # type: ignore[attr-defined]
+    with serving(resources.api) as address, httpx.Client(base_url=address, timeout=120) as http:  # type: ignore[attr-defined]
 
         def ask(case: Case, accept: str) -> bytes:
-            asked = body | {"split_by": list(case.split), "data_fields": fields(here)}
+            asked = body | {"split_by": list(case.split), "data_fields": fields(resources)}
             answer = http.post("/API/v2/audience", json=asked, headers={"Accept": accept})
             answer.raise_for_status()
             return answer.content
@@ -41,9 +41,9 @@ def asking(home: Path, serving: Serving) -> Iterator[Callable[[Case, str], bytes
         yield ask
 
 
-def fields(here: connect.Installation) -> list[str]:
+def fields(resources: connect.Installation) -> list[str]:
     """The data fields that DuckDB sums too: not the users."""
-    slicer = here.warehouse.open("bench", "rows").info()
+    slicer = resources.warehouse.open("bench", "rows").info()
     return [field.name for field in slicer.data_fields if field.name.startswith("m")]
 
 

@@ -106,8 +106,8 @@ def _of_view(alert: Alert, view: SavedView, clients: connect.Clients, read: Read
     days = watched.complete_days(reading.query, slicer)
 
     def figure(of: Days) -> Figure:
-        asked = watched.total_query(reading.query, alert.field, of)
-        return watched.figure(clients.reporting.audience(asked, slicer), alert.field)
+        query = watched.total_query(reading.query, alert.field, of)
+        return watched.figure(clients.reporting.audience(query, slicer), alert.field)
 
     found = figure(days)
     return _changed(found, days, slicer, figure) if alert.rule == "changed" else _bounded(alert, found)

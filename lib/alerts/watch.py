@@ -30,9 +30,9 @@ class Watch:
     def __init__(self, settings: Settings, read: Read) -> None:
         self._settings, self._read = settings, read
         self._webhook = Webhook(settings)
-        here = connect.installation(settings)
-        self._warehouse = None if settings.base_url else here.warehouse
-        self.store = AlertStore(here.access.store.engine, settings.base_url, settings.address)
+        installation = connect.installation(settings)
+        self._warehouse = None if settings.base_url else installation.warehouse
+        self.store = AlertStore(installation.access.store.engine, settings.base_url, settings.address)
         self._versions: dict[Slicer, str] = {}
 
     def look(self, now: datetime) -> list[Alert]:

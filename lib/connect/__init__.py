@@ -36,20 +36,20 @@ def connect(person: Person, settings: Settings, session_id: str = "") -> Clients
     Embedded services get a token of this person. Remote services get the desk's own token, so permissions
     are checked here.
     """
-    here = installation(settings)
+    resources = installation(settings)
     return Clients(
-        _reporting(here, person, session_id),
-        partial(_deals, here, person),
-        tuple(pair for pair in _slicers(here) if person.may_see(*pair)),
-        Drafts(here.access.store.engine, settings.curate_url, person),
-        PackageQuestions(here.access.store.engine, settings.curate_url, settings.base_url, person),
-        PackageNotes(here.access.store.engine, settings.curate_url, person),
-        BulkActions(here.access.store.engine, settings.curate_url, person),
-        ViewStore(Scope(here.access.store.engine, settings.base_url, person), settings.curate_url),
-        None if settings.curate_url else HealthStore(here.access.store.engine),
+        _reporting(resources, person, session_id),
+        partial(_deals, resources, person),
+        tuple(pair for pair in _slicers(resources) if person.may_see(*pair)),
+        Drafts(resources.access.store.engine, settings.curate_url, person),
+        PackageQuestions(resources.access.store.engine, settings.curate_url, settings.base_url, person),
+        PackageNotes(resources.access.store.engine, settings.curate_url, person),
+        BulkActions(resources.access.store.engine, settings.curate_url, person),
+        ViewStore(Scope(resources.access.store.engine, settings.base_url, person), settings.curate_url),
+        None if settings.curate_url else HealthStore(resources.access.store.engine),
         settings.base_url,
         settings.curate_url,
-        0 if here.lines.reporting is None else SLICER_SECONDS,
+        0 if resources.lines.reporting is None else SLICER_SECONDS,
         settings.price_currency,
         settings.price_unit,
     )

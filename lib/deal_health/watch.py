@@ -39,11 +39,11 @@ class HealthWatch:
     """Computes what is stale. The first look looks at all deals, later ones where something has changed."""
 
     def __init__(self, settings: Settings) -> None:
-        here = connect.installation(settings)
+        installation = connect.installation(settings)
         self._engine, self._settings, self._reports = (
-            here.access.store.engine,
+            installation.access.store.engine,
             settings,
-            connect.Reports(here),
+            connect.Reports(installation),
         )
         self.store = HealthStore(self._engine)
         self._pulse: dict[Pair, object] = {}

@@ -91,9 +91,9 @@ class PackageNotes:
 
         def within(connection: Connection) -> None:
             row = connection.execute(select(package_notes).where(*self._of([package]))).one_or_none()
-            found = PackageNote() if row is None else _note(row)
-            if (found.owner, found.note, found.at) != (before.owner, before.note, before.at):
-                raise Conflict(f"{found.who} has changed it meanwhile; nothing was saved")
+            note = PackageNote() if row is None else _note(row)
+            if (note.owner, note.note, note.at) != (before.owner, before.note, before.at):
+                raise Conflict(f"{note.who} has changed it meanwhile; nothing was saved")
             connection.execute(delete(package_notes).where(*self._of([package])))
             values = {"owner": kept.owner, "note": kept.note, "who": kept.who, "at": kept.at}
             if kept.owner or kept.note:
@@ -112,10 +112,10 @@ def _note(row: Row[Any]) -> PackageNote:
     return PackageNote(row.owner, row.note, row.who, row.at)
 
 
-def _check(kept: PackageNote) -> None:
+def _check(note: PackageNote) -> None:
     """Invalid for texts that are too long, or that don't read as they are stored."""
     wrong: dict[str, list[str]] = {}
-    for name, given, longest in (("owner", kept.owner, LONGEST_OWNER), ("note", kept.note, LONGEST_NOTE)):
+    for name, given, longest in (("owner", note.owner, LONGEST_OWNER), ("note", note.note, LONGEST_NOTE)):
         if len(given) > longest:
             wrong[name] = [f"At most {longest:,} characters."]
         elif sentence := text.fault(given.replace("\n", " ").replace("\t", " ").replace("\r", " ")):

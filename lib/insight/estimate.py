@@ -48,15 +48,15 @@ def field_of(slicer: Slicer, names: tuple[str, ...]) -> DataField | None:
 
 def total(audience: Audience, field: str) -> Estimate:
     """The total of a data field."""
-    found = audience.total
-    value = found.values.get(field)
+    total = audience.total
+    value = total.values.get(field)
     if value is None:
         return Estimate(None)
-    if field in found.low:
-        low, high = (math.nan if side is None else side for side in (found.low[field], found.high.get(field)))
+    if field in total.low:
+        low, high = (math.nan if side is None else side for side in (total.low[field], total.high.get(field)))
         return Estimate(value) if low == high == value else Estimate(value, low, high)
-    if found.confidence_range is not None:
-        side = abs(value) * float(found.confidence_range) / 100 if value else math.nan
+    if total.confidence_range is not None:
+        side = abs(value) * float(total.confidence_range) / 100 if value else math.nan
         return Estimate(value, value - side, value + side)
     is_sampled = audience.precision is not None and audience.precision.is_sampled
     return Estimate(value, math.nan, math.nan) if is_sampled else Estimate(value)

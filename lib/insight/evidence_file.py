@@ -77,7 +77,7 @@ def content(matter: Matter, queries: Sequence[AudienceQuery], rows: Sequence[Evi
 
 
 def _told(row: EvidenceRow) -> dict[str, Any]:
-    found = row.difference
+    difference = row.difference
     return {
         "data_field": row.field.name,
         "total": {"changed": row.own, "untouched": row.others},
@@ -90,12 +90,12 @@ def _told(row: EvidenceRow) -> dict[str, Any]:
             }
             for pair in row.pairs
         ],
-        "difference": found
+        "difference": difference
         and {
-            "value": found.value,
-            "low": found.low,
-            "high": found.high,
-            "pairs": found.pairs,
-            "is_certain": found.is_certain,
+            "value": difference.value,
+            "low": difference.low,
+            "high": difference.high,
+            "pairs": difference.pairs,
+            "is_certain": difference.is_certain,
         },
     }

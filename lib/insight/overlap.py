@@ -55,8 +55,8 @@ def overlaps(
     answers: Sequence[Audience], count: int, field: str
 ) -> tuple[list[Estimate], list[SharedInventory]]:
     """What each of `count` packages has, and what each pair shares; `answers` are those to `questions`."""
-    found = [estimate.total(answer, field) for answer in answers]
-    process_lock = found[:count]
+    estimates = [estimate.total(answer, field) for answer in answers]
+    process_lock = estimates[:count]
     pairs = [
         SharedInventory(
             first,
@@ -65,7 +65,7 @@ def overlaps(
             estimate.part(both, process_lock[first]),
             estimate.part(both, process_lock[second]),
         )
-        for (first, second), both in zip(combinations(range(count), 2), found[count:], strict=True)
+        for (first, second), both in zip(combinations(range(count), 2), estimates[count:], strict=True)
     ]
     return process_lock, pairs
 

@@ -250,8 +250,8 @@ class People:
     def _regrant(self, username: str, change: Callable[[list[Grant]], list[Grant]]) -> Person:
         def changed(record: Record) -> None:
             check_is_ours(key(username), record)
-            held = list(person_of(key(username), record).grants)
-            record["grants"] = [str(grant) for grant in change(held)]
+            grants = list(person_of(key(username), record).grants)
+            record["grants"] = [str(grant) for grant in change(grants)]
 
         return self._change(username, changed)
 

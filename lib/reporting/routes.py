@@ -22,10 +22,9 @@ from lib.reporting.answers import as_arrow, as_json
 from lib.reporting.documentation import INFO
 from lib.reporting.models import Slicer
 from lib.reporting.service import AuthorizedRequest, ReportingService
-from lib.wire.asking import answered
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Throttled
-from lib.wire.fair import FairPool
+from lib.wire.fair import FairPool, answered
 
 Result = TypeVar("Result")
 JSON = "application/json"
@@ -42,26 +41,30 @@ def routes(service: ReportingService) -> APIRouter:
 
     @router.post("/info", **INFO)
     async def info(request: Request) -> Response:
-        asked = await desk.admit(request)
-        slicer = await asked.result(lambda: service.info(asked.admitted))
+        authorized_call = await desk.admit(request)
+        slicer = await authorized_call.result(lambda: service.info(authorized_call.admitted))
         return Response(orjson.dumps(_described(slicer)), media_type=JSON)
 
     @router.post("/audience", **documentation.audience(most_values))
     async def audience(request: Request) -> Response:
-        asked = await desk.admit(request)
+        authorized_call = await desk.admit(request)
         if as_arrow.MEDIA_TYPE in request.headers.get("accept", ""):
-            packed = await asked.result(
-                lambda: as_arrow.encode(service.audience(asked.admitted, asked.deadline))
+            packed = await authorized_call.result(
+                lambda: as_arrow.encode(service.audience(authorized_call.admitted, authorized_call.deadline))
             )
             return Response(packed, media_type=as_arrow.MEDIA_TYPE)
-        return await asked.streamed(lambda: as_json.encode(service.audience(asked.admitted, asked.deadline)))
+        return await authorized_call.streamed(
+            lambda: as_json.encode(service.audience(authorized_call.admitted, authorized_call.deadline))
+        )
 
     @router.post("/export", **documentation.export(most_values))
     async def export(request: Request) -> Response:
-        asked = await desk.admit(request)
-        desk.check_files(asked.admitted.who)
-        file = await asked.result(lambda: service.export(asked.admitted, asked.deadline))
-        desk.hold(asked.admitted.who, file.content)
+        authorized_call = await desk.admit(request)
+        desk.check_files(authorized_call.admitted.who)
+        file = await authorized_call.result(
+            lambda: service.export(authorized_call.admitted, authorized_call.deadline)
+        )
+        desk.hold(authorized_call.admitted.who, file.content)
         headers = {"Content-Disposition": file.disposition, "Content-Length": str(_size(file.content))}
         return StreamingResponse(_read(file.content), media_type=file.media_type, headers=headers)
 

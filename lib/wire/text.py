@@ -101,7 +101,7 @@ def _is_needed(text: str, at: int) -> bool:
     if one in DIRECTION:
         return any(unicodedata.bidirectional(other) in ("R", "AL") for other in text)
     if "\U000e0000" <= one < "\U000e0100":
-        flag = next((found for found in FLAG.finditer(text[:at]) if found.end() == at), None)
+        flag = next((match for match in FLAG.finditer(text[:at]) if match.end() == at), None)
         return flag is not None
     if KEYCAP.match(text, max(at - 1, 0)):
         return True

@@ -22,26 +22,26 @@ Share = Callable[[Hashable, int], Elsewhere | None]
 class _Caller:
     """The times of a caller's requests here and in other processes, and how many those don't know of."""
 
-    here: deque[float] = field(default_factory=deque)
+    context: deque[float] = field(default_factory=deque)
     elsewhere: Elsewhere | None = None
     untold: int = 0
 
     def forget(self, now: float) -> None:
         """Forget requests of more than a minute ago."""
-        while self.here and now - self.here[0] >= WINDOW_SECONDS:
-            self.here.popleft()
+        while self.context and now - self.context[0] >= WINDOW_SECONDS:
+            self.context.popleft()
         if self.elsewhere:
             self.elsewhere = tuple(one for one in self.elsewhere if now - one[0] < WINDOW_SECONDS)
 
     @property
     def count(self) -> int:
         """The requests that are not forgotten."""
-        return len(self.here) + sum(count for _, count in self.elsewhere or ())
+        return len(self.context) + sum(count for _, count in self.elsewhere or ())
 
     @property
     def first(self) -> float:
         """The time of the first of them."""
-        return min([*islice(self.here, 1), *(at for at, _ in self.elsewhere or ())])
+        return min([*islice(self.context, 1), *(at for at, _ in self.elsewhere or ())])
 
 
 class Throttle:
@@ -74,7 +74,7 @@ class Throttle:
                     wait, f"More than {self.a_minute} requests a minute; try again in {wait} seconds"
                 )
             now = self._now()
-            known.here.append(now)
+            known.context.append(now)
             known.untold += 1
             is_due = known.untold >= self._every
             if len(self._callers) > CALLERS_BEFORE_A_SWEEP:
@@ -109,7 +109,7 @@ class Throttle:
         idle = [
             one
             for one, known in self._callers.items()
-            if not known.here or now - known.here[-1] >= WINDOW_SECONDS
+            if not known.context or now - known.context[-1] >= WINDOW_SECONDS
         ]
         for caller in idle:
             del self._callers[caller]

@@ -58,8 +58,8 @@ def press(socket: ClientConnection, name: str, query: str, identifiers: list[str
 
 def deal(settings: Settings) -> DemandDeal:
     """The deal whose drawer is open."""
-    here = connect.installation(settings)
-    viewer = here.people.get("viewer")
+    context = connect.installation(settings)
+    viewer = context.people.get("viewer")
     assert viewer is not None
     return connect.connect(viewer, settings).deals.get(DemandDeal, 1)
 

@@ -39,8 +39,8 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 @pytest.fixture(scope="session", params=TRANSPORTS)
 def reporting(request: pytest.FixtureRequest, imported: Settings) -> Iterator[Reporting]:
     """The client of somebody who may see everything."""
-    here = connect.installation(imported)
-    if here.people.get("ada") is None:
-        here.people.add(Person("ada", "Ada", None, "admin"), "a password")
-    with TRANSPORTS[request.param](here.api) as http:
-        yield Reporting(http, here.access.issue("ada", "reporting", "test", None))
+    context = connect.installation(imported)
+    if context.people.get("ada") is None:
+        context.people.add(Person("ada", "Ada", None, "admin"), "a password")
+    with TRANSPORTS[request.param](context.api) as http:
+        yield Reporting(http, context.access.issue("ada", "reporting", "test", None))

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from lib.deals import fields
-from lib.deals import search_text as sought
+from lib.deals import fields, search_text
 from lib.deals.codec import Model
 from lib.deals.models import DemandDeal, Resource, Seat, SupplyPackage
 from lib.deals.queries import MEANING
@@ -68,7 +67,7 @@ def values(one: Resource, name: str, linked: Linked = no_links) -> list[Any]:
 def _meanings(texts: Any) -> Meanings:
     found: Meanings = {}
     for text in [texts] if isinstance(texts, str) else texts:
-        if (read := MEANING.fullmatch(text)) and read[2] in sought.KINDS:
+        if (read := MEANING.fullmatch(text)) and read[2] in search_text.KINDS:
             found.setdefault(read[1].casefold(), []).append((read[2], read[3]))
     return found
 
@@ -80,8 +79,8 @@ def _has_word(one: Resource, word: str, meanings: Meanings, linked: Linked) -> b
     everything = (one, *linked(one))
     if any(word in text.casefold() for part in everything for text in _texts(part)):
         return True
-    parts = [*sought.of_word(word), *(sought.of_value(*pair) for pair in meanings.get(word, ()))]
-    targets = [sought.text(part.model_dump()) for part in everything if isinstance(part, SupplyPackage)]
+    parts = [*search_text.of_word(word), *(search_text.of_value(*pair) for pair in meanings.get(word, ()))]
+    targets = [search_text.text(part.model_dump()) for part in everything if isinstance(part, SupplyPackage)]
     return any(part in text for text in targets for part in parts)
 
 

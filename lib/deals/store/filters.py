@@ -11,7 +11,7 @@ from sqlalchemy import Boolean, ColumnElement, Integer, Select, String, Table, o
 from lib.database import Amount, Instant
 from lib.deals import fields, moments
 from lib.deals.models import HEALTH_STATES, STATUSES
-from lib.deals.store import healths, status
+from lib.deals.store import status
 from lib.deals.store import tables as t
 from lib.deals.store.work import Work
 
@@ -63,8 +63,8 @@ class _HealthFilter(ListFilter):
     def condition(self, work: Work, texts: Sequence[str]) -> ColumnElement[bool]:
         """As of any filter."""
         states = [self.kind.parse(text) for text in texts if text]
-        found = t.demand_deals.c.id.in_(healths.deals_in(work, states))
-        missing = t.demand_deals.c.id.not_in(healths.deals_in(work, HEALTH_STATES))
+        found = t.demand_deals.c.id.in_(status.deals_in(work, states))
+        missing = t.demand_deals.c.id.not_in(status.deals_in(work, HEALTH_STATES))
         return or_(found, missing) if "" in texts else found
 
 
@@ -157,7 +157,7 @@ FILTERS: dict[str, dict[str, ListFilter]] = {
     "demand_deals": _plain(_DEALS)
     | {
         "status": ListFilter(STATUS, lambda work: status.of_deals(work.now)),
-        "health": _HealthFilter(HEALTH, healths.state),
+        "health": _HealthFilter(HEALTH, status.state),
         "supply_deals": _linked(_DEALS.c.id, _SUPPLY_OF, _LINKS.supply_package_id, (_SUPPLY,)),
         "dsp": _linked(_DEALS.c.seat_id, _OWN_SEATS, t.seats.c.dsp_id),
         "media_type": _linked(_DEALS.c.id, _SUPPLY_OF, _SUPPLY.c.media_type, (_SUPPLY,), TEXT),

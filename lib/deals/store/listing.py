@@ -12,10 +12,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, Table, func, or_, select
 
-from lib.deals import fields
-from lib.deals import search_text as sought
+from lib.deals import fields, search_text
 from lib.deals.queries import ListOffer, ListQuery
-from lib.deals.store import healths, unseen
+from lib.deals.store import status, unseen
 from lib.deals.store import tables as t
 from lib.deals.store.entity_store import EntityStore
 from lib.deals.store.filters import FILTERS
@@ -74,7 +73,7 @@ def _seats(word: str) -> Select[tuple[int]]:
 
 def _targets(word: str, meanings: tuple[tuple[str, str], ...]) -> ColumnElement[bool]:
     """Packages whose targeting has the word, a value that it means, or a list with it in its name."""
-    parts = [*sought.of_word(word), *(sought.of_value(kind, value) for kind, value in meanings)]
+    parts = [*search_text.of_word(word), *(search_text.of_value(kind, value) for kind, value in meanings)]
     found = [t.supply_packages.c.targets.contains(part, autoescape=True) for part in parts]
     for links, lists in LISTS:
         named = select(lists.c.id).where(_text(lists, word))
@@ -117,7 +116,7 @@ LINKED: dict[str, dict[str, Callable[[Work], ColumnElement[Any]]]] = {
         name: lambda work, name=name: _first_package(_SUPPLY.c[name])
         for name in ("media_type", "start_date", "end_date")
     }
-    | {"health": healths.urgency},
+    | {"health": status.urgency},
 }
 
 
@@ -188,7 +187,7 @@ class Listed:
 
 def offer(entity: str) -> ListOffer:
     """The query parameters that the list of this entity supports."""
-    kinds = sought.KINDS if entity in BY_TARGETS else ()
+    kinds = search_text.KINDS if entity in BY_TARGETS else ()
     filters = FILTERS[entity]
     return ListOffer(filters, orderings(entity), countable(entity), kinds, "health" in filters)
 

@@ -22,8 +22,7 @@ from lib.deals.store import status
 from lib.deals.store.scope import DealsScope
 from lib.deals.store.tables import changes, demand_deals, seats, supply_package_deals, supply_packages
 from lib.deals.store.work import Fields, Work
-from lib.deals.sync import documents
-from lib.deals.sync import sync_state as told
+from lib.deals.sync import documents, sync_state
 from lib.deals.sync.documents import VERSION, SellingSide, moment
 from lib.deals.sync.models import BUYER_STATUS
 from lib.deals.sync.requests import BuyerSeatRequest, status_of
@@ -177,7 +176,7 @@ class DealSync:
             problems.check()
             count, synced_deals = page(work, self._side, query)
             if caller.is_dsp:
-                told.fetched(work, synced_deals, caller.who)
+                sync_state.fetched(work, synced_deals, caller.who)
             return ListPart(count, query.limit, query.offset, [deal.document for deal in synced_deals])
 
         return self._run(within, caller, deadline, writes=caller.is_dsp)
@@ -188,7 +187,7 @@ class DealSync:
         def within(work: Work) -> Fields:
             synced_deal = self._found(work, deal_id, parameters)
             if caller.is_dsp:
-                told.fetched(work, [synced_deal], caller.who)
+                sync_state.fetched(work, [synced_deal], caller.who)
             return synced_deal.document
 
         return self._run(within, caller, deadline, writes=caller.is_dsp)
@@ -198,7 +197,7 @@ class DealSync:
 
         def within(work: Work) -> Fields:
             synced_deal = self._found(work, deal_id, parameters)
-            return _buyer_seat(synced_deal, told.told(work, synced_deal))
+            return _buyer_seat(synced_deal, sync_state.told(work, synced_deal))
 
         return self._run(within, caller, deadline)
 
@@ -212,8 +211,8 @@ class DealSync:
             problems = Problems()
             fields = read(BuyerSeatRequest, body, problems)
             status = status_of(fields, deal_id, synced_deal.buyer_seat, problems)
-            before = told.told(work, synced_deal).status
-            told.reported(work, synced_deal, status, caller.who)
+            before = sync_state.told(work, synced_deal).status
+            sync_state.reported(work, synced_deal, status, caller.who)
             if status != before and not synced_deal.is_gone:
                 _note(work, synced_deal, (before, status), caller.who)
 

@@ -151,20 +151,20 @@ class _Splitter:
 
     def _end(self, data: bytes, start: int, line_end: int) -> int | None:
         """Where the record at `start` ends; None when no end can be seen, or one that leads astray."""
-        found = self._record.match(data, start, start + MAX_RECORD)
-        if found is None:
+        match = self._record.match(data, start, start + MAX_RECORD)
+        if match is None:
             return line_end if b'"' not in data[start:line_end] else None
-        end = found.end()
+        end = match.end()
         return end if end == line_end or self._is_clean(data, start, end) else None
 
     def _is_clean(self, data: bytes, start: int, end: int) -> bool:
         """Whether quotes enclose whole cells, and there are as many cells as there should be."""
         cells = 0
         while start < end:
-            found = self._clean_cell.match(data, start, end)
-            if found is None:
+            match = self._clean_cell.match(data, start, end)
+            if match is None:
                 return False
-            cells, start = cells + 1, found.end()
+            cells, start = cells + 1, match.end()
         return self._columns in (None, cells)
 
 

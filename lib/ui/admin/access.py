@@ -11,9 +11,9 @@ from lib.people import Grant, Person
 from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.tokens.audit import EVENTS, Entry
-from lib.ui.admin import company_person, deals_grant, person_drawer, token_list
-from lib.ui.admin.deals_grant import words
-from lib.ui.kit import copying, notes, sign_in
+from lib.ui.admin import new_person, person_drawer, token_list
+from lib.ui.admin.new_person import words
+from lib.ui.kit import components, notes, sign_in
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.straight import straightened
@@ -54,7 +54,7 @@ def draw_token_form(context: PageContext, access: Access, settings: Settings) ->
             )
         else:
             most = context.person.deals
-            picked = deals_grant.draw(context, "token_deals", most, most, "It may", "sync", 300)
+            picked = new_person.draw_deals_grant(context, "token_deals", most, most, "It may", "sync", 300)
             st.session_state[DEALS] = picked
         st.button(
             "Create token",
@@ -111,7 +111,7 @@ def _show(made: dict[str, str]) -> None:
     st.markdown(
         f"**{plain(made['name'])}**, for the {plain(made['service'])} API, works {plain(made['ends'])}."
     )
-    copying.draw(made["text"])
+    components.copy_button(made["text"])
     st.caption(
         "The token is shown only now: copy it, and keep it like a password. It lets a script do what "
         "you can do there."
@@ -163,7 +163,7 @@ def people_table(people: Iterable[Person]) -> pd.DataFrame:
     ]
     names = ["Name", "User name", "Role", "May see", "Deals", "E-mail", "Since"]
     frame = pd.DataFrame(rows, columns=names)
-    with_company = frame.assign(**company_person.column(listed)) if company_person.any_of(listed) else frame
+    with_company = frame.assign(**new_person.column(listed)) if new_person.any_of(listed) else frame
     return with_company.assign(Since=pd.to_datetime(frame["Since"], utc=True))
 
 

@@ -1,16 +1,135 @@
 """The form of a new person. It shows all errors at once, each beside its field, and keeps the input."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
 
 import streamlit as st
 
-from lib.people import SHORTEST_PASSWORD, Grant
+from lib.deals.models import Seat
+from lib.people import SHORTEST_PASSWORD, DealsAccess, DealsGrant, Grant, Person
 from lib.people.credentials import BCRYPT_BYTES
 from lib.people.person import Username, email_fault, name_fault
 from lib.tokens.access import Access
 from lib.ui.kit.field_problems import beside
-from lib.wire.errors import BadRequest
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.wire.errors import BadRequest, TrancheError
+
+LEVELS: dict[DealsAccess, str] = {"none": "None", "sync": "Deal sync", "read": "Read", "write": "Write"}
+ALL_SEATS, SEATS_OF_DSP = "All seats", "The seats of the DSP"
+
+
+def draw_deals_grant(
+    context: PageContext,
+    key: str,
+    grant: DealsGrant,
+    most: DealsGrant,
+    label: str = "Deals",
+    least: DealsAccess = "none",
+    width: int | Literal["stretch"] = "stretch",
+) -> DealsGrant:
+    """Draw the pickers and return the grant.
+
+    `held` is what they begin with; what can be granted is between `least` and `most`.
+    """
+    names: list[DealsAccess] = list(LEVELS)
+    levels = names[names.index(least) : names.index(most.access) + 1]
+    level = st.segmented_control(
+        label,
+        levels,
+        default=grant.access if grant.access in levels else levels[-1],
+        format_func=LEVELS.__getitem__,
+        required=True,
+        key=f"{key}_level_{most.access}",
+        disabled=len(levels) == 1,
+        help="Deals belong to no project, and have their own permissions. Deal sync is for a DSP: it fetches "
+        "the deals of its seats and reports their status, and sees nothing else",
+    )
+    if level == "none":
+        return DealsGrant()
+    labels = seats(context)
+    known = {**{seat: f"Seat {seat}" for seat in sorted(grant.seats or ())}, **labels}
+    offered = [seat for seat in known if most.seats is None or seat in most.seats]
+    picked = st.multiselect(
+        "Of these seats",
+        offered,
+        default=[seat for seat in sorted(grant.seats or ()) if seat in offered],
+        format_func=lambda seat: known[seat],
+        key=f"{key}_seats",
+        placeholder=SEATS_OF_DSP if level == "sync" else ALL_SEATS if most.seats is None else "All of yours",
+        select_all=False,
+        width=width,
+    )
+    if level == "sync" and not picked:
+        st.caption(":material/info: Choose the seats of the DSP.")
+        return DealsGrant()
+    return DealsGrant(level, frozenset(picked) if picked else most.seats)
+
+
+def seats(context: PageContext) -> dict[int, str]:
+    """The seats to choose from, by id; none if the deals service can't be reached."""
+    try:
+        seats = list(context.deals.everything(Seat, ordering="name"))
+    except TrancheError as error:
+        st.caption(f":material/info: The names of the seats can't be loaded: {plain(error.reason)}")
+        return {}
+    return {seat.id: _label(seat) for seat in seats if seat.id is not None}
+
+
+def words(granted: DealsGrant, names: Mapping[int, str]) -> str:
+    """A grant in a few words, as a cell of a table."""
+    if granted.seats is None:
+        return LEVELS[granted.access] if granted.access == "none" else f"{LEVELS[granted.access]}, all seats"
+    listed = ", ".join(names.get(seat, f"seat {seat}") for seat in sorted(granted.seats))
+    return f"{LEVELS[granted.access]}: {listed}"
+
+
+def _label(seat: Seat) -> str:
+    dsp = seat.dsp.name if seat.dsp else None
+    return " · ".join(filter(None, (seat.name or f"Seat {seat.id}", dsp)))
+
+
+REMOVED = (
+    "With the next company sign-in they are added again, if a rule matches: to keep them out, block them."
+)
+
+
+def any_of(people: Iterable[Person]) -> bool:
+    """Whether one of them has a company account."""
+    return any(person.company for person in people)
+
+
+def column(people: Iterable[Person]) -> dict[str, list[str]]:
+    """The column that says how each of them signs in."""
+    return {"Sign-in": [way_in(person) for person in people]}
+
+
+def way_in(person: Person) -> str:
+    """How a person signs in: with a password, or with an account of that host, unless they are blocked."""
+    found = f"Company ({urlsplit(person.company).netloc})" if person.company else "Password"
+    return f"{found}, blocked: {person.blocked}" if person.blocked else found
+
+
+def draw_company_person(person: Person, *, is_oneself: bool) -> bool:
+    """Draw where the person comes from and what they may do with deals; returns whether to (un)block them."""
+    st.markdown(
+        f"Signs in with an account of {plain(person.company)}. Role, grants and permission for deals come "
+        "from the rules in the settings, at each sign-in."
+    )
+    st.caption(plain(f"{person.role.capitalize()} · deals: {words(person.deals, {})}"))
+    if person.blocked:
+        st.warning(plain(f"Blocked: {person.blocked}."), icon=":material/block:")
+    if is_oneself:
+        st.caption("Only another administrator can block or remove you.")
+    elif person.is_shut_out:
+        st.caption(f"{plain(person.name)} may then sign in again, if a rule matches.")
+    else:
+        st.caption(f"Blocking signs {plain(person.name)} out everywhere; their tokens stop working.")
+    label, icon = ("Unblock", ":material/lock_open:") if person.is_shut_out else ("Block", ":material/block:")
+    return st.button(label, icon=icon, key="person_block", disabled=is_oneself)
+
 
 USERNAME, NAME, EMAIL, PASSWORD = "person_username", "person_name", "person_email", "person_password"
 LIVE = "100ms"

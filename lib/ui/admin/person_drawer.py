@@ -7,7 +7,7 @@ import streamlit as st
 
 from lib.people import ALL_DEALS, NO_DEALS, ROLES, SHORTEST_PASSWORD, DealsGrant, Grant, Person, Role, capped
 from lib.tokens.access import Access
-from lib.ui.admin import company_person, deals_grant, new_person
+from lib.ui.admin import new_person
 from lib.ui.kit import notes, sign_in
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
@@ -101,7 +101,7 @@ def _change(context: PageContext, access: Access, person: Person, closed: Closed
     described = dict.fromkeys(filter(None, (person.username, person.email, sees(person))))
     st.caption(plain(" · ".join(described)))
     if person.company:
-        if company_person.draw(person, is_oneself=is_oneself):
+        if new_person.draw_company_person(person, is_oneself=is_oneself):
             block = partial(
                 access.block, person.username, context.person.username, blocked=not person.is_shut_out
             )
@@ -137,7 +137,7 @@ def _removal(
     with st.popover("Remove", icon=":material/person_remove:", disabled=is_oneself):
         st.markdown(f"{plain(person.name)} can no longer sign in, and their tokens stop working at once.")
         if person.company:
-            st.caption(company_person.REMOVED)
+            st.caption(new_person.REMOVED)
         if st.button("Remove permanently", type="primary", key="person_remove_sure"):
             remove = partial(access.remove, person.username, context.person.username)
             _try(remove, f"{person.name} is removed", closed)
@@ -206,7 +206,9 @@ def _grants(context: PageContext, whose: str, role: Role, grants: Iterable[Grant
 def _deals(context: PageContext, whose: str, role: Role, grant: DealsGrant) -> DealsGrant:
     if role == "admin":
         return ALL_DEALS
-    return deals_grant.draw(context, f"person_deals_{whose}", capped(role, grant), capped(role, ALL_DEALS))
+    return new_person.draw_deals_grant(
+        context, f"person_deals_{whose}", capped(role, grant), capped(role, ALL_DEALS)
+    )
 
 
 def _password(key: str, label: str) -> str:

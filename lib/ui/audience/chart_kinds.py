@@ -12,13 +12,12 @@ import streamlit as st
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import TIME_KEY_FIELDS, DataField
-from lib.ui.audience import answer_rows, split_charts, split_levels, split_lines, split_queries
+from lib.ui.audience import split_charts, split_levels, split_lines, split_queries
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, filter_words, precision, question, shortfalls, split_rows
-from lib.ui.query import compared_answers as compared
+from lib.ui.query import ask, compared_answers, filter_words, precision, question, split_rows
 from lib.ui.query.focus import Focus
 from lib.ui.query.folds import Path
 from lib.ui.query.split_rows import SplitRows
@@ -82,7 +81,7 @@ def notes(focus: Focus, data: ChartData) -> list[str]:
                 f"{plain(field)}: {focus.numbers.number(count, 1)} values per record: shares exceed 100 %."
             )
     found += split_rows.doubts(data.split, focus.numbers)
-    found += map(plain, shortfalls.codes(focus.slicer, data.split.keys))
+    found += map(plain, precision.codes(focus.slicer, data.split.keys))
     found.append(KINDS[focus.view.chart].shortfall(focus))
     return [*filter(None, found), *kind(focus).notes(focus, data)]
 
@@ -96,10 +95,10 @@ def counted(answer: Audience, shown: int, numbers: Numbers) -> str:
 
 def _ask_rows(focus: Focus) -> ChartData:
     """The rows, and the same rows on the days compared."""
-    answer = ask.quickly(focus.here, focus.rows())
+    answer = ask.quickly(focus.context, focus.rows())
     both = split_queries.both_sides(focus, answer)
-    whole = None if both is None else compared.of_whole(focus)
-    today = ask.today(focus.here, focus.query)
+    whole = None if both is None else compared_answers.of_whole(focus)
+    today = ask.today(focus.context, focus.query)
     split = SplitRows(answer, both, focus.field, focus.slicer, focus.period, today, whole)
     return ChartData(split, answer)
 
@@ -116,7 +115,7 @@ def _draw_bars(focus: Focus, data: ChartData) -> None:
 
 def _ask_grid(focus: Focus) -> ChartData:
     answer = split_queries.grid(focus)
-    today = ask.today(focus.here, focus.query)
+    today = ask.today(focus.context, focus.query)
     return ChartData(SplitRows(answer, None, focus.field, focus.slicer, focus.period, today, None), answer)
 
 
@@ -196,7 +195,7 @@ def _more(focus: Focus, answer: Audience, shown: int, most: int) -> None:
 
 
 def _look_more(focus: Focus) -> None:
-    question.look(focus.here, rows=min(focus.view.rows * MORE, MOST))
+    question.look(focus.context, rows=min(focus.view.rows * MORE, MOST))
 
 
 def _fields_left_out(focus: Focus, keys: Sequence[str]) -> list[str]:
@@ -228,14 +227,14 @@ def rollup_split(pivot: Pivot) -> SplitRows:
     that of the first level that is sampled.
     """
     keys = list(pivot.levels[-1].split.keys)
-    answer = reduce(answer_rows.with_rows, _alike([_filled(level, keys) for level in pivot.levels]))
+    answer = reduce(split_levels.with_rows, _alike([_filled(level, keys) for level in pivot.levels]))
     starts = [sum(len(level.paths) for level in pivot.levels[:depth]) for depth in range(len(pivot.levels))]
     places = [starts[len(path) - 1] + pivot.rows[path][1] for path in _visible_paths(pivot, ())]
     read = [level.split.answer.precision for level in pivot.levels]
     sampled = next((one for one in read if one is not None and one.is_sampled), read[0])
     ranges = [level.split.answer.total.confidence_range for level in pivot.levels]
     total = replace(answer.total, confidence_range=next(filter(None, ranges), None))
-    audience = replace(answer_rows.taken(answer, places), precision=sampled, total=total)
+    audience = replace(split_levels.taken(answer, places), precision=sampled, total=total)
     return replace(pivot.levels[0].split, answer=audience, compared=None)
 
 

@@ -33,7 +33,7 @@ class Noted:
 
 def of(focus: Focus) -> Noted:
     """The notes on the question's days; if the database fails, the chart is drawn without notes."""
-    context = focus.here
+    context = focus.context
     try:
         return Noted(
             tuple(context.clients.view_store.notes.of(context.project, context.slicer_name, *focus.period))
@@ -66,7 +66,7 @@ def _content(focus: Focus, notes: tuple[Note, ...]) -> None:
         _form(focus, edited)
         return
     for note in notes:
-        _row(focus.here, note)
+        _row(focus.context, note)
     if not notes:
         st.caption(f"No notes on {numbers.days(*focus.period)}.")
     _form(focus, None)
@@ -132,7 +132,7 @@ def _form(focus: Focus, note: Note | None) -> None:
 
 def _write(focus: Focus, note: Note | None, day_key: str, text_key: str) -> None:
     day, text = st.session_state[day_key], str(st.session_state[text_key])
-    context, notes = focus.here, focus.here.clients.view_store.notes
+    context, notes = focus.context, focus.context.clients.view_store.notes
     if note is None:
         is_done = _attempted(lambda: notes.add(context.project, context.slicer_name, day, text))
     else:

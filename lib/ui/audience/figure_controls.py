@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import DataField
+from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, DataField
 from lib.ui.audience import date_notes, over_time
 from lib.ui.audience import leaderboard_queries as queries
 from lib.ui.audience.date_notes import Noted
@@ -18,21 +18,55 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import (
     cards,
-    exactly,
+    compared_answers,
+    dates_picker,
     export_menu,
     filter_words,
-    followed,
     periods,
     precision,
     question,
-    remembered,
-    shortfalls,
 )
-from lib.ui.query import compared_answers as compared
 from lib.ui.query.cards import Card
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.ui.query.view import CHANGES, granularities
+
+EXACTLY, AGAIN = "ask_exactly", "ask_as_usual"
+
+
+def draw_exactly(focus: Focus, answer: Audience, sentence: str) -> None:
+    """The sentence `said` about precision, as a button where a click can change it.
+
+    A click reads all records instead of a sample, or goes back to the usual sample. The button is not offered
+    where the period has more records than one query may read (specification, Limits).
+    """
+    limit, read = focus.query.audience_rows_limit, answer.precision
+    if limit == ROWS_LIMITS[1]:
+        _button(focus.context, AGAIN, sentence, "Go back to quick estimates", API_ROWS_LIMIT)
+    elif read is not None and limit < read.records_in_range <= ROWS_LIMITS[1]:
+        records = focus.numbers.number(read.records_in_range)
+        help_ = f"Make it exact: reads all {records} records{_takes(read.exact_milliseconds)}"
+        _button(focus.context, EXACTLY, sentence, help_, ROWS_LIMITS[1])
+    else:
+        st.caption(plain(sentence), width="content")
+
+
+def _button(context: PageContext, key: str, sentence: str, help_: str, limit: int) -> None:
+    icon = ":material/target:" if key == EXACTLY else ":material/speed:"
+    st.button(
+        plain(sentence), key=key, icon=icon, type="tertiary", help=help_, on_click=_ask, args=(context, limit)
+    )
+
+
+def _takes(milliseconds: int | None) -> str:
+    """The expected time, where the service gives one."""
+    return "" if milliseconds is None else f"; about {max(1, round(milliseconds / 1000))} s"
+
+
+def _ask(context: PageContext, limit: int) -> None:
+    question.ask(question.current(context).model_copy(update={"audience_rows_limit": limit}))
+    st.rerun()
+
 
 FIELDS, SHOWN = "card_fields", "card_changes"
 WORDS = {"percent": "Percent", "amount": "Amount"}
@@ -41,7 +75,7 @@ WORDS = {"percent": "Percent", "amount": "Amount"}
 def draw_leaderboard_picker(focus: Focus) -> None:
     """Draw a popover with the key fields of the cards, and a choice between percent and amounts."""
     with st.popover("Leaderboards", icon=":material/leaderboard:", type="tertiary"):
-        key = followed.key(FIELDS, [card.name for card in focus.cards])
+        key = dates_picker.followed_key(FIELDS, [card.name for card in focus.cards])
         st.multiselect(
             "Key fields with a leaderboard",
             [field.name for field in focus.slicer.key_fields],
@@ -52,9 +86,9 @@ def draw_leaderboard_picker(focus: Focus) -> None:
             select_all=False,
             width=380,
             on_change=_ask_fields,
-            args=(focus.here, key),
+            args=(focus.context, key),
         )
-        shown = followed.key(SHOWN, focus.view.changes)
+        shown = dates_picker.followed_key(SHOWN, focus.view.changes)
         st.segmented_control(
             "Changes in",
             CHANGES,
@@ -62,7 +96,7 @@ def draw_leaderboard_picker(focus: Focus) -> None:
             key=shown,
             required=True,
             on_change=_ask_changes,
-            args=(focus.here, shown),
+            args=(focus.context, shown),
         )
 
 
@@ -74,7 +108,7 @@ def _ask_fields(context: PageContext, key: str) -> None:
     shown = {card.name: card for card in question.view(context).cards or cards.usual(context.slicer)}
     chosen = tuple(shown.get(name, Card(name)) for name in st.session_state[key])
     wanted = None if chosen == cards.usual(context.slicer) else chosen or None
-    remembered.keep(context, wanted and tuple(replace(card, find="") for card in wanted))
+    question.keep(context, wanted and tuple(replace(card, find="") for card in wanted))
     question.look(context, cards=wanted)
     st.rerun()
 
@@ -136,7 +170,7 @@ def draw_notes(focus: Focus, now: Audience, found: ComparedAnswers | None) -> No
     """Draw the notes on the figures and their precision, in a line that is always there."""
     with st.container(horizontal=True, vertical_alignment="center", key=NOTES):
         st.caption(" ".join(_notes(focus, now, found)) or "\N{NO-BREAK SPACE}", width="stretch")
-        exactly.draw(focus, now, precision.over(now, _in_sight(focus), focus.numbers))
+        draw_exactly(focus, now, precision.over(now, _in_sight(focus), focus.numbers))
 
 
 def _notes(focus: Focus, now: Audience, found: ComparedAnswers | None) -> Iterator[str]:
@@ -144,8 +178,8 @@ def _notes(focus: Focus, now: Audience, found: ComparedAnswers | None) -> Iterat
     asked, there = periods.length(focus.period), len(now.total.dates)
     if 0 < there < asked:
         yield f"Data on {focus.numbers.number(there)} of {focus.numbers.number(asked)} days."
-    yield from compared.notes(focus, found)
-    yield from map(plain, shortfalls.never_sent(focus.slicer, focus.field))
+    yield from compared_answers.notes(focus, found)
+    yield from map(plain, precision.never_sent(focus.slicer, focus.field))
     unread = now.precision.unread if now.precision else ()
     if unread:
         yield f"Not computed in time: {plain(', '.join(_title(focus, name) for name in unread))}."
@@ -167,12 +201,12 @@ def _field(focus: Focus) -> None:
         filter_mode="contains",
         width=230,
         on_change=_look_field,
-        args=(focus.here,),
+        args=(focus.context,),
     )
 
 
 def _grain(focus: Focus) -> None:
-    key = followed.key(GRAIN, focus.grain)
+    key = dates_picker.followed_key(GRAIN, focus.grain)
     st.segmented_control(
         "Granularity",
         granularities(focus.slicer),
@@ -181,13 +215,13 @@ def _grain(focus: Focus) -> None:
         required=True,
         label_visibility="collapsed",
         on_change=_look_grain,
-        args=(focus.here, key),
+        args=(focus.context, key),
     )
 
 
 def _metrics(focus: Focus) -> None:
     with st.popover("Metrics", icon=":material/tune:", type="tertiary"):
-        key = followed.key(METRICS, list(focus.metrics))
+        key = dates_picker.followed_key(METRICS, list(focus.metrics))
         st.multiselect(
             "Figures in the headline",
             [field.name for field in focus.slicer.data_fields],
@@ -197,7 +231,7 @@ def _metrics(focus: Focus) -> None:
             select_all=False,
             width=380,
             on_change=_ask_metrics,
-            args=(focus.here, key),
+            args=(focus.context, key),
         )
 
 

@@ -7,10 +7,9 @@ from typing import Any
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, Direction, Filter, Order
-from lib.ui.audience import answer_rows
+from lib.ui.audience import split_levels
 from lib.ui.charts.change import Change, is_sampled
-from lib.ui.query import ask, focus, split_rows
-from lib.ui.query import compared_answers as compared
+from lib.ui.query import ask, compared_answers, focus, split_rows
 from lib.ui.query.cards import Card
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
@@ -36,18 +35,20 @@ class Board:
 
 def begin(focus: Focus) -> None:
     """Start the first queries of all leaderboards."""
-    ask.ahead(focus.here, [query for card in focus.cards for query in _first(focus, card)])
+    ask.ahead(focus.context, [query for card in focus.cards for query in _first(focus, card)])
 
 
 def begin_comparison(focus: Focus, answers: Sequence[tuple[Card, Audience]]) -> None:
     """Start the queries for the days compared that depend on the rows shown."""
     narrowed = [_only_shown(focus, card, answer) for card, answer in answers if not is_ranked(focus, card)]
-    ask.ahead(focus.here, [focus.in_days(query, days) for query in narrowed for days in _other_days(focus)])
+    ask.ahead(
+        focus.context, [focus.in_days(query, days) for query in narrowed for days in _other_days(focus)]
+    )
 
 
 def rows(focus: Focus, card: Card) -> Audience:
     """The leaderboard's rows on the question's days: the top ones, and those chosen."""
-    answer = ask.quickly(focus.here, question(focus, card))
+    answer = ask.quickly(focus.context, question(focus, card))
     there = set(answer.names[card.name])
     missing = tuple(value for value in chosen(focus, card.name) if value not in there)
     if not missing or is_ranked(focus, card):
@@ -55,20 +56,20 @@ def rows(focus: Focus, card: Card) -> Audience:
     exact = Filter(name=card.name, value=missing, match="equals")
     filters = (*others(focus.query, card.name), exact)
     more = question(focus, card).model_copy(update={"filters": filters, "limit": None})
-    return answer_rows.with_rows(answer, ask.quickly(focus.here, more))
+    return split_levels.with_rows(answer, ask.quickly(focus.context, more))
 
 
 def board(focus: Focus, card: Card, answer: Audience) -> Board:
     """The leaderboard of these rows, with the same rows on the days compared."""
     query = question(focus, card) if is_ranked(focus, card) else _only_shown(focus, card, answer)
-    both = compared.asked(focus, query, answer)
+    both = compared_answers.asked(focus, query, answer)
     found = answer.total.records_found
     if not is_ranked(focus, card):
         return Board(card, _split(focus, answer, both, card), _whole(focus, card, answer), found)
     if both is not None:
         answer, both = _with_vanished(focus, answer, both)
     split = _split(focus, answer, both, card)
-    audience = answer_rows.taken(answer, _ranked(focus, card, split))
+    audience = split_levels.taken(answer, _ranked(focus, card, split))
     ranked = _split(focus, audience, both, card)
     return Board(card, ranked, _whole(focus, card, answer), max(found, len(answer)), found > RANKED)
 
@@ -111,7 +112,7 @@ def _first(focus: Focus, card: Card) -> Iterator[AudienceQuery]:
     asked = question(focus, card)
     yield asked
     if (filters := others(focus.query, card.name)) != focus.query.filters and focus.comparison is not None:
-        whole = compared.whole_query(focus, filters)
+        whole = compared_answers.whole_query(focus, filters)
         yield from (whole, *(focus.in_days(whole, days) for days in _other_days(focus)))
     if is_ranked(focus, card):
         yield from (focus.in_days(asked, days) for days in _other_days(focus))
@@ -145,13 +146,13 @@ def _whole(focus: Focus, card: Card, answer: Audience) -> float | None:
     filters = others(focus.query, card.name)
     changes = {"split_by": (), "filters": filters, "data_fields": (focus.field.name,), "order_by": ()}
     asked = focus.rows().model_copy(update={**changes, "limit": None})
-    return ask.quickly(focus.here, asked).total.values.get(focus.field.name)
+    return ask.quickly(focus.context, asked).total.values.get(focus.field.name)
 
 
 def _split(focus: Focus, answer: Audience, both: ComparedAnswers | None, card: Card) -> SplitRows:
     has_rest = both is not None and not card.find and focus.field.name in answer.percents
-    whole = compared.of_whole(focus, others(focus.query, card.name)) if has_rest else None
-    today = ask.today(focus.here, focus.query)
+    whole = compared_answers.of_whole(focus, others(focus.query, card.name)) if has_rest else None
+    today = ask.today(focus.context, focus.query)
     return SplitRows(answer, both, focus.field, focus.slicer, focus.period, today, whole)
 
 
@@ -167,8 +168,8 @@ def _with_vanished(focus: Focus, answer: Audience, both: ComparedAnswers) -> tup
         return answer, both
     there = set(map(tuple, answer.names.to_numpy()))
     places = [place for place, row in enumerate(both.before.names.to_numpy()) if tuple(row) not in there]
-    gone = answer_rows.without_volume(answer_rows.taken(both.before, places))
-    now = answer_rows.with_rows(answer, gone)
+    gone = split_levels.without_volume(split_levels.taken(both.before, places))
+    now = split_levels.with_rows(answer, gone)
     return now, ComparedAnswers(now, both.before, both.now_days, both.before_days)
 
 

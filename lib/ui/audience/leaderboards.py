@@ -224,5 +224,5 @@ def _tables(focus: Focus) -> list[Table]:
             drawn[card] = table(focus, queries.board(focus, card, answer))
         except TrancheError as error:
             failed[card] = failed_table(focus, card, problems.sentence(error))
-        values.remember(focus.here, answer)
+        values.remember(focus.context, answer)
     return [drawn.get(card) or failed[card] for card in focus.cards]

@@ -19,7 +19,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import Cell, Column, Row, Table
 from lib.ui.kit.session_cache import SessionCache
-from lib.ui.query import answer_csv, ask, drill, export_menu, filter_words, focus, question
+from lib.ui.query import ask, drill, export_menu, filter_words, focus, question
 from lib.ui.query.focus import Focus
 from lib.wire.spreadsheet import csv_text
 
@@ -125,7 +125,7 @@ def find_movers(focus: Focus) -> Moved:
     Who comes while it is computed waits for it: a run that a newer one has overtaken asks nothing twice.
     """
     cache: SessionCache[Moved] = session_cache.of(FOUND, partial(SessionCache, ask.SECONDS, MOST))
-    key = (focus.here.person.username, focus.query, focus.comparison, focus.field.name)
+    key = (focus.context.person.username, focus.query, focus.comparison, focus.field.name)
     return cache.get(key, partial(_compute, focus))
 
 
@@ -134,7 +134,7 @@ def _compute(focus: Focus) -> Moved:
         raise ValueError("no days are compared")
     names = [field.name for field in focus.slicer.key_fields if field.name not in TIME_KEY_FIELDS]
     days = (focus.comparison.before, focus.comparison.now)
-    one = partial(focus.here.reporting.audience, slicer=focus.slicer)
+    one = partial(focus.context.reporting.audience, slicer=focus.slicer)
     with ThreadPoolExecutor(AT_ONCE, "moved") as pool:
         return explain.explained(
             lambda queries: list(pool.map(one, queries)), focus.query, focus.slicer, focus.field, days, names
@@ -151,20 +151,20 @@ def movers_csv(focus: Focus, found: Moved) -> str:
     for moves in found.shown:
         name = filter_words.field(moves.name, focus.slicer)
         rows += (_csv_row(name, mover) for mover in moves.movers)
-    whole = answer_csv.cells([found.difference, float("nan"), float("nan"), found.before, found.now])
+    whole = export_menu.cells([found.difference, float("nan"), float("nan"), found.before, found.now])
     return csv_text([*rows, ["Total", "", "", *whole]])
 
 
 def _csv_row(name: str, mover: Mover) -> list[float | str]:
     figures = (mover.contribution, mover.rate, mover.mix, mover.before, mover.now)
     known = [float("nan") if figure is None else figure for figure in figures]
-    return [name, mover.code, mover.words, *answer_csv.cells(known)]
+    return [name, mover.code, mover.words, *export_menu.cells(known)]
 
 
 def _labels(focus: Focus, found: Moved) -> list[str]:
     compared = numbers.days(*focus.comparison.before) if focus.comparison else ""
     return [
-        f"Question: {answer_csv.question(focus, ())}, compared with {compared}",
+        f"Question: {export_menu.question(focus, ())}, compared with {compared}",
         f"What moved: {' '.join([total_sentence(focus, found), *alike(focus, found)])}",
         f"Precision: {notes(focus, found)}",
     ]
@@ -268,7 +268,7 @@ def _draw(focus: Focus, taken: DeltaGenerator) -> None:
         with taken:
             _export(focus, found)
         tables = [table(focus, found, moves) for moves in found.shown]
-        rows.draw(drill.MOVED, tables, question.taken(drill.MOVED), partial(drill.follow, focus.here))
+        rows.draw(drill.MOVED, tables, question.taken(drill.MOVED), partial(drill.follow, focus.context))
     st.caption(plain(notes(focus, found)))
 
 

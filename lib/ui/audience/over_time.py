@@ -8,13 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.ui.charts import note_marks, numbers, series, time_chart, value_lines
+from lib.ui.charts import numbers, series, time_chart, value_lines
 from lib.ui.charts.series import Series
 from lib.ui.charts.time_chart import Named
 from lib.ui.charts.value_lines import ValueLine
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.straight import straightened
-from lib.ui.query import ask, picture, question
+from lib.ui.query import ask, export_menu, question
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.views import Note
@@ -28,7 +28,7 @@ def lines(focus: Focus, now: Audience, found: ComparedAnswers | None) -> list[Na
     """The line of the period and the one compared; none without time key fields."""
     if focus.grain is None:
         return []
-    name, today = focus.field.name, ask.today(focus.here, focus.query)
+    name, today = focus.field.name, ask.today(focus.context, focus.query)
     line = series.over(now, name, focus.grain, focus.period, today)
     shown = [Named(numbers.span(*focus.period), line)]
     if found is not None and focus.compared is not None and focus.comparison is not None:
@@ -55,15 +55,15 @@ def draw(
         figure = value_lines.over_time(values, focus.field, focus.numbers, has_brush)
     else:
         figure = time_chart.over_time(shown, focus.field, focus.numbers, has_brush)
-    note_marks.draw(figure, noted, shown[0].series)
+    time_chart.draw(figure, noted, shown[0].series)
     st.plotly_chart(
         figure,
         key=CHART,
         on_select=lambda: _zoom(focus, shown[0].series),
         selection_mode="box",
-        config=picture.config(focus, CHART),
+        config=export_menu.config(focus, CHART),
         alt=f"{_title(focus)}{_of(values)}, {numbers.days(*focus.period)}; the table is above the chart"
-        + note_marks.spoken(noted),
+        + time_chart.spoken(noted),
     )
 
 
@@ -89,7 +89,7 @@ def draw_zoom_out(focus: Focus) -> None:
             icon=":material/zoom_out:",
             type="tertiary",
             on_click=_ask_days,
-            args=(focus.here, *before[:2]),
+            args=(focus.context, *before[:2]),
             kwargs={"grain": next(iter(before[2:]), None)},
         )
 
@@ -143,7 +143,7 @@ def _zoom(focus: Focus, series: Series) -> None:
     start, end = (day.isoformat() for day in found)
     grain = [focus.view.grain] if focus.view.grain else []
     began = focus.view.zoom or (focus.query.start_date, focus.query.end_date, *grain)
-    _ask_days(focus.here, start, end, began)
+    _ask_days(focus.context, start, end, began)
 
 
 def _ask_days(context: PageContext, start: str, end: str, zoom: tuple[str, ...]) -> None:

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from lib.ui.audience import chart_kinds, figure_controls, nothing
+from lib.ui.audience import chart_kinds, figure_controls, figures
 from lib.ui.audience.chart_kinds import KINDS, ChartData
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.waiting import awaited
-from lib.ui.query import ask, drill, export_menu, focus, folds, precision, question, split_picker, values
+from lib.ui.query import ask, drill, export_menu, focus, folds, precision, question, split_rows, values
 from lib.ui.query.focus import Focus
 from lib.ui.query.folds import Folds
 from lib.ui.query.view import CHARTS
@@ -24,7 +24,7 @@ def draw(context: PageContext) -> None:
     drill.catch_up(context)
     split_focus = focus.of(context)
     with st.container(horizontal=True, vertical_alignment="center", key="split"):
-        split_picker.draw(context)
+        split_rows.draw(context)
         if split_focus.query.split_by:
             _chart_picker(split_focus)
             if chart_kinds.kind(split_focus).drills:
@@ -42,7 +42,7 @@ def draw(context: PageContext) -> None:
             remembered = data.pivot.levels if data.pivot is not None else [data]
             for part in remembered:
                 values.remember(context, part.split.answer)
-            if nothing.is_there(data.answer):
+            if figures.is_there(data.answer):
                 fields = chart_kinds.fields(split_focus)
                 precision_slot.caption(plain(_precision(split_focus, data)))
                 with export_slot:
@@ -70,7 +70,7 @@ def _chart_picker(focus: Focus) -> None:
         required=True,
         label_visibility="collapsed",
         on_change=_look_chart,
-        args=(focus.here,),
+        args=(focus.context,),
     )
 
 
@@ -85,7 +85,7 @@ def _fold_buttons(focus: Focus) -> None:
             key=f"split_{icon}",
             disabled=focus.view.folds == wanted,
             on_click=_fold,
-            args=(focus.here, wanted),
+            args=(focus.context, wanted),
         )
 
 

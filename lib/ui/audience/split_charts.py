@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from lib.reporting.models import TIME_KEY_FIELDS
-from lib.ui.audience import split_board, split_levels, split_pivot, split_table
+from lib.ui.audience import split_levels, split_pivot, split_table
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts import bars as bar_chart
 from lib.ui.charts import heatmap as heat_chart
@@ -16,7 +16,7 @@ from lib.ui.charts import numbers, theme
 from lib.ui.charts.bars import Bars
 from lib.ui.charts.heatmap import Grid
 from lib.ui.kit import rows
-from lib.ui.query import drill, filter_words, focus, picture, split_rows
+from lib.ui.query import drill, export_menu, filter_words, focus, split_rows
 from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
 
@@ -25,8 +25,8 @@ def table(focus: Focus, split: SplitRows) -> None:
     """Draw the table. A click on a value keeps it alone, a click on a figure keeps its whole row."""
     more = [focus.slicer.data_field(name) for name in focus.metrics if name != focus.field.name]
     found = split_table.table(split, more, focus.numbers, _is_ranked(focus))
-    shown = split_board.board(found, split, focus.query, focus.order, alternative(focus, split.keys))
-    rows.draw(drill.BOARD, [shown], focus.taken, partial(drill.follow, focus.here))
+    shown = split_pivot.board(found, split, focus.query, focus.order, alternative(focus, split.keys))
+    rows.draw(drill.BOARD, [shown], focus.taken, partial(drill.follow, focus.context))
 
 
 def asked_pivot(focus: Focus) -> Pivot:
@@ -39,7 +39,7 @@ def pivot(focus: Focus, pivot: Pivot) -> None:
     """The pivot. A click on a value keeps it alone, one on a figure its whole row; an arrow opens."""
     order = split_levels.order(focus, focus.query.split_by[:1])
     board = split_pivot.table(pivot, order, alternative(focus, focus.query.split_by))
-    rows.draw(drill.BOARD, [board], focus.taken, partial(drill.follow, focus.here))
+    rows.draw(drill.BOARD, [board], focus.taken, partial(drill.follow, focus.context))
 
 
 def _is_ranked(focus: Focus) -> bool:
@@ -64,7 +64,7 @@ def bars(focus: Focus, split: SplitRows) -> None:
         key=key,
         on_select=lambda: _bar(focus, split, key),
         selection_mode="points",
-        config=picture.config(focus, "split_bars"),
+        config=export_menu.config(focus, "split_bars"),
         alt=alternative(focus, split.keys),
     )
 
@@ -90,7 +90,7 @@ def heatmap(focus: Focus, split: SplitRows) -> None:
         key=key,
         on_select=lambda: _square(focus, split, grid, key),
         selection_mode="points",
-        config=picture.config(focus, "split_heatmap"),
+        config=export_menu.config(focus, "split_heatmap"),
         alt=alternative(focus, split.keys),
     )
 
@@ -140,7 +140,7 @@ def _square(focus: Focus, split: SplitRows, grid: pd.DataFrame, key: str) -> Non
     if points:
         down, across = split.keys
         row, column = round(points[0]["y"]), round(points[0]["x"])
-        drill.into(focus.here, [(down, str(grid.index[row])), (across, str(grid.columns[column]))])
+        drill.into(focus.context, [(down, str(grid.index[row])), (across, str(grid.columns[column]))])
 
 
 def _points(key: str) -> list[Any]:
@@ -149,4 +149,4 @@ def _points(key: str) -> list[Any]:
 
 
 def _drill(focus: Focus, split: SplitRows, row: int, keys: list[str]) -> None:
-    drill.into(focus.here, [(key, str(split.answer.names[key].iloc[row])) for key in keys])
+    drill.into(focus.context, [(key, str(split.answer.names[key].iloc[row])) for key in keys])

@@ -1,19 +1,58 @@
 """The questions behind a pivot: one per level of its rows, so that every subtotal is the service's own."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
+
+import pandas as pd
 
 from lib.reporting.answers import Audience, Values
 from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, Order
-from lib.ui.audience import answer_rows
-from lib.ui.query import ask, focus, folds
-from lib.ui.query import compared_answers as compared
+from lib.ui.query import ask, compared_answers, focus, folds
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import TIMES, Focus
 from lib.ui.query.folds import Path
 from lib.ui.query.split_rows import SplitRows
+
+FRAMES = ("names", "values", "percents", "descriptions", "low", "high", "n_eff", "confidence_range")
+Rows = pd.DataFrame | pd.Series
+
+
+def taken(answer: Audience, places: Sequence[int]) -> Audience:
+    """The rows at these places, in this order."""
+    return _mapped(answer, lambda name: _at(getattr(answer, name), places))
+
+
+def with_rows(answer: Audience, more: Audience) -> Audience:
+    """The rows of both."""
+    return _mapped(answer, lambda name: _both(getattr(answer, name), getattr(more, name)))
+
+
+def without_volume(answer: Audience) -> Audience:
+    """The same rows with zero volume, for values that occur on other days only."""
+    figures = ("values", "percents", "low", "high")
+    nothing = {name: frame * 0.0 for name in figures if (frame := getattr(answer, name)) is not None}
+    return replace(answer, **nothing)
+
+
+def _mapped(answer: Audience, change: Callable[[str], Rows | None]) -> Audience:
+    return replace(answer, **{name: change(name) for name in FRAMES})  # type: ignore[arg-type]
+
+
+def _at(rows: Rows | None, places: Sequence[int]) -> Rows | None:
+    return None if rows is None else rows.iloc[list(places)].reset_index(drop=True)
+
+
+def _both(first: Rows | None, more: Rows | None) -> Rows | None:
+    """The rows of both frames; None if either is missing, as a frame has a row per row of the answer."""
+    if first is None or more is None:
+        return None
+    parts: list[Any] = [first, more]
+    both: Rows = pd.concat(parts, ignore_index=True)
+    return both
+
 
 MOST_FIRST, MOST_BELOW = 100, 5000
 DRAWN, LEAST_BELOW = {2: 200, 3: 600}, {2: 5, 3: 1}  # of the second and third level: rows in all, and each
@@ -51,7 +90,7 @@ def asked(focus: Focus) -> list[Level]:
         if not above:
             break
         query = _question(focus, depth, above)
-        answer = ask.quickly(focus.here, query)
+        answer = ask.quickly(focus.context, query)
         whole = whole or answer.total.values
         levels.append(_level(focus, query, _rebased(answer, whole), above))
     return levels
@@ -110,10 +149,10 @@ def _level(focus: Focus, query: AudienceQuery, answer: Audience, above: Sequence
             found[path[:-1]] += 1
             if found[path[:-1]] <= most:
                 places.append(place)
-    audience = answer_rows.taken(answer, places)
+    audience = taken(answer, places)
     both = _before(focus, query, audience)
-    today = ask.today(focus.here, focus.query)
-    whole = compared.of_whole(focus) if both is not None and above == [()] else None
+    today = ask.today(focus.context, focus.query)
+    whole = compared_answers.of_whole(focus) if both is not None and above == [()] else None
     split = SplitRows(audience, both, focus.field, focus.slicer, focus.period, today, whole)
     is_cut = answer.total.records_found > len(answer)
     if above == [()]:
@@ -153,7 +192,7 @@ def _before(focus: Focus, query: AudienceQuery, audience: Audience) -> ComparedA
         "order_by": (),
         "data_fields": (focus.field.name,),
     }
-    return compared.asked(focus, query.model_copy(update=narrow), audience)
+    return compared_answers.asked(focus, query.model_copy(update=narrow), audience)
 
 
 def _rebased(answer: Audience, whole: Values) -> Audience:

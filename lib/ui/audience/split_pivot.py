@@ -6,14 +6,102 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from lib.reporting.models import AudienceQuery, DataField, Order
-from lib.ui.audience import split_board, split_table
+import pandas as pd
+
+from lib.reporting.models import AudienceQuery, DataField, Direction, Order
+from lib.ui.audience import split_table
 from lib.ui.audience.split_levels import Level
 from lib.ui.charts.change import Change, is_sampled, of_total
-from lib.ui.charts.numbers import Numbers
+from lib.ui.charts.numbers import NOTHING, Numbers
 from lib.ui.kit.rows import Cell, Column, Row, Table, Values
 from lib.ui.query import filter_words, folds, precision, split_rows
 from lib.ui.query.folds import Folds, Path
+from lib.ui.query.split_rows import SplitRows
+
+Bar = tuple[float, float, float]
+
+
+def board(
+    found: split_table.SplitTable, split: SplitRows, query: AudienceQuery, order: Sequence[Order], label: str
+) -> Table:
+    """The table for the component. `order` is that of the rows; `query` has the filters that mark values."""
+    now = {by.name: by.direction for by in order[:1]}
+    asked = kept_filters(query)
+    bars = lengths(split, split.answer.total.values.get(split.field.name))
+    rows = [
+        Row(
+            _split_board_cells(found, place + 1, bars[place]),
+            values,
+            tuple(value in asked for value in values),
+        )
+        for place, values in enumerate(_values(split))
+    ]
+    rest = [Row(_split_board_cells(found, -1), kind="rest")] if found.has_rest else []
+    columns = [_column(found, place, now) for place in range(len(found.columns))]
+    return Table("split", label, columns, [Row(_split_board_cells(found, 0), kind="total"), *rows, *rest])
+
+
+def _column(found: split_table.SplitTable, place: int, now: dict[str, Direction]) -> Column:
+    column, is_key = found.columns[place], place < len(found.keys)
+    first: Direction = "asc" if is_key else "desc"
+    return Column(
+        id=column.order or (found.keys[place] if is_key else column.title),
+        title=column.title,
+        is_key=is_key,
+        order=first if column.order else None,
+        sorted=now.get(column.order) if column.order else None,
+        about=column.about,
+    )
+
+
+def _split_board_cells(found: split_table.SplitTable, row: int, bar: Bar | None = None) -> list[Cell]:
+    """The cells of a row by its place: 0 is the total, -1 the rest."""
+    front, cells = len(found.keys), []
+    for place, column in enumerate(found.columns):
+        value = [column.total, *column.rows, column.rest][row]
+        vague = column.is_change and not found.changes[row].is_certain
+        if place < front and value is not None:
+            cells.append(Cell(column.write(value)))
+        else:
+            cells.append(figure(column, value, bool(vague), bar if place == front else None))
+    return cells
+
+
+def figure(
+    column: split_table.SplitColumn, value: Any, is_vague: bool = False, bar: Bar | None = None
+) -> Cell:
+    """A figure's cell; a dash where there is none."""
+    text = NOTHING if value is None or pd.isna(value) else column.write(value)
+    return Cell(text, is_faint=is_vague, bar=bar)
+
+
+def kept_filters(query: AudienceQuery) -> set[tuple[str, str]]:
+    """The values of key fields that filters include."""
+    return {(f.name, value) for f in query.filters if f.match == "equals" for value in f.value}
+
+
+def _values(split: SplitRows) -> list[Values]:
+    """The values of the rows' key fields, as in filters."""
+    rows = split.answer.names.itertuples(index=False, name=None)
+    return [tuple(zip(split.keys, map(str, row), strict=True)) for row in rows]
+
+
+def lengths(split: SplitRows, whole: float | None) -> list[Bar | None]:
+    """Each row's bar with the ends of its range, as shares of the whole; none where values are below zero.
+
+    A full bar is the whole: a value that makes a sixth of the total fills a sixth of its bar.
+    """
+    name, answer = split.field.name, split.answer
+    values = answer.values[name]
+    if not split.is_additive or not values.max() > 0 or values.min() < 0:
+        return [None] * len(values)
+    is_sampled = answer.low is not None and answer.high is not None and name in answer.low
+    low = answer.low[name] if is_sampled and answer.low is not None else values
+    high = answer.high[name] if is_sampled and answer.high is not None else values
+    sides = pd.DataFrame({"value": values, "low": low, "high": high})
+    shares = sides.div(whole or values.sum()).clip(0, 1)
+    return [None if any(map(pd.isna, row)) else row for row in shares.itertuples(index=False, name=None)]
+
 
 STEP, LEAST_LEFT = " › ", 1e-9
 
@@ -65,10 +153,10 @@ class Pivot:
         return {name: kinds[name] for name in (*own, *(f.name for f in self.more)) if name in kinds}
 
     @cached_property
-    def bars(self) -> list[list[split_board.Bar | None]]:
+    def bars(self) -> list[list[Bar | None]]:
         """The bars of each level's rows: a full one is the whole question's total."""
         whole = self.levels[0].split.answer.total.values.get(self.front.name)
-        return [split_board.lengths(level.split, whole) for level in self.levels]
+        return [lengths(level.split, whole) for level in self.levels]
 
     @cached_property
     def labels(self) -> list[list[str]]:
@@ -114,7 +202,7 @@ def table(pivot: Pivot, order: Sequence[Order], label: str) -> Table:
     ]
     is_vague = not split_rows.total_change(pivot.levels[0].split).is_certain
     totals = _cells(pivot, 0, split_table.TOTAL, lambda column: column.total, is_vague)
-    rows = [Row(totals, kind="total"), *_below(pivot, (), split_board.kept(pivot.query))]
+    rows = [Row(totals, kind="total"), *_below(pivot, (), kept_filters(pivot.query))]
     return Table("split", label, [Column("key", title, is_key=True), *columns], rows, is_tree=True)
 
 
@@ -153,7 +241,7 @@ def _cells(
     label: str,
     value: Callable[[split_table.SplitColumn], Any],
     is_vague: bool = False,
-    bar: split_board.Bar | None = None,
+    bar: Bar | None = None,
 ) -> list[Cell]:
     """A row's cells; a dash for a column that its level does not have."""
     cells = [Cell(label)]
@@ -161,7 +249,7 @@ def _cells(
         column = pivot.columns[depth].get(name)
         vague = is_vague and name == split_table.CHANGE
         shown = None if column is None else value(column)
-        cells.append(split_board.figure(head, shown, vague, bar if name == pivot.front.name else None))
+        cells.append(figure(head, shown, vague, bar if name == pivot.front.name else None))
     return cells
 
 
@@ -182,7 +270,7 @@ def _left(pivot: Pivot, above: Path) -> Iterator[Row]:
     changed = _change_left(pivot, above) if pivot.front.name in left else Change(None)
     left |= {split_table.CHANGE: ratio} if (ratio := split_table.in_percent(changed)) is not None else {}
     cells = [
-        split_board.figure(head, left.get(name), name == split_table.CHANGE and not changed.is_certain)
+        figure(head, left.get(name), name == split_table.CHANGE and not changed.is_certain)
         for name, head in pivot.heads.items()
     ]
     label = Cell(split_table.OTHERS if is_unknown else others)

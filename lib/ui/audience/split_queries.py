@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, Order
-from lib.ui.query import ask, focus
-from lib.ui.query import compared_answers as compared
+from lib.ui.query import ask, compared_answers, focus
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 
@@ -20,7 +19,7 @@ def both_sides(focus: Focus, answer: Audience) -> ComparedAnswers | None:
     asked = focus.rows()
     shown = [_only(str(name), answer.names[name].unique().tolist()) for name in answer.names]
     narrow = {"filters": (*asked.filters, *shown), "limit": None, "data_fields": (focus.field.name,)}
-    return compared.asked(focus, asked.model_copy(update=narrow), answer)
+    return compared_answers.asked(focus, asked.model_copy(update=narrow), answer)
 
 
 def grid(seen: Focus) -> Audience:
@@ -30,7 +29,7 @@ def grid(seen: Focus) -> Audience:
     filters = (*seen.query.filters, *top)
     fields = tuple(dict.fromkeys((seen.field.name, focus.volume(seen.slicer, seen.field))))
     changes = {"split_by": (down, across), "filters": filters, "limit": None, "data_fields": fields}
-    return ask.quickly(seen.here, seen.rows().model_copy(update={**changes, "order_by": ()}))
+    return ask.quickly(seen.context, seen.rows().model_copy(update={**changes, "order_by": ()}))
 
 
 def cuts(focus: Focus) -> list[tuple[str, int, Audience]]:
@@ -52,7 +51,7 @@ def overlap(seen: Focus, segmented: str) -> float | None:
         "limit": None,
         "precision": 0,
     }
-    answer = ask.quickly(seen.here, seen.rows().model_copy(update=plain))
+    answer = ask.quickly(seen.context, seen.rows().model_copy(update=plain))
     if volume not in answer.percents:
         return None
     return float(answer.percents[volume].sum()) / 100
@@ -68,7 +67,7 @@ def _top(seen: Focus, name: str, count: int) -> Audience:
         "order_by": (Order(name=volume),),
     }
     query: AudienceQuery = seen.rows().model_copy(update=changes)
-    return ask.quickly(seen.here, query)
+    return ask.quickly(seen.context, query)
 
 
 def _only(name: str, values: Sequence[str]) -> Filter:

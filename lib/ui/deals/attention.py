@@ -68,15 +68,15 @@ def follow(context: PageContext, entity: str) -> None:
         st.caption(f":material/info: {plain(note)}" if healths.why_not() else plain(note))
 
 
-def funnel(here: PageContext, key: tuple[str, int]) -> None:
+def funnel(context: PageContext, key: tuple[str, int]) -> None:
     """A deal's health, and its funnel with the share of each step in the one before."""
     if key[0] != DEALS:
         return
-    healths = deal_health.of(here)
+    healths = deal_health.of(context)
     one = healths.of([key[1]]).get(key[1])
     if one is None:
         if healths.is_coming():
-            deal_health.look_again(here)
+            deal_health.look_again(context)
         return
     st.markdown(f"Health: **{plain(one.words)}**")
     numbers = Numbers.of(st.context.locale)

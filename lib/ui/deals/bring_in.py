@@ -4,8 +4,8 @@ import streamlit as st
 
 from lib.deals.models import DemandDeal
 from lib.ui.deals import catalogue, permission
-from lib.ui.deals.new_package import numbers
-from lib.ui.deals.places import OPEN, SAID
+from lib.ui.deals.new_package import seats
+from lib.ui.deals.view import OPEN, SAID
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import NotFound, TrancheError
@@ -34,7 +34,7 @@ def open_it(context: PageContext) -> None:
     """Read the deal, which adds it to the list, and open it. A callback."""
     state = st.session_state
     state.pop(PROBLEM, None)
-    number = numbers.read(state.get(NUMBER) or "")
+    number = seats.read(state.get(NUMBER) or "")
     if number is None:
         state[PROBLEM] = "Type the id, a whole number like 4711."
         return

@@ -17,9 +17,9 @@ from lib.insight.filters import Translation, entries, report_filters
 from lib.ui.deals import (
     catalogue,
     deal_health,
+    edits,
     facts,
     links,
-    more_fields,
     pages,
     permission,
     price_doubts,
@@ -119,7 +119,7 @@ def wrong(context: PageContext, prefix: str, base: Fields) -> dict[Path, str]:
 def doubt(context: PageContext, prefix: str, base: Fields) -> str:
     """Why a changed price has to be confirmed; empty for a usual one."""
     state = st.session_state
-    price, seat = more_fields.sent("price", state.get(f"{prefix}price") or ""), state.get(f"{prefix}seat")
+    price, seat = edits.sent("price", state.get(f"{prefix}price") or ""), state.get(f"{prefix}seat")
     if not isinstance(price, Decimal) or price == base.get("price"):
         return ""
     found = price_doubts.doubt(context, seat, price)
@@ -146,7 +146,7 @@ def draw(context: PageContext, prefix: str, problems: FieldProblems) -> None:
     beside(text for name in SWITCHES for text in problems.at(name))
     _guide(context, prefix)
     _terms(context, prefix, problems)
-    more_fields.draw(fields.DEALS, prefix, problems)
+    edits.draw(fields.DEALS, prefix, problems)
     if f"{prefix}supply_deals" in state:
         _packages(context, prefix, problems)
 
@@ -155,7 +155,7 @@ def _guide(context: PageContext, prefix: str) -> None:
     """Draw what wins cost, where the deal has a price."""
     state = st.session_state
     if f"{prefix}price" in state:
-        price = more_fields.sent("price", state[f"{prefix}price"] or "")
+        price = edits.sent("price", state[f"{prefix}price"] or "")
         packages = state.get(f"{prefix}supply_deals", ())
         draw_price_in_change(context, state.get(f"{prefix}seat"), price, packages)
 
@@ -223,7 +223,7 @@ def _shown(name: str, value: Any) -> Any:
         case "supply_deals":
             return [one["id"] for one in value]
         case _:
-            return more_fields.held(name, value)
+            return edits.held(name, value)
 
 
 def _sent(name: str, held: Any) -> Any:
@@ -234,7 +234,7 @@ def _sent(name: str, held: Any) -> Any:
         case "supply_deals":
             return [{"id": one} for one in sorted(held)]
         case _:
-            return more_fields.sent(name, held)
+            return edits.sent(name, held)
 
 
 def _needed(held: Fields, name: str, says: str, base: Fields) -> str:

@@ -8,7 +8,7 @@ import streamlit as st
 from lib.deals import doubts, fields
 from lib.deals.models import MEDIA_TYPES, DemandDeal
 from lib.insight.kinds import elements
-from lib.ui.deals import catalogue, facts, links, more_fields, permission
+from lib.ui.deals import catalogue, edits, facts, links, permission
 from lib.ui.deals.draft import Draft
 from lib.ui.deals.edits import Fields, targeting
 from lib.ui.deals.new_package import faults, names
@@ -30,7 +30,7 @@ def fill(prefix: str, edited: Fields) -> None:
     state = st.session_state
     for name in PLAIN:
         if name in edited:
-            state[prefix + name] = more_fields.held(name, edited[name])
+            state[prefix + name] = edits.held(name, edited[name])
     start: datetime = edited.get("start_date") or datetime.now(UTC)
     zone = timezone(start.utcoffset() or timedelta(0))
     state[f"{prefix}zone"] = int((start.utcoffset() or timedelta(0)).total_seconds() // 60)
@@ -50,7 +50,7 @@ def read(context: PageContext, prefix: str) -> Fields:
     zone = timezone(timedelta(minutes=state[f"{prefix}zone"]))
     dates: dict[str, Any] = {name: _moment(state[prefix + name], zone) for name in DATES}
     return {
-        **{name: more_fields.sent(name, state[prefix + name]) for name in PLAIN if prefix + name in state},
+        **{name: edits.sent(name, state[prefix + name]) for name in PLAIN if prefix + name in state},
         **dates,
         **elements(picker.read(f"{prefix}target", catalogue.named_lists(context))),
         "demand_deals": [{"id": one} for one in sorted(state.get(f"{prefix}demand_deals", ()))],
@@ -126,7 +126,7 @@ def draw(context: PageContext, prefix: str, problems: FieldProblems) -> None:
                 st.toggle(plain(facts.title(name)), key=prefix + name, persist_state="session")
         times.calendar({"Start": f"{prefix}start_date", "End": f"{prefix}end_date"}, f"{prefix}calendar")
     beside(text for name in SWITCHES for text in problems.at(name))
-    more_fields.draw(fields.SUPPLY, prefix, problems)
+    edits.draw(fields.SUPPLY, prefix, problems)
     st.markdown("Targeting")
     query, lists = catalogue.usual_days(context), catalogue.named_lists(context)
     offer = picker.PickerOffer(frozenset(known), takes_ids=not permission.of(context).lists)

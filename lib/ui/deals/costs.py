@@ -76,26 +76,25 @@ def precision_of(answers: list[Audience], field: DataField) -> str:
 
 def share(costs: TargetCost, shown: Numbers) -> str:
     """`−38.0 %` for what a target costs, `brings 43.9 %`; with its range if it is estimated."""
-    found = costs.share
-    if found.value is None:
+    estimate = costs.share
+    if estimate.value is None:
         return "no data" if costs.change.value is None else "none either way"
-    if found.value == 0 and found.is_exact:
+    if estimate.value == 0 and estimate.is_exact:
         return "costs nothing" if costs.restricts else "brings nothing"
     sign = numbers.MINUS if costs.restricts else ""
-    text = f"{'' if costs.restricts else 'brings '}{sign}{shown.percent(found.value)}"
-    return text + _range(found, lambda value: f"{sign}{shown.percent(value)}")
+    text = f"{'' if costs.restricts else 'brings '}{sign}{shown.percent(estimate.value)}"
+    return text + _range(estimate, lambda value: f"{sign}{shown.percent(value)}")
 
 
 def without(costs: TargetCost, numbers: Numbers) -> str:
     """`4.10 M more`, `1.20 M fewer`, `the same`."""
-    found = costs.change
-    if found.value is None:
+    estimate = costs.change
+    if estimate.value is None:
         return "no data"
-    if found.value == 0:
-        return "the same" + _range(found, numbers.rough)
-    return (
-        f"{numbers.rough(found.value)} {'more' if costs.restricts else 'fewer'}{_range(found, numbers.rough)}"
-    )
+    if estimate.value == 0:
+        return "the same" + _range(estimate, numbers.rough)
+    more = "more" if costs.restricts else "fewer"
+    return f"{numbers.rough(estimate.value)} {more}{_range(estimate, numbers.rough)}"
 
 
 def name(element: Element, descriptions: Described) -> str:
@@ -104,12 +103,12 @@ def name(element: Element, descriptions: Described) -> str:
     return f"only {text}" if len(element.targets) > 1 and not element.is_excluded else text
 
 
-def _range(found: Estimate, written: Callable[[float], str]) -> str:
-    if found.low is None or found.high is None:
+def _range(estimate: Estimate, written: Callable[[float], str]) -> str:
+    if estimate.low is None or estimate.high is None:
         return ""
-    if not (math.isfinite(found.low) and math.isfinite(found.high)):
+    if not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
         return f" ({NO_RANGE})"
-    return f" ({written(max(found.low, 0.0))} to {written(found.high)})"
+    return f" ({written(max(estimate.low, 0.0))} to {written(estimate.high)})"
 
 
 def _table(target_costs: list[TargetCost], field: DataField, descriptions: Described) -> None:

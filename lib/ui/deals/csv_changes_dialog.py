@@ -7,10 +7,10 @@ import streamlit as st
 from lib.ui.deals import csv_text, facts, permission, planned_steps, prices, undo
 from lib.ui.deals.csv_changes import CHANGES, DEALS, LARGEST, MOST, SUPPLY, CsvChangeJob
 from lib.ui.deals.csv_text import CsvFault
-from lib.ui.deals.places import CSV_MENU
 from lib.ui.deals.planned_steps import became, note
 from lib.ui.deals.several_change import Effect
-from lib.ui.kit import text_file
+from lib.ui.deals.view import CSV_MENU
+from lib.ui.kit import components
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.straight import straightened
@@ -77,7 +77,7 @@ def _form(context: PageContext, changes: CsvChanges) -> None:
     """Draw what the file must be, and what is wrong with the one that was chosen."""
     st.markdown(WHAT)
     st.caption(f"UTF-8; commas, semicolons or tabs; at most {MOST:,} lines.")
-    text_file.draw(FILE, "CSV file", ".csv,text/csv", LARGEST, lambda: take(context, changes))
+    components.draw(FILE, "CSV file", ".csv,text/csv", LARGEST, lambda: take(context, changes))
     st.download_button(
         "Template", csv_text.template(CHANGES), "deal-changes.csv", "text/csv", icon=":material/download:",
         type="tertiary", key=f"{OPEN}_template", on_click="ignore",
@@ -94,7 +94,7 @@ def _form(context: PageContext, changes: CsvChanges) -> None:
 
 def take(context: PageContext, changes: CsvChanges) -> None:
     """Read the file that was chosen. A callback."""
-    chosen = text_file.taken(st.session_state.get(FILE), LARGEST)
+    chosen = components.taken(st.session_state.get(FILE), LARGEST)
     if chosen is not None:
         changes.name, changes.job, changes.faults, changes.problem = chosen.name, None, (), chosen.problem
         if not chosen.problem:

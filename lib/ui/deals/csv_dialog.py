@@ -21,8 +21,8 @@ from lib.ui.deals import catalogue, csv_questions, csv_text, permission
 from lib.ui.deals.csv_kinds import KINDS, WHAT, CsvKind, Wanted
 from lib.ui.deals.csv_questions import CsvQuestions
 from lib.ui.deals.csv_text import CsvFault
-from lib.ui.deals.places import CSV_MENU
-from lib.ui.kit import notes, text_file
+from lib.ui.deals.view import CSV_MENU
+from lib.ui.kit import components, notes
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import is_open
@@ -156,7 +156,7 @@ def _dialog(context: PageContext, upload: CsvUpload) -> None:
         st.markdown(WHAT[kind.key])
         st.caption(f"UTF-8; commas, semicolons or tabs; at most {csv_text.MOST_ROWS} lines.")
         file = FILE.format(kind.key)
-        text_file.draw(file, "CSV file", ".csv,text/csv", csv_text.LARGEST, lambda: take(context, upload))
+        components.draw(file, "CSV file", ".csv,text/csv", csv_text.LARGEST, lambda: take(context, upload))
         st.download_button(
             "Template", csv_text.template(kind.shape), f"{kind.key}.csv", "text/csv",
             icon=":material/download:", type="tertiary", key=f"{kind.key}_csv_template", on_click="ignore",
@@ -172,7 +172,7 @@ def _dialog(context: PageContext, upload: CsvUpload) -> None:
 
 def take(context: PageContext, upload: CsvUpload) -> None:
     """Read the file that was chosen. A callback."""
-    chosen = text_file.taken(st.session_state.get(FILE.format(upload.kind.key)), csv_text.LARGEST)
+    chosen = components.taken(st.session_state.get(FILE.format(upload.kind.key)), csv_text.LARGEST)
     if chosen is not None and (upload.job is None or upload.job.state not in ("open", "left")):
         upload.name, upload.job, upload.problem = chosen.name, None, chosen.problem
         upload.wanted, upload.faults, upload.questions = (), (), None

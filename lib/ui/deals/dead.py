@@ -87,19 +87,19 @@ def _without(
     kept: dict[str, list[str]] = {}
     there = elements(package)
     for name in dict.fromkeys(one.kind.field for one in dead):
-        here = [one for one in dead if one.kind.field == name]
-        lost = [one.kind.element(identity(one.kind, one.target), False) for one in here]
+        in_field = [one for one in dead if one.kind.field == name]
+        lost = [one.kind.element(identity(one.kind, one.target), False) for one in in_field]
         rest = [one for one in there[name] if one not in lost]
         if len(rest) == len(there[name]):
             continue
         if all(one["is_excluded"] for one in rest):
-            kept[name] = [one.kind.value(one.target) for one in here]
+            kept[name] = [one.kind.value(one.target) for one in in_field]
             continue
         fields[name] = rest
-        ids = {(one.kind.name, identity(one.kind, one.target)) for one in here}
+        ids = {(one.kind.name, identity(one.kind, one.target)) for one in in_field}
         gone += [
             target
-            for kind in dict.fromkeys(one.kind for one in here)
+            for kind in dict.fromkeys(one.kind for one in in_field)
             for target in kind.of(package)
             if not target.is_excluded and (kind.name, identity(kind, target)) in ids
         ]
@@ -163,13 +163,13 @@ def _result(job: RepairJob, describe: Describe, close: Action) -> None:
 
 def _repaired(job: RepairJob, describe: Describe, found: Results) -> dict[str, list[str]]:
     """A row per package: what it loses, and what it targets afterwards."""
-    shown = job.effects
-    columns = {"Name": [one.name for one in shown]}
+    effects = job.effects
+    columns = {"Name": [one.name for one in effects]}
     if found:
-        columns["Result"] = [became(one, found) for one in shown]
-    columns["Removed"] = [job.removed.get(one.key, "") for one in shown]
-    columns["Targets afterwards"] = [_afterwards(job, one, describe) for one in shown]
-    return columns | {"Note": [note(one, found) for one in shown]}
+        columns["Result"] = [became(one, found) for one in effects]
+    columns["Removed"] = [job.removed.get(one.key, "") for one in effects]
+    columns["Targets afterwards"] = [_afterwards(job, one, describe) for one in effects]
+    return columns | {"Note": [note(one, found) for one in effects]}
 
 
 def _afterwards(job: RepairJob, effect: Effect, describe: Describe) -> str:

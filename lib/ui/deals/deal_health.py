@@ -23,7 +23,7 @@ from lib.insight.filters import entries
 from lib.insight.health import DealHealth, Surroundings
 from lib.ui.deals import catalogue, pages, prices, report
 from lib.ui.deals.rows import DealRow
-from lib.ui.kit import clock, session_cache
+from lib.ui.kit import session_cache, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.session_cache import SessionCache
@@ -155,7 +155,7 @@ class StoredHealths:
     `trouble` is why that can't be said now, as a sentence: nothing is shown then.
     """
 
-    here: PageContext
+    context: PageContext
     store: HealthStore
     pair: Pair
     trouble: str = ""
@@ -180,9 +180,9 @@ class StoredHealths:
         wanted = {name: list(values) for name, values in self.selection()[0]}
         if not wanted:
             return 0
-        client = catalogue.client(self.here)
+        client = catalogue.client(self.context)
         asked = pages.cached(
-            self.here, ("attention", self.pair), lambda: client.list(DemandDeal, limit=1, **wanted).count
+            self.context, ("attention", self.pair), lambda: client.list(DemandDeal, limit=1, **wanted).count
         )
         return int(asked)
 
@@ -228,7 +228,7 @@ class StoredHealths:
         """`Health as of 23 Nov 2026, 14:05 · report to 22 Nov 2026`."""
         if report.checked_at is None:
             return ""
-        at = report.checked_at.astimezone(clock.zone())
+        at = report.checked_at.astimezone(times.zone())
         data = f" · report to {_day(date.fromisoformat(report.last_day))}" if report.last_day else ""
         late = " · not updated since" if datetime.now(UTC) - report.checked_at > OLD else ""
         return f"Health as of {_day(at.date())}, {at:%H:%M}{data}{late}"

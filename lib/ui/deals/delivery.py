@@ -53,11 +53,11 @@ def _closer(query: AudienceQuery) -> None:
     )
 
 
-def _figures(seen: PageContext, query: AudienceQuery, answer: Audience) -> None:
-    shown, period = Numbers.of(st.context.locale), report.period(seen, query)
+def _figures(context: PageContext, query: AudienceQuery, answer: Audience) -> None:
+    shown, period = Numbers.of(st.context.locale), report.period(context, query)
     with st.grid(4, min_column_width=NARROWEST, gap="small"):
         for name in query.data_fields or ():
-            field = seen.slicer.data_field(name)
+            field = context.slicer.data_field(name)
             with st.container(gap="xxsmall"):
                 st.metric(
                     plain(numbers.title(field)),
@@ -65,15 +65,17 @@ def _figures(seen: PageContext, query: AudienceQuery, answer: Audience) -> None:
                     help=plain(field.formula_description or field.annotation or "") or None,
                 )
                 sparkline.draw(series.over(answer, name, "day", period), field, "day", period, shown)
-    where = f"{seen.project}/{seen.slicer_name}"
-    exact = precision.over(answer, [seen.slicer.data_field(name) for name in query.data_fields or ()], shown)
+    where = f"{context.project}/{context.slicer_name}"
+    exact = precision.over(
+        answer, [context.slicer.data_field(name) for name in query.data_fields or ()], shown
+    )
     st.caption(f"{numbers.days(*period)} · {plain(where)} · {plain(exact)}")
 
 
-def _chart(seen: PageContext, query: AudienceQuery, answer: Audience) -> None:
+def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None:
     """Draw the first of the figures over time, and its table."""
     name = (query.data_fields or ("",))[0]
-    field, period = seen.slicer.data_field(name), report.period(seen, query)
+    field, period = context.slicer.data_field(name), report.period(context, query)
     shown, numbered = series.over(answer, name, "day", period), Numbers.of(st.context.locale)
     figure = time_chart.over_time([Named(numbers.title(field), shown)], field, numbered, has_brush=False)
     st.plotly_chart(

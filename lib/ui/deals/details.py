@@ -9,12 +9,11 @@ from lib.deals import fields
 from lib.deals.models import DemandDeal, PackageOrDeal, Resource, SupplyPackage
 from lib.deals.sync.models import BuyerSeat
 from lib.ui.deals import catalogue, columns, facts, hand_over, marked, owner_note, pages, prices
-from lib.ui.deals.names import seat_of
-from lib.ui.deals.places import OPEN
 from lib.ui.deals.prices import amount
-from lib.ui.deals.rows import DealRow, of_deal, of_package
+from lib.ui.deals.rows import DealRow, of_deal, of_package, seat_of
 from lib.ui.deals.targeting import known, picker, words
-from lib.ui.kit import clock, copying, listing, screens
+from lib.ui.deals.view import OPEN
+from lib.ui.kit import components, listing, screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import NOTHING_TAKEN
@@ -30,7 +29,7 @@ def draw_buyer_side(context: PageContext, deal: DemandDeal) -> None:
     if not deal.deal_sync or not deal.deal_id or not client.abilities.syncs:
         return
     try:
-        lines = sentences(client.buyer_seat(deal.deal_id), clock.zone())
+        lines = sentences(client.buyer_seat(deal.deal_id), times.zone())
     except NotFound as error:
         named = deal.seat is None or deal.seat.external_id
         lines = [f"{error.reason.rstrip('.')}." if named else UNNAMED]
@@ -111,7 +110,7 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
     else:
         if entity.deal_id:
             st.caption("Deal id, for the buyer")
-            copying.draw(entity.deal_id)
+            components.copy_button(entity.deal_id)
         _facts(deal_facts(entity, prices.of(context)))
         draw_buyer_side(context, entity)
         _linked(context, "Packages", _packages_of(context, entity), "It is not linked to a package yet.")

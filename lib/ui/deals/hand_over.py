@@ -15,7 +15,7 @@ from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.deals import facts
 from lib.ui.deals.prices import Prices, amount
 from lib.ui.deals.rows import DealRow, of_deal
-from lib.ui.kit import copying
+from lib.ui.kit import components
 from lib.ui.kit.markdown import plain
 from lib.wire.spreadsheet import csv_records
 
@@ -73,7 +73,7 @@ def draw(package: SupplyPackage, deals: Sequence[DemandDeal], money: Prices) -> 
         format_func=lambda key: labels.get(key, key),
     )  # fmt: skip
     buyer = known.get(chosen) or next(iter(known.values()))
-    copying.draw(text(package, buyer.deals, money))
+    components.copy_button(text(package, buyer.deals, money))
     if not any(one.deal_id for one in buyer.deals):
         st.caption(NO_DEAL_ID)
     with st.container(horizontal=True):

@@ -19,7 +19,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalogue, change, delivery, facts, insights, prices, report
 from lib.ui.deals.prices import USUAL, Prices
 from lib.ui.deals.rows import KINDS, Key
-from lib.ui.kit import clock, sign_in
+from lib.ui.kit import sign_in, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import reported
@@ -37,7 +37,7 @@ def draw_evidence(
     `words` say what each of the changes was.
     """
     names = {
-        one.id: f"{facts.moment(one.at.astimezone(clock.zone()))} · {what[:LONGEST]}"
+        one.id: f"{facts.moment(one.at.astimezone(times.zone()))} · {what[:LONGEST]}"
         for one, what in zip(changes, words, strict=True)
         if one.action == CHANGED
     }
@@ -110,15 +110,15 @@ def _matter(
 
 
 def _found(
-    seen: PageContext, matter: Matter, queries: Sequence[AudienceQuery], answers: Sequence[Audience]
+    context: PageContext, matter: Matter, queries: Sequence[AudienceQuery], answers: Sequence[Audience]
 ) -> None:
-    fields = [seen.slicer.data_field(name) for name in queries[0].data_fields or ()]
+    fields = [context.slicer.data_field(name) for name in queries[0].data_fields or ()]
     rows = evidence_file.rows(matter, fields, answers)
     numbers = Numbers.of(st.context.locale)
     st.dataframe(
         straightened(_table(rows, numbers)), hide_index=True, alt="The figures before and after the change"
     )
-    st.caption(plain(_note(seen, matter, answers, fields, numbers)))
+    st.caption(plain(_note(context, matter, answers, fields, numbers)))
     for sentence in _warnings(matter):
         st.warning(sentence, icon=":material/warning:")
     st.download_button(
@@ -217,12 +217,12 @@ def table(changes: list[EntityChange], money: Prices = USUAL) -> pd.DataFrame:
     return frame.assign(When=pd.to_datetime(frame["When"], utc=True))
 
 
-def draw(here: PageContext, key: Key) -> None:
+def draw(context: PageContext, key: Key) -> None:
     """The changes of one package or deal, and the evidence of a chosen one."""
     with reported("The history", kept="Nothing was changed."):
-        changes = catalogue.client(here).history(*key)
+        changes = catalogue.client(context).history(*key)
         st.dataframe(
-            straightened(table(changes, prices.of(here))),
+            straightened(table(changes, prices.of(context))),
             hide_index=True,
             column_config={
                 "When": st.column_config.DatetimeColumn(
@@ -233,8 +233,8 @@ def draw(here: PageContext, key: Key) -> None:
             },
             alt="Changes, latest first",
         )
-        words = ["; ".join(sentences(one, prices.of(here))) for one in changes]
-        draw_evidence(here, key, changes, words)
+        words = ["; ".join(sentences(one, prices.of(context))) for one in changes]
+        draw_evidence(context, key, changes, words)
 
 
 def _sentence(field: str, before: object, after: object, money: Prices) -> str:

@@ -7,7 +7,7 @@ import streamlit as st
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import pages
-from lib.ui.deals.names import deal_label
+from lib.ui.deals.rows import deal_label
 from lib.ui.kit.frame import PageContext
 
 OFFERED = 50
@@ -30,7 +30,7 @@ def choose(context: PageContext, label: str, key: str, model: type[PackageOrDeal
 
 
 def offered(
-    here: PageContext,
+    context: PageContext,
     label: str,
     key: str,
     model: type[PackageOrDeal],
@@ -38,7 +38,7 @@ def offered(
     disabled: bool = False,
 ) -> dict[int, str]:
     """The options: those chosen, and the newest; if there are more, those that a search finds."""
-    everything = pages.some(here, model, "", OFFERED)
+    everything = pages.some(context, model, "", OFFERED)
     found = everything
     if everything.count > OFFERED:
         number = Numbers.of(st.context.locale).number(everything.count)
@@ -46,8 +46,8 @@ def offered(
             f"Search for {label.lower()}", type="search", live="200ms", key=key, disabled=disabled,
             placeholder=f"Search among {number} by name, seat, DSP or id", label_visibility="collapsed",
         )  # fmt: skip
-        found = pages.some(here, model, " ".join((text or "").split()), OFFERED)
-    return named(here, model, chosen) | {one.id or 0: title(one) for one in found.results}
+        found = pages.some(context, model, " ".join((text or "").split()), OFFERED)
+    return named(context, model, chosen) | {one.id or 0: title(one) for one in found.results}
 
 
 def named(context: PageContext, model: type[PackageOrDeal], ids: Sequence[int]) -> dict[int, str]:

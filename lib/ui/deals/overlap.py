@@ -66,11 +66,11 @@ def close() -> None:
     insights.forget(PLACE)
 
 
-def _content(here: PageContext, ids: tuple[int, ...]) -> None:
+def _content(context: PageContext, ids: tuple[int, ...]) -> None:
     with reported("The overlap", kept="Nothing was changed."):
-        known = {one.id: one for one in pages.by_id(here, SupplyPackage, ids[: overlap.MOST])}
+        known = {one.id: one for one in pages.by_id(context, SupplyPackage, ids[: overlap.MOST])}
         packages = [known[one] for one in ids if one in known]
-        field = field_of(here.slicer, (*BIDS, *IMPRESSIONS))
+        field = field_of(context.slicer, (*BIDS, *IMPRESSIONS))
         if len(ids) > overlap.MOST:
             number = Numbers.of(st.context.locale).number(len(ids))
             st.caption(
@@ -81,7 +81,7 @@ def _content(here: PageContext, ids: tuple[int, ...]) -> None:
         elif len(packages) < FEWEST:
             st.caption("Choose two packages or more.")
         else:
-            _computed(here, packages, field)
+            _computed(context, packages, field)
 
 
 def _computed(context: PageContext, packages: list[SupplyPackage], field: DataField) -> None:
@@ -125,24 +125,26 @@ def matrix(
     return pd.DataFrame(columns, index=pd.Index(names, name="Package"))
 
 
-def _percent(found: Estimate, words: Numbers) -> str:
-    if found.value is None:
+def _percent(estimate: Estimate, words: Numbers) -> str:
+    if estimate.value is None:
         return "no data"
-    if found.value == 0 and found.is_exact:
+    if estimate.value == 0 and estimate.is_exact:
         return "none"
-    return words.percent(found.value) + _range(found, words.percent)
+    return words.percent(estimate.value) + _range(estimate, words.percent)
 
 
-def _volume(found: Estimate, words: Numbers) -> str:
-    return "no data" if found.value is None else words.rough(found.value) + _range(found, words.rough)
+def _volume(estimate: Estimate, words: Numbers) -> str:
+    return (
+        "no data" if estimate.value is None else words.rough(estimate.value) + _range(estimate, words.rough)
+    )
 
 
-def _range(found: Estimate, written: Callable[[float], str]) -> str:
-    if found.low is None or found.high is None:
+def _range(estimate: Estimate, written: Callable[[float], str]) -> str:
+    if estimate.low is None or estimate.high is None:
         return ""
-    if not (math.isfinite(found.low) and math.isfinite(found.high)):
+    if not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
         return f" ({costs.NO_RANGE})"
-    return f" ({written(max(found.low, 0.0))} to {written(found.high)})"
+    return f" ({written(max(estimate.low, 0.0))} to {written(estimate.high)})"
 
 
 def _left_out(names: list[str], translations: list[Translation]) -> None:
@@ -153,7 +155,7 @@ def _left_out(names: list[str], translations: list[Translation]) -> None:
 
 
 def _two_prices(
-    here: PageContext,
+    context: PageContext,
     packages: list[SupplyPackage],
     names: list[str],
     pairs: list[SharedInventory],
@@ -161,7 +163,7 @@ def _two_prices(
 ) -> None:
     """Draw the seats that are offered the same inventory at several prices."""
     st.markdown("**Seats with two prices for shared inventory**")
-    of = pages.deals_of(catalogue.client(here), packages)
+    of = pages.deals_of(catalogue.client(context), packages)
     two_pricess = overlap.two_prices([of[one.id or 0] for one in packages], pairs)
     if not two_pricess:
         st.caption(
@@ -170,7 +172,7 @@ def _two_prices(
         return
     words = Numbers.of(st.context.locale)
     rows = [_row(one, names, words) for one in two_pricess]
-    titles = ("Seat", "Packages", prices.of(here).title, f"Shared {numbers.title(field).lower()}")
+    titles = ("Seat", "Packages", prices.of(context).title, f"Shared {numbers.title(field).lower()}")
     st.dataframe(straightened(pd.DataFrame(rows, columns=list(titles))), hide_index=True, width="stretch")
 
 

@@ -25,20 +25,20 @@ def draw(context: PageContext, package: SupplyPackage) -> None:
     """Draw both, and the form for who may change deals."""
     number = package.id or 0
     try:
-        kept = context.clients.package_notes.get(number)
+        note = context.clients.package_notes.get(number)
     except TrancheError as error:
         st.caption(f":material/info: Owner and note could not be read: {plain(error.reason.rstrip('.'))}.")
         return
-    if kept.at is not None:
-        owner = f"**Owner** {plain(kept.owner)}" if kept.owner else "No owner"
+    if note.at is not None:
+        owner = f"**Owner** {plain(note.owner)}" if note.owner else "No owner"
         st.markdown(owner)
-        if kept.note:
-            st.text(kept.note)
-        st.caption(f"{plain(kept.who)}, {facts.moment(kept.at)}")
+        if note.note:
+            st.text(note.note)
+        st.caption(f"{plain(note.who)}, {facts.moment(note.at)}")
     if not permission.of(context).refuses:
-        label = "Owner and note" if kept.at is None else "Edit owner and note"
+        label = "Owner and note" if note.at is None else "Edit owner and note"
         with st.popover(label, icon=":material/sticky_note_2:", key=EDITOR, type="tertiary"):
-            _form(context, number, kept)
+            _form(context, number, note)
 
 
 def _form(context: PageContext, number: int, kept: PackageNote) -> None:

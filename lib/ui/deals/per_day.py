@@ -10,7 +10,7 @@ from lib.insight import estimate, forecast
 from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
 from lib.insight.forecast import DayFigure
 from lib.reporting.models import DataField, Filter
-from lib.ui.charts import day_bars, numbers, theme
+from lib.ui.charts import bars, numbers, theme
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import insights, report
 from lib.ui.kit.frame import PageContext
@@ -40,22 +40,22 @@ def draw(context: PageContext, place: str, filters: tuple[Filter, ...], booked: 
 
 
 def _draw(
-    here: PageContext, place: str, filters: tuple[Filter, ...], booked: Booked, fields: list[DataField]
+    context: PageContext, place: str, filters: tuple[Filter, ...], booked: Booked, fields: list[DataField]
 ) -> None:
-    query = report.question(here, filters, DAYS, tuple(field.name for field in fields), by_day=True)
-    batch = insights.asked(here, place, [query])
+    query = report.question(context, filters, DAYS, tuple(field.name for field in fields), by_day=True)
+    batch = insights.asked(context, place, [query])
     answers = insights.arrived(batch, place, "the figures per day")
     if answers is None:
         return
     (answer,) = answers
-    period = report.period(here, query)
+    period = report.period(context, query)
     if not estimate.has_data(answer):
         st.caption(f"The report has no data for {numbers.days(*period)}.")
         return
     figures = [(field, forecast.daily(answer, field.name, period)) for field in fields]
     _chart(place, figures, numbers.days(*period))
     shown = Numbers.of(st.context.locale)
-    for sentence in sentences(figures, booked, here.slicer.timezone, shown):
+    for sentence in sentences(figures, booked, context.slicer.timezone, shown):
         st.markdown(plain(sentence))
     st.caption(plain(caution(figures, numbers.days(*period))))
 
@@ -105,7 +105,7 @@ def _chart(place: str, figures: Figures, period: str) -> None:
     title = f"{numbers.title(field)} per day"
     st.caption(plain(title))
     st.plotly_chart(
-        day_bars.figure([one.day for one in daily], values, field, shown),
+        bars.day_bars_figure([one.day for one in daily], values, field, shown),
         key=f"per_day_{place}",
         config=theme.CONFIG,
         alt=f"{title}, {period}",

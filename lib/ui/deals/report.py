@@ -38,11 +38,11 @@ def of_deals(context: PageContext) -> PageContext | None:
         return context
     kept: dict[tuple[str, str], Slicer] = st.session_state.setdefault(SLICERS, {})
     for pair in sorted(context.clients.slicers, key=lambda pair: pair[0] != context.project):
-        found = kept.get(pair) or _info(context, *pair)
-        if found is not None:
-            kept[pair] = found
-            if tells_deals(found):
-                return replace(context, project=pair[0], slicer_name=pair[1], slicer=found)
+        slicer = kept.get(pair) or _info(context, *pair)
+        if slicer is not None:
+            kept[pair] = slicer
+            if tells_deals(slicer):
+                return replace(context, project=pair[0], slicer_name=pair[1], slicer=slicer)
     return None
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from lib.deals.abilities import Abilities
 from lib.ui.deals import attention, columns, deal_health, view
 from lib.ui.deals.list_search import offered
-from lib.ui.deals.places import ALSO, FILTER, FIND, KIND, PLURALS
+from lib.ui.deals.view import ALSO, FILTER, FIND, KIND, PLURALS
 from lib.ui.kit import notes, problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -21,7 +21,7 @@ from lib.wire.errors import TrancheError
 POPOVER, PAGE, WIDTH = "deals_views", "deals", 420
 LISTS = EntryShelf(
     "list_",
-    lambda here: here.clients.view_store.deal_lists,
+    lambda context: context.clients.view_store.deal_lists,
     "views",
     "Share with everybody who may see deals",
     "Everybody loses it.",

@@ -30,11 +30,11 @@ from lib.ui.deals import (
 from lib.ui.deals.columns import TONES
 from lib.ui.deals.edits import Fields
 from lib.ui.deals.new_package import state
-from lib.ui.deals.places import OPEN, SAID, opened
 from lib.ui.deals.prices import Prices
 from lib.ui.deals.rows import KINDS, Key
 from lib.ui.deals.targeting import picker, words
-from lib.ui.kit import clock, notes, screens, unsaved
+from lib.ui.deals.view import OPEN, SAID, opened
+from lib.ui.kit import notes, page_scripts, screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import is_open, older, reported, show
@@ -299,7 +299,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         label_visibility="collapsed",
     )
     sections[shown]()
-    unsaved.ask_before(is_unsaved)
+    page_scripts.ask_before(is_unsaved)
 
 
 def _head(context: PageContext, key: Key, entity: PackageOrDeal, does: Abilities) -> None:
@@ -313,7 +313,7 @@ def _head(context: PageContext, key: Key, entity: PackageOrDeal, does: Abilities
     if reason := does.why_not(key[0], *VERBS):
         st.caption(f":material/lock: {plain(reason)}.")
     if entity.as_of is not None:
-        since = facts.moment(entity.as_of.astimezone(clock.zone()))
+        since = facts.moment(entity.as_of.astimezone(times.zone()))
         st.caption(f":material/history: As last known on {since}; this service can't return a single one.")
 
 

@@ -49,7 +49,7 @@ NOTHING = SeatGuide({})
 
 
 def of(
-    here: PageContext,
+    context: PageContext,
     place: GuidePlace,
     translation: Translation,
     typed: Mapping[int, Decimal | None],
@@ -59,14 +59,14 @@ def of(
 
     `translation` is the targeting, `typed` the price of each seat, if there is one; 0 stands for no seat.
     """
-    fields = win_prices.win_fields(here.slicer)
+    fields = win_prices.win_fields(context.slicer)
     if not typed or fields is None:
         insights.forget(place.key)
         return SeatGuide({}, NO_FIELDS) if typed else NOTHING
-    told = [seat for seat in typed if seat][:MOST] if seat_prices.tells_seats(here.slicer) else []
-    base = report.question(here, translation.filters, place.days, ())
-    queries = [seat_prices.question(base, here.slicer, fields, seat) for seat in (None, *told)]
-    batch = insights.asked(here, place.key, queries)
+    told = [seat for seat in typed if seat][:MOST] if seat_prices.tells_seats(context.slicer) else []
+    base = report.question(context, translation.filters, place.days, ())
+    queries = [seat_prices.question(base, context.slicer, fields, seat) for seat in (None, *told)]
+    batch = insights.asked(context, place.key, queries)
     if not batch.is_done:
         return SeatGuide({}, "Computing what wins cost in this targeting.", batch)
     try:
@@ -74,11 +74,11 @@ def of(
     except TrancheError as error:
         insights.forget(place.key)
         return SeatGuide({}, f"What wins cost could not be loaded: {error.reason.rstrip('.')}.")
-    every, *each = (seat_prices.seat_prices(answer, here.slicer, fields) for answer in answers)
-    words = SeatWords(here.slicer.data_field(fields.cpm), Numbers.of(st.context.locale), money)
+    every, *each = (seat_prices.seat_prices(answer, context.slicer, fields) for answer in answers)
+    words = SeatWords(context.slicer.data_field(fields.cpm), Numbers.of(st.context.locale), money)
     known = dict(zip(told, each, strict=True))
     by_seat = {seat: words.sentence(price, every, known.get(seat)) for seat, price in typed.items()}
-    return SeatGuide(by_seat if every.won else {}, _note(here, queries, (every, *each), fields))
+    return SeatGuide(by_seat if every.won else {}, _note(context, queries, (every, *each), fields))
 
 
 def draw_note(guide: SeatGuide, left_out: str = "") -> None:

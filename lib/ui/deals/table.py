@@ -30,8 +30,8 @@ from lib.ui.deals import (
     view,
 )
 from lib.ui.deals.list_search import PAGE, ListSearch, offered, orders, read_order, selected
-from lib.ui.deals.places import ALSO, CSV_MENU, FILTER, FIND, KIND, PLURALS, opened
 from lib.ui.deals.rows import KINDS
+from lib.ui.deals.view import ALSO, CSV_MENU, FILTER, FIND, KIND, PLURALS, opened
 from lib.ui.kit import listing, notes, screens
 from lib.ui.kit.frame import PageContext
 
@@ -228,14 +228,14 @@ def _turn(label: str, icon: str, to: int, is_off: bool) -> None:
     )  # fmt: skip
 
 
-def _nothing(here: PageContext, search: ListSearch) -> None:
+def _nothing(context: PageContext, search: ListSearch) -> None:
     """Draw a note that nothing was found, and how many of the other kind the search finds."""
     other = next(entity for entity in KINDS if entity != search.entity)
-    found = pages.count(here, search.of_kind(other, permission.of(here)))
+    found = pages.count(context, search.of_kind(other, permission.of(context)))
     word, others = PLURALS[search.entity].lower(), PLURALS[other].lower()
     if not search.is_narrowed:
         st.info(f"There are no {word} yet.", icon=":material/handshake:")
-        if not permission.of(here).why_not("supply_deals", "create"):
+        if not permission.of(context).why_not("supply_deals", "create"):
             st.page_link(screens.NEW_PACKAGE, label="Set up a package", icon=":material/add_box:")
     else:
         st.info(f"No {word} match. Shorten the search, or remove a filter.", icon=":material/search_off:")
@@ -251,10 +251,10 @@ def _show(entity: str) -> None:
     view.start_over()
 
 
-def _counted(here: PageContext, search: ListSearch, count: int) -> str:
+def _counted(context: PageContext, search: ListSearch, count: int) -> str:
     """`1,149 packages: 800 active · 349 paused`."""
     numbers, word = Numbers.of(st.context.locale), PLURALS[search.entity].lower()
-    by_status = pages.statuses(here, search) if count else {}
+    by_status = pages.statuses(context, search) if count else {}
     parts = [f"{numbers.number(by_status[one])} {one}" for one in STATUSES if by_status.get(one)]
     whole = f"{numbers.number(count)} {word if count != 1 else word[:-1]}"
     chosen = dict(search.filters).get("status")

@@ -173,8 +173,8 @@ def _dialog(context: PageContext, undo_view: UndoView) -> None:
 def _listed(context: PageContext, undo_view: UndoView) -> None:
     """Draw the actions, latest first; begin the undo that is wanted, if any."""
     try:
-        found = context.clients.bulk_actions.recent()
-        bulk_action = next((one for one in found if one.number == undo_view.begins), None)
+        bulk_actions = context.clients.bulk_actions.recent()
+        bulk_action = next((one for one in bulk_actions if one.number == undo_view.begins), None)
         undo_view.begins = None
         if bulk_action is not None:
             undo_view.job = UndoJob.of(context.clients.bulk_actions, bulk_action)
@@ -182,16 +182,16 @@ def _listed(context: PageContext, undo_view: UndoView) -> None:
     except TrancheError as error:
         st.error(f"{plain(error.reason.rstrip('.'))}. Nothing was changed.", icon=":material/error:")
         return
-    if not found:
+    if not bulk_actions:
         st.info("There were no bulk changes in the last 30 days.", icon=":material/info:")
         return
     does = permission.of(context)
-    for one in found if undo_view.is_whole else found[:FIRST]:
+    for one in bulk_actions if undo_view.is_whole else bulk_actions[:FIRST]:
         why_not = next(filter(None, (does.why_not(entity, "change") for entity in one.counts)), "")
         _line(undo_view, one, why_not)
-    if len(found) > FIRST and not undo_view.is_whole:
+    if len(bulk_actions) > FIRST and not undo_view.is_whole:
         st.button(
-            f"Show all {number(len(found))}",
+            f"Show all {number(len(bulk_actions))}",
             type="tertiary",
             key="undo_all",
             on_click=_show_all,

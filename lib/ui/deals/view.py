@@ -3,16 +3,30 @@
 A run may be broken off wherever the session is touched, so that several writes could keep half of a click.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
 from lib.ui.deals.columns import as_text
-from lib.ui.deals.places import OPEN
-from lib.ui.deals.rows import DealRow, Key
+from lib.ui.deals.rows import KINDS, DealRow, Key
+from lib.ui.kit import notes
 from lib.ui.kit.listing import Opened, Ordered, Ticked, new_acts
 from lib.ui.kit.rows import NOTHING_TAKEN, Taken
+
+OPEN, SAID = "open", notes.SAID
+FIND, KIND, FILTER, ALSO = "find", "deals_kind", "deals_{}", "also_{}"
+CSV_MENU = "deals_csv_menu"
+PLURALS = {entity: f"{word}s" for entity, word in KINDS.items()}
+ADDRESS = re.compile(r"(supply_deals|demand_deals)-([1-9][0-9]{0,15})")
+
+
+def opened() -> tuple[str, int] | None:
+    """The package or deal that is open, by the URL."""
+    match = ADDRESS.fullmatch(st.query_params.get(OPEN, ""))
+    return (match[1], int(match[2])) if match else None
+
 
 VIEW, LIST, ORDER, PAGE = "deals_view", "deals_list", "deals_order", "deals_page"
 

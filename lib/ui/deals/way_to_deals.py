@@ -32,9 +32,9 @@ def draw(context: PageContext) -> None:
 
 def only(query: AudienceQuery, name: str) -> int | None:
     """The one id that the filters keep of this key field; None where they keep others, or any."""
-    kept = [one for one in query.filters if one.name == name]
-    if len(kept) != 1 or kept[0].match != "equals" or len(kept[0].value) != 1:
+    filters = [one for one in query.filters if one.name == name]
+    if len(filters) != 1 or filters[0].match != "equals" or len(filters[0].value) != 1:
         return None
-    text = kept[0].value[0]
+    text = filters[0].value[0]
     is_id = text.isascii() and text.isdigit() and len(text) <= LONGEST_ID and text[0] != "0"
     return int(text) if is_id else None

@@ -19,7 +19,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import Taken
 from lib.ui.kit.straight import straightened
-from lib.ui.query import ask, precision, question, shortfalls
+from lib.ui.query import ask, precision, question
 from lib.ui.query.explored import NOTHING, Explored
 
 SEARCH, ROW = "fields_search", 33
@@ -164,27 +164,27 @@ def _counted(shelf: Shelf, found: int) -> str:
     return f"{shelf.what} ({found}{of_all})"
 
 
-def _answer(here: PageContext, chosen: Explored) -> None:
+def _answer(context: PageContext, chosen: Explored) -> None:
     """The chosen fields and the top values; a click on a value carries it to Audience."""
-    taken, chosen = top_board.catch_up(here, chosen)
-    key, data = here.slicer.key_field(chosen.key), here.slicer.data_field(chosen.data)
+    taken, chosen = top_board.catch_up(context, chosen)
+    key, data = context.slicer.key_field(chosen.key), context.slicer.data_field(chosen.data)
     with st.container(horizontal=True, vertical_alignment="center"):
         name = key.description or key.name
         st.header(f"{plain(name)} by {plain(title(data))}", anchor=False, width="stretch")
         if st.button(f"Split by {plain(name)} in Audience", icon=":material/call_split:", key="split_by_it"):
             top_board.carry(
-                here, question.current(here).model_copy(update={"split_by": (key.name,)}), data.name
+                context, question.current(context).model_copy(update={"split_by": (key.name,)}), data.name
             )
     with problems.reported("The top values"):
-        query = screen.last_days(here)
+        query = screen.last_days(context)
         top = top_values.top_values(
-            partial(ask.quickly, here), query, here.slicer, key.name, data.name, chosen.order
+            partial(ask.quickly, context), query, context.slicer, key.name, data.name, chosen.order
         )
         numbers = Numbers.of(st.context.locale)
-        shown_days = days(*screen.period(here, query))
+        shown_days = days(*screen.period(context, query))
         sentence = plain(precision.over(top.answer, top.shown, numbers))
         st.caption(f"{top_values.counted(top, numbers)} · {shown_days} · {sentence}")
-        _about(here, key, data, top)
+        _about(context, key, data, top)
         _table(top, taken)
         ask.refined()
 
@@ -194,8 +194,8 @@ def _about(context: PageContext, key: KeyField, data: DataField, top: TopValues)
         if known := fields.about(field):
             st.caption(f"**{plain(field.description or field.name)}** {plain(' · '.join(known))}")
     for sentence in (
-        *shortfalls.codes(context.slicer, [key.name]),
-        *shortfalls.never_sent(context.slicer, data),
+        *precision.codes(context.slicer, [key.name]),
+        *precision.never_sent(context.slicer, data),
     ):
         st.caption(plain(sentence))
     if top.order != top.data_field and top.by.name == top.order.name:

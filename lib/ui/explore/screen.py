@@ -37,24 +37,24 @@ def views(context: PageContext) -> None:
     saved.draw(context, "audience", is_elsewhere=True)
 
 
-def headline(here: PageContext) -> None:
+def headline(context: PageContext) -> None:
     """Draw the slicer's main figures for its last complete days, each with a sparkline."""
-    names = focus.usual_metrics(here.slicer)
+    names = focus.usual_metrics(context.slicer)
     if not names:
         return
-    numbers, query = Numbers.of(st.context.locale), last_days(here)
-    by_day = time_key_field("day") in {field.name for field in here.slicer.key_fields}
+    numbers, query = Numbers.of(st.context.locale), last_days(context)
+    by_day = time_key_field("day") in {field.name for field in context.slicer.key_fields}
     split = {"split_by": (time_key_field("day"),) if by_day else (), "data_fields": names, "precision": 1}
-    answer = ask.quickly(here, query.model_copy(update=split))
-    shown_days = period(here, query)
+    answer = ask.quickly(context, query.model_copy(update=split))
+    shown_days = period(context, query)
     with st.grid(max(len(names), 4), min_column_width=NARROWEST, gap="small"):
-        for field in map(here.slicer.data_field, names):
+        for field in map(context.slicer.data_field, names):
             with st.container(gap="xxsmall"):
                 _metric(field, numbers.short(answer.total.values.get(field.name), field))
                 if by_day:
                     course = series.over(answer, field.name, "day", shown_days)
                     sparkline.draw(course, field, "day", shown_days, numbers)
-    exact = precision.over(answer, [here.slicer.data_field(name) for name in names], numbers)
+    exact = precision.over(answer, [context.slicer.data_field(name) for name in names], numbers)
     st.caption(f"{days(*shown_days)} · {plain(exact)}")
 
 

@@ -10,8 +10,7 @@ from lib.ui.charts import alert_words, numbers
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, focus, link, metric, precision, saved
-from lib.ui.query import compared_answers as compared
+from lib.ui.query import ask, compared_answers, focus, link, metric, precision, saved
 from lib.ui.query import view as looks
 from lib.ui.query.focus import Focus
 from lib.views import Alert, SavedView
@@ -91,13 +90,13 @@ def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | Non
 
 def _answer(focus: Focus) -> None:
     try:
-        _figures(focus, ask.quickly(focus.here, question(focus)))
+        _figures(focus, ask.quickly(focus.context, question(focus)))
     except TrancheError as error:
         st.caption(problems.sentence(error))
 
 
 def _figures(focus: Focus, answer: Audience) -> None:
-    found = compared.asked(focus, question(focus), answer)
+    found = compared_answers.asked(focus, question(focus), answer)
     fields = [focus.slicer.data_field(name) for name in focus.fields[:FIGURES]]
     with st.grid(len(fields), min_column_width=NARROWEST_FIGURE, gap="small", wrap=False):
         for field in fields:

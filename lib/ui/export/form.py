@@ -13,7 +13,7 @@ from lib.ui.kit import amounts
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import focus, link, question, shortfalls, split_picker
+from lib.ui.query import focus, link, precision, question, split_rows
 
 MATCHES: tuple[DataMatch, ...] = (*COMPARE,)
 SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠"}
@@ -134,7 +134,7 @@ class Wish(NamedTuple):
 
 def draw(context: PageContext, asked: AudienceQuery) -> Wish:
     """Draw the form. The choices are kept for the session."""
-    split_picker.draw(context, label_visibility="visible")
+    split_rows.draw(context, label_visibility="visible")
     chosen = _data_fields(context, asked) if context.slicer.knows("data_fields") else ()
     export_format = _format(context)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
@@ -181,7 +181,7 @@ def _data_fields(context: PageContext, query: AudienceQuery) -> tuple[str, ...]:
 
 
 def _format(context: PageContext) -> ExportFormat:
-    is_plain = shortfalls.is_plain(context.slicer)
+    is_plain = precision.is_plain(context.slicer)
     words = {name: one.plain_words if is_plain else one.words for name, one in FORMATS.items()}
     known = [
         name

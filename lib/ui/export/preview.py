@@ -27,7 +27,7 @@ from lib.reporting.models import (
 from lib.ui.charts.numbers import Numbers
 from lib.ui.export import raw_file
 from lib.ui.export.raw_file import Export
-from lib.ui.query import shortfalls
+from lib.ui.query import precision
 
 Ask = Callable[[AudienceQuery], Audience]
 FIRST_ROWS = 10
@@ -76,7 +76,7 @@ def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Pre
         found=len(passing) if query.data_filters else found,
         is_counted=is_exact and (not query.data_filters or len(answer) >= found),
         is_exact=is_exact,
-        is_plain=shortfalls.is_plain(slicer),
+        is_plain=precision.is_plain(slicer),
         has_total=not query.data_filters,
     )
 

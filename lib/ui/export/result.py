@@ -27,7 +27,7 @@ from lib.ui.export.raw_file import Export
 from lib.ui.kit import problems, sign_in
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, focus, periods, shortfalls
+from lib.ui.query import ask, focus, periods, precision
 from lib.wire.errors import BadRequest, DeadlineExceeded, TrancheError
 
 State = Literal["nothing", "making", "made", "failed"]
@@ -167,15 +167,15 @@ def draw(context: PageContext, asked: AudienceQuery, wish: Wish) -> None:
         tables.request(query, context.clients.reporting_address or _own_address())
 
 
-def _file(here: PageContext, asked: AudienceQuery, file: Preview, problem: str | None) -> None:
+def _file(context: PageContext, asked: AudienceQuery, file: Preview, problem: str | None) -> None:
     figures, query = Numbers.of(st.context.locale), file.query
-    first, last = periods.resolved(query.start_date, query.end_date, ask.today(here, asked))
-    table = preview.first_rows(file, here.slicer)
+    first, last = periods.resolved(query.start_date, query.end_date, ask.today(context, asked))
+    table = preview.first_rows(file, context.slicer)
     problem = problem or preview.hindrance(file, len(table.columns))
-    name = files.filename(here.slicer_name, first, last, query.export_format)
+    name = files.filename(context.slicer_name, first, last, query.export_format)
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(width=230):
-            draw_download(here, file, name, files.media_type(query.export_format), problem)
+            draw_download(context, file, name, files.media_type(query.export_format), problem)
         with st.container(width="stretch", gap="xxsmall"):
             st.markdown(f"**{plain(preview.summary(file, figures))}**")
             known = () if file.is_plain else (_columns(table), "every record is read")
@@ -185,17 +185,19 @@ def _file(here: PageContext, asked: AudienceQuery, file: Preview, problem: str |
         st.warning(plain(problem), icon=":material/warning:")
     tables.preview(file, table)
     if file.is_plain:
-        st.caption(shortfalls.of_a_file(here.slicer, query))
+        st.caption(precision.of_a_file(context.slicer, query))
 
 
 def _columns(table: FileTable) -> str:
     return f"{len(table.columns)} column{'s' * (len(table.columns) > 1)}"
 
 
-def _receipt(here: PageContext, file: Preview) -> None:
+def _receipt(context: PageContext, file: Preview) -> None:
     """Draw the comparison of the split on Audience with the file."""
-    query = focus.of(here).rows()
-    found = receipt.receipt(lambda q: ask.audience(here, q), _exporter(here), query, file, here.slicer)
+    query = focus.of(context).rows()
+    found = receipt.receipt(
+        lambda q: ask.audience(context, q), _exporter(context), query, file, context.slicer
+    )
     with st.expander(RECEIPT, expanded=bool(found.differing), icon=":material/receipt_long:"):
         tables.receipt(found, Numbers.of(st.context.locale))
 
@@ -206,5 +208,5 @@ def _exporter(context: PageContext) -> Export:
 
 def _own_address() -> str:
     """The address of this desk, which also serves the API."""
-    here = urlsplit(st.context.url or "")
-    return f"{here.scheme}://{here.netloc}"
+    context = urlsplit(st.context.url or "")
+    return f"{context.scheme}://{context.netloc}"

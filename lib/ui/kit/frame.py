@@ -74,11 +74,11 @@ class PageContext:
         A fragment, a drawer or a callback runs without the rest of the script, which checks that. Raises
         RuntimeError in a thread, which has no session.
         """
-        found = sign_in.person()
-        if found is None:
+        person = sign_in.person()
+        if person is None:
             st.rerun()  # does nothing in a thread
             raise RuntimeError("A thread has no session: get the client before starting it")
-        return found
+        return person
 
     @property
     def freshness(self) -> str:
@@ -153,10 +153,10 @@ def header(person: Person, mark: Callable[[connect.Clients], None] | None = None
         context = PageContext(person, *picked, slicer_info.NOTHING, clients, is_missing=True)
         sentence.caption(plain(context.freshness))
     else:
-        known = slicer_info.opened(clients, person.username, *picked)
-        context = PageContext(person, *picked, known.slicer, clients, known.trouble)
+        cached_slicer = slicer_info.opened(clients, person.username, *picked)
+        context = PageContext(person, *picked, cached_slicer.slicer, clients, cached_slicer.trouble)
         sentence.caption(plain(context.freshness))
-        if known.is_awaited:
+        if cached_slicer.is_awaited:
             slicer_info.look_out(person.username, *picked)
     st.session_state[CONTEXT] = context
     return context

@@ -77,7 +77,7 @@ def by_cookie() -> bool:
     """Whether the browser's cookie belongs to a valid sign-in; if so, `person` returns it from now on."""
     if st.session_state.setdefault("logout", None):
         return False
-    sign_in = _here().cookies.sign_in(st.context.cookies)
+    sign_in = _installation().cookies.sign_in(st.context.cookies)
     if sign_in is None or _signed_in(sign_in.username, sign_in.ends) is None:
         note_sign_in(st.context.headers, is_signed_in=False)
         return False
@@ -89,14 +89,14 @@ def by_company() -> bool:
     """Whether somebody comes from the company's provider, and may sign in; then `person` returns them."""
     if st.session_state.setdefault("logout", None):
         return False
-    person = company.arrived(_here(), _address())
+    person = company.arrived(_installation(), _address())
     return person is not None and _begin(person.username)
 
 
 def _signed_in(username: str, ends: float) -> Person | None:
     """Whose valid sign-in this is. Without the database the run ends with a sentence."""
     try:
-        return _here().sessions.person(username, ends)
+        return _installation().sessions.person(username, ends)
     except (StoreUnavailable, DeadlineExceeded) as error:
         problems.show(error, "Your sign-in", "You are still signed in.")
         st.stop()
@@ -104,7 +104,7 @@ def _signed_in(username: str, ends: float) -> Person | None:
 
 def form() -> None:
     """The sign-in page."""
-    settings = _here().settings
+    settings = _installation().settings
     with st.container(horizontal_alignment="center"), st.container(width=420):
         st.space(80)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -114,7 +114,7 @@ def form() -> None:
         if settings.demo:
             _demo()
         _name_and_password()
-        company.draw(_here(), request_deletion)
+        company.draw(_installation(), request_deletion)
 
 
 def keep_cookie(hidden: DeltaGenerator) -> None:
@@ -147,8 +147,8 @@ def sign_out() -> None:
 
 def _is_ended(username: str, ends: float) -> bool:
     try:
-        _here().sessions.end(username, ends)
-        _here().access.audit.note("signed out", username, username, address=_address())
+        _installation().sessions.end(username, ends)
+        _installation().access.audit.note("signed out", username, username, address=_address())
     except (StoreUnavailable, DeadlineExceeded):
         return False
     return True
@@ -159,7 +159,7 @@ def still_here() -> Callable[[], None]:
 
     It raises AccessError once they signed out in whichever tab, their password or permissions changed.
     """
-    found, sessions, ends = person(), _here().sessions, st.session_state.get(ENDS, 0.0)
+    found, sessions, ends = person(), _installation().sessions, st.session_state.get(ENDS, 0.0)
 
     def check() -> None:
         if found is None or sessions.person(found.username, ends) != found:
@@ -207,8 +207,8 @@ def _typed() -> None:
 
 def _sign_in(username: str, password: str) -> None:
     try:
-        device = _here().cookies.device(username, st.context.cookies)
-        person = _here().access.sign_in(username, password, _address(), device)
+        device = _installation().cookies.device(username, st.context.cookies)
+        person = _installation().access.sign_in(username, password, _address(), device)
     except TrancheError as error:
         st.session_state[PROBLEM] = error.reason
         return
@@ -220,7 +220,7 @@ def _sign_in(username: str, password: str) -> None:
 
 def _begin(username: str) -> bool:
     """Begin a session of this person, with its cookie; False, with a sentence, without the database."""
-    installation = _here()
+    installation = _installation()
     ends = time.time() + installation.settings.session_hours * 3600
     try:
         installation.sessions.begin(username, ends)
@@ -238,7 +238,7 @@ def _begin(username: str) -> bool:
 def _remember(sign_in: SignIn) -> None:
     """Let streamlit-authenticator fill its empty session state, and store which sign-in this is."""
     _empty()
-    streamlit_compat.sign_in(_here().people.credentials(), sign_in.username)
+    streamlit_compat.sign_in(_installation().people.credentials(), sign_in.username)
     st.session_state[ENDS] = sign_in.ends
     note_sign_in(st.context.headers, is_signed_in=True)
 
@@ -246,7 +246,7 @@ def _remember(sign_in: SignIn) -> None:
 def _forget() -> None:
     """Remove all data of the person from this tab: answers, drafts, new tokens."""
     _empty()
-    streamlit_compat.sign_out(_here().people.credentials())
+    streamlit_compat.sign_out(_installation().people.credentials())
     note_sign_in(st.context.headers, is_signed_in=False)
 
 
@@ -263,7 +263,7 @@ def _empty() -> None:
         del st.session_state[key]
 
 
-def _here() -> connect.Installation:
+def _installation() -> connect.Installation:
     return connect.installation(Settings.current())
 
 

@@ -50,7 +50,7 @@ def once(look: Callable[[], Person | None], username: str, ends: float) -> Perso
         and time.monotonic() - check.at < SHARED_SECONDS
     ):
         return check.person
-    found = look()
-    if found is not None:
-        st.session_state[SEEN] = SignInCheck(ref(run), username, ends, time.monotonic(), found)
-    return found
+    person = look()
+    if person is not None:
+        st.session_state[SEEN] = SignInCheck(ref(run), username, ends, time.monotonic(), person)
+    return person

@@ -45,14 +45,16 @@ def opened(clients: Clients, username: str, project: str, name: str) -> CachedSl
     After a failure the service is left alone for some seconds: everybody would wait for it at every click.
     """
     key = (username, project, name)
-    known, now = _kept().get(key, CachedSlicer()), time.monotonic()
+    cached_slicer, now = _kept().get(key, CachedSlicer()), time.monotonic()
     if key in _asked():
         return _described(key, 0)
-    is_fresh = now - known.told_at < clients.slicer_seconds
-    is_left_alone = now - known.failed_at < PAUSE_SECONDS and not retry.is_wanted_since(known.failed_at)
+    is_fresh = now - cached_slicer.told_at < clients.slicer_seconds
+    is_left_alone = now - cached_slicer.failed_at < PAUSE_SECONDS and not retry.is_wanted_since(
+        cached_slicer.failed_at
+    )
     if is_fresh or is_left_alone:
-        return known
-    _asked()[key] = _asking(lambda: _answer(clients, known, project, name))
+        return cached_slicer
+    _asked()[key] = _asking(lambda: _answer(clients, cached_slicer, project, name))
     return _described(key, MOMENT_SECONDS)
 
 
@@ -73,13 +75,13 @@ def _described(key: Key, seconds: float | None) -> CachedSlicer:
     try:
         wait([future], timeout=0 if seconds == 0 else BLINK_SECONDS)
         with nullcontext() if future.done() else st.spinner("Calling the reporting service", show_time=True):
-            known = _kept()[key] = future.result(seconds)
+            cached_slicer = _kept()[key] = future.result(seconds)
     except TimeoutError:
         return replace(_kept().get(key, CachedSlicer()), is_awaited=True)
     finally:
         if future.done():
             _asked().pop(key, None)
-    return known
+    return cached_slicer
 
 
 def _asking(answer: Callable[[], CachedSlicer]) -> Future[CachedSlicer]:
@@ -96,11 +98,11 @@ def _asking(answer: Callable[[], CachedSlicer]) -> Future[CachedSlicer]:
     return future
 
 
-def _answer(clients: Clients, known: CachedSlicer, project: str, name: str) -> CachedSlicer:
+def _answer(clients: Clients, cached_slicer: CachedSlicer, project: str, name: str) -> CachedSlicer:
     try:
         slicer = clients.reporting.info(InfoQuery(project_name=project, slicer_name=name))
     except TrancheError as error:
-        return replace(known, trouble=error, failed_at=time.monotonic())
+        return replace(cached_slicer, trouble=error, failed_at=time.monotonic())
     return CachedSlicer(slicer, time.monotonic())
 
 

@@ -2,12 +2,27 @@
 
 import re
 from collections.abc import Mapping
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.markdown import plain
+
+
+def zone() -> tzinfo:
+    """The browser's time zone; where its name is not known here, its offset of today."""
+    try:
+        return ZoneInfo(st.context.timezone or "")
+    except (ZoneInfoNotFoundError, ValueError):
+        return timezone(timedelta(minutes=offset()))
+
+
+def offset() -> int:
+    """Minutes east of UTC on the reader's clock now."""
+    return -(st.context.timezone_offset or 0)
+
 
 SHAPE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?")
 YEARS = range(2000, 3000)

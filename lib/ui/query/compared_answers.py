@@ -66,8 +66,8 @@ def asked(focus: Focus, query: AudienceQuery, whole: Audience) -> ComparedAnswer
     if focus.comparison is None:
         return None
     days_now, days_before = focus.comparison
-    before = ask.quickly(focus.here, focus.in_days(query, days_before))
-    now = whole if days_now == focus.period else ask.quickly(focus.here, focus.in_days(query, days_now))
+    before = ask.quickly(focus.context, focus.in_days(query, days_before))
+    now = whole if days_now == focus.period else ask.quickly(focus.context, focus.in_days(query, days_now))
     return ComparedAnswers(now, before, _with_data(now, days_now), _with_data(before, days_before))
 
 
@@ -82,7 +82,7 @@ def whole_query(focus: Focus, filters: tuple[Filter, ...] | None = None) -> Audi
 def of_whole(focus: Focus, filters: tuple[Filter, ...] | None = None) -> ComparedAnswers | None:
     """The totals of the question on both sides, as the headline has them; under `filters` if given."""
     query = whole_query(focus, filters)
-    return None if focus.comparison is None else asked(focus, query, ask.quickly(focus.here, query))
+    return None if focus.comparison is None else asked(focus, query, ask.quickly(focus.context, query))
 
 
 def notes(focus: Focus, found: ComparedAnswers | None) -> Iterator[str]:

@@ -1,4 +1,11 @@
-"""The date picker and the comparison picker: two popovers whose labels show the choice."""
+"""The date picker and the comparison picker: two popovers whose labels show the choice.
+
+Widget keys of pickers whose value can also change by a brush, a link or the browser's Back.
+
+A picker in a closed popover, or one behind a slow network, is not told of the new value at once. The browser
+goes on sending the one that was picked there last, which looks like a fresh choice and would undo the change.
+So such a picker gets a new key, under which the browser has no value to send.
+"""
 
 from collections.abc import Callable
 from datetime import date
@@ -10,9 +17,28 @@ from lib.reporting.models import AudienceQuery
 from lib.ui.charts import numbers
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, followed, periods, question
+from lib.ui.query import ask, periods, question
 from lib.ui.query.periods import PREVIOUS, WEEKDAYS, Preset
 from lib.ui.query.view import View
+
+FOLLOWED = "followed_pickers"
+
+
+def followed_key(name: str, value: object) -> str:
+    """The widget key for `value`; it stays the same while the value is the one picked there."""
+    counts: dict[str, int] = st.session_state.get(FOLLOWED, {})
+    known = _numbered(name, counts.get(name, 0))
+    if st.session_state.get(known, value) != value:
+        counts = {**counts, name: counts.get(name, 0) + 1}
+        st.session_state[FOLLOWED] = counts
+        known = _numbered(name, counts[name])
+    st.session_state[known] = value
+    return known
+
+
+def _numbered(name: str, count: int) -> str:
+    return f"{name}_{count}" if count else name
+
 
 PRESET, RANGE, ZONE = "dates_preset", "dates_range", "dates_zone"
 COMPARE, COMPARE_RANGE = "compare_kind", "compare_range"
@@ -33,7 +59,7 @@ def draw(context: PageContext) -> None:
     with st.popover(
         f"{plain(chosen.label)} · {words}" if chosen else words, icon=":material/calendar_month:", key="dates"
     ):
-        key = followed.key(PRESET, chosen.label if chosen else None)
+        key = followed_key(PRESET, chosen.label if chosen else None)
         st.pills(
             "Days",
             [preset.label for preset in presets],
@@ -52,14 +78,14 @@ def draw(context: PageContext) -> None:
 
 def draw_comparison(context: PageContext) -> None:
     """Draw the comparison picker."""
-    query, looked = question.current(context), question.view(context)
+    query, view = question.current(context), question.view(context)
     now = ask.today(context, query)
     period = periods.resolved(query.start_date, query.end_date, now)
-    other = periods.compared(looked.compare, period, now)
+    other = periods.compared(view.compare, period, now)
     pair = other and periods.matched(period, other, context.slicer, now)
     label = f"vs {numbers.days(*pair.before)}" if pair else "Not compared"
     with st.popover(label, icon=":material/compare_arrows:", key="compare"):
-        key = followed.key(COMPARE, _kind(looked))
+        key = followed_key(COMPARE, _kind(view))
         st.pills(
             "Compare with",
             list(KINDS),
@@ -70,7 +96,7 @@ def draw_comparison(context: PageContext) -> None:
             args=(context, period, key),
             width=380,
         )
-        if other and _kind(looked) == "range":
+        if other and _kind(view) == "range":
             _range(context, COMPARE_RANGE, other, _look_range)
 
 
@@ -93,7 +119,7 @@ def _range(context: PageContext, name: str, shown: Days, changed: Callable[..., 
 
 
 def _zone(context: PageContext, query: AudienceQuery) -> None:
-    key = followed.key(ZONE, context.slicer.timezone if query.timezone is None else query.timezone)
+    key = followed_key(ZONE, context.slicer.timezone if query.timezone is None else query.timezone)
     st.selectbox(
         "Days begin at midnight of",
         range(-12, 13),

@@ -1,16 +1,127 @@
-"""The export menu of a block: the rows shown as CSV, or the whole question on the screen Export."""
+"""The export menu of a block: the rows shown as CSV, or the whole question on the screen Export.
 
-from collections.abc import Callable, Sequence
+Writes an answer as CSV, with the question and its precision in the lines above the rows.
+
+Values are raw and whole: codes beside their descriptions, numbers with all their digits, the ends of 95 %
+ranges where they are estimates.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import AudienceQuery, DataField
+from lib.reporting.confidence import LEVEL
+from lib.reporting.models import AudienceQuery, DataField, Slicer
+from lib.ui.charts import numbers, theme
 from lib.ui.kit import screens
-from lib.ui.query import answer_csv, link, picture, precision
+from lib.ui.query import filter_words, link, precision
 from lib.ui.query.focus import Focus
+from lib.wire.spreadsheet import csv_text
+
+
+def answer_csv_text(
+    answer: Audience, fields: Sequence[DataField], slicer: Slicer, labels: Sequence[str]
+) -> str:
+    """The CSV text: the lines `labels`, the rows with these data fields, then their total."""
+    columns = [*_keys(answer, slicer), *_figures(answer, fields)]
+    rows: list[Sequence[object]] = [*([label] for label in labels), [title for title, _ in columns]]
+    rows += zip(*(values for _, values in columns), strict=True)
+    whole = [answer.total.values.get(field.name) for field in fields]
+    total = cells([math.nan if value is None else value for value in whole])
+    width = sum(len(_sides(answer, field.name)) + 1 for field in fields)
+    if len(answer.names.columns) and width == len(fields):
+        rows.append(["Total", *[""] * (len(columns) - width - 1), *total])
+    return csv_text(rows)
+
+
+def question(focus: Focus, split_by: Sequence[str]) -> str:
+    """The question in words: days, split and filters."""
+    fields = ", ".join(filter_words.field(name, focus.slicer) for name in split_by)
+    filters = [filter_words.sentence(f, focus.slicer, listed=len(f.value)) for f in focus.query.filters]
+    asked = f"{focus.query.project_name}/{focus.query.slicer_name}, {numbers.days(*focus.period)}"
+    return "; ".join([f"{asked}, by {fields}" if fields else asked, *filters])
+
+
+def _keys(answer: Audience, slicer: Slicer) -> Iterator[tuple[str, list[str]]]:
+    for name in map(str, answer.names):
+        field = slicer.key_field(name)
+        title = field.description or name
+        yield title, answer.names[name].astype(str).tolist()
+        if field.mapping and answer.descriptions is not None:
+            yield f"{title}, description", answer.descriptions[name].astype(str).tolist()
+
+
+def _figures(answer: Audience, fields: Sequence[DataField]) -> Iterator[tuple[str, list[float | str]]]:
+    for field in fields:
+        title = numbers.title(field, with_unit=True)
+        yield title, cells(answer.values[field.name].tolist())
+        for side, values in _sides(answer, field.name):
+            yield f"{title}, {side} end ({LEVEL})", cells(values)
+
+
+def _sides(answer: Audience, name: str) -> list[tuple[str, list[float]]]:
+    """The lower and upper bounds of the ranges; empty if every range has no width."""
+    if answer.low is None or answer.high is None or name not in answer.low:
+        return []
+    if not (answer.high[name] > answer.low[name]).any():
+        return []
+    return [("lower", answer.low[name].tolist()), ("upper", answer.high[name].tolist())]
+
+
+def cells(values: Sequence[float]) -> list[float | str]:
+    """Numbers; whole ones without decimals, missing ones empty."""
+    return ["" if math.isnan(v) else int(v) if float(v).is_integer() else v for v in values]
+
+
+SCALE = 2
+
+_mount = st.components.v2.component(
+    "tranche_picture",
+    html='<button type="button">Download the chart as PNG</button>',
+    css="""
+button { font-family: var(--st-font); font-size: 0.875rem; color: var(--st-text-color); background: none; }
+button { border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius, 0.5rem); }
+button { padding: 0.25rem 0.75rem; min-height: 2.5rem; cursor: pointer; }
+button:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
+button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 1px; }
+""",
+    js="""
+export default function ({ parentElement, data }) {
+  parentElement.querySelector("button").onclick = () => {
+    const chart = document.querySelector(`[class*="st-key-${data.chart}"] .js-plotly-plot`)
+    if (!chart) return
+    const { layout } = chart
+    const { font } = layout
+    layout.font = { ...font, family: "sans-serif" } // a picture has no fonts of the page: labels would be cut
+    chart.querySelector(".modebar-btn")?.click()
+    setTimeout(() => { layout.font = font }, 0)
+  }
+}
+""",
+)
+
+
+def config(focus: Focus, name: str) -> dict[str, Any]:
+    """The Plotly config of a chart with a hidden camera; `name` (letters) becomes part of the file name."""
+    start, end = focus.period
+    file = f"{focus.query.slicer_name}_{name}_{start}_{end}"
+    return {
+        **theme.CONFIG,
+        "displayModeBar": "hover",
+        "modeBarButtons": [["toImage"]],
+        "toImageButtonOptions": {"format": "png", "filename": file, "scale": SCALE},
+    }
+
+
+def button(name: str, chart: str) -> None:
+    """Draw the button of the block `name` for the chart whose key begins with `chart`."""
+    _mount(key=f"{name}_png", data={"chart": chart})
+
 
 MEDIA_TYPE = "text/csv"
 
@@ -33,7 +144,7 @@ def draw(
     with menu:
         rows(focus, name, answer, fields, "Download these rows as CSV")
         if chart is not None:
-            picture.button(name, chart)
+            button(name, chart)
         way_on()
         if more is not None:
             more()
@@ -56,10 +167,10 @@ def way_on(label: str = "Open all rows in Export", query: AudienceQuery | None =
 def rows(focus: Focus, name: str, answer: Audience, fields: Sequence[DataField], label: str) -> None:
     """Draw the download button for the rows of an answer to the question of `seen`."""
     labels = [
-        f"Question: {answer_csv.question(focus, [str(key) for key in answer.names])}",
+        f"Question: {question(focus, [str(key) for key in answer.names])}",
         f"Precision: {precision.over(answer, fields, focus.numbers)}",
     ]
-    download(focus, name, partial(answer_csv.text, answer, fields, focus.slicer, labels), label)
+    download(focus, name, partial(answer_csv_text, answer, fields, focus.slicer, labels), label)
 
 
 def download(focus: Focus, name: str, text: Callable[[], str], label: str) -> None:

@@ -64,15 +64,15 @@ def _found_by(key: str, name: str) -> str:
     return f"{key}_find_{name}"
 
 
-def _table(here: PageContext, query: AudienceQuery, name: str, text: str) -> Table:
-    field, numbers = _measured(here, query), Numbers.of(st.context.locale)
-    answer = ask.quickly(here, _asked(here, query, name, field, values.searching(name, text)))
-    found = dict([*values.matching(here, answer, name, text).items()][:SHOWN])
+def _table(context: PageContext, query: AudienceQuery, name: str, text: str) -> Table:
+    field, numbers = _measured(context, query), Numbers.of(st.context.locale)
+    answer = ask.quickly(context, _asked(context, query, name, field, values.searching(name, text)))
+    found = dict([*values.matching(context, answer, name, text).items()][:SHOWN])
     figures = _figures(answer, name, field)
     if not text:
         missing = tuple(code for code in filters.values(query, name) if code not in found)[:MOST_CHOSEN]
-        found, figures = _with_chosen(here, query, name, missing, found, figures)
-    words = filter_words.field(name, here.slicer)
+        found, figures = _with_chosen(context, query, name, missing, found, figures)
+    words = filter_words.field(name, context.slicer)
     card = CardHeader(words, _about(answer, field, numbers), text, _message(text, found), is_picker=True)
     columns = [Column("name", "Value", True)]
     if field is not None:

@@ -29,9 +29,9 @@ class PastedValues:
     is_exact: bool = True
 
 
-def draw(here: PageContext, prefix: str, name: str) -> None:
+def draw(context: PageContext, prefix: str, name: str) -> None:
     """Draw the field to paste into, then the values found with buttons to keep or leave them out."""
-    query, key = question.current(here), _key(prefix, name)
+    query, key = question.current(context), _key(prefix, name)
     text = st.text_area(
         "Values, one per line or separated by commas", key=key, height=HEIGHT, width=WIDTH,
         placeholder="Codes or descriptions",
@@ -48,9 +48,9 @@ def draw(here: PageContext, prefix: str, name: str) -> None:
     if not (text or "").strip():
         return
     with problems.reported("The values", kept="What you pasted is kept."):
-        pasted = checked(here, query, name, text or "")
+        pasted = checked(context, query, name, text or "")
         _say(pasted)
-        _ways(here, query, key, name, pasted)
+        _ways(context, query, key, name, pasted)
 
 
 def checked(context: PageContext, query: AudienceQuery, name: str, text: str) -> PastedValues:

@@ -32,9 +32,9 @@ def values(query: AudienceQuery, name: str, match: Match | None = None) -> tuple
 
 def include(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
     """The question with this value as the only one included, and no longer excluded."""
-    kept = [f for f in query.filters if not (f.name == name and f.match == "equals")]
+    filters = [f for f in query.filters if not (f.name == name and f.match == "equals")]
     filter_ = Filter(name=name, value=(value,), match="equals")
-    return _asking(query, (*_without(kept, name, {value}, "not equals"), filter_))
+    return _asking(query, (*_without(filters, name, {value}, "not equals"), filter_))
 
 
 def add(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
@@ -50,18 +50,18 @@ def exclude(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
 def gather(query: AudienceQuery, name: str, more: Iterable[str], match: Match) -> AudienceQuery:
     """The question with these values in its filter of this match, and in none of the other one."""
     wanted = tuple(dict.fromkeys(more))
-    kept = _without(query.filters, name, set(wanted), OTHER[match])
-    for place, filter_ in enumerate(kept):
+    filters = _without(query.filters, name, set(wanted), OTHER[match])
+    for place, filter_ in enumerate(filters):
         if filter_.name == name and filter_.match == match:
             both = filter_.model_copy(update={"value": tuple(dict.fromkeys((*filter_.value, *wanted)))})
-            return _asking(query, (*kept[:place], both, *kept[place + 1 :]))
-    return _asking(query, (*kept, Filter(name=name, value=wanted, match=match)) if wanted else kept)
+            return _asking(query, (*filters[:place], both, *filters[place + 1 :]))
+    return _asking(query, (*filters, Filter(name=name, value=wanted, match=match)) if wanted else filters)
 
 
 def release(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
     """The question with this value neither included nor excluded."""
-    kept = _without(query.filters, name, {value}, "equals")
-    return _asking(query, _without(kept, name, {value}, "not equals"))
+    filters = _without(query.filters, name, {value}, "equals")
+    return _asking(query, _without(filters, name, {value}, "not equals"))
 
 
 def swap(query: AudienceQuery, name: str) -> AudienceQuery:

@@ -37,7 +37,7 @@ class Focus:
     leaderboards.
     """
 
-    here: PageContext
+    context: PageContext
     query: AudienceQuery
     view: View
     period: Days
@@ -53,7 +53,7 @@ class Focus:
     @property
     def slicer(self) -> Slicer:
         """The slicer that is asked."""
-        return self.here.slicer
+        return self.context.slicer
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -114,23 +114,23 @@ def of(context: PageContext) -> Focus:
     return replace(focus, taken=taken, taken_cards=taken_cards)
 
 
-def of_question(here: PageContext, query: AudienceQuery, looked: View) -> Focus:
+def of_question(context: PageContext, query: AudienceQuery, view: View) -> Focus:
     """The focus of a question about the slicer and its view."""
-    now = ask.today(here, query)
+    now = ask.today(context, query)
     period = periods.resolved(query.start_date, query.end_date, now)
-    there = granularities(here.slicer)
-    metrics = query.data_fields or usual_metrics(here.slicer)
-    compared = periods.compared(looked.compare, period, now)
+    there = granularities(context.slicer)
+    metrics = query.data_fields or usual_metrics(context.slicer)
+    compared = periods.compared(view.compare, period, now)
     return Focus(
-        here=here,
+        context=context,
         query=query,
-        view=looked,
+        view=view,
         period=period,
         compared=compared,
-        comparison=compared and periods.matched(period, compared, here.slicer, now),
-        grain=(looked.grain or series.usual_grain(period, there)) if there else None,
+        comparison=compared and periods.matched(period, compared, context.slicer, now),
+        grain=(view.grain or series.usual_grain(period, there)) if there else None,
         metrics=metrics,
-        field=here.slicer.data_field(looked.field or metrics[0]),
+        field=context.slicer.data_field(view.field or metrics[0]),
         numbers=Numbers.of(st.context.locale),
     )
 

@@ -10,20 +10,20 @@ KEY = "moved_button"
 
 def draw(context: PageContext) -> None:
     """Draw the button; it is disabled without a comparison."""
-    query, looked = question.current(context), question.view(context)
+    query, view = question.current(context), question.view(context)
     now = ask.today(context, query)
     period = periods.resolved(query.start_date, query.end_date, now)
-    other = periods.compared(looked.compare, period, now)
+    other = periods.compared(view.compare, period, now)
     is_compared = other is not None and periods.matched(period, other, context.slicer, now) is not None
     st.button(
-        "Hide what moved" if looked.moved else "Show what moved",
+        "Hide what moved" if view.moved else "Show what moved",
         icon=":material/troubleshoot:",
         type="tertiary",
         key=KEY,
-        disabled=not is_compared and not looked.moved,
+        disabled=not is_compared and not view.moved,
         help=None if is_compared else "Choose days to compare with first",
         on_click=_look,
-        args=(context, not looked.moved),
+        args=(context, not view.moved),
     )
 
 

@@ -1,12 +1,45 @@
 """Sentences about precision: the range of a figure, and how many records were read for it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import DataField
+from lib.reporting.models import DataField, ExportQuery, KeyField, Slicer
 from lib.ui.charts.change import is_sampled
 from lib.ui.charts.numbers import Numbers, title
+
+FILE = "The service decides the layout of the file: all its data fields, its own order of rows"
+
+
+def of_a_file(slicer: Slicer, query: ExportQuery) -> str:
+    """How a file of a plain service differs from its preview."""
+    has_words = query.with_mappings and any(slicer.key_field(name).mapping for name in query.split_by)
+    return f"{FILE}, descriptions next to the codes." if has_words else f"{FILE}."
+
+
+def is_plain(slicer: Slicer) -> bool:
+    """Whether the service implements the specification alone, without our extensions."""
+    return not slicer.extensions
+
+
+def has_words(slicer: Slicer, field: KeyField) -> bool:
+    """Whether the service returns descriptions of a key field's values."""
+    return not field.mapping or slicer.knows("include_mappings")
+
+
+def codes(slicer: Slicer, names: Iterable[str]) -> list[str]:
+    """A sentence that values are shown as codes; empty if that is so for no key field."""
+    fields = [slicer.key_field(name) for name in names]
+    coded = [field.description or field.name for field in fields if not has_words(slicer, field)]
+    return [f"{', '.join(coded)} as codes: this service returns no descriptions."] if coded else []
+
+
+def never_sent(slicer: Slicer, field: DataField) -> list[str]:
+    """A sentence that an optional data field can't be requested."""
+    if field.is_optional and not slicer.knows("data_fields"):
+        return [f"This service does not return {title(field)}."]
+    return []
+
 
 LEAST_SHOWN, EXACT = 0.05, "Exact"
 
@@ -88,10 +121,9 @@ def _has_estimates(audience: Audience, field: str) -> bool:
 
 
 def _read(audience: Audience, numbers: Numbers) -> str:
-    found = audience.precision
-    if found is None or not found.is_sampled:
+    precision = audience.precision
+    if precision is None or not precision.is_sampled:
         return ""
-    total = numbers.rough(found.records_in_range) if found.records_in_range >= 1e5 else None
-    return (
-        f" ({numbers.number(found.records_read)} of {total or numbers.number(found.records_in_range)} rows)"
-    )
+    total = numbers.rough(precision.records_in_range) if precision.records_in_range >= 1e5 else None
+    total = total or numbers.number(precision.records_in_range)
+    return f" ({numbers.number(precision.records_read)} of {total} rows)"

@@ -5,6 +5,7 @@ is taken for the question only where the person has gone there (a link, the brow
 may still show is remembered, so that a click is never undone by an older URL.
 """
 
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,9 +16,45 @@ from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Slicer
 from lib.ui import streamlit_compat
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import NOTHING_TAKEN, Taken
-from lib.ui.query import link, remembered
+from lib.ui.query import cards, link
 from lib.ui.query import view as views
+from lib.ui.query.cards import Card
 from lib.ui.query.view import View
+from lib.wire.errors import TrancheError
+
+REMEMBERED = "remembered_cards"
+log = logging.getLogger(__name__)
+Slicers = dict[tuple[str, str], str]
+
+
+def chosen(context: PageContext) -> tuple[Card, ...] | None:
+    """The choice for this slicer; None without one, or if the database fails (see the log)."""
+    known: Slicers = st.session_state.get(REMEMBERED, {})
+    about = (context.project, context.slicer_name)
+    if about not in known:
+        known = known | {about: _read(context)}
+        st.session_state[REMEMBERED] = known
+    return cards.from_text(known[about], context.slicer)
+
+
+def keep(context: PageContext, wanted: tuple[Card, ...] | None) -> None:
+    """Store this choice; None removes it. If the database fails, it is kept for this session."""
+    text = cards.to_text(wanted or ())
+    known: Slicers = st.session_state.get(REMEMBERED, {})
+    st.session_state[REMEMBERED] = known | {(context.project, context.slicer_name): text}
+    try:
+        context.clients.view_store.cards.set(context.project, context.slicer_name, text)
+    except TrancheError as error:
+        log.warning("The choice of leaderboards could not be kept: %s", error.reason)
+
+
+def _read(context: PageContext) -> str:
+    try:
+        return context.clients.view_store.cards.get(context.project, context.slicer_name)
+    except TrancheError as error:
+        log.warning("The choice of leaderboards could not be read: %s", error.reason)
+        return ""
+
 
 MOST_STEPS = 50
 Params = Mapping[str, str]
@@ -128,7 +165,7 @@ def current(context: PageContext) -> AudienceQuery:
 def view(context: PageContext) -> View:
     """The current view, with the leaderboards of the link, or else those that the person chose."""
     view = _view(context)
-    return view if view.cards else replace(view, cards=remembered.chosen(context))
+    return view if view.cards else replace(view, cards=chosen(context))
 
 
 def _view(context: PageContext) -> View:

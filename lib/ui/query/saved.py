@@ -42,12 +42,12 @@ def draw_view_alert(context: PageContext, view: SavedView) -> None:
         _form(context, view, alert)
 
 
-def _watched(here: PageContext, view: SavedView, alert: Alert) -> None:
+def _watched(context: PageContext, view: SavedView, alert: Alert) -> None:
     reader = Numbers.of(st.context.locale)
     icon = "notifications_active" if alert.state == "firing" else "notifications"
     st.markdown(f":material/{icon}: {plain(alert_words.watched(alert, reader))}")
     st.caption(plain(alert_words.now(alert, reader)))
-    st.button("Remove alert", key="view_alert_remove", on_click=_remove, args=(here, view))
+    st.button("Remove alert", key="view_alert_remove", on_click=_remove, args=(context, view))
 
 
 def _form(context: PageContext, view: SavedView, alert: Alert | None) -> None:
@@ -71,14 +71,14 @@ def _form(context: PageContext, view: SavedView, alert: Alert | None) -> None:
     st.caption(plain(_first_check()))
 
 
-def _figure_now(here: PageContext, view: SavedView, field: DataField) -> str:
+def _figure_now(context: PageContext, view: SavedView, field: DataField) -> str:
     """The figure as the next check would find it, and the days that it looks at."""
-    reading = link.from_params(view.params, here.slicer, here.project, here.slicer_name)
+    reading = link.from_params(view.params, context.slicer, context.project, context.slicer_name)
     if reading.left_out:
         return f"The view no longer fits: {' '.join(reading.left_out)}"
     try:
-        days = watched.complete_days(reading.query, here.slicer)
-        answer = ask.audience(here, watched.total_query(reading.query, field.name, days))
+        days = watched.complete_days(reading.query, context.slicer)
+        answer = ask.audience(context, watched.total_query(reading.query, field.name, days))
         found = watched.figure(answer, field.name)
     except FigureUnavailable as unavailable:
         return str(unavailable)
@@ -131,7 +131,7 @@ def _told(view: SavedView, work: Callable[[], None]) -> None:
 
 VIEWS = EntryShelf(
     "",
-    lambda here: here.clients.view_store.views,
+    lambda context: context.clients.view_store.views,
     "views",
     "Share with everybody who may see this slicer",
     "Everybody loses it, and its start pages.",

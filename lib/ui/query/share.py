@@ -20,22 +20,22 @@ def draw(context: PageContext, page: str) -> None:
     popover = st.popover("Link", icon=":material/link:", type="tertiary", key="share", on_change="rerun")
     if not popover.open:
         return
-    query, looked = question.current(context), question.view(context)
+    query, view = question.current(context), question.view(context)
     now = ask.today(context, query)
     start, end = periods.resolved(query.start_date, query.end_date, now)
     fixed = query.model_copy(update={"start_date": start.isoformat(), "end_date": end.isoformat()})
     with popover, st.container(width=WIDTH):
         if fixed != query:
             st.caption("Always shows the latest days")
-            st.code(_link(page, query, looked), language=None, wrap_lines=True)
+            st.code(_link(page, query, view), language=None, wrap_lines=True)
         st.caption(f"Always shows {days(start, end)}")
-        st.code(_link(page, fixed, looked), language=None, wrap_lines=True)
+        st.code(_link(page, fixed, view), language=None, wrap_lines=True)
 
 
 def address(page: str, params: Mapping[str, str | list[str]]) -> str:
     """The whole address of a screen of this desk, as this browser reaches it."""
-    here = urlsplit(st.context.url or "")
-    return f"{here.scheme}://{here.netloc}/{link.href(page, params)}"
+    context = urlsplit(st.context.url or "")
+    return f"{context.scheme}://{context.netloc}/{link.href(page, params)}"
 
 
 def _link(page: str, query: AudienceQuery, view: View) -> str:

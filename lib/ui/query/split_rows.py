@@ -6,6 +6,7 @@ from datetime import date
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import streamlit as st
 
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
@@ -13,10 +14,46 @@ from lib.reporting.models import TIME_KEY_FIELDS, DataField, Slicer
 from lib.ui.charts import series
 from lib.ui.charts.change import Change, of_total
 from lib.ui.charts.numbers import NOT_SET, Numbers, title
+from lib.ui.kit.frame import PageContext
+from lib.ui.query import filter_words, question
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.filter_words import both
+from lib.ui.query.link import MOST_SPLITS
 from lib.ui.query.precision import LEAST_SHOWN, half_range
 from lib.wire.errors import BadRequest
+
+SPLIT = "split_fields"
+
+
+def draw(context: PageContext, label_visibility: str = "collapsed", width: int = 380) -> None:
+    """Draw the picker; a choice changes the question at once."""
+    query = question.current(context)
+    st.session_state[SPLIT] = list(query.split_by)
+    st.multiselect(
+        "Split by",
+        [field.name for field in context.slicer.key_fields],
+        format_func=lambda name: filter_words.field(name, context.slicer),
+        key=SPLIT,
+        max_selections=MOST_SPLITS,
+        filter_mode="contains",
+        select_all=False,
+        placeholder="Split by up to three key fields",
+        label_visibility="visible" if label_visibility == "visible" else "collapsed",
+        width=width,
+        on_change=_ask,
+        args=(context,),
+    )
+
+
+def _ask(context: PageContext) -> None:
+    """Change the split, and drop orders by key fields that are no longer in it."""
+    query = question.current(context)
+    split = tuple(st.session_state[SPLIT])
+    gone = set(query.split_by) - set(split)
+    orders = tuple(order for order in query.order_by if order.name not in gone)
+    question.ask(query.model_copy(update={"split_by": split, "order_by": orders}))
+    st.rerun()
+
 
 FEW, LEAST_MISSING = 30, 0.001
 

@@ -18,7 +18,7 @@ from lib.reporting.models import (
 )
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import ask, shortfalls
+from lib.ui.query import ask, precision
 
 OFFERED = 300
 WORDS, SEEN = "described_values", "seen_values"
@@ -51,7 +51,7 @@ class Values:
 def offered(context: PageContext, query: AudienceQuery, name: str, text: str = "") -> Values:
     """A key field's values on the question's days, without its filters; only those with `text`, if given."""
     answer = ask.audience(context, _question(context, query, name, searching(name, text)))
-    has_words = shortfalls.has_words(context.slicer, context.slicer.key_field(name))
+    has_words = precision.has_words(context.slicer, context.slicer.key_field(name))
     found = matching(context, answer, name, text)
     return Values(found, answer.total.records_found, answer.confidence_range is None, has_words)
 

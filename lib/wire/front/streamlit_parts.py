@@ -81,8 +81,8 @@ def imports(module: Path) -> list[str]:
 
 def can_wait(static: Path) -> bool:
     """Whether the module of charts can be put off: it is one file, with a default export."""
-    found = modules(static, "PlotlyChart")
-    return len(found) == 1 and _DEFAULT.search(found[0].read_bytes()[-_LAST:]) is not None
+    paths = modules(static, "PlotlyChart")
+    return len(paths) == 1 and _DEFAULT.search(paths[0].read_bytes()[-_LAST:]) is not None
 
 
 def insert(document: bytes, head: bytes, head_end: bytes, body_end: bytes) -> bytes:

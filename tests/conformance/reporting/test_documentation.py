@@ -30,9 +30,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> connect.Installation:
     with Warehouse(home / "warehouse").writer("demo", "delivery", definition, mappings) as writer:
         writer.write(pa.Table.from_pylist([row], schema=definition.schema()))
         writer.commit("one row", "0")
-    here = connect.installation(Settings(home=home))
-    here.people.add(Person("ada", "Ada", None, "admin"), "a password")
-    return here
+    context = connect.installation(Settings(home=home))
+    context.people.add(Person("ada", "Ada", None, "admin"), "a password")
+    return context
 
 
 @pytest.fixture(scope="module")

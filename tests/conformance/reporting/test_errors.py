@@ -26,9 +26,9 @@ QUESTION = {"slicer_name": "hourly", "project_name": "shop", "split_by": ("domai
 
 def asked(reach: Reach, settings: Settings, verb: str, status: str) -> str:
     """The reason for which an installation with these settings refuses a usual question."""
-    here = connect.installation(settings)
-    with reach(here.api) as http:
-        token = here.access.issue("ana", "reporting", "test", None)
+    context = connect.installation(settings)
+    with reach(context.api) as http:
+        token = context.access.issue("ana", "reporting", "test", None)
         response = Caller(http, token, "hourly").post(
             verb, **({"split_by": ["domain"]} if verb != "info" else {})
         )
@@ -79,9 +79,9 @@ def test_timeout(reach: Reach, house: Path, verb: str) -> None:
 
 def test_timeout_over_arrow(reach: Reach, house: Path) -> None:
     """The client raises the same error for it, whatever form it asked the answer in."""
-    here = connect.installation(Settings(home=house, deadline_seconds=1e-9))
-    with reach(here.api) as http:
-        reporting = Reporting(http, here.access.issue("ana", "reporting", "test", None))
+    context = connect.installation(Settings(home=house, deadline_seconds=1e-9))
+    with reach(context.api) as http:
+        reporting = Reporting(http, context.access.issue("ana", "reporting", "test", None))
         with pytest.raises(DeadlineExceeded):
             reporting.audience(AudienceQuery(**QUESTION))
         with pytest.raises(DeadlineExceeded):

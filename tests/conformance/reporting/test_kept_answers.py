@@ -54,12 +54,14 @@ Ask = Callable[..., Caller]
 def ask(reach: Reach, house: Path, engine: Counting) -> Iterator[Ask]:
     """A client of a service over that engine, with these settings."""
     opened: list[httpx.Client] = []
-    here = connect.installation(Settings(home=house))
+    context = connect.installation(Settings(home=house))
 
     def asking(username: str = "ana", **told: int) -> Caller:
-        token = here.access.issue(username, "reporting", "test", None)
+        token = context.access.issue(username, "reporting", "test", None)
         if not opened:
-            service = ReportingService(here.warehouse, here.access, Settings(home=house, **told), engine)
+            service = ReportingService(
+                context.warehouse, context.access, Settings(home=house, **told), engine
+            )
             client = reach(api([routes.routes(service)], 10**6))
             opened.append(client.__enter__())
             closing.append(client)

@@ -64,11 +64,11 @@ def engine() -> Iterator[Waiting]:
 @contextmanager
 def caller(reach: Reach, house: Path, engine: Engine | None = None, **told: object) -> Iterator[Caller]:
     """Ana asks an installation with these settings, and with this engine."""
-    here = connect.installation(Settings(home=house, **told))
-    service = ReportingService(here.warehouse, here.access, here.settings, engine)
-    app = here.api if engine is None else api([routes.routes(service)], 10**6)
+    context = connect.installation(Settings(home=house, **told))
+    service = ReportingService(context.warehouse, context.access, context.settings, engine)
+    app = context.api if engine is None else api([routes.routes(service)], 10**6)
     with reach(app) as http:
-        yield Caller(http, here.access.issue("ana", "reporting", "test", None), "hourly")
+        yield Caller(http, context.access.issue("ana", "reporting", "test", None), "hourly")
 
 
 def test_values_of_a_filter(reach: Reach, house: Path) -> None:
@@ -101,9 +101,9 @@ def test_throttle(reach: Reach, house: Path) -> None:
 
 def test_the_desk_is_not_throttled(house: Path) -> None:
     """The desk's own calls are exempt: a screen asks a dozen questions at once."""
-    here = connect.installation(Settings(home=house, throttle_questions=1))
-    ana = here.people.get("ana")
-    clients = connect.connect(ana, here.settings)
+    context = connect.installation(Settings(home=house, throttle_questions=1))
+    ana = context.people.get("ana")
+    clients = connect.connect(ana, context.settings)
     assert all(clients.reporting.info(HOURLY).key_fields for _ in range(5))
 
 
@@ -111,10 +111,10 @@ def test_one_person_leaves_threads_to_others(reach: Reach, house: Path, engine: 
     """While all that ana asked holds her share of the threads, another person is answered."""
     told = {"query_threads": 2, "query_share": 1}
     with caller(reach, house, engine, **told) as ana:
-        here = connect.installation(Settings(home=house, **told))
-        if here.people.get("ben") is None:
-            here.people.add(Person("ben", "Ben", None, "admin"), "a password")
-        ben = Caller(ana.http, here.access.issue("ben", "reporting", "test", None), "hourly")
+        context = connect.installation(Settings(home=house, **told))
+        if context.people.get("ben") is None:
+            context.people.add(Person("ben", "Ben", None, "admin"), "a password")
+        ben = Caller(ana.http, context.access.issue("ben", "reporting", "test", None), "hourly")
         asking = [threading.Thread(target=ana.post, args=("audience",)) for _ in range(6)]
         for thread in asking:
             thread.start()
@@ -177,12 +177,12 @@ def test_a_slow_reader_gets_the_whole_file(house: Path) -> None:
 def test_files_that_nobody_reads_are_few(house: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A person whose readers leave files unread gets no more of them before these are read or given up."""
     monkeypatch.setattr(routes, "MOST_FILES", 2)
-    here = connect.installation(Settings(home=house, query_share=1))
+    context = connect.installation(Settings(home=house, query_share=1))
     body = {"slicer_name": "long", "split_by": "page", "export_format": "csv", **WIDE}
-    token = here.access.issue("ana", "reporting", "test", None)
+    token = context.access.issue("ana", "reporting", "test", None)
     asked = {"project_name": "shop", "token": token} | body
     with (
-        serving(here.api) as address,
+        serving(context.api) as address,
         httpx.Client(base_url=address, timeout=60) as http,
         ExitStack() as held,
     ):

@@ -158,7 +158,7 @@ def _content(context: PageContext, key: tuple[str, int]) -> None:
             _delete(context, key, found)
 
 
-def _entries(here: PageContext, key: tuple[str, int], found: List, may_change: bool) -> None:
+def _entries(context: PageContext, key: tuple[str, int], found: List, may_change: bool) -> None:
     """Draw the entries, with a search, a download, and a button that removes those chosen."""
     numbers, everything = Numbers.of(st.context.locale), entries_of(found)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -187,11 +187,11 @@ def _entries(here: PageContext, key: tuple[str, int], found: List, may_change: b
             icon=":material/remove:",
             key="list_remove",
             on_click=_remove,
-            args=(here, key, found, tuple(shown)),
+            args=(context, key, found, tuple(shown)),
         )
 
 
-def _paste(here: PageContext, key: tuple[str, int], found: List) -> None:
+def _paste(context: PageContext, key: tuple[str, int], found: List) -> None:
     """Draw the field to paste entries. Unreadable entries are listed by line, and stay in it."""
     numbers = Numbers.of(st.context.locale)
     field = PASTE.format(f"{key[0]}-{key[1]}")
@@ -221,7 +221,7 @@ def _paste(here: PageContext, key: tuple[str, int], found: List) -> None:
     if sentence := ", ".join(filter(None, parts)):
         st.caption(sentence)
     label = f"Add {numbers.number(len(new))} {WORDS[key[0]]}" if new else f"Add {WORDS[key[0]]}"
-    st.button(label, type="primary", key="list_add", on_click=_add, args=(here, key, found))
+    st.button(label, type="primary", key="list_add", on_click=_add, args=(context, key, found))
 
 
 def _counted(some: Sized) -> str:

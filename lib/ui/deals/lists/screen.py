@@ -40,7 +40,7 @@ def draw(context: PageContext) -> None:
     drawer.draw(context)
 
 
-def _list(here: PageContext) -> None:
+def _list(context: PageContext) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         entity = st.segmented_control(
             "Kind", list(TITLES), format_func=TITLES.__getitem__, key=KIND, bind="query-params",
@@ -50,11 +50,11 @@ def _list(here: PageContext) -> None:
             "Search", type="search", live="200ms", key=FIND, bind="query-params", placeholder="Name or id",
             label_visibility="collapsed",
         )  # fmt: skip
-        _new(here, entity)
+        _new(context, entity)
     if drawer.opened() is None:
         notes.draw()
     search = {"search": text} if text else {}
-    page = catalogue.client(here).list(KINDS[entity], limit=MOST, ordering="name", **search)
+    page = catalogue.client(context).list(KINDS[entity], limit=MOST, ordering="name", **search)
     if not page.results:
         st.info("No lists match." if text else "There are no lists yet.", icon=":material/list_alt:")
         return

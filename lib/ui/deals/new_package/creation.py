@@ -43,8 +43,8 @@ def create(deals: Deals, draft: Draft, seats: Seats, key: str) -> CreatedPackage
         return _adjusted(deals, deals.create(SupplyPackage, draft.package(), key), own, seats)
     shared = {seat: terms for seat, terms in draft.seats.items() if terms.own is None}
     alike = replace(draft, seats=shared, deals="new" if shared else "none")
-    made = deals.create(SupplyPackage, alike.package(), key)
-    return _completed(deals, made, own, seats, key)
+    package = deals.create(SupplyPackage, alike.package(), key)
+    return _completed(deals, package, own, seats, key)
 
 
 def _completed(

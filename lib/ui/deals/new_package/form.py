@@ -10,7 +10,7 @@ from lib.insight.filters import Translation
 from lib.insight.kinds import KINDS
 from lib.ui.deals import catalogue, links, permission, prices, seat_guide
 from lib.ui.deals.draft import Draft
-from lib.ui.deals.new_package import names, numbers, seats, state
+from lib.ui.deals.new_package import names, seats, state
 from lib.ui.deals.targeting import picker
 from lib.ui.deals.words import NO_FEES, OFFSETS, fee_title, offset
 from lib.ui.kit import amounts, times
@@ -59,7 +59,7 @@ def draw(context: PageContext, draft: Draft, problems: FieldProblems, translatio
         money = prices.of(context)
         typed = {seat: terms.amount for seat, terms in draft.seats.items()}
         guide = seat_guide.of(context, GUIDES, translation, typed, money)
-        offer_of_seats = numbers.TypedIds(not does.lists, closed)
+        offer_of_seats = seats.TypedIds(not does.lists, closed)
         seats.draw(catalogue.seats(context), problems, offer_of_seats, money, guide.by_seat)
         seat_guide.draw_note(guide, SEE_THERE if translation.left_out else "")
         _terms(draft, problems, does.fees, closed, money)
@@ -134,11 +134,11 @@ def _contact(problems: FieldProblems, closed: bool) -> None:
 
 def _links(context: PageContext, problems: FieldProblems, does: Abilities, closed: bool) -> None:
     chosen = st.session_state.get(state.LINKS, ())
-    numbers.draw(
+    seats.draw_numbers(
         "Deals to link",
         links.offered(context, "deals to link", "np_links_search", DemandDeal, chosen, closed),
         state.LINKS,
-        numbers.TypedIds(takes_ids=not does.lists, disabled=closed),
+        seats.TypedIds(takes_ids=not does.lists, disabled=closed),
         "Type a name, a seat or an id",
     )
     beside(problems.at("demand_deals"))

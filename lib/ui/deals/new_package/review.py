@@ -156,8 +156,8 @@ def _ask(context: PageContext, deals: Deals, draft: Draft, seats: creation.Seats
         kept[state.ASKED] = True
         state.keep(context.clients.drafts, draft)
     try:
-        made = creation.create(deals, draft, seats, kept[state.KEY])
-        kept[state.CREATED] = replace(made, left=(*made.left, *_question_kept(context, made)))
+        created = creation.create(deals, draft, seats, kept[state.KEY])
+        kept[state.CREATED] = replace(created, left=(*created.left, *_question_kept(context, created)))
     except TrancheError as error:
         if not is_open(error):
             kept.pop(state.ASKED, None)
@@ -173,9 +173,9 @@ def _ask(context: PageContext, deals: Deals, draft: Draft, seats: creation.Seats
     catalogue.forget()
 
 
-def _question_kept(context: PageContext, made: CreatedPackage) -> tuple[str, ...]:
+def _question_kept(context: PageContext, created: CreatedPackage) -> tuple[str, ...]:
     """Store the question that the package comes from; a sentence where that failed."""
-    package_question, package = state.question(), made.package.id
+    package_question, package = state.question(), created.package.id
     if package_question is None or package is None:
         return ()
     try:

@@ -25,7 +25,7 @@ from lib.ui.deals.new_package import faults, form, review, seats, state, templat
 from lib.ui.deals.new_package.creation import CreatedPackage
 from lib.ui.deals.prices import BY_CPM, amount
 from lib.ui.deals.targeting import known, picker
-from lib.ui.kit import clock, unsaved
+from lib.ui.kit import page_scripts, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import older, reported
@@ -139,16 +139,18 @@ HEIGHT = 200
 
 
 @st.fragment(parallel=True)
-def draw_panel(here: PageContext, translation: Translation) -> None:
+def draw_panel(context: PageContext, translation: Translation) -> None:
     """Ask for both periods, then the table; what the filters leave out is named under it."""
     st.header("Past delivery of this targeting", anchor=False)
     with reported("The figures", kept="What you entered is kept."):
         with st.skeleton(height=HEIGHT):
-            answers = [report.figures(here, translation.filters, days) for days in DAYS]
+            answers = [report.figures(context, translation.filters, days) for days in DAYS]
         numbers = Numbers.of(st.context.locale)
-        st.table(_styled(here.slicer, answers, numbers), border="horizontal", alt="Figures of this targeting")
-        where = f"{plain(here.project)}/{plain(here.slicer_name)}"
-        st.caption(f"From {where} · {_precision(here.slicer, answers, numbers)}")
+        st.table(
+            _styled(context.slicer, answers, numbers), border="horizontal", alt="Figures of this targeting"
+        )
+        where = f"{plain(context.project)}/{plain(context.slicer_name)}"
+        st.caption(f"From {where} · {_precision(context.slicer, answers, numbers)}")
         if not any(any(answer.total.values.values()) for answer in answers):
             st.caption("Nothing in the report matches this targeting.")
     for sentence in translation.left_out:
@@ -205,7 +207,7 @@ def draw(context: PageContext) -> None:
     """The form until its package is there, then what was created."""
     created: CreatedPackage | None = st.session_state.get(state.CREATED)
     if created is not None:
-        unsaved.ask_before(False)
+        page_scripts.ask_before(False)
         review.done(context, created)
         return
     state.begin(context.clients.drafts)
@@ -220,7 +222,7 @@ def draw(context: PageContext) -> None:
 def _notes() -> None:
     """That the form holds a draft of before, and what a copy does not have."""
     if at := st.session_state.get(state.FOUND):
-        when = facts.moment(at.astimezone(clock.zone()))
+        when = facts.moment(at.astimezone(times.zone()))
         st.caption(f":material/history: Your draft from {when}. Start over discards it.")
     if note := st.session_state.get(state.NOTE):
         st.warning(plain(note), icon=":material/content_copy:")
@@ -258,4 +260,4 @@ def _keep(context: PageContext, draft: Draft) -> None:
         st.caption(f":orange[:material/warning: {plain(why_not)}]")
     elif not draft.is_untouched:
         st.caption("Saved as your draft until you create or discard it.")
-    unsaved.ask_before(bool(why_not))
+    page_scripts.ask_before(bool(why_not))

@@ -1,18 +1,67 @@
 """The seats of a new package: chosen by name, a row of plain fields for each."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from lib.deals.models import Seat
 from lib.ui.deals.draft import OwnTerms, Terms
-from lib.ui.deals.new_package import numbers
 from lib.ui.deals.prices import Prices
 from lib.ui.deals.words import own_terms, seat_name
-from lib.ui.kit import amounts
+from lib.ui.kit import amounts, notes
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.markdown import plain
+
+WRONG = "An id is a number; others were left out"
+
+
+@dataclass(frozen=True)
+class TypedIds:
+    """Whether ids may be typed that nothing here knows, and whether anything may be picked at all."""
+
+    takes_ids: bool = False
+    disabled: bool = False
+
+
+def draw_numbers(title: str, names: Mapping[int, str], key: str, offer: TypedIds, placeholder: str) -> None:
+    """The picker. `names` are those of all ids that are known or chosen."""
+    st.multiselect(
+        title,
+        list(names),
+        format_func=lambda one: names.get(one, str(one)),
+        key=key,
+        persist_state="session",
+        filter_mode="contains",
+        select_all=False,
+        wrap=True,
+        placeholder=placeholder,
+        accept_new_options=offer.takes_ids,
+        disabled=offer.disabled,
+        on_change=_as_numbers if offer.takes_ids else "rerun",
+        args=(key,) if offer.takes_ids else None,
+    )
+    if offer.takes_ids:
+        notes.draw()
+
+
+def read(typed: object) -> int | None:
+    """The id that was picked or typed; None for what is none."""
+    if isinstance(typed, int):
+        return typed
+    text = str(typed).strip()
+    return int(text) if text.isascii() and text.isdecimal() and 0 < int(text) < 2**53 else None
+
+
+def _as_numbers(key: str) -> None:
+    """Typed ids become numbers. A callback."""
+    typed = st.session_state[key]
+    found = [number for one in typed if (number := read(one)) is not None]
+    if len(found) < len(typed):
+        notes.say(WRONG)
+    st.session_state[key] = list(dict.fromkeys(found))
+
 
 CHOSEN, OWN = "np_seats", "np_own"
 PRICE, SYNC = "np_price_{}", "np_sync_{}"
@@ -52,13 +101,13 @@ def emptied(state: Mapping[Any, Any]) -> set[int]:
 def draw(
     seats: Mapping[int, Seat],
     problems: FieldProblems,
-    offer: numbers.TypedIds,
+    offer: TypedIds,
     prices: Prices,
     guides: Mapping[int, str] = NO_GUIDES,
 ) -> None:
     """The picker of seats, and a row of fields for each that is chosen, with its guide to the price."""
     known = dict.fromkeys([*seats, *st.session_state.get(CHOSEN, ())])
-    numbers.draw(
+    draw_numbers(
         "Seats",
         {seat: seat_label(seats.get(seat), seat) for seat in known},
         CHOSEN,

@@ -17,7 +17,7 @@ from lib.ui.deals.new_package import faults, seats
 from lib.ui.deals.new_package.faults import Faults
 from lib.ui.deals.targeting import picker, typed
 from lib.ui.deals.targeting.picker import NamedLists
-from lib.ui.kit import amounts, clock, times
+from lib.ui.kit import amounts, times
 from lib.ui.kit.field_problems import FieldProblems, Path
 from lib.wire.errors import TrancheError
 
@@ -158,7 +158,7 @@ def problems(draft: Draft, found: Faults) -> FieldProblems:
 
 def empty() -> Draft:
     """The form before anything is entered: it starts tomorrow."""
-    return Draft(media_type="banner", start=times.typed(_tomorrow()), offset=clock.offset())
+    return Draft(media_type="banner", start=times.typed(_tomorrow()), offset=times.offset())
 
 
 def _resume(drafts: Drafts) -> bool:
@@ -207,5 +207,5 @@ def _show(draft: Draft) -> None:
 
 
 def _tomorrow() -> datetime:
-    day = datetime.now(clock.zone()).replace(tzinfo=None) + timedelta(days=1)
+    day = datetime.now(times.zone()).replace(tzinfo=None) + timedelta(days=1)
     return day.replace(hour=0, minute=0, second=0, microsecond=0)

@@ -22,7 +22,7 @@ from lib.wire.errors import BadRequest
 POPOVER, WIDTH, REPLACE = "package_templates", 420, "replace"
 TEMPLATES = EntryShelf(
     "template_",
-    lambda here: here.clients.view_store.templates,
+    lambda context: context.clients.view_store.templates,
     "templates",
     "Share with everybody who may see deals",
     "Everybody loses it.",

@@ -120,21 +120,23 @@ def _kind(
                         )
 
 
-def _offered(here: PageContext, query: AudienceQuery, prefix: str, kind: TargetingKind) -> Mapping[str, str]:
+def _offered(
+    context: PageContext, query: AudienceQuery, prefix: str, kind: TargetingKind
+) -> Mapping[str, str]:
     """The report's values; those found by a search if there are too many to list."""
-    field = key_field(kind, here.slicer)
+    field = key_field(kind, context.slicer)
     if field is None:
         st.caption(
-            f"The slicer {plain(here.slicer_name)} has no values for it: what you type is not checked."
+            f"The slicer {plain(context.slicer_name)} has no values for it: what you type is not checked."
         )
         return {}
-    found = values.offered(here, query, field.name)
+    found = values.offered(context, query, field.name)
     if found.has_more:
         text = st.text_input(
             "Search", type="search", live=True, key=f"{prefix}_{kind.name}_search", width=WIDTH,
             placeholder=found.searched(Numbers.of(st.context.locale)), label_visibility="collapsed",
         )  # fmt: skip
-        found = values.offered(here, query, field.name, text or "")
+        found = values.offered(context, query, field.name, text or "")
     return {code: words for code, words in found.described.items() if code}
 
 

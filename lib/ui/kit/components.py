@@ -6,6 +6,18 @@ from pathlib import Path
 
 import streamlit as st
 
+from lib.wire.text import straight
+
+_SEEN = "<style>.st-key-to_copy [data-testid=stCode] > div { opacity: 1; visibility: visible; }</style>"
+
+
+def copy_button(text: str) -> None:
+    """Draw the text with its copy button; once per screen."""
+    with st.container(key="to_copy"):
+        st.html(_SEEN)
+        st.code(straight(text), language=None, wrap_lines=True)
+
+
 FOLDER = Path(__file__).parent
 PROBLEMS = {
     "size": "The file is larger than {most:,} bytes. Split it.",
