@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from lib.reporting.answers import Audience
+from lib.reporting.models import Granularity
 from lib.ui.charts import numbers, series, time_chart, value_lines
 from lib.ui.charts.series import Series
 from lib.ui.charts.time_chart import Named
@@ -146,7 +147,9 @@ def _zoom(focus: Focus, series: Series) -> None:
     _ask_days(focus.context, start, end, began)
 
 
-def _ask_days(context: PageContext, start: str, end: str, zoom: tuple[str, ...]) -> None:
+def _ask_days(
+    context: PageContext, start: str, end: str, zoom: tuple[str, ...] = (), grain: Granularity | None = None
+) -> None:
     days = {"start_date": start, "end_date": end}
-    question.look(context, question.current(context).model_copy(update=days), grain=None, zoom=zoom)
+    question.look(context, question.current(context).model_copy(update=days), grain=grain, zoom=zoom)
     st.rerun()
