@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from needs import needs, watch
+from needs import needs, unwatch, watch
 from peopled import write_people
 from serving import free_port, serving
 from streamlit.components.v2 import manifest_scanner
@@ -132,6 +132,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Hold a test to its marks."""
     watch(item)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown() -> None:
+    """What fixtures of the session started may end after a test without marks."""
+    unwatch()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

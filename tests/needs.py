@@ -89,6 +89,11 @@ def watch(item: pytest.Item) -> None:
     QUICK[:] = [] if any(item.get_closest_marker(mark) for mark in NAMES) else [item.nodeid]
 
 
+def unwatch() -> None:
+    """The test is over."""
+    QUICK.clear()
+
+
 def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
     if QUICK and event in FORBIDDEN:
         raise AssertionError(f"{QUICK[0]} has no mark, and does {event} {arguments[:2]}: see tests/needs.py")

@@ -272,4 +272,5 @@ def _address() -> str | None:
 
     `st.context` has no address for this machine's own.
     """
-    return st.context.ip_address or (THIS_MACHINE if st.context.headers else None)
+    address = st.context.ip_address or (THIS_MACHINE if st.context.headers else None)
+    return address if isinstance(address, str) else None
