@@ -25,7 +25,7 @@ from lib.deal_health import computing
 from lib.operations import OpenTabs
 from lib.settings import Settings
 from lib.ui import streamlit_compat
-from lib.ui.kit import sign_in_check as checked
+from lib.ui.kit import sign_in_check
 from lib.ui.kit.media import OwnedMedia, script_owner
 from lib.ui.query import link
 from lib.wire import logs, server
@@ -63,7 +63,7 @@ async def preloaded(_: st.App) -> AsyncIterator[None]:
     logs.together()
     gc.collect()
     gc.freeze()
-    closed = ClosedSessions(st.get_option("server.disconnectedSessionTTL"), checked.is_signed_in)
+    closed = ClosedSessions(st.get_option("server.disconnectedSessionTTL"), sign_in_check.is_signed_in)
     streamlit_compat.store_closed_sessions(closed)
     streamlit_compat.replace_media(lambda files: OwnedMedia(files, script_owner))
     ending = create_task(closed.end_in_time())

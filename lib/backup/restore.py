@@ -1,7 +1,5 @@
 """Restores a data directory from an archive, whole or not at all; every member is checked.
 
-Reading an archive that came from outside: every member is checked while it is unpacked into a new folder.
-
 Nothing of it is executed. A member that could be written anywhere but into that folder, or that is anything
 but a plain file, is refused.
 """

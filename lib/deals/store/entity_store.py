@@ -1,6 +1,6 @@
 """Shared by all entities: conversion of fields and rows, rules, and dependencies.
 
-A kind of entity that is columns alone is a `EntityStore`; one with links of its own is a subclass.
+A kind of entity that is columns alone is an `EntityStore`; one with links of its own is a subclass.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The preview and the receipt of a file as tables, and its request as JSON and as a curl command.
 
-The export request for scripts, as JSON and as a curl command.
-
 The token is never a real one: in JSON it is the specification's `<TOKEN>`, for curl a variable of the shell.
 """
 

@@ -17,8 +17,7 @@ from lib.people.cookies import CODE_SECONDS, SignIn
 from lib.people.credentials import PASSWORD as DEMO_PASSWORD
 from lib.settings import Settings
 from lib.ui import streamlit_compat
-from lib.ui.kit import company, problems
-from lib.ui.kit import sign_in_check as checked
+from lib.ui.kit import company, problems, sign_in_check
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.sign_in_check import ENDS
 from lib.wire.errors import AccessError, DeadlineExceeded, StoreUnavailable, TrancheError
@@ -65,7 +64,7 @@ def person() -> Person | None:
     username, ends = st.session_state.get("username"), st.session_state.get(ENDS)
     if not username or not ends:
         return None
-    person = checked.once(lambda: _signed_in(username, ends), username, ends)
+    person = sign_in_check.once(lambda: _signed_in(username, ends), username, ends)
     if person is None:
         _forget()
     else:

@@ -17,7 +17,7 @@ from lib.views import LONGEST_NAME, DealEntry, NamedEntries, SavedView
 from lib.wire.errors import TrancheError
 
 LONGEST_LABEL = 28
-REMOTE = "SavedEntry by Tranche; the deals service does not have them."
+REMOTE = "Kept by Tranche; the deals service does not have them."
 SavedEntry = SavedView | DealEntry
 Action = tuple[str, str, str, Callable[[], None]]
 Result = TypeVar("Result")
