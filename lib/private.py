@@ -75,8 +75,8 @@ def process_lock(path: Path, *, shared: bool = False) -> Iterator[int]:
     `shared`: others may hold it too who say the same. The kernel lets go of it when the process ends, however
     that happens.
     """
-    folder(path.parent)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+    with _written(folder(path.parent)):
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
     try:
         try:
             fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
@@ -84,8 +84,9 @@ def process_lock(path: Path, *, shared: bool = False) -> Iterator[int]:
             held = os.read(handle, 32).decode("ascii", "replace").strip()
             yield int(held) if held.isdecimal() and int(held) > 0 else -1
         else:
-            os.ftruncate(handle, 0)
-            os.write(handle, f"{os.getpid()}\n".encode())
+            with _written(path):
+                os.ftruncate(handle, 0)
+                os.write(handle, f"{os.getpid()}\n".encode())
             yield 0
     finally:
         os.close(handle)

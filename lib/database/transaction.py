@@ -15,7 +15,7 @@ from sqlalchemy.exc import TimeoutError as PoolExhausted
 
 from lib.database.engine import DEADLINE, writing
 from lib.wire.deadline import Deadline
-from lib.wire.errors import DeadlineExceeded, StoreAway, StoreUnavailable
+from lib.wire.errors import DeadlineExceeded, StoreAway, StoreUnavailable, StoreUnwritable
 
 
 class Failure(Enum):
@@ -24,7 +24,7 @@ class Failure(Enum):
     UNDONE = auto()  # by the database, for the sake of another transaction
     LOCKED = auto()  # others were in the way for too long
     STOPPED = auto()  # by the deadline
-    FULL = auto()
+    UNWRITABLE = auto()  # the disk is full or read-only
     LOST = auto()
     DAMAGED = auto()
     OTHER = auto()
@@ -34,7 +34,8 @@ _POSTGRES = {
     "40": Failure.UNDONE,
     "55P03": Failure.LOCKED,
     "57014": Failure.STOPPED,
-    "53100": Failure.FULL,
+    "53100": Failure.UNWRITABLE,
+    "25006": Failure.UNWRITABLE,
     "53": Failure.LOST,
     "08": Failure.LOST,
     "57": Failure.LOST,
@@ -44,13 +45,15 @@ _SQLITE = {
     "SQLITE_BUSY": Failure.LOCKED,
     "SQLITE_LOCKED": Failure.LOCKED,
     "SQLITE_INTERRUPT": Failure.STOPPED,
-    "SQLITE_FULL": Failure.FULL,
-    "SQLITE_IOERR_WRITE": Failure.FULL,
+    "SQLITE_FULL": Failure.UNWRITABLE,
+    "SQLITE_IOERR_WRITE": Failure.UNWRITABLE,
     "SQLITE_CANTOPEN": Failure.LOST,
     "SQLITE_IOERR": Failure.LOST,
     "SQLITE_NOTADB": Failure.DAMAGED,
     "SQLITE_CORRUPT": Failure.DAMAGED,
-    "SQLITE_READONLY": Failure.LOST,
+    "SQLITE_IOERR_SHMSIZE": Failure.UNWRITABLE,
+    "SQLITE_IOERR_TRUNCATE": Failure.UNWRITABLE,
+    "SQLITE_READONLY": Failure.UNWRITABLE,
 }
 
 
@@ -86,7 +89,6 @@ LOST_WHILE_SAVING = (
     "The database was lost while it was saving: see whether the change is there before you repeat it"
 )
 REASONS = {
-    Failure.FULL: "The database's disk is full; nothing was changed. It works again once there is room",
     Failure.LOST: "The database can't be reached right now; nothing was changed. Try again later",
     Failure.DAMAGED: "The database's file is damaged; nothing was changed. Restore it from a backup",
     Failure.LOCKED: "The database is busy; nothing was changed. Try again",
@@ -125,6 +127,8 @@ def explained() -> Iterator[None]:
 def _unavailable(error: DBAPIError | PoolExhausted) -> StoreUnavailable:
     log.error("The database failed: %s", error.orig if isinstance(error, DBAPIError) else error)
     kind = failure(error)
+    if kind is Failure.UNWRITABLE:
+        return StoreUnwritable()
     unavailable = StoreAway if kind in _AWAY else StoreUnavailable
     return unavailable(REASONS.get(kind, REASONS[Failure.LOCKED]))
 

@@ -17,6 +17,7 @@ from lib.wire.errors import (
     Invalid,
     NotFound,
     ResponseTimeout,
+    StoreUnwritable,
     Throttled,
     TrancheError,
     Unauthorised,
@@ -29,6 +30,13 @@ WHOLE = "non_field_errors"
 TEXTS = ("detail", "message", "error", "error_description", "reason", "description")
 WRAPPED = ("errors", "detail", "error")
 ENVELOPE = frozenset({*TEXTS, *WRAPPED, "status", "code", "status_code", "success"})
+
+
+def _internal(reason: str) -> InternalError:
+    """A failure of the service; of one like ours, also that it can't write."""
+    return StoreUnwritable() if reason == StoreUnwritable.REASON else InternalError(reason)
+
+
 KINDS: dict[int, Callable[[str], TrancheError]] = {
     401: Unauthorised,
     403: Forbidden,
@@ -36,7 +44,7 @@ KINDS: dict[int, Callable[[str], TrancheError]] = {
     405: BadRequest,
     406: InUse,
     409: Conflict,
-    500: InternalError,
+    500: _internal,
     503: InternalError,
     504: ResponseTimeout,
 }

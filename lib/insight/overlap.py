@@ -56,18 +56,18 @@ def overlaps(
 ) -> tuple[list[Estimate], list[SharedInventory]]:
     """What each of `count` packages has, and what each pair shares; `answers` are those to `questions`."""
     estimates = [estimate.total(answer, field) for answer in answers]
-    process_lock = estimates[:count]
+    single = estimates[:count]
     pairs = [
         SharedInventory(
             first,
             second,
             both,
-            estimate.part(both, process_lock[first]),
-            estimate.part(both, process_lock[second]),
+            estimate.part(both, single[first]),
+            estimate.part(both, single[second]),
         )
         for (first, second), both in zip(combinations(range(count), 2), estimates[count:], strict=True)
     ]
-    return process_lock, pairs
+    return single, pairs
 
 
 def two_prices(deals: Sequence[Sequence[DemandDeal]], pairs: Sequence[SharedInventory]) -> list[TwoPrices]:

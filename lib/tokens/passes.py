@@ -16,14 +16,16 @@ def _now() -> datetime:
 
 
 class Passes:
-    """Short-lived tokens, one for each person and API at a time."""
+    """Short-lived tokens, one for each person and API at a time.
+
+    They are this process's alone, and in no database: people read on where it can't be written.
+    """
 
     def __init__(self, access: Access, settings: Settings, now: Callable[[], datetime] = _now) -> None:
-        self._access, self._services, self._now = access, settings.services, now
+        self._store, self._services, self._now = access.store, settings.services, now
         self._lifetime = timedelta(seconds=settings.token_seconds)
         self._lock = threading.Lock()
-        self._issued: dict[tuple[str, datetime | None, str], tuple[str, datetime]] = {}
-        self._made: dict[str, datetime] = {}
+        self._current: dict[tuple[str, datetime | None, str], tuple[str, datetime]] = {}
 
     def of(self, person: Person, api: str) -> Credential:
         """The credential of this person's clients, valid however long a page stays open."""
@@ -33,19 +35,15 @@ class Passes:
         """A token of this person for `reporting` or `deals`, with at least half of its life before it."""
         key, now = (person.username, person.added, api), self._now()
         with self._lock:
-            token, renew_at = self._issued.get(key, ("", now))
-            if now >= renew_at:
-                token = self._access.store.issue(
-                    person.username, self._services[api], "desk", self._lifetime, kind="temporary"
-                )
-                self._issued[key] = (token, now + self._lifetime / 2)
-                self._made = {one: ends for one, ends in self._made.items() if ends > now}
-                self._made[token] = now + self._lifetime
+            token, renew_at = self._current.get(key, ("", now))
+            if now >= renew_at or not self.made(token):
+                token = self._store.lend(person.username, self._services[api], self._lifetime)
+                self._current[key] = (token, now + self._lifetime / 2)
             return token
 
     def made(self, token: str) -> bool:
         """Whether this desk issued the token; such calls are not throttled."""
-        return token in self._made
+        return self._store.is_lent(token)
 
 
 @dataclass(frozen=True)

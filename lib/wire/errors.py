@@ -15,6 +15,7 @@ Every failure that a person or a script may see is one of these; its text is a s
     │   └── ResponseTimeout   (client side) none came in time
     ├── InternalError         a cause that the caller can't fix                  500
     │   ├── StoreUnavailable  the database is full or damaged; nothing was changed
+    │   │   ├── StoreUnwritable   its disk is full or read-only                  500
     │   │   └── StoreAway     it can't be reached, or is busy                   503
     │   └── SourceUnavailable a database with a slicer's rows does not answer   503
     ├── DealsError            the deals API's codes (its specification, Errors)
@@ -135,6 +136,18 @@ class InternalError(TrancheError):
 
 class StoreUnavailable(InternalError):
     """The database can't be used right now; what was asked did not happen."""
+
+
+class StoreUnwritable(StoreUnavailable):
+    """The database can be read, but not written: no room, or its disk has become read-only."""
+
+    REASON: ClassVar[str] = (
+        "The database's disk is full or read-only; nothing was changed. "
+        "It works again once the disk can be written"
+    )
+
+    def __init__(self) -> None:
+        super().__init__(self.REASON)
 
 
 class StoreAway(StoreUnavailable):

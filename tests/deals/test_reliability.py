@@ -27,6 +27,7 @@ from lib.deals.service import DealsService
 from lib.deals.store import tables as t
 from lib.deals.store.scope import DealsScope
 from lib.wire.deadline import Deadline
+from lib.wire.errors import StoreUnwritable
 from lib.wire.transport import InProcess
 
 CREATES, KILLED_AFTER, CALLERS = 200, 60, 20
@@ -154,7 +155,7 @@ def test_a_full_database(on_sqlite: connect.Installation) -> None:
         answers = [caller.ask("POST", "supply_deals/", body) for _ in range(40)]
         made = sum(answer.status_code == 201 for answer in answers)
         assert answers[-1].status_code == 500
-        assert answers[-1].json()["detail"].startswith("The database's disk is full; nothing was changed.")
+        assert answers[-1].json() == {"detail": StoreUnwritable.REASON}
         assert caller.get("supply_deals/")["count"] == made
         assert caller.get("demand_deals/")["count"] == 2 * made
         room["pages"] = 2**30

@@ -97,9 +97,9 @@ def _computed(context: PageContext, packages: list[SupplyPackage], field: DataFi
     if not any(map(estimate.has_data, answers)):
         st.caption(f"The report has no data for {days}.")
         return
-    process_lock, pairs = overlap.overlaps(answers, len(packages), field.name)
+    single, pairs = overlap.overlaps(answers, len(packages), field.name)
     names = [f"{place} · {one.name or one.id}" for place, one in enumerate(packages, 1)]
-    st.dataframe(straightened(matrix(names, process_lock, pairs, field)), width="stretch", height="content")
+    st.dataframe(straightened(matrix(names, single, pairs, field)), width="stretch", height="content")
     st.caption(
         plain(
             f"{numbers.title(field)} of each package, and the share that also matches the package in the "
@@ -112,7 +112,7 @@ def _computed(context: PageContext, packages: list[SupplyPackage], field: DataFi
 
 
 def matrix(
-    names: list[str], process_lock: list[Estimate], pairs: list[SharedInventory], field: DataField
+    names: list[str], single: list[Estimate], pairs: list[SharedInventory], field: DataField
 ) -> pd.DataFrame:
     """A row per package: what it has, and the percent of it that each other one, by number, has too."""
     words = Numbers.of(st.context.locale)
@@ -120,7 +120,7 @@ def matrix(
     for pair in pairs:
         cells[pair.first, pair.second] = _percent(pair.of_first, words)
         cells[pair.second, pair.first] = _percent(pair.of_second, words)
-    columns = {numbers.title(field): [_volume(one, words) for one in process_lock]}
+    columns = {numbers.title(field): [_volume(one, words) for one in single]}
     columns |= {f"{at + 1}": [cells[place, at] for place in range(len(names))] for at in range(len(names))}
     return pd.DataFrame(columns, index=pd.Index(names, name="Package"))
 

@@ -17,6 +17,7 @@ from lib.wire.errors import (
     Refused,
     ResponseTimeout,
     ServiceProblem,
+    StoreUnwritable,
     TooLarge,
     TrancheError,
     Unauthorised,
@@ -38,7 +39,7 @@ NEXT: tuple[tuple[type[TrancheError], str], ...] = (
     ),
     (InternalError, "The service had an internal error. Try again, or tell whoever runs it."),
 )
-FOR_EVERYBODY = (BadRequest, DealsError, CircuitOpen)
+FOR_EVERYBODY = (BadRequest, DealsError, CircuitOpen, StoreUnwritable)
 
 
 @contextmanager
