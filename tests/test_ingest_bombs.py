@@ -11,7 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
+from lib.reporting.ingest import cells
+from lib.reporting.ingest.inference import infer
+from lib.reporting.ingest.normalise import Normaliser
 from lib.reporting.ingest.readers import reader
+from lib.reporting.ingest.rejects import Reject
 from lib.wire.errors import ImportRefused
 
 ROOT = Path(__file__).parent.parent
@@ -81,6 +86,63 @@ def test_columns_without_end(tmp_path: Path, make: Callable[[Path], Path], name:
     path = make(tmp_path / name)
     with pytest.raises(ImportRefused, match=r"has [\d,]+ columns, more than the 5,000|longer than"):
         list(reader(path).rows(None, lambda reject: None))
+
+
+def test_the_number_of_columns(tmp_path: Path) -> None:
+    """A CSV file whose header is longer than what is looked at first is refused with the right number."""
+    with pytest.raises(ImportRefused, match=r"has 200,000 columns"):
+        reader(wide_csv(tmp_path / "a.csv.gz"))
+
+
+LONG = {"ab" * cells.LONGEST_VALUE: 1, "x" * cells.LONGEST_VALUE: 2, "short": 3}
+
+
+def long_csv(path: Path) -> None:
+    """A row with a value that is too long, one with the longest, and another, in text."""
+    rows = [f"2026-11-01,{name},{imps}" for name, imps in LONG.items()]
+    path.write_text("\n".join(["time,name,imps", *rows]) + "\n")
+
+
+def long_ndjson(path: Path) -> None:
+    """The same as objects."""
+    rows = [f'{{"time": "2026-11-01", "name": "{name}", "imps": {imps}}}' for name, imps in LONG.items()]
+    path.write_text("\n".join(rows))
+
+
+def long_parquet(path: Path) -> None:
+    """The same as a table, with lists of names."""
+    days, lists = ["2026-11-01"] * len(LONG), [["a", name] for name in LONG]
+    pq.write_table(pa.table({"time": days, "name": lists, "imps": [*LONG.values()]}), path)
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "segmented"),
+    [(long_csv, "a.csv", False), (long_ndjson, "a.ndjson", False), (long_parquet, "a.parquet", True)],
+)
+def test_values_without_end(tmp_path: Path, make: Callable[[Path], None], name: str, segmented: bool) -> None:
+    """A row with a value of more than 8 KiB is refused with its reason; the others are read, to the byte."""
+    make(tmp_path / name)
+    definition = Definition(
+        time=TimeColumn(column="time", granularity="day"),
+        key_fields=(KeyFieldDefinition(name="name", segmented=segmented),),
+        data_fields=(DataFieldDefinition(name="imps"),),
+    )
+    refused: list[Reject] = []
+    rows = [
+        row
+        for raw in reader(tmp_path / name).rows(None, refused.append)
+        for row in Normaliser(definition).rows(raw, refused.append)[0].to_pylist()
+    ]
+    found = {row["name"][-1] if segmented else row["name"]: row["imps"] for row in rows}
+    assert found == {name: imps for name, imps in LONG.items() if imps > 1}
+    assert [reject.reason for reject in refused] == ["longer than 8,192 bytes in column 'name'"]
+
+
+def test_long_values_say_nothing_of_their_column(tmp_path: Path) -> None:
+    """A column is inferred from the values that can be imported."""
+    long_csv(tmp_path / "a.csv")
+    found = infer(reader(tmp_path / "a.csv")).definition
+    assert [field.name for field in found.key_fields] == ["name"]
 
 
 def test_a_workbook_of_several_large_parts(tmp_path: Path) -> None:

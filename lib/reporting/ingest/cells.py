@@ -11,6 +11,8 @@ from lib.reporting.ingest.numbers import PERCENT, PLAIN, Marks, is_dash, notatio
 
 Flags = npt.NDArray[np.bool_]
 Missing: TypeAlias = pa.Array | None
+LONGEST_VALUE = 8192
+"""In bytes, of a key: what web servers usually accept as the longest address."""
 _WHOLE = r"^[+-]?[0-9]+(\.0*)?$"
 _SHORTEST = r"^(?:0|-?[1-9][0-9]*)$"
 
@@ -128,6 +130,19 @@ def elements(column: pa.Array, separator: str | None, missing: Missing = None) -
     encoded = text(column).dictionary_encode()
     parts = pc.split_pattern(without_missing(encoded.dictionary, missing), separator or "|")
     return _lists(parts.flatten(), pc.list_value_length(parts)).take(encoded.indices)
+
+
+def too_long(values: pa.Array) -> Flags | None:
+    """Where a text, or one of a list of them, is longer than `LONGEST_VALUE`; None where none is."""
+    is_list = pa.types.is_list(values.type)
+    texts = values.flatten() if is_list else values
+    if not pa.types.is_string(texts.type):
+        return None
+    long = pc.greater(pc.binary_length(texts), LONGEST_VALUE).fill_null(False)
+    if not pc.any(long).as_py():
+        return None
+    flags = long.to_numpy(zero_copy_only=False)
+    return np.isin(np.arange(len(values)), pc.list_parent_indices(values).filter(long)) if is_list else flags
 
 
 def present(column: pa.Array, missing: Missing = None) -> pa.Array:

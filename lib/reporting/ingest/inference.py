@@ -168,7 +168,7 @@ def _sample(reader: Reader, rows: int) -> _Sample:
     tables: list[pa.Table] = []
     lines: list[int] = []
     for raw in reader.rows(None, lambda reject: None):
-        tables.append(raw.table)
+        tables.append(_without_long_values(raw.table))
         lines += raw.lines.tolist()
         if len(lines) >= rows:
             break
@@ -176,6 +176,17 @@ def _sample(reader: Reader, rows: int) -> _Sample:
         raise ImportRefused(f"There are no rows in {reader.file.name}")
     columns = {name: _column(name, tables).slice(0, rows) for name in reader.seen}
     return _without_headers(_Sample(columns, lines[:rows]))
+
+
+def _without_long_values(table: pa.Table) -> pa.Table:
+    """The same without values that no import takes: they say nothing of their column, and fill the memory."""
+    for place, name in enumerate(table.column_names):
+        column = table.column(place).combine_chunks()
+        flags = cells.too_long(column)
+        if flags is not None:
+            missing = pa.scalar(None, column.type)
+            table = table.set_column(place, name, pc.if_else(pa.array(~flags), column, missing))
+    return table
 
 
 def _together(samples: Sequence[_Sample]) -> _Sample:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from lib.reporting.definition.reading import MISSING
 from lib.reporting.ingest.encodings import UTF_8, utf_8_chunks
 from lib.reporting.ingest.files import DataFile
-from lib.reporting.ingest.records import records
+from lib.reporting.ingest.records import MAX_LINE, records, too_long
 from lib.wire.errors import ImportRefused
 
 DELIMITERS = {"comma": ",", "tab": "\t", "semicolon": ";", "pipe": "|"}
@@ -20,7 +20,7 @@ _COMMENT = re.compile(r"#+\s*(?:fields:\s*)?", re.IGNORECASE)
 _VALUE = re.compile(r"\W*[0-9][0-9TZ\W]*")
 _FULL = 0.9
 _SHOWN = 60
-csv.field_size_limit(_SNIFFED_BYTES)
+csv.field_size_limit(_SNIFFED_BYTES + MAX_LINE)
 
 
 class TextLayout(NamedTuple):
@@ -75,12 +75,21 @@ def layout(
     The line that has all the `wanted` names is the header, wherever it is. ImportRefused where rows and
     header have different numbers of cells.
     """
-    with file.opened() as content:
-        sample = content.read(_SNIFFED_BYTES)
+    sample = _beginning(file)
     told = _told_delimiter(sample, encoding)
     delimiter = delimiter or told or _recognised(sample, encoding, file)
     found = _records(sample, encoding, delimiter)[1 if told else 0 :]
     return table_layout(found, file.name, delimiter, wanted, has_header)
+
+
+def _beginning(file: DataFile) -> bytes:
+    """The first 256 KiB, and the rest of the line that they cut: a header has all of its columns."""
+    with file.opened() as content:
+        sample = content.read(_SNIFFED_BYTES)
+        rest = content.readline(MAX_LINE) if len(sample) == _SNIFFED_BYTES else b""
+    if len(rest) == MAX_LINE and not rest.endswith(b"\n") and b"\r" not in rest:
+        raise ImportRefused(too_long(sample.count(b"\n") + 1))
+    return sample + rest
 
 
 def table_layout(

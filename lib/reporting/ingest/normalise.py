@@ -20,6 +20,7 @@ from lib.wire.errors import ImportRefused
 Flags = npt.NDArray[np.bool_]
 Read = Callable[[pa.Array], Cells]
 Reason = Callable[[str], str]
+TOO_LONG = f"longer than {cells.LONGEST_VALUE:,} bytes in column '{{}}'"
 
 
 def number_columns(definition: Definition) -> list[str]:
@@ -67,6 +68,7 @@ class Normaliser:
             found = field.values(columns.get(field.source, nothing))
             arrays.append(found.values)
             reasons.note(found.bad, field.reason, field.source)
+            reasons.note(cells.too_long(found.values), _always(TOO_LONG.format(field.source)), field.source)
         table = pa.Table.from_arrays(arrays, schema=self._schema)
         bad = reasons.refuse(refuse)
         if bad is None:

@@ -70,6 +70,11 @@ def records(chunks: Iterable[bytes], delimiter: str, columns: int | None = None)
     yield splitter.take(_one_newline(held), is_last=True)
 
 
+def too_long(line: int) -> str:
+    """Why a file with such a line is refused."""
+    return f"Line {line} is longer than {MAX_LINE >> 20} MiB; is this delimited text?"
+
+
 def _one_newline(text: bytes) -> bytes:
     return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
 
@@ -96,9 +101,7 @@ class _Splitter:
             spans = self._scanned(data, is_last)
         self._rest = data[spans.end :]
         if len(self._rest) > MAX_LINE:
-            raise ImportRefused(
-                f"Line {self._line} is longer than {MAX_LINE >> 20} MiB; is this delimited text?"
-            )
+            raise ImportRefused(too_long(self._line))
         return self._records(data, spans)
 
     def _records(self, data: bytes, spans: "_Spans") -> Records:
