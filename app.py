@@ -22,16 +22,7 @@ from starlette.types import ASGIApp
 from lib import connect, private
 from lib.alerts import watching
 from lib.deal_health import computing
-from lib.operations import OpenTabs
-from lib.settings import Settings
-from lib.ui import streamlit_compat
-from lib.ui.kit import sign_in_check
-from lib.ui.kit.media import OwnedMedia, script_owner
-from lib.ui.query import link
-from lib.wire import logs, server
-from lib.wire.apis import Apis
-from lib.wire.errors import TrancheError
-from lib.wire.front import (
+from lib.front import (
     BROWSER_HEADER,
     ChartLater,
     CompanyRoutes,
@@ -42,9 +33,19 @@ from lib.wire.front import (
     SignInRoutes,
     guarded,
     inline_scripts,
+    logs,
+    server,
     streamlit_parts,
 )
-from lib.wire.front.closed_sessions import ClosedSessions
+from lib.front.closed_sessions import ClosedSessions
+from lib.operations import OpenTabs
+from lib.settings import Settings
+from lib.ui import streamlit_compat
+from lib.ui.kit import sign_in_check
+from lib.ui.kit.media import OwnedMedia, script_owner
+from lib.ui.query import link
+from lib.wire.apis import Apis
+from lib.wire.errors import TrancheError
 
 log = logging.getLogger("tranche")
 DESK = Path(__file__).parent / "lib" / "desk.py"

@@ -11,7 +11,7 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp
 
-from lib.wire import server
+from lib.front import server
 
 PORTS = range(10_000, 32_000)  # below those that systems give to outgoing connections
 _next = itertools.count(os.getpid() * 61)  # another process of the tests begins elsewhere

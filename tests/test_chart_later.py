@@ -9,7 +9,7 @@ import pytest
 import streamlit
 from starlette.staticfiles import StaticFiles
 
-from lib.wire.front import ChartLater
+from lib.front import ChartLater
 from lib.wire.transport import InProcess
 
 MODULES = Path(streamlit.__file__).parent / "static/static/js"

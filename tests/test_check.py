@@ -17,8 +17,8 @@ from lib import connect
 from lib.check import Step, check
 from lib.cli import main
 from lib.deals.models import SupplyPackage
+from lib.front import server
 from lib.settings import Settings
-from lib.wire import server
 
 SyncState = Callable[..., Settings]
 

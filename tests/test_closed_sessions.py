@@ -6,7 +6,7 @@ import pytest
 from clocks import Stopwatch
 from streamlit.runtime.session_manager import SessionInfo
 
-from lib.wire.front.closed_sessions import MOST, ClosedSessions
+from lib.front.closed_sessions import MOST, ClosedSessions
 
 
 class Session:

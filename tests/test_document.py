@@ -7,7 +7,7 @@ import pytest
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from lib.wire.front import DeskDocument
+from lib.front import DeskDocument
 from lib.wire.transport import InProcess
 
 PAGE = "<!DOCTYPE html>\n<html><head><title>x</title></head><body>ü</body></html>"

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 FILES = sorted([ROOT / "app.py", *(ROOT / "lib").rglob("*.py"), *(ROOT / "pages").glob("*.py")])
 SCREENS = ("app", "desk", "pages", "ui")
 ARROWS = {
-    "app": {"alerts", "connect", "deal_health", "operations", "settings", "private", "ui", "wire"},
+    "app": {"alerts", "connect", "deal_health", "operations", "settings", "private", "ui", "front", "wire"},
     "desk": {"ui", "people"},
     "pages": {"ui", "reporting", "deals", "people", "wire"},
     "ui": {
@@ -25,6 +25,7 @@ ARROWS = {
         "views",
         "people",
         "settings",
+        "front",
         "wire",
     },
     "insight": {"reporting", "deals", "wire"},
@@ -40,6 +41,7 @@ ARROWS = {
         "database",
         "settings",
         "private",
+        "front",
         "wire",
     },
     "alerts": {"connect", "reporting", "views", "people", "database", "settings", "private", "wire"},
@@ -69,6 +71,7 @@ ARROWS = {
     "people": {"database", "private", "wire"},
     "settings": {"private", "wire"},
     "private": {"wire"},
+    "front": {"wire"},
     "wire": set(),
 }
 UI: dict[str, set[str]] = {

@@ -157,11 +157,8 @@ def test_a_workbook_of_several_large_parts(tmp_path: Path) -> None:
         reader(path)
 
 
-def test_zstandard(tmp_path: Path) -> None:
-    """A file compressed by Zstandard is refused with what to do, whatever it is called."""
-    for name in ("a.csv.zst", "a.csv", "a.ndjson"):
-        path = tmp_path / name
-        with pa.CompressedOutputStream(str(path), "zstd") as file:
-            file.write(HEADER + ROW + b"x\n")
-        with pytest.raises(ImportRefused, match="compressed by Zstandard: unpack it first, or use gzip"):
-            reader(path)
+def test_a_packed_workbook_without_end(tmp_path: Path) -> None:
+    """A workbook that unpacks to more than fits is refused before all of it is in memory."""
+    path = zipped(tmp_path / "a.xlsx.gz", [b"PK\x03\x04", *[bytes(MEBIBYTE)] * 1100])
+    with pytest.raises(ImportRefused, match="unpacks to more than 1,024 MiB"):
+        reader(path)

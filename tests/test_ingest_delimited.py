@@ -145,7 +145,6 @@ def test_only_the_wanted_columns_are_read(place: Place) -> None:
         ("a.csv.gz", b"", "is empty"),
         ("a.zip", b"PK\x03\x04....", "an archive has to be unpacked first"),
         ("a.parquet", b"id,x\n", "is not a Parquet file"),
-        ("a.json", b'[{"a": 1}]', "one JSON array"),
         ("a.csv", b"\x1f\x8b\x08\x00\x00\x00\x00\x00", "damaged or cut-off gzip"),
     ],
 )

@@ -11,8 +11,11 @@ import xlsxwriter
 import xlwt
 from ingesting import Place, definition
 
+from lib.reporting.definition.reading import Sheets
+from lib.reporting.ingest.importing import ImportJob, digests, import_files
 from lib.reporting.ingest.inference import infer
-from lib.reporting.ingest.readers import reader
+from lib.reporting.ingest.readers import reader, readers
+from lib.reporting.ingest.rejects import Rejects
 from lib.wire.errors import ImportRefused
 
 FIRST = dt.datetime(2026, 1, 5)  # noqa: DTZ001
@@ -49,7 +52,7 @@ def test_the_first_sheet_is_imported(place: Place) -> None:
     """Dates, texts and numbers are what they are in the sheet; nothing has to be said."""
     path = workbook(place, [["time", "site", "imps", "cost"], *hours(30)])
     found = reader(path)
-    assert found.description == "workbook, sheet 'Report', 4 columns, the first of 2 sheets"
+    assert found.description == "workbook, sheet 'Report' of 2, 4 columns"
     rows = place.rows(path, definition=infer(found).definition)
     assert len(rows) == 30 and sum(row["cost"] for row in rows) == sum(number * 1.5 for number in range(30))
     assert rows[29]["time"] == dt.datetime(2026, 1, 6, 5, tzinfo=dt.UTC) and rows[4]["site"] == "site 1"
@@ -134,7 +137,7 @@ def test_a_workbook_that_would_not_fit_into_memory_is_refused(
     path = workbook(place, [["time"], *hours(500)])
     with zipfile.ZipFile(path) as archive:
         largest = max(part.file_size for part in archive.infolist())
-    monkeypatch.setattr("lib.reporting.ingest.readers._MAX_SHEET", largest - 1)
+    monkeypatch.setattr("lib.reporting.ingest.workbook._MAX_SHEET", max(largest, path.stat().st_size))
     with pytest.raises(ImportRefused, match="save the sheet as CSV"):
         reader(path)
 
@@ -145,3 +148,52 @@ def test_progress_adds_up_to_the_size_of_the_file(place: Place) -> None:
     for _ in found.rows(None, lambda reject: None, told.append):
         pass
     assert sum(told) == found.file.size
+
+
+def book(place: Place, **sheets: list[list[Any]]) -> Path:
+    """A workbook of these sheets."""
+    path = place.folder / "book.xlsx"
+    with xlsxwriter.Workbook(path, {"default_date_format": "yyyy-mm-dd hh:mm"}) as file:
+        for name, rows in sheets.items():
+            sheet = file.add_worksheet(name)
+            for number, cells in enumerate(rows):
+                sheet.write_row(number, 0, cells)
+    return path
+
+
+NAMES = ["time", "site", "imps", "cost"]
+
+
+def test_sheets_with_the_same_columns_are_a_question(place: Place) -> None:
+    """Months in a sheet each: none is imported in silence, and the sentence names sheets and options."""
+    path = book(place, Jan=[NAMES, *hours(3)], Feb=[NAMES, *hours(4)], Notes=[["by", "hand"]])
+    with pytest.raises(ImportRefused, match=r"2 sheets with the same columns: 'Jan', 'Feb'.*--all-sheets"):
+        readers(path)
+
+
+@pytest.mark.parametrize(("sheets", "count"), [("all", 7), (("Feb",), 4), (("Feb", "Jan"), 7)])
+def test_the_sheets_to_import_are_named(place: Place, sheets: Sheets, count: int) -> None:
+    """All with the same columns, or those named; each row once, and each sheet a source of its own."""
+    path = book(place, Jan=[NAMES, *hours(3)], Feb=[NAMES, *hours(4)], Notes=[["by", "hand"]])
+    found = readers(path, definition=definition(), sheets=sheets)
+    job = ImportJob("p", "s", found, definition())
+    with Rejects(None) as rejects:
+        stored = import_files(job, digests(found), place.warehouse, rejects)
+    assert stored.row_count == count
+    assert len({source.name for source in stored.imports[-1].sources}) == len(found)
+
+
+def test_an_unknown_sheet(place: Place) -> None:
+    """It is refused with the sheets that there are."""
+    path = book(place, Jan=[NAMES, *hours(3)])
+    with pytest.raises(ImportRefused, match=r"sheet 'January'.*Jan"):
+        readers(path, sheets=("January",))
+
+
+def test_a_cover_sheet_is_no_table(place: Place) -> None:
+    """Two columns of remarks before the table: the table is read, with or without a definition."""
+    cover = [["Report", "Delivery"], ["Made on", FIRST]]
+    path = book(place, Cover=cover, Data=[NAMES, *hours(30)])
+    for told in (None, definition()):
+        (found,) = readers(path, definition=told)
+        assert found.columns == tuple(NAMES)

@@ -10,7 +10,7 @@ from starlette.websockets import WebSocket
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from lib.wire.front.hosts import SameOrigin
+from lib.front.hosts import SameOrigin
 
 PROXIED = "https://desk.example"
 

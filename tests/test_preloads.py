@@ -10,8 +10,8 @@ import streamlit
 from starlette.responses import HTMLResponse
 from starlette.types import Receive, Scope, Send
 
-from lib.wire.front import DeskDocument, Preloads
-from lib.wire.front.streamlit_parts import EVERYWHERE, SCREENS
+from lib.front import DeskDocument, Preloads
+from lib.front.streamlit_parts import EVERYWHERE, SCREENS
 from lib.wire.transport import InProcess
 
 STATIC = Path(streamlit.__file__).parent / "static"

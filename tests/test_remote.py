@@ -17,10 +17,10 @@ from serving import serving
 
 from lib import connect
 from lib.deals.models import Seat
+from lib.front import server
 from lib.people import Grant, Person
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
 from lib.settings import Settings
-from lib.wire import server
 from lib.wire.errors import CircuitOpen, Misconfigured, Unreachable
 
 ADA = Person("ada", "Ada", None, "manager", (Grant("demo", "delivery"),))

@@ -12,12 +12,12 @@ from serving import serving
 from streamlit.testing.v1 import AppTest
 
 from lib import connect
+from lib.front.logs import JsonLines
 from lib.reporting.models import AudienceQuery
 from lib.reporting.service import ReportingService
 from lib.settings import Settings
 from lib.wire import request_ids
 from lib.wire.errors import InternalError, Unreachable
-from lib.wire.logs import JsonLines
 
 QUESTION = {"project_name": "demo", "slicer_name": "delivery", "start_date": "-7d", "end_date": "yesterday"}
 

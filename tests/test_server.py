@@ -14,8 +14,8 @@ from conftest import desk_over, started
 from serving import free_port
 
 from lib import connect
+from lib.front import server
 from lib.settings import Settings
-from lib.wire import server
 from lib.wire.errors import Misconfigured
 
 SERVE = [sys.executable, "-c", "from lib.cli import main; main()", "serve"]

@@ -7,16 +7,16 @@ from types import SimpleNamespace
 
 import pytest
 
+from lib.front import streamlit_parts
+from lib.front.streamlit_parts import SELECTORS
 from lib.ui import streamlit_compat
 from lib.ui.kit.media import OwnedMedia
 from lib.wire.errors import Misconfigured
-from lib.wire.front import streamlit_parts
-from lib.wire.front.streamlit_parts import SELECTORS
 
 ROOT = Path(__file__).parent.parent
 PUBLIC = {"streamlit", "streamlit.delta_generator", "streamlit.errors"}
 FILES = sorted([ROOT / "app.py", *(ROOT / "lib").rglob("*.py"), *(ROOT / "pages").glob("*.py")])
-OURS = {"lib/ui/streamlit_compat.py", "lib/wire/front/streamlit_parts.py"}
+OURS = {"lib/ui/streamlit_compat.py", "lib/front/streamlit_parts.py"}
 NAMES = (
     "_session_mgr",
     "_session_storage",

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from lib.reporting.definition import Definition
+from lib.reporting.definition.reading import ALL_SHEETS, Sheets, Totals
 from lib.reporting.ingest.files import Format
 from lib.reporting.ingest.inference import Hints
 from lib.reporting.warehouse import Mode
@@ -73,7 +75,22 @@ class ImportRequest:
     decimal: str | None
     thousands: str | None
     year: int | None
+    sheet: tuple[str, ...]
+    all_sheets: bool
+    totals: Totals | None
     only_try: bool
+
+    @property
+    def sheets(self) -> Sheets:
+        """The sheets of workbooks to import; a usage error if all and some are named."""
+        if self.sheet and self.all_sheets:
+            raise click.UsageError("--sheet and --all-sheets can't be used together; name one")
+        return ALL_SHEETS if self.all_sheets else self.sheet or None
+
+    def settle(self, definition: Definition) -> Definition:
+        """A definition with what this call says about sheets and totals."""
+        told = {"sheets": self.sheets, "totals": self.totals}
+        return definition.model_copy(update={name: value for name, value in told.items() if value})
 
     @property
     def hints(self) -> Hints:

@@ -4,7 +4,7 @@ import datetime as dt
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -21,7 +21,7 @@ from lib.reporting.ingest.files import Reader
 from lib.reporting.ingest.importing import ImportJob, digests, import_files, missing_columns
 from lib.reporting.ingest.inference import Hints, Inference, infer
 from lib.reporting.ingest.layout import delimiter_named
-from lib.reporting.ingest.readers import reader
+from lib.reporting.ingest.readers import readers
 from lib.reporting.ingest.rejects import LEFT_OUT, Rejects
 from lib.reporting.warehouse import Warehouse
 from lib.reporting.warehouse.mappings import read_mapping
@@ -31,6 +31,7 @@ from lib.settings import Settings
 from lib.wire.errors import ImportRefused
 
 ON_A_TERMINAL, IN_A_LOG = 0.2, 10.0
+_WORDS = 20
 _CLEAR = "\r\x1b[K"
 
 
@@ -139,14 +140,17 @@ def recognised(request: ImportRequest, definition: Definition | None = None) -> 
         delimiter = delimiter_named(request.delimiter) if request.delimiter else None
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--delimiter") from None
-    readers = [
-        reader(path, request.format, request.encoding, delimiter, request.header, definition)
+    found_readers = [
+        found
         for path in request.files
+        for found in readers(
+            path, request.format, request.encoding, delimiter, request.header, definition, request.sheets
+        )
     ]
-    for found in readers:
-        gzipped = ", gzipped" if found.file.is_gzipped else ""
-        click.echo(f"{found.file.name}: {found.description}{gzipped}")
-    return readers
+    for found in found_readers:
+        packed = f", {found.file.compression}" if found.file.compression else ""
+        click.echo(f"{found.file.name}: {found.description}{packed}")
+    return found_readers
 
 
 def _recognised(
@@ -155,24 +159,24 @@ def _recognised(
     """The files, and the definition: the given one, the slicer's own if it fits, or an inferred one."""
     if request.definition:
         request.refuse_hints()
-        definition = read_definition(request.definition)
+        definition = request.settle(read_definition(request.definition))
         return recognised(request, definition), definition
     if before and request.mode != "replace":
         request.refuse_hints()
     if before and (request.mode != "replace" or _all_fit(request, before.definition)):
-        readers = recognised(request, before.definition)
+        definition = request.settle(before.definition)
+        files = recognised(request, definition)
         click.echo(f"Definition: that of {request.target}, unchanged")
-        return readers, before.definition
-    readers = recognised(request)
-    inference = infer(readers[0], mappings, request.hints, readers[1:])
-    path = _write_definition(request, inference.definition)
-    tell_guess(inference, ", ".join(reader.file.name for reader in readers))
+        return files, definition
+    files = recognised(request)
+    inference = infer(files[0], mappings, request.hints, files[1:])
+    definition = request.settle(inference.definition)
+    path = _write_definition(request, definition, inference.notes)
+    tell_guess(inference, ", ".join(file.file.name for file in files))
     click.echo(
         f"\nWritten to {path.absolute()}; change it there and import again with --replace --definition\n"
     )
-    if inference.definition.header:
-        return readers, inference.definition
-    return recognised(request, inference.definition), inference.definition
+    return files if definition.header else recognised(request, definition), definition
 
 
 def _all_fit(request: ImportRequest, definition: Definition) -> bool:
@@ -180,10 +184,13 @@ def _all_fit(request: ImportRequest, definition: Definition) -> bool:
     if request.hints != Hints() or request.header is not None:
         return False
     try:
-        readers = [
-            reader(path, request.format, request.encoding, None, None, definition) for path in request.files
-        ]
-        return all(_fits(found, definition) for found in readers)
+        return all(
+            _fits(found, definition)
+            for path in request.files
+            for found in readers(
+                path, request.format, request.encoding, None, None, definition, request.sheets
+            )
+        )
     except ImportRefused:
         return False
 
@@ -196,13 +203,13 @@ def _fits(reader: Reader, definition: Definition) -> bool:
     return set(definition.time.sources) <= reader.seen.keys()
 
 
-def _write_definition(request: ImportRequest, definition: Definition) -> Path:
+def _write_definition(request: ImportRequest, definition: Definition, notes: Sequence[str]) -> Path:
     """Write the inferred definition to the current folder, without overwriting different files."""
     name, source = plain_name(request.slicer), " ".join(request.files[0].name.split())
     slicer = ["--project", request.project, "--slicer", request.slicer]
     command = shlex.join(["tranche", "import", source, *slicer, "--replace", "--definition", f"{name}.yaml"])
-    head = f"Inferred from {source}. Check it, change it, and import again with\n  {command}"
-    return write_definition(request.slicer, head, definition)
+    lines = [f"Inferred from {source}. Check it, change it, and import again with", f"  {command}", *notes]
+    return write_definition(request.slicer, "\n".join(lines), definition)
 
 
 def tell_guess(inference: Inference, file: str) -> None:
@@ -246,6 +253,10 @@ def tell_rejects(rejects: Rejects) -> None:
                 click.echo(f"{'':9}    {example}")
     if len(rejects) and rejects.path:
         click.echo(f"All of them are in {rejects.path}\n")
+    for (column, word), count in rejects.words.most_common(_WORDS):
+        click.echo(f"{word!r} {count:,} {'time' if count == 1 else 'times'} in '{column}': read as missing")
+    if len(rejects.words) > _WORDS:
+        click.echo(f"and {len(rejects.words) - _WORDS:,} other words for missing values")
 
 
 def _report(stored: StoredSlicer, before: StoredSlicer | None) -> None:

@@ -21,9 +21,8 @@ def serve(host: str | None, port: int | None) -> None:
     They are documented at /docs.
     """
     from lib import connect
-    from lib.wire import logs, server
+    from lib.front import guarded, logs, server
     from lib.wire.apis import Compressed
-    from lib.wire.front import guarded
 
     options: dict[str, Any] = {} if host is None else {"host": host}
     settings = Settings.load(**options)

@@ -28,12 +28,12 @@ _WIDTH = 24
 
 def try_files(request: ImportRequest) -> None:
     """Show how the files would be read. ImportRefused or BadDefinition where they would be refused."""
-    definition = read_definition(request.definition) if request.definition else None
+    definition = request.settle(read_definition(request.definition)) if request.definition else None
     readers = recognised(request, definition)
     if definition is None:
         mappings = {name: read_mapping(path) for name, path in request.mappings.items()}
         inference = infer(readers[0], mappings, request.hints, readers[1:])
-        definition = inference.definition
+        definition = request.settle(inference.definition)
         tell_guess(inference, ", ".join(reader.file.name for reader in readers))
         click.echo(f"\n{definition_yaml(definition)}")
     else:
@@ -120,11 +120,21 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--decimal", type=click.Choice([",", "."]), help="Decimal mark, as in 12,50; needed only if ambiguous."
 )
 @click.option("--thousands", type=click.Choice([",", ".", " ", "'"]), help="Thousands mark, as in 1.285.000.")
+@click.option("--sheet", multiple=True, help="A sheet of a workbook to import. Can be given several times.")
+@click.option("--all-sheets", is_flag=True, help="Import all sheets that have the columns of the first.")
+@click.option(
+    "--drop-totals/--keep-totals",
+    "totals",
+    default=None,
+    callback=lambda ctx, param, value: value if value is None else "drop" if value else "keep",
+    help="Whether rows such as Total, which would count twice, are left out; asked if there are any.",
+)
 @click.option("--year", type=click.IntRange(1900, 2199), help="Year of dates that are written without one.")
 def bring(project: str | None, slicer: str | None, **fields: Any) -> None:
-    """Import the rows of FILES into a slicer: CSV, TSV, Excel (xlsx), Parquet or NDJSON, each also gzipped.
+    """Import the rows of FILES into a slicer: CSV, TSV, Excel, Parquet or JSON, each also packed.
 
-    All files together are one import: it happens as a whole or not at all.
+    All files together are one import: it happens as a whole or not at all. Packed are gzip, zstd, and zip
+    archives of one file.
 
     \b
     What is in a file, and how it would be read; nothing is written:

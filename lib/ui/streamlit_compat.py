@@ -2,7 +2,7 @@
 
 Neither promises them; all were last seen in Streamlit 1.67 and streamlit-authenticator 0.4.2. Each function
 is one reach: it says what it is for and what it does where the part is gone. `check` names at start what is
-gone, and what is lost with it. What the server's side relies on is in lib/wire/front/streamlit_parts.py.
+gone, and what is lost with it. What the server's side relies on is in lib/front/streamlit_parts.py.
 """
 
 import importlib
@@ -12,9 +12,9 @@ from typing import Any
 
 import streamlit as st
 
+from lib.front import Protocol
+from lib.front.streamlit_parts import Reach, can_wait, reaches
 from lib.wire.errors import Misconfigured
-from lib.wire.front import Protocol
-from lib.wire.front.streamlit_parts import Reach, can_wait, reaches
 
 INSTALL = "Install what requirements.lock names"
 STATIC = Path(st.__file__).parent / "static"

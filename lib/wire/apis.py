@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lib.wire.front.policy import inline_scripts, policy
+from lib.wire.policy import inline_scripts, policy
 from lib.wire.problems import answer_problems
 from lib.wire.schemas import Schema
 

@@ -19,9 +19,9 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from lib import database
+from lib.front import DeskRoutes
+from lib.front.company_routes import begun_at, returned_to
 from lib.people.secret import secret
-from lib.wire.front import DeskRoutes
-from lib.wire.front.company_routes import begun_at, returned_to
 
 BEA = {"email": "bea@corp.example", "name": "Bea Buyer", "groups": ["traders"]}
 PAGE = "/audience?project=demo&slicer=delivery"

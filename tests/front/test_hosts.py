@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from lib.wire.front import guarded
+from lib.front import guarded
 from lib.wire.network import Network
 from lib.wire.transport import InProcess
 

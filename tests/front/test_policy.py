@@ -8,7 +8,7 @@ import httpx
 import pytest
 from conftest import copied, desk_over, started
 
-from lib.wire.front import inline_scripts
+from lib.front import inline_scripts
 
 SERVE = [sys.executable, "-c", "from lib.cli import main; main()", "serve", "--port", "0"]
 

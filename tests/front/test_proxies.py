@@ -10,11 +10,11 @@ import pytest
 from serving import serving
 from test_token_service_limits import access
 
+from lib.front.server import accepting
 from lib.people import attempts
 from lib.settings import Settings
 from lib.tokens.service import routes
 from lib.wire.apis import api
-from lib.wire.server import accepting
 
 ADDRESS_LIMIT = 50
 WRONG = "wrong"

@@ -12,8 +12,8 @@ import pytest
 from serving import serving
 
 from lib import connect
+from lib.front.server import accepting
 from lib.wire.network import Network
-from lib.wire.server import accepting
 
 SECONDS = 0.3
 PATIENCE = 20

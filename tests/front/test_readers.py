@@ -10,8 +10,8 @@ import pytest
 from serving import serving
 from starlette.types import Message, Receive, Scope, Send
 
+from lib.front.server import accepting
 from lib.wire.network import Network
-from lib.wire.server import accepting
 
 SECONDS, PATIENCE = 0.4, 20
 PIECE, PIECES = bytes(1 << 18), 60

@@ -15,10 +15,10 @@ from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from websockets.sync.client import connect as connect_socket
 
 from lib import connect
+from lib.front.sign_in_routes import is_https
 from lib.people.cookies import Cookies, SignIn
 from lib.settings import Settings
 from lib.ui.kit.media import OwnedMedia
-from lib.wire.front.sign_in_routes import is_https
 
 ENDS = 4_000_000_000.5
 ADA, EVE = ("browser 1", "ada"), ("browser 2", "eve")

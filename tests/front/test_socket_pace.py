@@ -7,7 +7,7 @@ from functools import partial
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from lib.wire.front.open_sockets import (
+from lib.front.open_sockets import (
     HEADER,
     PERSON_BYTES,
     VISITOR_BYTES,
@@ -15,8 +15,8 @@ from lib.wire.front.open_sockets import (
     OpenSockets,
     note_sign_in,
 )
-from lib.wire.front.socket_messages import superseded
-from lib.wire.front.socket_pace import VISITOR_RUNS, Limiter, Pace, Rate, RunQueue
+from lib.front.socket_messages import superseded
+from lib.front.socket_pace import VISITOR_RUNS, Limiter, Pace, Rate, RunQueue
 
 
 def socket(address: str = "192.0.2.1", *, is_signed_in: bool = False) -> OpenSocket:

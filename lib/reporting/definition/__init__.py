@@ -22,8 +22,10 @@ from lib.reporting.definition.reading import (
     READING,
     Decimal,
     DefinitionPart,
+    Sheets,
     Thousands,
     TimeColumn,
+    Totals,
     check_marks,
 )
 from lib.reporting.formulas import expand, parse
@@ -51,7 +53,8 @@ class Definition(DefinitionPart):
     `decimal` and `thousands` are the marks inside of numbers that are text: 1.285,50 has "," and ".". With
     `decimal: unknown` (no number had a mark when the definition was guessed) a number that could be read in
     two ways, such as 1.285, can't be read. `missing` are the texts that mean that there is no value. A file
-    without a line of column names has `header: false`, and `names` in the order of its columns.
+    without a line of column names has `header: false`, and `names` in the order of its columns. `sheets` are
+    those of a workbook to import, and `totals` says whether rows such as `Total` are imported.
     A slicer with a `source` has no rows of its own: they stay in that table, and are asked for there.
     """
 
@@ -62,6 +65,8 @@ class Definition(DefinitionPart):
     missing: tuple[str, ...] = MISSING
     header: bool = True
     names: tuple[Name, ...] = ()
+    sheets: Sheets = None
+    totals: Totals | None = None
     source: RowSource | None = None
     time: TimeColumn
     key_fields: tuple[KeyFieldDefinition, ...] = ()

@@ -38,6 +38,9 @@ MISSING = (
     "NULL", "null", "(null)", r"\N", "N/A", "n/a", "#N/A", "#NV", "#DIV/0!", "NaN", "nan",
     "(not set)", "-", "--", "–", "—",
 )  # fmt: skip
+Totals = Literal["drop", "keep"]
+ALL_SHEETS: Literal["all"] = "all"
+Sheets = Literal["all"] | tuple[str, ...] | None
 READING = ("decimal", "thousands", "missing", "header", "names", "unit")
 _TIME_CODES = "YymdHIpMSfzZbBaAjuGVUWw%"
 _WHOLE_DATES = [

@@ -372,9 +372,9 @@ def _question(file: str, name: str, column: Written, told: Mapping[str, Written]
 
 def explained(column: Written, marks: Marks) -> str | None:
     """An example of how a column is read, where that is not as a computer writes it: `12,50 is 12.5`."""
-    sample = column.texts.slice(0, 1000).to_pylist()
-    for text in (column.ambiguous, column.example, *sample):
-        read = plain_numbers(pa.array([text], pa.string()), marks)[0].as_py() if text else None
-        if read is not None and (read != text or is_ambiguous(text)):
-            return f"{text} is {float(read):.15g}"
+    sample = (column.ambiguous, column.example, *column.texts.slice(0, 1000).to_pylist())
+    texts = pa.array([text for text in sample if text], pa.string())
+    for text, number in zip(texts.to_pylist(), plain_numbers(texts, marks).to_pylist(), strict=True):
+        if number is not None and (number != text or is_ambiguous(text)):
+            return f"{text} is {float(number):.15g}"
     return None

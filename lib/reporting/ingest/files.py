@@ -3,12 +3,13 @@
 import gzip
 import hashlib
 import io
+import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, Protocol, cast, get_args
+from typing import Any, BinaryIO, Literal, Protocol, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -18,16 +19,25 @@ from lib.reporting.ingest.rejects import Reject
 from lib.wire.errors import ImportRefused
 
 Format = Literal["csv", "tsv", "ndjson", "parquet", "xlsx"]
+Compression = Literal["gzip", "zstd", "zip"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 Progress = Callable[[int], None]
 CHUNK = 4 << 20
 MOST_COLUMNS = 5_000
+_SHOWN = 3
+_PACKED_SUFFIXES = (".gz", ".gzip", ".zst", ".zstd", ".zip")
 _SUFFIXES: dict[str, Format] = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".ndjson": "ndjson", ".jsonl": "ndjson", ".json": "ndjson",
     ".parquet": "parquet", ".pq": "parquet", ".xlsx": "xlsx", ".xlsm": "xlsx", ".xls": "xlsx",
 }  # fmt: skip
-_GZIP, _PARQUET, _ZIP, _OLE = b"\x1f\x8b", b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
-_ZSTANDARD = b"\x28\xb5\x2f\xfd"  # RFC 8878, 3.1.1
+_PARQUET, _OLE = b"PAR1", b"\xd0\xcf\x11\xe0"
+_COMPRESSED: dict[bytes, Compression] = {
+    b"\x1f\x8b": "gzip",  # RFC 1952, 2.3.1
+    b"\x28\xb5\x2f\xfd": "zstd",  # RFC 8878, 3.1.1
+    b"PK\x03\x04": "zip",  # APPNOTE.TXT, 4.3.7
+}
+_OF_WORKBOOKS = {"[Content_Types].xml", "mimetype", "content.xml"}
+_DAMAGED = (EOFError, OSError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
 
 
 Ints = npt.NDArray[np.int64]
@@ -36,17 +46,18 @@ Refuse = Callable[[Reject], None]
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file to import; `size` is in bytes as it lies on disk."""
+    """A file to import, or one sheet of a workbook; `size` is in bytes as it lies on disk."""
 
     path: Path
     format: Format
-    is_gzipped: bool
+    compression: Compression | None
     size: int
+    sheet: str | None = None
 
     @property
     def name(self) -> str:
-        """The file's name, without its folder."""
-        return self.path.name
+        """The file's name, without its folder; with its sheet, where that was named."""
+        return self.path.name if self.sheet is None else f"{self.path.name}, sheet '{self.sheet}'"
 
     @contextmanager
     def opened(self, progress: Progress | None = None) -> Iterator[BinaryIO]:
@@ -56,14 +67,11 @@ class DataFile:
         """
         with self.path.open("rb") as raw:
             told = cast(BinaryIO, _Told(raw, progress)) if progress else raw
-            try:
-                if self.is_gzipped:
-                    with gzip.GzipFile(fileobj=told) as content:
-                        yield cast(BinaryIO, content)
-                else:
-                    yield told
-            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise ImportRefused(f"{self.name} is a damaged or cut-off gzip file: {error}") from None
+            if self.compression is None:
+                yield told
+            else:
+                with _Unpacked(told, self.compression, self.name) as content:
+                    yield cast(BinaryIO, content)
 
     def chunks(self, progress: Progress | None = None) -> Iterator[bytes]:
         """The content in pieces."""
@@ -72,8 +80,8 @@ class DataFile:
                 yield chunk
 
     def digest(self, progress: Progress | None = None) -> str:
-        """The SHA-256 digest of the file as it lies on disk, in hexadecimal digits."""
-        hash = hashlib.sha256()
+        """The SHA-256 digest of the file on disk (with the name of its sheet), in hexadecimal digits."""
+        hash = hashlib.sha256((self.sheet or "").encode())
         with self.path.open("rb") as raw:
             while chunk := raw.read(CHUNK):
                 hash.update(chunk)
@@ -88,46 +96,99 @@ def data_file(path: Path, format: Format | None = None) -> DataFile:
     ImportRefused for what is no file, is empty, or is of a kind that can't be imported.
     """
     try:
-        size, (beginning, is_gzipped) = path.stat().st_size, _beginning(path)
+        size, (beginning, compression, name) = path.stat().st_size, _beginning(path)
     except OSError as error:
         raise ImportRefused(f"{path} can't be read: {error.strerror}") from None
     if not beginning.strip():
         raise ImportRefused(f"{path.name} is empty")
-    if beginning.startswith(_ZSTANDARD):
-        raise ImportRefused(f"{path.name} is compressed by Zstandard: unpack it first, or use gzip")
-    return DataFile(path, format or _format(path, beginning), is_gzipped, size)
+    return DataFile(path, format or _format(path.with_name(name), beginning), compression, size)
 
 
-def _beginning(path: Path) -> tuple[bytes, bool]:
+def _beginning(path: Path) -> tuple[bytes, Compression | None, str]:
+    """The first unpacked bytes, how they are packed, and the name of what is unpacked."""
     with path.open("rb") as raw:
         first = raw.read(4096)
-    if not first.startswith(_GZIP):
-        return first, False
-    with DataFile(path, "csv", True, 0).opened() as content:
-        return content.read(4096), True
+    compression = next((kind for mark, kind in _COMPRESSED.items() if first.startswith(mark)), None)
+    if compression is None or (compression == "zip" and _is_workbook(path)):
+        return first, None, path.name
+    with path.open("rb") as raw, _Unpacked(raw, compression, path.name) as content:
+        return content.read(4096), compression, content.name.rpartition("/")[2] or path.name
+
+
+def _is_workbook(path: Path) -> bool:
+    """Whether a zip archive is a workbook, or too damaged to say."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+            return not _OF_WORKBOOKS.isdisjoint(names) or any(name.startswith("xl/") for name in names)
+    except zipfile.BadZipFile:
+        return True
+
+
+class _Unpacked(io.RawIOBase):
+    """The content of a packed file; `name` is that of an archive's only file.
+
+    ImportRefused for an archive that does not hold exactly one, and for what is damaged or cut off.
+    """
+
+    def __init__(self, packed: BinaryIO, compression: Compression, name: str) -> None:
+        self._compression, self._file, self.name = compression, name, ""
+        with self._refusing():
+            self._content = self._open(packed)
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        with self._refusing():
+            return bytes(self._content.read(size))
+
+    def _open(self, packed: BinaryIO) -> Any:
+        if self._compression == "gzip":
+            return gzip.GzipFile(fileobj=packed)
+        if self._compression == "zstd":
+            return pa.CompressedInputStream(pa.PythonFile(packed, "r"), "zstd")
+        archive = zipfile.ZipFile(packed)
+        self.name = _only_member(archive, self._file)
+        return archive.open(self.name)
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        try:
+            yield
+        except _DAMAGED as error:
+            raise ImportRefused(
+                f"{self._file} is a damaged or cut-off {self._compression} file: {error}"
+            ) from None
+
+
+def _only_member(archive: zipfile.ZipFile, name: str) -> str:
+    files = [
+        part for part in archive.infolist() if not part.is_dir() and not part.filename.startswith("__MACOSX/")
+    ]
+    if len(files) != 1:
+        names = ", ".join(part.filename for part in files[:_SHOWN]) or "none"
+        raise ImportRefused(f"{name} holds {len(files):,} files ({names}), not one; unpack it first")
+    return files[0].filename
 
 
 def _format(path: Path, beginning: bytes) -> Format:
     if beginning.startswith(_PARQUET):
         return "parquet"
-    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".gzip")]
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in _PACKED_SUFFIXES]
     named = _SUFFIXES.get(suffixes[-1]) if suffixes else None
     text = beginning.lstrip(b"\xef\xbb\xbf \t\r\n")
     if named == "parquet":
         raise ImportRefused(f"{path.name} is named as Parquet, but is not a Parquet file")
-    if text.startswith(b"[") and named in (None, "ndjson"):
-        raise ImportRefused(
-            f"{path.name} is one JSON array; NDJSON has one object per line, without brackets"
-        )
-    if beginning.startswith((_ZIP, _OLE)):
+    if beginning.startswith((b"PK\x03\x04", _OLE)):
         return "xlsx"
     if named == "xlsx":
         raise ImportRefused(f"{path.name} is named as a workbook, but is not one")
-    return named or ("ndjson" if text.startswith(b"{") else "csv")
+    return named or ("ndjson" if text.startswith((b"{", b"[{")) else "csv")
 
 
 class _Told(io.RawIOBase):
-    """A file that tells how much of it was read."""
+    """A file that reports how much of it was read."""
 
     def __init__(self, raw: BinaryIO, progress: Progress) -> None:
         self._raw, self._progress = raw, progress
@@ -139,6 +200,15 @@ class _Told(io.RawIOBase):
         data = self._raw.read(size)
         self._progress(len(data))
         return data
+
+    def seekable(self) -> bool:
+        return self._raw.seekable()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._raw.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._raw.tell()
 
 
 @dataclass(frozen=True)

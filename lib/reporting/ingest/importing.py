@@ -128,10 +128,13 @@ def import_files(
             if taken:
                 taken(table.num_rows)
 
+        normaliser = Normaliser(job.definition)
         sources = [
-            Source(reader.file.name, mark, _rows(reader, job.definition, write, rejects, progress))
+            Source(reader.file.name, mark, _rows(reader, normaliser, write, rejects, progress))
             for reader, mark in zip(job.readers, marks, strict=True)
         ]
+        rejects.words.update(normaliser.words)
+        _refuse_totals(normaliser)
         _refuse_unseen(job)
         _refuse_rejects(job, sum(source.rows for source in sources), rejects)
         rejects.flush()
@@ -146,12 +149,14 @@ def missing_columns(columns: Collection[str], definition: Definition) -> list[st
 
 def _rows(
     reader: Reader,
-    definition: Definition,
+    normaliser: Normaliser,
     write: Callable[[pa.Table], None],
     rejects: Rejects,
     progress: Progress | None,
 ) -> int:
-    normaliser, written = Normaliser(definition), 0
+    written = 0
+
+    definition = normaliser.definition
 
     def refuse(reject: Reject) -> None:
         rejects.add(reader.file.name, reject)
@@ -194,6 +199,20 @@ def _refuse_unseen(job: ImportJob) -> None:
         raise ImportRefused(
             f"{names}: {UnknownName('column', missing[0], seen)}. There are: {', '.join(seen)}"
         )
+
+
+def _refuse_totals(normaliser: Normaliser) -> None:
+    """ImportRefused where rows of totals were found and nobody said what to do with them."""
+    if not normaliser.totals:
+        return
+    (column, text), count = normaliser.totals.most_common(1)[0]
+    total = normaliser.totals.total()
+    more = f", {total:,} rows of this kind in all" if total > count else ""
+    raise ImportRefused(
+        f"{count:,} {'row has' if count == 1 else 'rows have'} '{text}' in column '{column}'{more}. If they "
+        "add up other rows, those would count twice; nothing was imported. Leave totals out with "
+        "--drop-totals, or import them with --keep-totals"
+    )
 
 
 def _refuse_known(imports: Iterable[Import], marks: Collection[str]) -> None:

@@ -95,7 +95,8 @@ def infer(
         for name, values in fields.items()
     ]
     written_as = _reading(reader, marks)
-    return Inference(_definition(time, guesses, written_as), time, guesses, _notes(marks, texts))
+    notes = [*_notes(marks, texts), *_word_notes(fields, missing)]
+    return Inference(_definition(time, guesses, written_as), time, guesses, notes)
 
 
 def _with_times(columns: dict[str, pa.Array], time: TimeGuess, missing: pa.Array) -> dict[str, pa.Array]:
@@ -148,6 +149,16 @@ def _notes(marks: FileMarks, texts: Mapping[str, Written]) -> list[str]:
     )
     thousands = f" and the thousands mark {marks.thousands!r}" if marks.thousands else ""
     return [f"Numbers have the decimal mark {marks.decimal!r}{thousands}{source}."]
+
+
+def _word_notes(columns: Mapping[str, pa.Array], missing: pa.Array) -> list[str]:
+    """A sentence for each column about the words that are read as missing values."""
+    found = {}
+    for name, values in columns.items():
+        if cells.is_text(values.type):
+            counted = values.filter(pc.is_in(values, value_set=missing)).value_counts().to_pylist()
+            found[name] = [f"{part['values']!r} {part['counts']:,} times" for part in counted]
+    return [f"Read as missing in '{name}': {', '.join(words)}." for name, words in found.items() if words]
 
 
 def _no_time(reader: Reader, columns: Mapping[str, pa.Array]) -> str:

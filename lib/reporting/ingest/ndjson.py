@@ -1,4 +1,4 @@
-"""NDJSON → raw rows: one JSON object per line, objects in objects flattened with dots."""
+"""NDJSON, or one JSON array → raw rows: objects in objects flattened with dots."""
 
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
@@ -22,17 +22,23 @@ from lib.wire.errors import ImportRefused
 
 Row = dict[str, Any]
 _BATCH_ROWS = 20_000
+_SNIFFED = 4096
 _MAX_DEPTH = 20
+_MAX_ARRAY = 256 << 20
 
 
 class Ndjson:
-    """A file of one JSON object per line; see Reader. Its columns are known when it was read: `seen`."""
+    """A file of one JSON object per line, or of one array of them; see Reader.
+
+    Its columns are known when it was read: `seen`. Of an array, lines are its elements, counted from 1.
+    """
 
     columns: tuple[str, ...] | None = None
 
     def __init__(self, file: DataFile, encoding: str) -> None:
         self.file, self.has_header, self._encoding = file, True, encoding
-        self.description = f"NDJSON, {shown_encoding(encoding)}"
+        self._is_array = _is_array(file, encoding)
+        self.description = f"{'JSON array' if self._is_array else 'NDJSON'}, {shown_encoding(encoding)}"
         self.seen: dict[str, None] = {}
 
     def rows(
@@ -45,7 +51,9 @@ class Ndjson:
         """All rows, in batches; lines that are no JSON object go to `refuse`."""
         lines: list[tuple[int, bytes]] = []
         parsed: list[Row] = []
-        for number, line in enumerate(_lines(utf_8_chunks(self.file.chunks(progress), self._encoding)), 1):
+        chunks = utf_8_chunks(self.file.chunks(progress), self._encoding)
+        texts = _elements(chunks, self.file.name) if self._is_array else _lines(chunks)
+        for number, line in enumerate(texts, 1):
             if not line or line.isspace():
                 continue
             row = self._row(number, line, refuse)
@@ -138,6 +146,30 @@ def _text(value: Any) -> str | None:
     if isinstance(value, dict | list):
         return orjson.dumps(value).decode()
     return f"{value}0" if isinstance(value, float) and is_ambiguous(str(value)) else str(value)
+
+
+def _is_array(file: DataFile, encoding: str) -> bool:
+    with file.opened() as content:
+        beginning = b"".join(utf_8_chunks([content.read(_SNIFFED)], encoding))
+    return beginning.lstrip().startswith(b"[")
+
+
+def _elements(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
+    """The elements of a JSON array, which is held in memory while it is read."""
+    data = bytearray()
+    for chunk in chunks:
+        data += chunk
+        if len(data) > _MAX_ARRAY:
+            raise ImportRefused(
+                f"{name} is one JSON array of more than {_MAX_ARRAY >> 20} MiB; save it as NDJSON, "
+                "one object per line"
+            )
+    try:
+        elements = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise ImportRefused(f"{name} is one JSON array and can't be read: {error}") from None
+    for element in elements:
+        yield orjson.dumps(element)
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:

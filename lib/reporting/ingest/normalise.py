@@ -1,11 +1,13 @@
 """Raw rows and a definition → rows as the warehouse stores them; what does not fit is refused, row by row."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition
 from lib.reporting.ingest import cells
@@ -38,10 +40,19 @@ def number_columns(definition: Definition) -> list[str]:
 
 
 class Normaliser:
-    """Makes stored rows of raw ones."""
+    """Makes stored rows of raw ones.
+
+    `totals` counts the rows whose key field says that they add up others (by column and text), where the
+    definition does not say what to do with them; `words` the words that became missing values, by column.
+    """
 
     def __init__(self, definition: Definition) -> None:
-        self._definition, self._schema = definition, definition.schema()
+        self.totals: Counter[tuple[str, str]] = Counter()
+        self.words: Counter[tuple[str, str]] = Counter()
+        self._texts = [
+            field.source for field in definition.key_fields if field.type == "text" and not field.segmented
+        ]
+        self.definition, self._schema = definition, definition.schema()
         self._missing = pa.array(definition.missing, pa.string())
         self._fields: list[_Field] = [
             *(_key_field(field, definition, self._missing) for field in definition.key_fields),
@@ -60,10 +71,10 @@ class Normaliser:
         """
         columns = {name: _one_array(raw.table.column(name)) for name in raw.table.column_names}
         nothing = pa.nulls(raw.table.num_rows)
-        reasons = _Reasons(raw, columns, nothing, self._definition.time.sources)
-        arrays = [
-            self._times([columns.get(name, nothing) for name in self._definition.time.sources], reasons)
-        ]
+        reasons = _Reasons(raw, columns, nothing, self.definition.time.sources)
+        arrays = [self._times([columns.get(name, nothing) for name in self.definition.time.sources], reasons)]
+        self._count_words(columns)
+        self._note_totals(columns, reasons)
         for field in self._fields:
             found = field.values(columns.get(field.source, nothing))
             arrays.append(found.values)
@@ -76,9 +87,32 @@ class Normaliser:
         good = np.flatnonzero(~bad)
         return table.filter(pa.array(~bad)), int(raw.lines[good[-1]]) if len(good) else None
 
+    def _count_words(self, columns: dict[str, pa.Array]) -> None:
+        """Count the words that stand for missing values."""
+        for name in dict.fromkeys(field.source for field in self._fields):
+            texts = columns.get(name)
+            if texts is not None and cells.is_text(texts.type):
+                words = texts.filter(pc.is_in(texts, value_set=self._missing))
+                self.words.update({(name, word): count for word, count in _counts(words)})
+
+    def _note_totals(self, columns: dict[str, pa.Array], reasons: "_Reasons") -> None:
+        """Refuse the rows of totals that have a time, or count them, as the definition says."""
+        for name in self._texts if self.definition.totals != "keep" else ():
+            texts = columns.get(name)
+            if texts is None or not cells.is_text(texts.type):
+                continue
+            totals = [text for text in texts.unique().drop_null().to_pylist() if is_total(text)]
+            if not totals:
+                continue
+            rows = pc.is_in(texts, value_set=pa.array(totals)).to_numpy(zero_copy_only=False) & reasons.good()
+            if self.definition.totals == "drop":
+                reasons.note(rows, _always(TOTAL), name)
+            else:
+                self.totals.update({(name, text): count for text, count in _counts(texts.filter(rows))})
+
     def _times(self, columns: list[pa.Array], reasons: "_Reasons") -> pa.Array:
-        time = self._definition.time
-        seconds, unreadable, missing = stored_times(columns, time, self._definition.timezone, self._missing)
+        time = self.definition.time
+        seconds, unreadable, missing = stored_times(columns, time, self.definition.timezone, self._missing)
         names = f"column '{time.sources[0]}'"
         if len(columns) > 1:
             names = "columns " + " and ".join(f"'{name}'" for name in time.sources)
@@ -112,6 +146,12 @@ class _Reasons:
         for position in np.flatnonzero(bad):
             known = self._without_time(int(position), column) or reason
             self._found.setdefault(int(position), (_always(known), column))
+
+    def good(self) -> Flags:
+        """The rows without a reason so far."""
+        good = np.ones(len(self._nothing), bool)
+        good[list(self._found)] = False
+        return good
 
     def refuse(self, refuse: Refuse) -> Flags | None:
         if not self._found:
@@ -216,6 +256,12 @@ def _always(reason: str) -> Reason:
 
 
 _never = _always("can't be read")
+
+
+def _counts(texts: pa.Array) -> list[tuple[str, int]]:
+    """Each different text, and how often it is there."""
+    counted = texts.value_counts()
+    return list(zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True))
 
 
 def _one_array(column: pa.ChunkedArray) -> pa.Array:

@@ -5,12 +5,12 @@ from collections.abc import Callable
 import streamlit as st
 
 from lib import connect
+from lib.front import OUTCOME
 from lib.people import Person
 from lib.tokens.company import PROVIDER
 from lib.ui import streamlit_compat
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import DeadlineExceeded, NotAdmitted, StoreUnavailable
-from lib.wire.front import OUTCOME
 
 PROBLEM, TRIED = "company_problem", "company_tried"
 OUTCOMES = {

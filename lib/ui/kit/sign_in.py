@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitAPIException
 
 from lib import connect
+from lib.front import LOGOUT, SESSION, note_sign_in
 from lib.people import Person
 from lib.people.cookies import CODE_SECONDS, SignIn
 from lib.people.credentials import PASSWORD as DEMO_PASSWORD
@@ -21,7 +22,6 @@ from lib.ui.kit import company, problems, sign_in_check
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.sign_in_check import ENDS
 from lib.wire.errors import AccessError, DeadlineExceeded, StoreUnavailable, TrancheError
-from lib.wire.front import LOGOUT, SESSION, note_sign_in
 
 MARK = Path(__file__).with_name("mark.svg")
 DEMO_PEOPLE = {

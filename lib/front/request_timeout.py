@@ -12,8 +12,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame
 from websockets.http11 import Request
 
-from lib.wire.front.open_sockets import VISITOR_BYTES
-from lib.wire.front.socket_pace import Pace, Rate
+from lib.front.open_sockets import VISITOR_BYTES
+from lib.front.socket_pace import Pace, Rate
 
 AT_ONCE = struct.pack("ii", 1, 0)  # what the kernel still has is dropped, and the peer told (RST)
 

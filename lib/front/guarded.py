@@ -4,9 +4,9 @@ from collections.abc import Collection
 
 from starlette.types import ASGIApp
 
-from lib.wire.front.hosts import OwnHosts, SameOrigin
-from lib.wire.front.policy import SecurityHeaders
+from lib.front.hosts import OwnHosts, SameOrigin
 from lib.wire.network import Network
+from lib.wire.policy import SecurityHeaders
 
 
 def guarded(app: ASGIApp, network: Network, scripts: Collection[str] = ()) -> ASGIApp:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from lib.wire.memory import give_back
+from lib.front.memory import give_back
 from lib.wire.open_calls import abandon
 
 MOST = 128

@@ -6,8 +6,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lib.wire.front import streamlit_parts as parts
-from lib.wire.front.preloads import Preloads
+from lib.front import streamlit_parts as parts
+from lib.front.preloads import Preloads
 
 FILE = "desk.js"
 TAG = f'\n    <script src="./{FILE}"></script>'.encode()

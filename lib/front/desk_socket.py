@@ -18,11 +18,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lib.wire.front.desk_routes import POLICY_VIOLATION
-from lib.wire.front.open_sockets import HEADER, TOO_MANY_REQUESTS, OpenSocket, OpenSockets
-from lib.wire.front.request_timeout import RESIZE
-from lib.wire.front.socket_messages import RERUN, Messages, PolicyViolation, Protocol, superseded
-from lib.wire.front.socket_pace import (
+from lib.front.desk_routes import POLICY_VIOLATION
+from lib.front.open_sockets import HEADER, TOO_MANY_REQUESTS, OpenSocket, OpenSockets
+from lib.front.request_timeout import RESIZE
+from lib.front.socket_messages import RERUN, Messages, PolicyViolation, Protocol, superseded
+from lib.front.socket_pace import (
     PERSON_MESSAGES,
     PERSON_MESSAGES_PER_ADDRESS,
     VISITOR_MESSAGES,

@@ -8,7 +8,7 @@ arrived would wait for it. So its address answers with a module of ours that wai
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lib.wire.front.streamlit_parts import CHART
+from lib.front.streamlit_parts import CHART
 
 WHOLE = "?whole"
 LONGEST_MILLISECONDS, WITHOUT_MILLISECONDS = 1_000, 200

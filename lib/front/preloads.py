@@ -7,9 +7,9 @@ the WebSocket and the script's first messages, and once more for what that modul
 from collections.abc import Iterable
 from pathlib import Path
 
-from lib.wire.front import streamlit_parts as parts
-from lib.wire.front.chart_later import addresses
-from lib.wire.front.streamlit_parts import MODULES
+from lib.front import streamlit_parts as parts
+from lib.front.chart_later import addresses
+from lib.front.streamlit_parts import MODULES
 
 
 class Preloads:

@@ -12,8 +12,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lib.wire.front.hosts import LOOPBACK_NAMES
-from lib.wire.front.streamlit_parts import CALLBACK, IDENTITY, LOGIN
+from lib.front.hosts import LOOPBACK_NAMES
+from lib.front.streamlit_parts import CALLBACK, IDENTITY, LOGIN
 
 OUTCOME = "sign_in"
 DENIED, UNREACHABLE, FAILED = "denied", "unreachable", "failed"

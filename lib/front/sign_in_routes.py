@@ -14,9 +14,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lib.front.hosts import is_from_own_page
+from lib.front.streamlit_parts import HOST_CONFIG, IDENTITY, LOGOUT, MEDIA
 from lib.wire.errors import TrancheError
-from lib.wire.front.hosts import is_from_own_page
-from lib.wire.front.streamlit_parts import HOST_CONFIG, IDENTITY, LOGOUT, MEDIA
 from lib.wire.problems import problem
 
 SESSION = "/auth/session"

@@ -3,8 +3,8 @@
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lib.wire.front import streamlit_parts as parts
-from lib.wire.front.streamlit_parts import CALLBACK, LOGIN, LOGOUT, SOCKET
+from lib.front import streamlit_parts as parts
+from lib.front.streamlit_parts import CALLBACK, LOGIN, LOGOUT, SOCKET
 
 CLOSED = (parts.CORE, parts.FRAMES, parts.APP_FILES)
 OPEN = (parts.HEALTH, parts.HOST_CONFIG, parts.COMPONENTS)

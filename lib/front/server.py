@@ -13,10 +13,10 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.config import LOGGING_CONFIG
 
-from lib.wire import logs
+from lib.front import logs
+from lib.front.memory import few_arenas
+from lib.front.request_timeout import BoundedSocket, RequestTimeout
 from lib.wire.errors import Misconfigured
-from lib.wire.front.request_timeout import BoundedSocket, RequestTimeout
-from lib.wire.memory import few_arenas
 from lib.wire.network import Network
 
 log = logging.getLogger(__name__)

@@ -1,0 +1,32 @@
+"""The checks that every request passes before the desk or an API gets it, and the headers of every answer."""
+
+from lib.front.chart_later import ChartLater
+from lib.front.company_routes import OUTCOME, CompanyRoutes
+from lib.front.desk_routes import DeskRoutes
+from lib.front.desk_socket import DeskSocket
+from lib.front.document import DeskDocument
+from lib.front.guarded import guarded
+from lib.front.open_sockets import note_sign_in
+from lib.front.preloads import Preloads
+from lib.front.sign_in_routes import BROWSER_HEADER, SESSION, SignInRoutes
+from lib.front.socket_messages import Protocol
+from lib.front.streamlit_parts import LOGOUT
+from lib.wire.policy import inline_scripts
+
+__all__ = [
+    "BROWSER_HEADER",
+    "LOGOUT",
+    "OUTCOME",
+    "SESSION",
+    "ChartLater",
+    "CompanyRoutes",
+    "DeskDocument",
+    "DeskRoutes",
+    "DeskSocket",
+    "Preloads",
+    "Protocol",
+    "SignInRoutes",
+    "guarded",
+    "inline_scripts",
+    "note_sign_in",
+]

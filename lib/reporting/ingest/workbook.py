@@ -1,0 +1,207 @@
+"""Workbooks (xlsx, xls, ods) → raw rows: a reader for each sheet to import."""
+
+import datetime as dt
+import io
+import zipfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import orjson
+import pyarrow as pa
+from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
+
+from lib.reporting.definition.reading import ALL_SHEETS, Sheets
+from lib.reporting.ingest.files import DataFile, Progress, RawRows, Reader, Refuse, check_width
+from lib.reporting.ingest.layout import Record, TextLayout, table_layout
+from lib.reporting.ingest.ndjson import column
+from lib.reporting.ingest.plain_columns import plain_table
+from lib.wire.errors import ImportRefused, UnknownName
+
+Row = list[Any]
+_BATCH_ROWS = 20_000
+_SNIFFED = 200
+_FEWEST_COLUMNS = 3
+_MAX_SHEET = 1 << 30
+
+
+class Sheet(NamedTuple):
+    """A sheet of a workbook: its first rows, and where its table is."""
+
+    name: str
+    records: list[Record]
+    layout: TextLayout
+
+    @property
+    def is_table(self) -> bool:
+        """Whether this is a table of rows rather than a cover with a few lines of words."""
+        return len(self.layout.names) >= _FEWEST_COLUMNS or len(self.records) >= _SNIFFED
+
+
+class Workbook:
+    """A sheet of a workbook; see Reader. Lines are the sheet's rows, as the spreadsheet counts them.
+
+    A sheet has at most 1,048,576 rows, and is held in memory while it is read: some 80 bytes a cell.
+    """
+
+    def __init__(self, file: DataFile, sheet: Sheet, count: int) -> None:
+        self.file, self._name = file, sheet.name
+        layout, found = sheet.layout, sheet.records
+        check_width(file.name, layout.names)
+        used = [any(record.cells[place] for record in found) for place in range(len(layout.names))]
+        self._names = [name if is_used else "" for name, is_used in zip(layout.names, used, strict=True)]
+        self._first_line, self.has_header = layout.first_line, layout.has_header
+        self.columns: tuple[str, ...] | None = tuple(name for name in self._names if name)
+        self.seen = dict.fromkeys(self.columns)
+        title = f"sheet '{sheet.name}'" + (f" of {count}" if count > 1 else "")
+        parts = ["workbook", title, f"{len(self.columns)} columns", *layout.description]
+        self.description = ", ".join(parts)
+
+    def rows(
+        self,
+        wanted: Collection[str] | None,
+        refuse: Refuse,
+        progress: Progress | None = None,
+        numbers: Collection[str] = (),
+    ) -> Iterator[RawRows]:
+        """All rows, in batches; empty ones are no rows."""
+        chosen = [
+            (place, name)
+            for place, name in enumerate(self._names)
+            if name and (wanted is None or name in wanted)
+        ]
+        with _opened_workbook(self.file) as workbook:
+            sheet = workbook.get_sheet_by_name(self._name)
+            told, total = 0, max(sheet.total_height, 1)
+            below = (found for found in _rows(sheet) if found[0] >= self._first_line)
+            while batch := list(islice(below, _BATCH_ROWS)):
+                done = self.file.size * batch[-1][0] // total
+                if progress:
+                    progress(done - told)
+                told = done
+                columns = [(name, _column([row[place] for _, row in batch])) for place, name in chosen]
+                lines = np.array([line for line, _ in batch], np.int64)
+                yield RawRows(plain_table(columns), lines, _row_text([row for _, row in batch]))
+            if progress:
+                progress(self.file.size - told)
+
+
+def workbooks(
+    file: DataFile, wanted: Collection[str], header: bool | None, names: Sequence[str], sheets: Sheets
+) -> list[Reader]:
+    """The readers of a workbook's sheets: of those named, of all with the same columns, or of its only table.
+
+    Without `sheets`, ImportRefused where several have the same columns: they may be months, or versions.
+    """
+    _refuse_huge(file)
+    with _opened_workbook(file) as workbook:
+        count = len(workbook.sheet_names)
+        if sheets and sheets != ALL_SHEETS:
+            unknown = next((name for name in sheets if name not in workbook.sheet_names), None)
+            if unknown is not None:
+                raise ImportRefused(f"{file.name}: {UnknownName('sheet', unknown, workbook.sheet_names)}")
+        named = tuple(sheets) if sheets and sheets != ALL_SHEETS else ()
+        found = [
+            sheet
+            for name in named or workbook.sheet_names
+            if (sheet := _sheet(workbook.get_sheet_by_name(name), file, wanted, header, names, count == 1))
+        ]
+    if not found:
+        raise ImportRefused(f"{file.name} has no sheet with a table")
+    chosen = found if named else _same_columns(found, wanted)
+    if sheets is None and len(chosen) > 1:
+        raise ImportRefused(_which_sheet(file, chosen))
+    alone = sheets is None or count == 1
+    return [Workbook(file if alone else replace(file, sheet=sheet.name), sheet, count) for sheet in chosen]
+
+
+def _sheet(
+    sheet: CalamineSheet,
+    file: DataFile,
+    wanted: Collection[str],
+    header: bool | None,
+    names: Sequence[str],
+    is_only: bool,
+) -> Sheet | None:
+    """A sheet's table; None for one of several sheets that has none."""
+    found = [Record(line, list(map(_text, row))) for line, row in islice(_rows(sheet), _SNIFFED)]
+    try:
+        layout = table_layout(found, file.name, "\t", wanted, header).named(names, file.name)
+    except ImportRefused:
+        if is_only:
+            raise
+        return None
+    return Sheet(sheet.name, found, layout)
+
+
+def _same_columns(found: Sequence[Sheet], wanted: Collection[str]) -> list[Sheet]:
+    """The first sheet with the wanted columns, else the first that is no cover; and others like it."""
+    fitting = [sheet for sheet in found if wanted and set(wanted) <= set(sheet.layout.names)]
+    first = next(iter(fitting or [sheet for sheet in found if sheet.is_table] or found))
+    return [sheet for sheet in found if sheet.layout.names == first.layout.names]
+
+
+def _which_sheet(file: DataFile, found: Sequence[Sheet]) -> str:
+    names = ", ".join(f"'{sheet.name}'" for sheet in found)
+    return (
+        f"{file.name} has {len(found)} sheets with the same columns: {names}. Import all of them with "
+        f"--all-sheets, or some with --sheet '{found[0].name}'"
+    )
+
+
+@contextmanager
+def _opened_workbook(file: DataFile) -> Iterator[CalamineWorkbook]:
+    try:
+        with file.opened() as content:
+            workbook = CalamineWorkbook.from_filelike(io.BytesIO(content.read()))
+        yield workbook
+    except (CalamineError, IndexError, zipfile.BadZipFile) as error:
+        reason = f"{file.name} can't be read as a workbook ({error}); an archive has to be unpacked first"
+        raise ImportRefused(reason) from None
+
+
+def _refuse_huge(file: DataFile) -> None:
+    """ImportRefused for a sheet that would not fit into memory, or an archive made to burst it."""
+    with file.opened() as content:
+        data = io.BytesIO(content.read(_MAX_SHEET + 1))
+    if data.getbuffer().nbytes > _MAX_SHEET:
+        raise ImportRefused(f"{file.name} unpacks to more than {_MAX_SHEET >> 20:,} MiB; save it as CSV")
+    if not zipfile.is_zipfile(data):
+        return
+    size = sum(part.file_size for part in zipfile.ZipFile(data).infolist())
+    if size > _MAX_SHEET:
+        raise ImportRefused(
+            f"{file.name} unpacks to {size >> 20:,} MiB, more than the {_MAX_SHEET >> 20:,} MiB that a "
+            "workbook may have; save the sheet as CSV"
+        )
+
+
+def _rows(sheet: CalamineSheet) -> Iterator[tuple[int, Row]]:
+    """The rows that have a value, and their numbers from 1."""
+    for number, row in enumerate(sheet.iter_rows(), 1):
+        if any(cell != "" for cell in row):
+            yield number, row
+
+
+def _column(cells: Iterable[Any]) -> pa.Array:
+    values = [None if cell == "" else cell for cell in cells]
+    if any(isinstance(value, dt.datetime) for value in values):
+        values = [_moment(value) for value in values]
+    return column(values)
+
+
+def _moment(value: Any) -> Any:
+    """A date as its midnight, so that a column of hours has one type."""
+    is_date = isinstance(value, dt.date) and not isinstance(value, dt.datetime)
+    return dt.datetime(value.year, value.month, value.day) if is_date else value  # noqa: DTZ001
+
+
+def _text(cell: Any) -> str:
+    return f"{cell:.15g}" if isinstance(cell, float) else str(cell)
+
+
+def _row_text(rows: Sequence[Row]) -> Callable[[int], str]:
+    return lambda position: orjson.dumps(rows[position], default=str).decode()
