@@ -8,6 +8,7 @@ import streamlit as st
 from peopled import people_in
 from streamlit.testing.v1 import AppTest
 
+from lib.front import ADDRESS_HEADER
 from lib.people import Grant, People, Person, attempts
 from lib.people.sessions import Sessions
 from lib.ui.kit import sign_in as sign_in_page
@@ -81,7 +82,8 @@ def test_nothing_typed(desk: Desk) -> None:
 def test_guessing_is_slowed_down(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """After some failures the form says how long to wait, even to the right password."""
     monkeypatch.setattr(attempts, "FIRST_DELAY", attempts.LONGEST_DELAY)
-    monkeypatch.setattr(type(st.context), "ip_address", property(lambda _: "203.0.113.7"))
+    headers = property(lambda _: {ADDRESS_HEADER: "203.0.113.7"})
+    monkeypatch.setattr(type(st.context), "headers", headers)
     visit = desk()
     for _ in range(5):
         sign_in(visit, "manager", "wrong")

@@ -8,12 +8,13 @@ from lib.front.document import DeskDocument
 from lib.front.guarded import guarded
 from lib.front.open_sockets import note_sign_in
 from lib.front.preloads import Preloads
-from lib.front.sign_in_routes import BROWSER_HEADER, SESSION, SignInRoutes
+from lib.front.sign_in_routes import ADDRESS_HEADER, BROWSER_HEADER, SESSION, SignInRoutes
 from lib.front.socket_messages import Protocol
 from lib.front.streamlit_parts import LOGOUT
 from lib.wire.policy import inline_scripts
 
 __all__ = [
+    "ADDRESS_HEADER",
     "BROWSER_HEADER",
     "LOGOUT",
     "OUTCOME",

@@ -21,7 +21,7 @@ from lib.wire.problems import problem
 
 SESSION = "/auth/session"
 LONGEST_CODE = 2000
-BROWSER_HEADER = "x-tranche-browser"
+BROWSER_HEADER, ADDRESS_HEADER = "x-tranche-browser", "x-tranche-address"
 Answer = TypeVar("Answer")
 ToSet = Mapping[str, tuple[str, float]]
 """Cookies to set: name → value, and the seconds that the browser keeps it."""
@@ -51,7 +51,8 @@ class SignInRoutes:
     there. `origins` are the addresses of the desk besides the host that is asked.
 
     Streamlit resumes a session for whoever knows its identifier, which scripts can read, and has the same
-    user headers. So a handshake names its browser in `BROWSER_HEADER` (`server.trustedUserHeaders`).
+    user headers. So a handshake names its browser in `BROWSER_HEADER` (`server.trustedUserHeaders`). The
+    address is in `ADDRESS_HEADER`: Streamlit has none for this machine's own, `127.0.0.1` or `::1`.
     """
 
     def __init__(
@@ -81,9 +82,11 @@ class SignInRoutes:
             await self._app(scope, receive, send)
 
     def _with_browser(self, scope: Scope) -> Scope:
-        """The handshake with the browser's number in a header of ours, whatever it brought there."""
+        """The handshake with the browser's number and address in our headers, whatever it brought there."""
         named = {**scope, "headers": [*scope["headers"]]}
-        MutableHeaders(scope=named)[BROWSER_HEADER] = self._cookies.browser_number(_cookie(scope))
+        headers = MutableHeaders(scope=named)
+        headers[BROWSER_HEADER] = self._cookies.browser_number(_cookie(scope))
+        headers[ADDRESS_HEADER] = (scope.get("client") or ("",))[0]
         return named
 
     async def _media_refusal(self, scope: Scope) -> Response | None:

@@ -9,6 +9,8 @@ import pytest
 from deals.caller import Caller, package, read, unique
 from lib.deals import doubts
 from lib.deals.models import SupplyPackage
+from lib.demo import curation
+from lib.demo.population import PLATFORMS
 
 ODD: dict[str, Any] = {
     "geo_targetings": [{"type": "country", "value": one} for one in ("US", "deu", "Narnia")]
@@ -70,3 +72,10 @@ def test_dates_that_are_over(end: str, count: int) -> None:
     """A package is over from its end on, in its own time zone."""
     fields = SupplyPackage.model_validate({"end_date": end, "start_date": "2026-01-01 00:00:00+0000"})
     assert len(doubts.of_package(fields.sent(), datetime(2026, 3, 1, tzinfo=UTC))) == count
+
+
+def test_the_demo_has_usual_values() -> None:
+    """Each device and size that the demo's report has is in the lists, so that nobody is asked about it."""
+    sizes = [size for several in curation.SIZES.values() for size in several if size]
+    assert [one for one in PLATFORMS if not doubts.is_known("device", one)] == []
+    assert [one for one in sizes if not doubts.is_known("size", one)] == []

@@ -14,8 +14,10 @@ from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from websockets.sync.client import connect as connect_socket
 
+from front import desk_session
+from front.desk_session import opened
 from lib import connect
-from lib.front.sign_in_routes import is_https
+from lib.front.sign_in_routes import ADDRESS_HEADER, is_https
 from lib.people.cookies import Cookies, SignIn
 from lib.settings import Settings
 from lib.ui.kit.media import OwnedMedia
@@ -82,6 +84,19 @@ def test_a_browser_gets_its_cookie_before_its_first_socket(desk: Desk) -> None:
         assert {"HttpOnly", "SameSite=Strict", "Path=/"} < set(parts)
         assert "Secure" not in parts
         assert desk.cookies.browser_name not in str(client.get("/_stcore/host-config").headers)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_a_sign_in_is_noted_with_its_address(own_home: Path, host: str) -> None:
+    """The audit log has the address from which somebody signed in, this machine's own and no invented one."""
+    invented = {ADDRESS_HEADER: "203.0.113.7"}
+    with (
+        desk_over(own_home, TRANCHE_HOST=host) as (address, _),
+        opened(address, additional_headers=invented) as socket,
+    ):
+        desk_session.sign_in(socket)
+    log = connect.installation(Settings(home=own_home, demo=True)).access.audit
+    assert [(one.event, one.address) for one in log.entries()[1]] == [("signed in", host)]
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitAPIException
 
 from lib import connect
-from lib.front import LOGOUT, SESSION, note_sign_in
+from lib.front import ADDRESS_HEADER, LOGOUT, SESSION, note_sign_in
 from lib.people import Person
 from lib.people.cookies import CODE_SECONDS, SignIn
 from lib.people.credentials import PASSWORD as DEMO_PASSWORD
@@ -35,7 +35,7 @@ NOT_ENDED = (
     "Sign in again later, and sign out."
 )
 PROBLEM, COOKIE = "sign_in_problem", "cookie_request_open"
-HIDDEN, THIS_MACHINE = "cookies", "127.0.0.1"
+HIDDEN = "cookies"
 NAME, PASSWORD = "sign_in_name", "sign_in_password"
 _COOKIE_REQUEST = st.components.v2.component(
     "cookie_request", js=Path(__file__).with_name("cookie_request.js").read_text("utf-8")
@@ -267,9 +267,5 @@ def _installation() -> connect.Installation:
 
 
 def _address() -> str | None:
-    """The browser's IP address; None without a browser, which has headers.
-
-    `st.context` has no address for this machine's own.
-    """
-    address = st.context.ip_address or (THIS_MACHINE if st.context.headers else None)
-    return address if isinstance(address, str) else None
+    """The browser's IP address; None without a browser."""
+    return st.context.headers.get(ADDRESS_HEADER) or None
