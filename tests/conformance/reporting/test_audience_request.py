@@ -49,6 +49,7 @@ def test_audience_rows_limit_bounds(many: Caller, limit: int) -> None:
     assert many.post("audience", audience_rows_limit=limit).status_code == 200
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("limit", [9_999, 10_000_001, 0, -1, "many", 10_000.5])
 def test_audience_rows_limit_beyond_its_bounds(many: Caller, limit: object) -> None:
     """An audience_rows_limit outside of 10,000 to 10,000,000 is refused."""
@@ -62,6 +63,7 @@ def test_filters(hourly: Caller) -> None:
     agree(figures(answer["total"]), oracle.figures(ROWS[ROWS["site_id"] == "10"]))
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("wrong", [{"name": "site_id"}, "site_id", ["site_id"], [None], 5])
 def test_filters_of_another_shape(hourly: Caller, wrong: object) -> None:
     """Anything but an array of objects is refused as filters."""
@@ -81,12 +83,14 @@ def test_split_by_is_optional(hourly: Caller) -> None:
     assert hourly.audience(split_by=[]) == hourly.audience(split_by=ABSENT)
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("wrong", [{"name": "site_id"}, [["site_id"]], [None], True])
 def test_split_by_of_another_shape(hourly: Caller, wrong: object) -> None:
     """Anything but an array of names is refused as split_by."""
     assert "split_by" in hourly.reason("audience", split_by=wrong)
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("field", ["start_date", "end_date"])
 @pytest.mark.parametrize("wrong", [ABSENT, None, 20260101, ["2026-01-01"]])
 def test_dates_are_required(hourly: Caller, field: str, wrong: object) -> None:

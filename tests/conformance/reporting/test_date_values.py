@@ -57,6 +57,7 @@ def on_one_day(zone: int, ask: Callable[[], list[str]]) -> tuple[dt.date, list[s
     return (today, answer) if today == after else on_one_day(zone, ask)
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("form", FORMS)
 def test_relative_start(hourly: Caller, form: str) -> None:
     """Each relative form is a start_date: the first day that is answered."""
@@ -64,6 +65,7 @@ def test_relative_start(hourly: Caller, form: str) -> None:
     assert dates[0] == FORMS[form](today).isoformat()
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("form", FORMS)
 def test_relative_end(hourly: Caller, form: str) -> None:
     """Each relative form is an end_date: the last day that is answered."""
@@ -71,6 +73,7 @@ def test_relative_end(hourly: Caller, form: str) -> None:
     assert dates[-1] == FORMS[form](today).isoformat()
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("form", FORMS)
 def test_export_reads_the_same_dates(hourly: Caller, form: str) -> None:
     """An export takes each relative form for the same day; its file is named by it."""
@@ -89,6 +92,7 @@ def test_absolute_dates(hourly: Caller) -> None:
     agree(figures(answer["total"]), expected_figures(between(start, end)))
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("field", ["start_date", "end_date"])
 @pytest.mark.parametrize("wrong", WRONG)
 def test_other_forms_are_refused(hourly: Caller, wrong: str, field: str) -> None:
@@ -98,6 +102,7 @@ def test_other_forms_are_refused(hourly: Caller, wrong: str, field: str) -> None
     assert "YYYY-MM-DD" in reason
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("wrong", [f"-{'9' * digits}{unit}" for digits in (20, 5_000) for unit in "dm"])
 def test_dates_beyond_all_years(hourly: Caller, wrong: str) -> None:
     """A date of no year that there is, is refused in a sentence of readable length."""
@@ -113,6 +118,7 @@ def test_timezone(hourly: Caller, zone: int) -> None:
     agree(figures(answer["total"]), expected)
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("wrong", [-13, 13, 5.5, "UTC", [1], True, False])
 @pytest.mark.parametrize("verb", ["audience", "export"])
 def test_timezone_bounds(hourly: Caller, verb: str, wrong: object) -> None:

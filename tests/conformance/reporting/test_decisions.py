@@ -44,6 +44,7 @@ def test_flags_may_be_true(hourly: Caller, flag: object) -> None:
     assert total(hourly, wanted)["records"] == (ROWS["domain"].str.lower() == "shop.example").sum()
 
 
+@pytest.mark.service
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
@@ -124,6 +125,7 @@ def test_today(hourly: Caller, zone: int | None) -> None:
     assert dates[0] in {str(before), str(dt.datetime.now(clock).date())}
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("verb", ["audience", "export"])
 def test_timezone_of_a_slicer_of_days(daily: Caller, verb: str) -> None:
     """Where timezones are not supported only the slicer's own is accepted; it changes nothing."""
@@ -132,6 +134,7 @@ def test_timezone_of_a_slicer_of_days(daily: Caller, verb: str) -> None:
     assert "timezone" in daily.reason(verb, timezone=0, **JANUARY)
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("verb", ["audience", "export"])
 def test_start_after_end(hourly: Caller, verb: str) -> None:
     """A range whose start lies after its end is refused."""

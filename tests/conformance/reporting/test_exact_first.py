@@ -42,6 +42,7 @@ def test_what_exact_takes(many: Caller) -> None:
     assert "precision" not in many.audience(**ASKED | {"precision": 0})
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("within", [-1, "soon", True, 1.5])
 def test_no_milliseconds(many: Caller, within: object) -> None:
     """exact_within that is no whole number of milliseconds is refused, and named."""

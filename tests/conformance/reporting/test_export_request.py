@@ -42,6 +42,7 @@ def check(
                 assert number == pytest.approx(right, rel=1e-9, abs=half + 1e-9), (key, name)
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("split_by", [[], ["site_id"], ["site_id", "segments"]], ids=",".join)
 @pytest.mark.parametrize("export_format", FORMATS)
 def test_export_format(hourly: Caller, export_format: str, split_by: list[str]) -> None:
@@ -51,6 +52,7 @@ def test_export_format(hourly: Caller, export_format: str, split_by: list[str]) 
     check(file.rows(len(split_by)), expected, export_format)
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("wrong", [ABSENT, None, "CSV", "json", "", 1, ["csv"]])
 def test_export_format_is_required(hourly: Caller, wrong: object) -> None:
     """export_format is required, and one of the formats; the reason lists them."""
@@ -73,6 +75,7 @@ def test_split_by(hourly: Caller, split_by: list[str]) -> None:
     assert [line[: len(split_by)] for line in lines] == names
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("field", ["start_date", "end_date"])
 def test_dates_are_required(hourly: Caller, field: str) -> None:
     """start_date and end_date are required."""
@@ -87,6 +90,7 @@ def test_timezone(hourly: Caller, zone: int) -> None:
     check(file.rows(1), oracle.split(oracle.between(first, last, zone), ["granularity_quarter"], zone), "csv")
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("export_format", FORMATS)
 def test_mappings_are_included_for_one_key_field(hourly: Caller, export_format: str) -> None:
     """include_mappings is 1 by default for one key field: its descriptions follow it, the codes stay."""
@@ -96,6 +100,7 @@ def test_mappings_are_included_for_one_key_field(hourly: Caller, export_format: 
     assert len(file.titles) == 2 + len(USUAL)
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("export_format", FORMATS)
 def test_mappings_are_left_out_for_several_key_fields(hourly: Caller, export_format: str) -> None:
     """include_mappings is 0 by default for two key fields or more."""
@@ -131,6 +136,7 @@ def test_a_field_without_mapping(hourly: Caller) -> None:
     assert file.titles[:2] == ["segments", "Impressions"]
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("export_format", FORMATS)
 def test_include_total(hourly: Caller, export_format: str) -> None:
     """With include_total 1 the last row has the total values; its first key cell is `Total`."""
@@ -141,6 +147,7 @@ def test_include_total(hourly: Caller, export_format: str) -> None:
     check(found, expected, export_format)
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("asked", [ABSENT, 0, False])
 def test_the_total_is_left_out_by_default(hourly: Caller, asked: object) -> None:
     """include_total is 0 by default, and 0 omits the total."""
@@ -148,6 +155,7 @@ def test_the_total_is_left_out_by_default(hourly: Caller, asked: object) -> None
     assert "Total" not in file.column("Site")
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("field", ["include_mappings", "include_total"])
 @pytest.mark.parametrize("wrong", [2, "yes", [1]])
 def test_flags(hourly: Caller, field: str, wrong: object) -> None:
@@ -185,6 +193,7 @@ def test_several_data_filters(hourly: Caller) -> None:
     check(found, kept, "csv")
 
 
+@pytest.mark.service
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
@@ -204,6 +213,7 @@ def test_wrong_data_filters(hourly: Caller, wrong: object, reason: str) -> None:
     assert re.fullmatch(reason, hourly.reason("export", data_filters=[wrong]))
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("field", ["audience_rows_limit", "precision"])
 def test_what_export_does_not_know(hourly: Caller, field: str) -> None:
     """A file is never sampled: audience_rows_limit and precision are no fields of an export."""

@@ -120,6 +120,7 @@ def test_limit_of_an_export(hourly: Caller) -> None:
     assert lines["Total",][0] == ROWS["imps"].sum()
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("wrong", [-2, 1.5, "all", True])
 @pytest.mark.parametrize("field", ["limit", "offset"])
 def test_wrong_limits(hourly: Caller, field: str, wrong: object) -> None:

@@ -27,6 +27,7 @@ def count(caller: Caller, **changes: object) -> float | None:
     return figures(answer["total"])["records"]
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("field", ["name", "value", "match"])
 @pytest.mark.parametrize("verb", ["audience", "export"])
 def test_name_value_and_match_are_required(hourly: Caller, verb: str, field: str) -> None:
@@ -35,6 +36,7 @@ def test_name_value_and_match_are_required(hourly: Caller, verb: str, field: str
     assert hourly.reason(verb, filters=[DOMAIN, incomplete]) == f"filters[1].{field} is required"
 
 
+@pytest.mark.service
 def test_name_is_that_of_a_key_field(hourly: Caller) -> None:
     """`name` names a key field to query; a data field is none."""
     assert hourly.reason("audience", filters=[DOMAIN | {"name": "imps"}]).startswith(
@@ -64,6 +66,7 @@ def test_match(hourly: Caller, match: str, part: str) -> None:
     agree(figures(answer["total"]), expected)
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("match", ["Equals", "equal", "regex", "begins", "not begins with", "", None, 1])
 def test_other_matches_are_refused(hourly: Caller, match: object) -> None:
     """`match` is one of six; the reason lists them."""
@@ -86,6 +89,7 @@ def test_case_insensitive(hourly: Caller, match: str, part: str) -> None:
     assert count(hourly, match=match, value=[part], case_insensitive=1) == selected.sum()
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("flag", ["case_insensitive", "search_mappings"])
 @pytest.mark.parametrize("wrong", [2, -1, "yes", 0.5])
 def test_flags_are_0_or_1(hourly: Caller, flag: str, wrong: object) -> None:
