@@ -24,6 +24,8 @@ from peopled import write_people
 from serving import free_port, serving
 from streamlit.components.v2 import manifest_scanner
 from streamlit.components.v2.manifest_scanner import scan_component_manifests
+from streamlit.testing.v1 import local_script_runner
+from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
@@ -162,6 +164,21 @@ def _main_stays() -> Iterator[None]:
 def _settings_of_each_test() -> None:
     """Settings are read once per process; each test starts without them."""
     sources._current.cache_clear()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def waiting_asleep() -> Iterator[None]:
+    """An AppTest asks a thousand times a second whether its script has ended; ours waits for its thread."""
+
+    def wait(runner: LocalScriptRunner, timeout: float) -> None:
+        runner._script_thread.join(timeout)
+        if not runner.script_stopped():
+            runner.request_stop()
+            raise RuntimeError(f"AppTest script run timed out after {timeout}(s)")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_script_runner, "require_widgets_deltas", wait)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

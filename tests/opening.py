@@ -1,29 +1,41 @@
 """Screens in an AppTest, for somebody who has signed in."""
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from lib import connect
+from lib.settings import Settings
+from lib.ui.kit.sign_in_check import ENDS
+
+SESSION_SECONDS = 3600
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
 
 
 def opened(screen: str, person: str = "manager", seconds: int = 60, **params: str) -> AppTest:
-    """A screen with these URL parameters, after a click on this person of the demo.
+    """A screen with these URL parameters, for this person of the demo, whose sign-in is valid.
 
-    The desk runs over the data directory that TRANCHE_HOME names; `seconds` is how long a run may take. As
-    with a link, the sign-in page comes with the slicer already.
+    The desk runs over the data directory that TRANCHE_HOME names; `seconds` is how long a run may take. The
+    sign-in page, and the screen that comes first after it, are not drawn: test_desk.py tests them.
     """
     desk = AppTest.from_file(DESK, default_timeout=seconds)
-    for name in {"project", "slicer"} & set(params):
-        desk.query_params[name] = params[name]
-    desk.run()
-    desk.button(key=f"demo_{person}").click().run()
+    sign_in(desk, person)
     desk.switch_page(f"../pages/{screen}.py")
     for name, value in params.items():
         desk.query_params[name] = value
     return desk.run()
+
+
+def sign_in(desk: AppTest, username: str) -> None:
+    """Begin a session of this person, and note it in the tab as the desk does."""
+    ends = time.time() + SESSION_SECONDS
+    connect.installation(Settings.current()).sessions.begin(username, ends)
+    noted = {"username": username, ENDS: ends, "authentication_status": True, "logout": None}
+    for name, value in noted.items():
+        desk.session_state[name] = value
 
 
 def of_delivery(screen: str = "audience", **params: Any) -> AppTest:
