@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 from serving import serving
-from test_token_service_limits import access
+from tokens.test_token_service_limits import access
 
 from lib.front.server import accepting
 from lib.people import attempts

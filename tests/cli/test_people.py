@@ -1,0 +1,211 @@
+"""`tranche` itself, and `tranche user`."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+from peopled import people_in
+
+from lib import connect
+from lib.cli import COMMANDS, Commands, main
+from lib.people import DealsGrant, Grant, People, Person
+from lib.settings import Settings
+
+PASSWORD = "correct horse"
+
+
+@pytest.fixture
+def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> People:
+    """A home of its own, nobody in it."""
+    monkeypatch.setenv("TRANCHE_HOME", str(tmp_path))
+    return people_in(tmp_path)
+
+
+def run(*words: str, typed: str = "") -> Result:
+    """Run the command line with these arguments and this input."""
+    return CliRunner().invoke(main, list(words), input=typed, prog_name="tranche")
+
+
+def added(*words: str) -> Result:
+    """Ada, with what these words say of her."""
+    return run("user", "add", "ada", *words, "--password-stdin", typed=f"{PASSWORD}\n")
+
+
+def test_help_names_every_command() -> None:
+    """`tranche --help` has a sentence for each command, a first example, and the exit codes."""
+    shown = run("--help")
+    assert shown.exit_code == 0
+    for name, (_, sentence) in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(sentence)}$", shown.output, re.MULTILINE)
+    assert "tranche import auctions.csv" in shown.output
+    assert "Exit codes: 0" in shown.output
+
+
+def test_help_is_quick_to_make() -> None:
+    """Help imports no command's module and none of the heavy packages."""
+    program = "import sys; from lib.cli import main; main(['--help'], standalone_mode=False); "
+    program += "heavy = {'pandas', 'pyarrow', 'sqlalchemy', 'fastapi', 'streamlit'}; "
+    program += "sys.exit(str(heavy & sys.modules.keys()) if heavy & sys.modules.keys() else 0)"
+    subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, cwd=Path(__file__).parents[2]
+    )
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_there(name: str) -> None:
+    """Each command that help names can be called, and has help of its own."""
+    group = main
+    assert isinstance(group, Commands)
+    command = group.get_command(click.Context(group), name)
+    assert command is not None
+    assert command.help
+    assert run(name, "--help").exit_code == 0
+
+
+def test_unknown_command() -> None:
+    """A command that is none is not understood: exit code 2."""
+    assert run("sliders").exit_code == 2
+
+
+def test_version() -> None:
+    """`tranche --version` says which version is installed."""
+    assert run("--version").output.startswith("tranche 0.")
+
+
+def test_a_wrong_setting_is_one_sentence(people: People, tmp_path: Path) -> None:
+    """An error is printed as its sentence, without a traceback, with exit code 1."""
+    (tmp_path / "tranche.toml").write_text("prot = 1")
+    answer = run("user", "list")
+    assert answer.exit_code == 1
+    assert answer.stderr == f"Error: {tmp_path}/tranche.toml: Unknown setting 'prot'; did you mean 'port'?\n"
+
+
+def test_add(people: People) -> None:
+    """A person is added with role, name, e-mail and grants, and can sign in."""
+    words = ("--role", "manager", "--full-name", "Ada Example", "--email", "ada@example.org")
+    answer = added(*words, "--grant", "demo", "--grant", "other/x")
+    assert (answer.exit_code, answer.stdout) == (0, "")
+    assert "Added ada (manager), who may see demo, other/x" in answer.stderr
+    person = people.check("ada", PASSWORD)
+    assert person is not None
+    assert (person.name, person.email, person.role) == ("Ada Example", "ada@example.org", "manager")
+    assert person.grants == (Grant("demo"), Grant("other", "x"))
+
+
+def test_the_password_is_asked_for_twice_and_not_shown(people: People) -> None:
+    """At the keyboard the password is typed twice, alike, and never printed."""
+    typed = f"{PASSWORD}\nanother one\n{PASSWORD}\n{PASSWORD}\n"
+    answer = run("user", "add", "Ada", "--role", "admin", typed=typed)
+    assert answer.exit_code == 0
+    assert "do not match" in answer.output
+    assert PASSWORD not in answer.output
+    assert people.check("ada", PASSWORD)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "reason"),
+    [
+        (("--role", "boss"), 2, "'boss' is not one of 'viewer', 'manager', 'admin'"),
+        ((), 2, "Missing option '--role'"),
+        (
+            ("--role", "viewer", "--grant", "demo/"),
+            2,
+            "'demo/' is not a grant: write project, project/slicer",
+        ),
+    ],
+)
+def test_not_understood(people: People, words: tuple[str, ...], code: int, reason: str) -> None:
+    """A role or grant that is none is a usage error."""
+    answer = added(*words)
+    assert answer.exit_code == code
+    assert reason in answer.stderr
+    assert people.everyone() == []
+
+
+def test_refused(people: People) -> None:
+    """A name that is taken or none, and a short password, are refused, with exit code 1."""
+    added("--role", "viewer")
+    assert added("--role", "viewer").stderr == "Error: There is a person 'ada' already\n"
+    short = run("user", "add", "bob", "--role", "viewer", "--password-stdin", typed="short\n")
+    assert (short.exit_code, short.stderr) == (1, "Error: The password is too short: at least 8 characters\n")
+    odd = run("user", "add", "no name", "--role", "viewer", "--password-stdin", typed=f"{PASSWORD}\n")
+    assert odd.exit_code == 1
+    assert "can't be a user name" in odd.stderr
+    assert [person.username for person in people.everyone()] == ["ada"]
+
+
+def test_list(people: People) -> None:
+    """People are listed with what they may see, in columns."""
+    people.add(Person("ada", "Ada", None, "viewer", (Grant("demo"), Grant("other", "x"))), "pw")
+    people.add(Person("root", "Root Example", "root@example.org", "admin"), "pw")
+    assert run("user", "list").stdout.splitlines() == [
+        "USER  NAME          ROLE    E-MAIL            MAY SEE        DEALS",
+        "ada   Ada           viewer                    demo, other/x  none",
+        "root  Root Example  admin   root@example.org  everything     write",
+    ]
+
+
+def test_grant_and_revoke(people: People) -> None:
+    """Grants are given and taken back, several at a time."""
+    added("--role", "viewer")
+    assert "may see demo, other/x" in run("user", "grant", "ada", "demo", "other/x").stderr
+    assert "may see other/x" in run("user", "grant", "ada", "demo", "--revoke").stderr
+    again = run("user", "grant", "ada", "demo", "--revoke")
+    assert (again.exit_code, again.stderr) == (
+        1,
+        "Error: 'ada' does not hold the grant 'demo', but other/x\n",
+    )
+    unknown = run("user", "grant", "adda", "demo")
+    assert (unknown.exit_code, unknown.stderr) == (1, "Error: Unknown person 'adda'; did you mean 'ada'?\n")
+
+
+def test_deals_are_granted_apart_from_projects(people: People) -> None:
+    """A new person may see no deals until they are granted: all or those of some seats."""
+    assert "may see no deals" in added("--role", "manager", "--grant", "demo").stderr
+    answer = run("user", "change", "ada", "--deals", "write:3,7")
+    assert "deals: may change the deals of the seats 3, 7" in answer.stderr
+    assert people.get("ada").deals == DealsGrant("write", frozenset({3, 7}))
+    assert "may see the deals of the seats 3, 7" in run("user", "change", "ada", "--role", "viewer").stderr
+    refused = run("user", "change", "ada", "--deals", "write")
+    assert (refused.exit_code, people.get("ada").deals.writes) == (1, False)
+    assert "A viewer can't change deals" in refused.stderr
+    both = run("user", "change", "ada", "--role", "manager", "--deals", "write")
+    assert "ada (manager), who may see demo; deals: may change all deals" in both.stderr
+    odd = run("user", "change", "ada", "--deals", "write:x")
+    assert (odd.exit_code, "is not a grant for deals: write none, read or write" in odd.stderr) == (2, True)
+    assert run("user", "change", "ada").exit_code == 2
+
+
+def test_another_password(people: People) -> None:
+    """A password is replaced; of an unknown person none is even asked."""
+    added("--role", "viewer")
+    assert run("user", "password", "ada", "--password-stdin", typed="battery staple\n").exit_code == 0
+    assert people.check("ada", "battery staple")
+    assert run("user", "password", "bob").stderr == "Error: Unknown person 'bob'\n"
+
+
+def test_remove(people: People) -> None:
+    """Removing asks first, and takes the person's tokens with it."""
+    added("--role", "viewer", "--deals", "read")
+    token = run("token", "create", "--person", "ada", "--service", "deals", "--name", "x").stdout.strip()
+    kept = run("user", "remove", "ada", typed="n\n")
+    assert (kept.exit_code, people.get("ada") is None) == (1, False)
+    assert "1 of their tokens revoked" in run("user", "remove", "ada", typed="y\n").stderr
+    assert people.get("ada") is None
+    assert run("user", "remove", "ada", "--yes").exit_code == 1
+    assert token not in run("token", "list").output
+    assert "revoked" in run("token", "list").output
+
+
+def test_home_is_private(people: People, tmp_path: Path) -> None:
+    """All that the command line makes in its home is for its owner alone."""
+    added("--role", "viewer")
+    run("token", "list")
+    connect.installation(Settings.load())
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert files
+    assert all(path.stat().st_mode & 0o077 == 0 for path in files)

@@ -1,0 +1,104 @@
+"""The look: a palette that everybody can tell apart, and nothing from elsewhere."""
+
+import re
+import tomllib
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lib.ui.charts.theme import ACCENT, GREY, translucent
+
+CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
+STYLE = Path(__file__).parents[2] / "lib" / "ui" / "kit" / "style.css"
+THEME = tomllib.loads(CONFIG.read_text())["theme"]
+PALETTE = THEME["chartCategoricalColors"]
+
+# How colours look to whom (linear RGB): Machado, Oliveira and Fernandes 2009, severity 1.
+SEEN = {
+    "all cones": np.eye(3),
+    "no red": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "no green": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.01182, 0.04294, 0.968881],
+    ],
+    "no blue": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.3039],
+    ],
+}
+# Oklab (Ottosson 2020): linear RGB to cone answers, and their cube roots to lightness and two hues.
+CONES = [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566],
+         [0.0883024619, 0.2817188376, 0.6299787005]]  # fmt: skip
+OKLAB = [[0.2104542553, 0.793617785, -0.0040720468], [1.9779984951, -2.428592205, 0.4505937099],
+         [0.0259040371, 0.7827717662, -0.808675766]]  # fmt: skip
+CLOSEST = 0.09
+
+
+def linear(colour: str) -> np.ndarray:
+    """`#rrggbb` as linear red, green and blue from 0 to 1."""
+    parts = np.array([int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)])
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
+def distance(one: str, other: str, seen: np.ndarray) -> float:
+    """How far apart two colours look, in Oklab."""
+    places = [
+        np.array(OKLAB) @ np.cbrt(np.array(CONES) @ np.clip(seen @ linear(c), 0, 1)) for c in (one, other)
+    ]
+    return float(np.linalg.norm(places[0] - places[1]))
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast by WCAG 2.2, from 1 to 21."""
+    light, dark = sorted((float(linear(c) @ [0.2126, 0.7152, 0.0722]) for c in (one, other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_ten_colours() -> None:
+    """There are exactly ten categorical colours: with another number figures lose the theme."""
+    assert len(set(PALETTE)) == 10
+
+
+@pytest.mark.parametrize("who", SEEN)
+def test_colours_stay_apart(who: str) -> None:
+    """No two of the ten come close, whatever cones one has (in usual palettes some do: 0.01 to 0.06)."""
+    seen = np.array(SEEN[who])
+    closest = min(combinations(PALETTE, 2), key=lambda pair: distance(*pair, seen))
+    assert distance(*closest, seen) >= CLOSEST, closest
+
+
+@pytest.mark.parametrize("ground", ["light", "dark"])
+def test_contrast(ground: str) -> None:
+    """On both grounds every chart colour is seen, and text, links and buttons are readable."""
+    theme = THEME[ground]
+    background = theme["backgroundColor"]
+    assert min(contrast(colour, background) for colour in PALETTE) >= 2
+    for name in ("textColor", "linkColor", "grayColor", "redColor"):
+        assert contrast(theme[name], background) >= 4.5, name
+    assert contrast(theme["primaryColor"], "#ffffff") >= 4.5
+    assert len(theme["chartSequentialColors"]) == 10
+
+
+def test_style_sheet() -> None:
+    """The style sheet uses no colours but the accent and the grey of charts."""
+    colours = re.findall(r"#[0-9a-f]{6}\b|rgba\([^)]*\)", STYLE.read_text())
+    opacities = {float(colour.rstrip(")").rsplit(",", 1)[1]) for colour in colours if "," in colour}
+    allowed = {translucent(base, opacity) for base in (ACCENT, GREY) for opacity in opacities}
+    assert colours
+    assert set(colours) <= {ACCENT, GREY, *allowed}
+
+
+def test_nothing_from_elsewhere() -> None:
+    """The configuration names no address but this machine's, and reports to nobody."""
+    text = CONFIG.read_text()
+    assert "//" not in text
+    assert tomllib.loads(text)["browser"]["gatherUsageStats"] is False
+    assert tomllib.loads(text)["server"]["address"] == "127.0.0.1"

@@ -1,0 +1,226 @@
+"""Saved views on the screen: save, open, change, delete; the mark of a changed one; the start page."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import boards
+import pytest
+from keeping import Keeper, keeper
+from opening import Popover
+from streamlit.testing.v1 import AppTest
+
+from lib.settings import Settings
+
+DESK = str(Path(__file__).parents[2] / "lib" / "desk.py")
+AUDIENCE, SLICERS = "../pages/audience.py", "../pages/slicers.py"
+VIEWS = Popover("saved_views")
+Desk = Callable[..., AppTest]
+
+
+@pytest.fixture
+def signed_in(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """The desk over a data directory of its own, for this person, on the Audience page."""
+    monkeypatch.setenv("TRANCHE_HOME", str(own_home))
+
+    def opened(person: str = "manager", page: str = AUDIENCE, **params: str) -> AppTest:
+        desk = AppTest.from_file(DESK, default_timeout=60).run()
+        desk.button(key=f"demo_{person}").click().run()
+        desk.switch_page(page)
+        for name, value in {"project": "demo", "slicer": "delivery", **params}.items():
+            desk.query_params[name] = value
+        return VIEWS.opened(desk.run())
+
+    return opened
+
+
+@pytest.fixture
+def kept(own_home: Path) -> Keeper:
+    """What the person of this name keeps in that data directory."""
+    return keeper(Settings(home=own_home, demo=True))
+
+
+def views(desk: AppTest) -> list[str]:
+    """The views that the popover lists."""
+    return [button.label for button in desk.button if (button.key or "").startswith("view_open_")]
+
+
+def actions(desk: AppTest, number: int) -> dict[str, str]:
+    """The names of the actions on a view, by their keys."""
+    keys = {button.key or "": button.label for button in desk.button}
+    found = {
+        key.removesuffix(f"_{number}"): label for key, label in keys.items() if key.endswith(f"_{number}")
+    }
+    return {key.removeprefix("view_do_"): label for key, label in found.items() if key.startswith("view_do_")}
+
+
+def asked(desk: AppTest, name: str) -> str:
+    """A parameter in the URL; empty without it."""
+    value = desk.query_params.get(name, "")
+    return value if isinstance(value, str) else "".join(value[:1])
+
+
+def test_save_and_open(signed_in: Desk) -> None:
+    """A question is saved under a name; later, and after other questions, a click asks it anew."""
+    desk = signed_in(**{"is.geo.country": "US", "split": "campaign_id"})
+    desk.text_input(key="view_name").set_value("US *campaigns*")
+    VIEWS.submit(desk, "Save view")
+    assert views(desk) == [r"US \*campaigns\*"]
+    other = signed_in()
+    assert asked(other, "is.geo.country") == ""
+    other.button[[button.label for button in other.button].index(r"US \*campaigns\*")].click().run()
+    assert (asked(other, "is.geo.country"), asked(other, "split")) == ("US", "campaign_id")
+    assert other.multiselect(key="split_fields").value == ["campaign_id"]
+    other.button(key="question_undo").click().run()
+    assert asked(other, "is.geo.country") == ""
+
+
+def test_changed_since_saved(signed_in: Desk, kept: Keeper) -> None:
+    """A view whose question was changed is marked; update keeps the new question, open as saved the old."""
+    desk = signed_in(**{"is.geo.country": "US", "split": "geo.country"})
+    desk.text_input(key="view_name").set_value("Mine")
+    VIEWS.submit(desk, "Save view")
+    assert "changed since saved" not in str([one.value for one in desk.markdown])
+    desk.multiselect(key="split_fields").set_value(["campaign_id"]).run()
+    assert "**Mine** · changed since saved" in [one.value for one in VIEWS.opened(desk).markdown]
+    VIEWS.press(desk, "view_restore")
+    assert asked(desk, "split") == "geo.country"
+    desk.multiselect(key="split_fields").set_value(["campaign_id"]).run()
+    VIEWS.press(VIEWS.opened(desk), "view_update")
+    assert "changed since saved" not in str([one.value for one in desk.markdown])
+    (view,) = kept("manager").views.of("demo", "delivery")
+    assert (view.params["split"], view.params["is.geo.country"]) == ("campaign_id", "US")
+
+
+def test_rename_share_and_delete(signed_in: Desk, kept: Keeper) -> None:
+    """The owner renames and shares a view, and deletes it with a second click."""
+    made = kept("manager").views.save("demo", "delivery", "Old", {"start": "-14d"})
+    desk = VIEWS.press(signed_in(), f"view_do_edit_{made.id}")
+    desk.text_input(key=f"view_rename_{made.id}").set_value("New")
+    desk.checkbox(key=f"view_reshare_{made.id}").set_value(True)
+    VIEWS.submit(desk, "Save changes")
+    (seen,) = kept("viewer").views.of("demo", "delivery")
+    assert (seen.name, seen.is_shared, seen.params) == ("New", True, {"start": "-14d"})
+    VIEWS.press(desk, "view_all")
+    VIEWS.press(VIEWS.press(desk, f"view_do_delete_{made.id}"), "view_delete_not")
+    assert kept("manager").views.get(made.id) is not None
+    VIEWS.press(VIEWS.press(desk, f"view_do_delete_{made.id}"), "view_delete_sure")
+    assert kept("manager").views.get(made.id) is None
+    assert views(desk) == []
+
+
+def test_views_of_others(signed_in: Desk, kept: Keeper) -> None:
+    """A shared view of somebody else can be opened and not changed, but by an administrator."""
+    made = kept("manager").views.save("demo", "delivery", "Ours", {"start": "-14d"}, is_shared=True)
+    kept("manager").views.save("demo", "delivery", "Private", {"start": "-30d"})
+    desk = signed_in("viewer")
+    assert views(desk) == ["Ours"]
+    assert actions(desk, made.id) == {
+        "alert": "Alert on Ours", "start": "Open Tranche on Ours", "link": "Link to Ours"
+    }  # fmt: skip
+    assert [one.value.partition(" · saved")[0] for one in desk.caption if "saved" in one.value] == [
+        "by manager · shared"
+    ]
+    assert set(actions(signed_in("admin"), made.id)) == {"alert", "start", "link", "edit", "delete"}
+
+
+def test_a_name_that_is_taken(signed_in: Desk, kept: Keeper) -> None:
+    """What the store refuses is said in the popover, and nothing is saved."""
+    kept("manager").views.save("demo", "delivery", "Weekly", {"start": "-14d"})
+    desk = signed_in()
+    desk.text_input(key="view_name").set_value("weekly")
+    VIEWS.submit(desk, "Save view")
+    assert len(kept("manager").views.of("demo", "delivery")) == 1
+    assert ["already" in one.value for one in desk.error] == [True]
+
+
+def test_what_no_longer_fits_is_named(signed_in: Desk, kept: Keeper) -> None:
+    """A view whose key field the slicer has no more asks the rest, and a sentence says what was left out."""
+    made = kept("manager").views.save(
+        "demo", "delivery", "Old", {"is.zone": "1", "is.geo.country": "FR", "project": "other"}
+    )
+    desk = signed_in()
+    desk.button(key=f"view_open_{made.id}").click().run()
+    assert asked(desk, "is.geo.country") == "FR"
+    assert (asked(desk, "is.zone"), asked(desk, "project")) == ("", "demo")
+    assert ["zone" in one.value for one in desk.warning] == [True]
+
+
+def test_the_start_page(signed_in: Desk, kept: Keeper) -> None:
+    """Who chose a start page sees it after the sign-in; a link that asks for something is opened as it is."""
+    made = kept("manager").views.save("demo", "curation", "Morning", {"start": "-14d", "end": "yesterday"})
+    desk = signed_in(slicer="curation")
+    VIEWS.press(desk, f"view_do_start_{made.id}")
+    assert kept("manager").start.get() == made
+    assert "start page" in str([one.value for one in desk.caption])
+    fresh = AppTest.from_file(DESK, default_timeout=60).run()
+    fresh.button(key="demo_manager").click().run()
+    assert (asked(fresh, "slicer"), asked(fresh, "start")) == ("curation", "-14d")
+    assert fresh.multiselect(key="split_fields") is not None
+    linked = AppTest.from_file(DESK, default_timeout=60)
+    linked.query_params["slicer"] = "delivery"
+    linked.run().button(key="demo_manager").click().run()
+    assert linked.selectbox(key="slicer").value == "delivery"
+    assert "split_fields" not in {one.key for one in linked.multiselect}
+    VIEWS.press(signed_in(slicer="curation"), f"view_do_start_{made.id}")
+    assert kept("manager").start.get() is None
+
+
+def test_views_on_the_slicers_screen(signed_in: Desk, kept: Keeper) -> None:
+    """Slicers has the same views: saved, marked as changed, renamed, deleted; one opens on Audience."""
+    desk = signed_in(page=SLICERS, **{"is.geo.country": "US"})
+    desk.text_input(key="view_name").set_value("Here")
+    VIEWS.submit(desk, "Save view")
+    assert views(desk) == ["Here"]
+    (made,) = kept("manager").views.of("demo", "delivery")
+    assert made.params["is.geo.country"] == "US"
+    kept("manager").views.change(made.id, params={"is.geo.country": "FR", "start": "-14d"})
+    assert "**Here** · changed since saved" in [one.value for one in VIEWS.opened(desk.run()).markdown]
+    VIEWS.press(desk, f"view_do_link_{made.id}")
+    assert any("/audience?project=demo&slicer=delivery&is.geo.country=FR" in one.value for one in desk.code)
+    VIEWS.press(VIEWS.press(desk, "view_all"), f"view_do_edit_{made.id}")
+    desk.text_input(key=f"view_rename_{made.id}").set_value("There")
+    VIEWS.submit(desk, "Save changes")
+    VIEWS.press(desk, "view_all").button(key=f"view_open_{made.id}").click().run()
+    assert not desk.exception
+    assert (asked(desk, "is.geo.country"), asked(desk, "start")) == ("FR", "-14d")
+    assert "split_fields" in {one.key for one in desk.multiselect}
+    other = VIEWS.press(signed_in(page=SLICERS), f"view_do_delete_{made.id}")
+    VIEWS.press(other, "view_delete_sure")
+    assert views(other) == []
+
+
+def test_a_view_keeps_what_is_explored(signed_in: Desk, kept: Keeper) -> None:
+    """A view saved on Slicers has its fields and their order; with another field it has changed."""
+    explored = "campaign_id~clicks~-clicks"
+    desk = signed_in(page=SLICERS, explore=explored)
+    desk.text_input(key="view_name").set_value("Campaigns")
+    VIEWS.submit(desk, "Save view")
+    (made,) = kept("manager").views.of("demo", "delivery")
+    assert made.params["explore"] == explored
+    assert "changed since saved" not in str([one.value for one in desk.markdown])
+    desk.text_input(key="fields_search").set_value("country").run()
+    assert "**Campaigns** · changed since saved" in [one.value for one in VIEWS.opened(desk.run()).markdown]
+    other = signed_in()
+    other.button(key=f"view_open_{made.id}").click().run()
+    other.switch_page(SLICERS).run()
+    assert [header.value for header in other.header] == ["Campaign by Clicks"]
+
+
+def leaderboards(desk: AppTest) -> list[str]:
+    """The key fields that have a card."""
+    return [table["id"] for table in boards.drawn(desk) if table["card"]]
+
+
+def test_chosen_leaderboards_are_remembered(signed_in: Desk) -> None:
+    """The next visit shows the leaderboards that a person chose, unless the link asks for others."""
+    desk = signed_in()
+    desk.multiselect(key="card_fields").set_value(["categories", "geo.country"]).run()
+    assert leaderboards(desk) == ["categories", "geo.country"]
+    fresh = signed_in()
+    assert leaderboards(fresh) == ["categories", "geo.country"]
+    assert asked(fresh, "cards") == ""
+    assert leaderboards(signed_in(cards="campaign_id")) == ["campaign_id"]
+    usual = leaderboards(signed_in("admin"))
+    assert usual == ["geo.country", "campaign_id"]
+    fresh.multiselect(key="card_fields").set_value(usual).run()
+    assert leaderboards(signed_in()) == usual
