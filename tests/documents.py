@@ -7,18 +7,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
-NOTE = re.compile(
-    r"<!-- (file|not run|returned by the command above)(?:: ([^\n]*?))?(?: -->|\n(.*?)-->)", re.S
-)
+NOTE = re.compile(r"<!-- (not run|returned by the command above)(?:: ([^\n]*?))? -->")
 FENCE = re.compile(r"```(\w*)\n(.*?)```", re.S)
+NAMED = re.compile(r"`([\w.-]+\.\w+)`:\s*$")
 
 
 @dataclass(frozen=True)
 class Block:
-    """A code block: its language, its text, and the note (a comment in Markdown) above it.
+    """A code block: its language, its text, and what is said above it.
 
-    `<!-- file: name -->` says that the text is that file's; with the text inside of the comment there is no
-    block. `<!-- not run: reason -->` keeps a block from being run.
+    A file's block follows a line that ends with its name, as readers see it: "Save this as `a.csv`:". The
+    comment `<!-- not run: reason -->` keeps a block from being run.
     """
 
     language: str
@@ -32,12 +31,11 @@ def blocks(document: Path) -> Iterator[Block]:
     text = document.read_text(encoding="utf-8")
     position, note = 0, None
     while found := re.compile(f"{NOTE.pattern}|{FENCE.pattern}", re.S).search(text, position):
+        named = NAMED.search(text[position : found.start()])
         position = found.end()
         if found[1]:
             note = found
-            if found[3]:
-                yield Block("", found[3], "file", found[2])
-                note = None
             continue
-        yield Block(found[4] or "", found[5], note[1] if note else "", (note[2] or "") if note else "")
+        about = ("file", named[1]) if named else (note[1], note[2] or "") if note else ("", "")
+        yield Block(found[3] or "", found[4], *about)
         note = None

@@ -98,6 +98,13 @@ def test_no_example_is_left_out(document: Path) -> None:
         assert block.note != "not run" or block.value, block
 
 
+@pytest.mark.parametrize("document", WITH_EXAMPLES, ids=lambda path: path.name)
+def test_no_file_is_hidden(document: Path) -> None:
+    """What an example needs is there for readers: comments hold no lines of a file."""
+    hidden = re.findall(r"<!--(?:(?!-->).)*\n(?:(?!-->).)*-->", document.read_text(encoding="utf-8"), re.S)
+    assert not hidden
+
+
 def test_blocks_are_found() -> None:
     """Both APIs, the import and the README are among the documents with examples."""
     names = {path.name for path in WITH_EXAMPLES}

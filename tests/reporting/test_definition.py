@@ -86,7 +86,7 @@ def test_written_and_read_it_is_the_same() -> None:
         ("timezone: 0", "timezone: 13", "line 3, timezone: should be at most 12, not 13"),
         ("timezone: UTC", "timezone: Berlin", "line 4, time.timezone: 'Berlin' is not a time zone; "
         "write Europe/Berlin, UTC or +02:00"),
-        ('"%Y-%m-%d %H:%M:%S"', '"%H:%M"', "line 4, time.format: '%H:%M' does not hold a whole date"),
+        ('"%Y-%m-%d %H:%M:%S"', '"%H:%M"', "line 4, time.format: '%H:%M' does not hold a date"),
         ('"%Y-%m-%d %H:%M:%S"', '"%Q"', "line 4, time.format: %Q means nothing"),
         ("1000 * revenue / imps", "1000 * revenue / ims", "line 13, data_fields[3].formula: Unknown data field 'ims'; did you mean 'imps'?"),
         ("1000 * revenue / imps", "1000 * / imps", "line 13, data_fields[3].formula: Formula '1000 * / imps', column 8"),

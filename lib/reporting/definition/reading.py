@@ -52,7 +52,10 @@ _WHOLE_DATES = [
     set("yBd"),
     set("Yj"),
     set("yj"),
-    set("GVu"),
+    set("GV"),
+    set("Ym"),
+    set("Yb"),
+    set("YB"),
 ]
 
 
@@ -153,5 +156,7 @@ class TimeColumn(DefinitionPart):
         if year and codes & set("YyG"):
             raise ValueError(f"'{text}' has a year already; leave out the setting year")
         if text is not None and not any(whole <= codes | set("Y" if year else "") for whole in _WHOLE_DATES):
-            raise ValueError(f"'{text}' does not hold a whole date: year, month and day, as in %Y-%m-%d")
+            raise ValueError(
+                f"'{text}' does not hold a date: year and month at least, as in %Y-%m-%d, %Y-%m or %G-W%V"
+            )
         return text

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from lib.reporting.ingest import cells, column_names
 from lib.reporting.ingest.cells import Missing
 from lib.reporting.ingest.numbers import PERCENT, PLAIN, Marks, cleaned, is_ambiguous, notation, plain_numbers
-from lib.reporting.ingest.rejects import is_total
+from lib.reporting.ingest.totals import is_total
 from lib.wire.errors import ImportRefused
 
 Floats = npt.NDArray[np.float64]
@@ -20,6 +20,7 @@ _SEPARATORS = "|;,"
 _LOOKED_AT = 10_000
 _FEW = 20
 _FEW_SHARE = 0.01
+_CODE_SHARE = 0.05
 _ENUMERATED_SHARE = 0.5
 _SEPARATED_SHARE = {"|": 0.05, ";": 0.2, ",": 0.2}
 _MAX_ELEMENT = 40
@@ -160,6 +161,8 @@ def _number(name: str, values: Floats, marks: Marks) -> ColumnGuess:
             name, values, "whole numbers, named like an amount" if (values >= 0).all() else "numbers"
         )
     different = len(np.unique(values))
+    if column_names.may_be_code(name) and different <= max(_FEW, _CODE_SHARE * len(values)):
+        return ColumnGuess(name, True, {"type": "int"}, f"{different} whole numbers, named like a code")
     if different <= min(_FEW, _FEW_SHARE * len(values)):
         return ColumnGuess(name, True, {"type": "int"}, f"only {different} different whole numbers")
     return _measure(name, values, "whole numbers")

@@ -8,6 +8,10 @@ _IDS = {
     "postal", "postcode", "quarter", "sku", "status", "uuid", "version", "week", "weekday", "year",
     "zip",
 }  # fmt: skip
+_CODES = {
+    "age", "bin", "bucket", "cat", "flag", "height", "idx", "index", "pos", "rank", "slot", "tier", "width",
+}  # fmt: skip
+_ANONYMOUS = re.compile(r"(?:c|cat|code|attr)_?[0-9]+", re.IGNORECASE)
 _THINGS = {
     "account", "ad", "advertiser", "app", "browser", "bundle", "campaign", "category", "city",
     "country", "creative", "deal", "device", "domain", "dsp", "exchange", "group", "language",
@@ -36,7 +40,7 @@ _EXTREMES = {"min": "min", "minimum": "min", "max": "max", "maximum": "max"}
 _TIMES = [
     "timestamp", "datetime", "time", "ts", "date", "datum", "fecha", "data", "jour", "tag", "day", "hour",
     "stunde", "heure", "hora", "epoch", "unix", "stamp", "dt", "zeit", "zeitpunkt", "at", "when", "created",
-    "occurred", "on",
+    "occurred", "on", "month", "monat", "mois", "mes", "week", "woche", "semaine", "semana",
 ]  # fmt: skip
 _CLOCKS = {"hour", "hours", "hr", "hh", "time", "clock", "stunde", "uhrzeit", "zeit", "heure", "hora"}
 _USERS = {"user", "uid", "visitor", "cookie", "idfa", "gaid", "maid", "customer", "subscriber", "email"}
@@ -57,6 +61,11 @@ def is_id(name: str) -> bool:
     return (
         found[-1] in _IDS or found[0] in ("id", "is", "has") or (found[-1] in _THINGS and not is_amount(name))
     )
+
+
+def may_be_code(name: str) -> bool:
+    """Whether whole numbers under this name are codes if there are few: `banner_pos`, `slot_width`, `C14`."""
+    return words(name)[-1:] != [] and (words(name)[-1] in _CODES or _ANONYMOUS.fullmatch(name) is not None)
 
 
 def is_version(name: str) -> bool:

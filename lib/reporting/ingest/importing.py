@@ -203,10 +203,11 @@ def _refuse_unseen(job: ImportJob) -> None:
 
 def _refuse_totals(normaliser: Normaliser) -> None:
     """ImportRefused where rows of totals were found and nobody said what to do with them."""
-    if not normaliser.totals:
+    found = normaliser.totals.found()
+    if not found:
         return
-    (column, text), count = normaliser.totals.most_common(1)[0]
-    total = normaliser.totals.total()
+    (column, text), count = max(found.items(), key=lambda item: item[1])
+    total = sum(found.values())
     more = f", {total:,} rows of this kind in all" if total > count else ""
     raise ImportRefused(
         f"{count:,} {'row has' if count == 1 else 'rows have'} '{text}' in column '{column}'{more}. If they "

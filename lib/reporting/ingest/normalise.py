@@ -15,8 +15,9 @@ from lib.reporting.ingest.cells import Cells, NotPlain
 from lib.reporting.ingest.files import RawRows, Refuse
 from lib.reporting.ingest.layout import is_value
 from lib.reporting.ingest.numbers import marks_of
-from lib.reporting.ingest.rejects import BELOW, HEADER, LEFT_OUT, TOTAL, Reject, is_total
+from lib.reporting.ingest.rejects import BELOW, HEADER, LEFT_OUT, TOTAL, Reject
 from lib.reporting.ingest.times import stored_times
+from lib.reporting.ingest.totals import TotalsTally, is_total, total_words
 from lib.wire.errors import ImportRefused
 
 Flags = npt.NDArray[np.bool_]
@@ -42,12 +43,12 @@ def number_columns(definition: Definition) -> list[str]:
 class Normaliser:
     """Makes stored rows of raw ones.
 
-    `totals` counts the rows whose key field says that they add up others (by column and text), where the
-    definition does not say what to do with them; `words` the words that became missing values, by column.
+    `totals` tells the rows that add up others, where the definition does not say what to do with them;
+    `words` counts the words that became missing values, by column and word.
     """
 
     def __init__(self, definition: Definition) -> None:
-        self.totals: Counter[tuple[str, str]] = Counter()
+        self.totals = TotalsTally(definition)
         self.words: Counter[tuple[str, str]] = Counter()
         self._texts = [
             field.source for field in definition.key_fields if field.type == "text" and not field.segmented
@@ -74,18 +75,20 @@ class Normaliser:
         reasons = _Reasons(raw, columns, nothing, self.definition.time.sources)
         arrays = [self._times([columns.get(name, nothing) for name in self.definition.time.sources], reasons)]
         self._count_words(columns)
-        self._note_totals(columns, reasons)
+        if self.definition.totals == "drop":
+            self._drop_totals(columns, reasons)
         for field in self._fields:
             found = field.values(columns.get(field.source, nothing))
             arrays.append(found.values)
             reasons.note(found.bad, field.reason, field.source)
             reasons.note(cells.too_long(found.values), _always(TOO_LONG.format(field.source)), field.source)
         table = pa.Table.from_arrays(arrays, schema=self._schema)
-        bad = reasons.refuse(refuse)
-        if bad is None:
-            return table, int(raw.lines[-1]) if len(raw.lines) else None
-        good = np.flatnonzero(~bad)
-        return table.filter(pa.array(~bad)), int(raw.lines[good[-1]]) if len(good) else None
+        bad, lines = reasons.refuse(refuse), raw.lines
+        if bad is not None:
+            table, lines = table.filter(pa.array(~bad)), lines[~bad]
+        if self.definition.totals is None:
+            self.totals.add(table)
+        return table, int(lines[-1]) if len(lines) else None
 
     def _count_words(self, columns: dict[str, pa.Array]) -> None:
         """Count the words that stand for missing values."""
@@ -95,20 +98,13 @@ class Normaliser:
                 words = texts.filter(pc.is_in(texts, value_set=self._missing))
                 self.words.update({(name, word): count for word, count in _counts(words)})
 
-    def _note_totals(self, columns: dict[str, pa.Array], reasons: "_Reasons") -> None:
-        """Refuse the rows of totals that have a time, or count them, as the definition says."""
-        for name in self._texts if self.definition.totals != "keep" else ():
+    def _drop_totals(self, columns: dict[str, pa.Array], reasons: "_Reasons") -> None:
+        """Refuse the rows of totals."""
+        for name in self._texts:
             texts = columns.get(name)
-            if texts is None or not cells.is_text(texts.type):
-                continue
-            totals = [text for text in texts.unique().drop_null().to_pylist() if is_total(text)]
-            if not totals:
-                continue
-            rows = pc.is_in(texts, value_set=pa.array(totals)).to_numpy(zero_copy_only=False) & reasons.good()
-            if self.definition.totals == "drop":
-                reasons.note(rows, _always(TOTAL), name)
-            else:
-                self.totals.update({(name, text): count for text, count in _counts(texts.filter(rows))})
+            if texts is not None and cells.is_text(texts.type) and (words := total_words(texts)):
+                rows = pc.is_in(texts, value_set=pa.array(words))
+                reasons.note(rows.to_numpy(zero_copy_only=False), _always(TOTAL), name)
 
     def _times(self, columns: list[pa.Array], reasons: "_Reasons") -> pa.Array:
         time = self.definition.time
@@ -146,12 +142,6 @@ class _Reasons:
         for position in np.flatnonzero(bad):
             known = self._without_time(int(position), column) or reason
             self._found.setdefault(int(position), (_always(known), column))
-
-    def good(self) -> Flags:
-        """The rows without a reason so far."""
-        good = np.ones(len(self._nothing), bool)
-        good[list(self._found)] = False
-        return good
 
     def refuse(self, refuse: Refuse) -> Flags | None:
         if not self._found:

@@ -1,7 +1,6 @@
 """Rows that can't be read: which, why, and their text, in a file that a spreadsheet opens."""
 
 import csv
-import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -15,11 +14,6 @@ TOTAL = "a total of other rows"
 HEADER = "the header once more"
 BELOW = "text outside the table"
 LEFT_OUT = (TOTAL, HEADER, BELOW)
-_TOTALS = re.compile(
-    r"\W*((grand|sub|report|overall)[ -]?)?(totals?|total g[eé]n[eé]ral|gesamt(summe|ergebnis)?|summe|somme|"
-    r"totaal|totale|suma|итого|всего|合计|总计|合計|總計|toplam)\W*",
-    re.IGNORECASE,
-)
 _COLUMNS = ("line", "reason", "value", "text")
 _BELOW_AT_MOST = 20
 _EXAMPLES = 3
@@ -37,11 +31,6 @@ class Reject(NamedTuple):
     value: str
     text: str
     at_end: str | None = None
-
-
-def is_total(text: str) -> bool:
-    """Whether a cell says that its row adds up others: `Total`, `Grand total:`, `Gesamt`."""
-    return _TOTALS.fullmatch(text) is not None
 
 
 class Ending:

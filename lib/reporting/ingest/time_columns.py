@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from lib.reporting.ingest.cells import Missing, NotPlain
 from lib.reporting.ingest.column_names import sounds_like_clock, sounds_like_time, words
-from lib.reporting.ingest.rejects import is_total
-from lib.reporting.ingest.times import MISSING, Instants, instants, joined, native_instants
+from lib.reporting.ingest.times import MISSING, Instants, instants, is_coarse, joined, native_instants
+from lib.reporting.ingest.totals import is_total
 
 Texts: TypeAlias = "pd.Series[str]"
 Sample: TypeAlias = Mapping[str, pa.Array]
@@ -29,7 +29,10 @@ _DATES = [
     "%a, %d %b %Y", "%Y-%b-%d",
     "%d-%B-%Y", "%d %B %Y", "%B %d, %Y", "%B %d %Y", "%A, %B %d, %Y", "%A, %d %B %Y", "%d. %B %Y",
     "%m/%d/%y", "%d/%m/%y", "%d.%m.%y", "%d-%m-%y", "%d-%b-%y", "%d %b %y", "%b %d, %y",
-    "%Y年%m月%d日", "%Y%m%d",
+    "%Y年%m月%d日", "%Y%m%d", "%G-W%V-%u",
+]  # fmt: skip
+_COARSE = [
+    "%Y-%m", "%Y/%m", "%m/%Y", "%b %Y", "%B %Y", "%b-%Y", "%G-W%V", "%GW%V", "Week %V, %G", "KW %V/%G",
 ]  # fmt: skip
 _YEARLESS = [
     "%m/%d",
@@ -61,10 +64,10 @@ _CLOCK_FORMATS = [
 _ZONES = ["", "%z", " %z", " %Z", " %z UTC"]
 _BETWEEN = [" ", "T", ", ", ":", " - ", " at "]
 _STAMPS = {
-    8: "%y%m%d%H", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S", 17: "%Y%m%d%H%M%S%f",
+    6: "%Y%m", 8: "%y%m%d%H", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S", 17: "%Y%m%d%H%M%S%f",
     20: "%Y%m%d%H%M%S%f",
 }  # fmt: skip
-_OF_MONTHS_AND_DAYS = {"a": "%b %a %B %A %p %Z", "9": "%Y %m %d %y %H %I %M %S %f"}
+_OF_MONTHS_AND_DAYS = {"a": "%b %a %B %A %p %Z", "9": "%Y %m %d %y %H %I %M %S %f %G %V %u"}
 _SHAPES = {code: shape for shape, codes in _OF_MONTHS_AND_DAYS.items() for code in codes.split()}
 _ZONE_SHAPES = ["a", "+9", "+9:9", "-9", "-9:9"]
 
@@ -145,6 +148,13 @@ def _yearless(columns: tuple[str, ...], texts: Texts, year: int) -> TimeReading 
 def _settled(texts: Texts, read: TimeReading) -> dict[str, Any]:
     """The format and why; of month/day and day/month, where both fit, the one with the shorter span."""
     example = f"such as {texts.iloc[0]}"
+    if is_coarse(read.format):
+        first = (
+            "a week's rows are those of its Monday"
+            if "%V" in str(read.format)
+            else "a month's of its first day"
+        )
+        return {"reason": f"{read.format}, {example}; {first}"}
     if read.format is None:
         is_number = texts.iloc[0].replace(".", "").isdecimal() and not read.found.is_date.any()
         return {"reason": f"{'a number since 1970' if is_number else 'ISO 8601'}, {example}"}
@@ -272,7 +282,7 @@ def _by_shape(has_year: bool) -> dict[str, list[str]]:
     clocks = [clock + zone for zone, clock in itertools.product(_ZONES, _CLOCK_FORMATS)]
     timed = [date + between + clock for between, clock, date in itertools.product(_BETWEEN, clocks, dates)]
     found: dict[str, list[str]] = {}
-    for format_ in [*dates, *timed, "[%d/%b/%Y:%H:%M:%S %z]"]:
+    for format_ in [*dates, *timed, "[%d/%b/%Y:%H:%M:%S %z]", *(_COARSE if has_year else ())]:
         for shape in _shapes(format_):
             found.setdefault(shape, []).append(format_)
     return found

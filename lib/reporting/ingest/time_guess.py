@@ -9,7 +9,6 @@ import pandas as pd
 
 from lib.reporting.ingest.cells import Missing
 from lib.reporting.ingest.column_names import time_rank
-from lib.reporting.ingest.rejects import is_total
 from lib.reporting.ingest.time_columns import (
     SURE,
     Sample,
@@ -18,7 +17,8 @@ from lib.reporting.ingest.time_columns import (
     read_column,
     with_clock,
 )
-from lib.reporting.ingest.times import DAY, MISSING, instants, joined
+from lib.reporting.ingest.times import DAY, MISSING, instants, is_coarse, joined
+from lib.reporting.ingest.totals import is_total
 
 _SHOWN = 3
 
@@ -52,18 +52,23 @@ def guess_time(
     """The column that is most likely the time of a row: by its values, then its name, then its place.
 
     A date and an hour in two columns are read together; so are a day, a month and a year, where `year` may
-    stand for the last. `lines` are those of the rows, to name those whose time can't be read.
+    stand for the last. Months and weeks are times only where no column has days. `lines` are those of the
+    rows, to name those whose time can't be read.
     """
     nearly: list[TimeReading] = []
+    coarse: list[TimeReading] = []
     for name in sorted(sample, key=time_rank):
         read = read_column(name, sample, missing, year)
+        if read is not None and is_coarse(read.format):
+            coarse += [read] if read.share >= SURE else []
+            continue
         if read is not None and read.share >= SURE:
             return _guess(with_clock(read, sample, missing), sample, lines, missing)
         nearly += [read] if read else []
     parts = date_in_parts(sample, missing, year)
     if parts is not None and parts.share >= SURE:
         return _guess(with_clock(parts, sample, missing), sample, lines, missing)
-    best = max(nearly, key=lambda read: read.share, default=None)
+    best = max(nearly or coarse, key=lambda read: read.share, default=None)
     return _guess(with_clock(best, sample, missing), sample, lines, missing) if best else None
 
 

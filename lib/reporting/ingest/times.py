@@ -26,6 +26,12 @@ _ISO_TIME = (
 )
 _NUMBER = r"[0-9]{8,19}(?:\.[0-9]*)?|[0-9]\.[0-9]+[eE]\+?[0-9]{1,2}"
 _EPOCHS = {1: (1e8, 1e10), 10**3: (1e11, 1e13), 10**6: (1e14, 1e16), 10**9: (1e17, 1e19)}
+_ZONE_HOURS = {
+    "UTC": 0, "UT": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8,
+    "PDT": -7, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "MSK": 3, "JST": 9, "KST": 9,
+    "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13,
+}  # fmt: skip
+_ZONE_NAME = re.compile(rf"(?<![A-Za-z])({'|'.join(_ZONE_HOURS)})(?![A-Za-z])")
 _STAMP_LENGTH = len("2026-01-05 13:00:00")
 _LITERAL_UTC = re.compile(r"%[HMSf] ?Z$")
 _FIRST, _LAST = (int(dt.datetime(year, 1, 1, tzinfo=dt.UTC).timestamp()) for year in (1900, 2200))
@@ -127,7 +133,23 @@ def _texts(column: pa.Array, format_: str | None, zone: dt.tzinfo) -> Instants:
     return Instants(np.append(found.seconds, MISSING)[codes], np.append(found.is_date, False)[codes])
 
 
+def is_coarse(format_: str | None) -> bool:
+    """Whether a format holds a month or a week (ISO 8601) but no day."""
+    codes = set(re.findall("%(.)", format_ or ""))
+    return bool(codes) and not codes & set("dju")
+
+
 def _formatted(texts: pd.Series, format_: str, zone: dt.tzinfo) -> Instants:
+    """Times of one format. A month is its first day, a week its Monday.
+
+    The zones of RFC 5322, 4.3, and others that name one offset only, are that offset, whatever the season.
+    """
+    if is_coarse(format_) and "%V" in format_:
+        texts, format_ = texts + " 1", f"{format_} %u"
+    if "%Z" in format_:
+        offsets = texts.str.replace(_ZONE_NAME, lambda name: f"{_ZONE_HOURS[name[1]]:+03}:00", regex=True)
+        if not offsets.equals(texts):
+            texts, format_ = offsets, format_.replace("%Z", "%z")
     has_zone = "%z" in format_ or "%Z" in format_
     parsed = pd.to_datetime(texts, format=format_, errors="coerce", utc=has_zone)
     is_date = not has_zone and not any(code in format_ for code in ("%H", "%I"))

@@ -76,6 +76,11 @@ def field(place: Place, name: str, values: list[Any]) -> tuple[str, dict[str, An
         ("segments", ["a|b|c1", "a|b|c2", "a|b|c1"], "key", {"segmented": "|"}),
         ("placement", ["US|300x250|news", "DE|728x90|sport", "US|300x250|sport"], "key", {}),
         ("title", ["Home | News", "Sport | News", "Home | News"], "key", {}),
+        ("banner_pos", [0, 1, 2, 7], "key", {"type": "int"}),
+        ("slot_width", [300, 728, 320], "key", {"type": "int"}),
+        ("C14", [15_706, 15_704, 18_993], "key", {"type": "int"}),
+        ("C14", [*range(1000, 2000)], "data", {}),
+        ("bandwidth", [100, 250], "data", {}),
     ],
 )  # fmt: skip
 def test_columns_are_told_apart(
@@ -250,6 +255,30 @@ def test_a_time_that_is_nearly_right_names_the_lines_that_are_not(place: Place) 
     assert (
         infer(reader(path)).time.reason == "ISO 8601, such as 2026-01-05, but for line 4: 'soon'; kept by day"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "format_"),
+    [
+        ("month", ["2026-03", "2026-04"], "%Y-%m"),
+        ("month", ["202603", "202604"], "%Y%m"),
+        ("period", ["March 2026", "April 2026"], "%B %Y"),
+        ("week", ["2026-W12", "2026-W13"], "%G-W%V"),
+    ],
+)
+def test_months_and_weeks_are_times(place: Place, name: str, values: list[str], format_: str) -> None:
+    """A report by month or week is imported by its first days, and that is said."""
+    lines = [f"{name},clicks", *(f"{value},1" for value in values)]
+    found = infer(reader(place.file("a.csv", "\n".join(lines) + "\n"))).time
+    assert (found.column, found.format, found.granularity) == (name, format_, "day")
+    assert "first day" in found.reason or "Monday" in found.reason
+
+
+def test_a_month_beside_days_is_a_key_field(place: Place) -> None:
+    """Days are the time wherever there are any."""
+    lines = ["month,served,clicks", *(f"2026-03,2026-03-{day:02},1" for day in range(1, 20))]
+    found = infer(reader(place.file("a.csv", "\n".join(lines) + "\n"))).definition
+    assert found.time.column == "served" and [part.name for part in found.key_fields] == ["month"]
 
 
 def test_without_a_time_there_is_no_slicer(place: Place) -> None:

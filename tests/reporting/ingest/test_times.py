@@ -190,3 +190,35 @@ def test_a_column_of_stamps_is_read_like_each_of_them(odd: str | None, zone: str
     assert quick.tolist() == mixed[:-1].tolist() and bad.tolist() == [
         stamp.startswith("2026-02-30") for stamp in stamps
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "format_", "day"),
+    [
+        ("2026-03", "%Y-%m", "2026-03-01 00:00"),
+        ("Mar 2026", "%b %Y", "2026-03-01 00:00"),
+        ("2026-W12", "%G-W%V", "2026-03-16 00:00"),
+        ("2020-W53", "%G-W%V", "2020-12-28 00:00"),
+        ("2026-W54", "%G-W%V", None),
+    ],
+)
+def test_months_and_weeks(text: str, format_: str, day: str | None) -> None:
+    """A month is its first day, a week of ISO 8601 its Monday."""
+    assert stored(text, "day", format=format_) == day
+
+
+@pytest.mark.parametrize(
+    ("text", "hour"),
+    [
+        ("2026-01-05 10:00 EST", "2026-01-05 15:00"),
+        ("2026-07-05 10:00 EDT", "2026-07-05 14:00"),
+        ("2026-07-05 10:00 PST", "2026-07-05 18:00"),
+        ("2026-07-05 10:00 CET", "2026-07-05 09:00"),
+        ("2026-07-05 10:00 CEST", "2026-07-05 08:00"),
+        ("2026-07-05 10:00 UTC", "2026-07-05 10:00"),
+        ("2026-07-05 10:00 XYZT", None),
+    ],
+)
+def test_named_zones(text: str, hour: str | None) -> None:
+    """The name of a zone is its offset, whatever the season (RFC 5322, section 4.3)."""
+    assert stored(text, format="%Y-%m-%d %H:%M %Z") == hour

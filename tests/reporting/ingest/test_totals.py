@@ -74,6 +74,23 @@ def test_totals_are_kept(place: Place) -> None:
     assert stored.row_count == len(DAYS) * (len(SITES) + 1)
 
 
+def test_a_name_that_is_a_word_for_a_total(place: Place) -> None:
+    """Somme is a region of France: rows that come to little of what others of the day do are no totals."""
+    lines = ["day,region,imps"]
+    for day in DAYS:
+        lines += [f"2026-01-{day:02},{region},{imps}" for region, imps in (("Paris", 90), ("Somme", 10))]
+    path = place.file("regions.csv", "\n".join(lines) + "\n")
+    assert place.take(path, definition=guess(path, None)).row_count == 2 * len(DAYS)
+
+
+def test_totals_without_anything_that_adds_up(place: Place) -> None:
+    """Where there are only rates, a word for totals on most days is a question."""
+    lines = ["day,site,ctr", *(f"2026-01-{day:02},{site},0.5" for day in DAYS for site in ("a", "Total"))]
+    path = place.file("rates.csv", "\n".join(lines) + "\n")
+    with pytest.raises(ImportRefused, match="'Total' in column 'site'"):
+        place.take(path, definition=guess(path, None))
+
+
 @pytest.mark.parametrize("totals", ["drop", "keep", None])
 def test_the_definition_says_it(place: Place, totals: str | None) -> None:
     """What to do about totals, and which sheets to read, is written to YAML and read back."""
