@@ -203,12 +203,12 @@ def _draw(context: PageContext) -> None:
     drill.catch_up(context)
     seen = focus.of(context)
     with awaited(HEIGHT, drill.CARDS):
-        tables = _tables(seen)
-    rows.draw(drill.CARDS, tables, seen.taken_cards, partial(drill.follow, context))
+        drawn = tables(seen)
+    rows.draw(drill.CARDS, drawn, seen.taken_cards, partial(drill.follow, context))
     ask.refined()
 
 
-def _tables(focus: Focus) -> list[Table]:
+def tables(focus: Focus) -> list[Table]:
     """The tables. The rows of all cards are queried first, then their comparisons."""
     queries.begin(focus)
     found, failed = {}, {}
