@@ -56,21 +56,26 @@ class Call:
 class Patience:
     """How a client calls a service: seconds for one call with its retries, the number of retries where they
     are safe, the most bytes of an answer, and the circuit breaker of that service. Calls that may be repeated
-    stop when the tab of `session` (its id) is closed, or their CallGroup is abandoned."""
+    stop when the tab of `session` (its id) is closed, their CallGroup is abandoned, or `within` ends."""
 
     seconds: float | None = None
     retries: int = 2
     max_bytes: int = MAX_ANSWER_BYTES
     breaker: Breaker | None = None
     session: str = ""
+    within: Deadline | None = None
+
+    def deadline(self) -> Deadline:
+        """The deadline of a call that may be repeated; it begins now."""
+        deadline = Deadline(self.seconds) if self.within is None else self.within.part(self.seconds)
+        return track(self.session, deadline)
 
     def call(self, method: str, path: str, is_repeatable: bool, **parts: Any) -> Call:
         """A call with this patience; its deadline begins now. `is_repeatable`: asking twice does no harm."""
-        deadline = Deadline(self.seconds)
         return Call(
             method,
             path,
-            deadline=track(self.session, deadline) if is_repeatable else deadline,
+            deadline=self.deadline() if is_repeatable else Deadline(self.seconds),
             retries=self.retries if is_repeatable else 0,
             max_bytes=self.max_bytes,
             breaker=self.breaker,

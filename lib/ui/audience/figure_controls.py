@@ -1,14 +1,14 @@
 """Controls of the figures: data field, granularity, headline metrics, leaderboards; and notes on them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, DataField
-from lib.ui.audience import date_notes, over_time
+from lib.reporting.models import API_ROWS_LIMIT
+from lib.ui.audience import date_notes, headline, over_time
 from lib.ui.audience import leaderboard_queries as queries
 from lib.ui.audience.date_notes import Noted
 from lib.ui.charts import numbers
@@ -18,11 +18,9 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import (
     cards,
-    compared_answers,
     dates_picker,
     export_menu,
     filter_words,
-    periods,
     precision,
     question,
 )
@@ -40,27 +38,20 @@ def draw_exactly(focus: Focus, answer: Audience, sentence: str) -> None:
     A click reads all records instead of a sample, or goes back to the usual sample. The button is not offered
     where the period has more records than one query may read (specification, Limits).
     """
-    limit, read = focus.query.audience_rows_limit, answer.precision
-    if limit == ROWS_LIMITS[1]:
-        _button(focus.context, AGAIN, sentence, "Go back to quick estimates", API_ROWS_LIMIT)
-    elif read is not None and limit < read.records_in_range <= ROWS_LIMITS[1]:
-        records = focus.numbers.number(read.records_in_range)
-        help_ = f"Make it exact: reads all {records} records{_takes(read.exact_milliseconds)}"
-        _button(focus.context, EXACTLY, sentence, help_, ROWS_LIMITS[1])
-    else:
+    other = headline.other_precision(focus, answer)
+    if other is None:
         st.caption(plain(sentence), width="content")
-
-
-def _button(context: PageContext, key: str, sentence: str, help_: str, limit: int) -> None:
-    icon = ":material/target:" if key == EXACTLY else ":material/speed:"
+        return
+    is_usual = other.limit == API_ROWS_LIMIT
     st.button(
-        plain(sentence), key=key, icon=icon, type="tertiary", help=help_, on_click=_ask, args=(context, limit)
+        plain(sentence),
+        key=AGAIN if is_usual else EXACTLY,
+        icon=":material/speed:" if is_usual else ":material/target:",
+        type="tertiary",
+        help=other.help,
+        on_click=_ask,
+        args=(focus.context, other.limit),
     )
-
-
-def _takes(milliseconds: int | None) -> str:
-    """The expected time, where the service gives one."""
-    return "" if milliseconds is None else f"; about {max(1, round(milliseconds / 1000))} s"
 
 
 def _ask(context: PageContext, limit: int) -> None:
@@ -159,9 +150,8 @@ def draw(focus: Focus, now: Audience, lines: Sequence[Named], noted: Noted) -> N
         draw_leaderboard_picker(focus)
         if lines:
             over_time.draw_table(focus, lines)
-            export_menu.draw(
-                focus, "chart", now, _in_sight(focus), over_time.CHART, partial(draw_leaderboard_csv, focus)
-            )
+            fields, more = headline.fields_in_sight(focus), partial(draw_leaderboard_csv, focus)
+            export_menu.draw(focus, "chart", now, fields, over_time.CHART, more)
             date_notes.draw(focus, noted)
         over_time.draw_zoom_out(focus)
 
@@ -169,25 +159,9 @@ def draw(focus: Focus, now: Audience, lines: Sequence[Named], noted: Noted) -> N
 def draw_notes(focus: Focus, now: Audience, found: ComparedAnswers | None) -> None:
     """Draw the notes on the figures and their precision, in a line that is always there."""
     with st.container(horizontal=True, vertical_alignment="center", key=NOTES):
-        st.caption(" ".join(_notes(focus, now, found)) or "\N{NO-BREAK SPACE}", width="stretch")
-        draw_exactly(focus, now, precision.over(now, _in_sight(focus), focus.numbers))
-
-
-def _notes(focus: Focus, now: Audience, found: ComparedAnswers | None) -> Iterator[str]:
-    """Notes on days without data, the comparison, and fields that are not computed."""
-    asked, there = periods.length(focus.period), len(now.total.dates)
-    if 0 < there < asked:
-        yield f"Data on {focus.numbers.number(there)} of {focus.numbers.number(asked)} days."
-    yield from compared_answers.notes(focus, found)
-    yield from map(plain, precision.never_sent(focus.slicer, focus.field))
-    unread = now.precision.unread if now.precision else ()
-    if unread:
-        yield f"Not computed in time: {plain(', '.join(_title(focus, name) for name in unread))}."
-
-
-def _in_sight(focus: Focus) -> list[DataField]:
-    """The data fields shown: those of the chart and of the headline."""
-    return [focus.slicer.data_field(name) for name in focus.fields]
+        sentences = " ".join(map(plain, headline.notes(focus, now, found)))
+        st.caption(sentences or "\N{NO-BREAK SPACE}", width="stretch")
+        draw_exactly(focus, now, precision.over(now, headline.fields_in_sight(focus), focus.numbers))
 
 
 def _field(focus: Focus) -> None:

@@ -3,95 +3,35 @@
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import DataField, Filter
+from lib.reporting.models import AudienceQuery, DataField
 from lib.ui.audience import date_notes, figure_controls, over_time, split_lines
-from lib.ui.charts import numbers, series, sparkline
-from lib.ui.charts.change import Change
+from lib.ui.audience.headline import figure, is_there, no_data
+from lib.ui.charts import numbers, sparkline
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.waiting import awaited
-from lib.ui.query import ask, compared_answers, filter_words, focus, metric, periods, question, values
+from lib.ui.query import ask, compared_answers, focus, question
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.ui.query.view import granularities
 
-TRIED, NO_DATA_PLACE = 6, "nothing"
-
-
-def is_there(audience: Audience) -> bool:
-    """Whether the answer has any records."""
-    return audience.total.records_found > 0 and len(audience) > 0
+NO_DATA_PLACE = "nothing"
 
 
 def draw_no_data(focus: Focus) -> None:
     """Draw a sentence on why there are no results, and one button that leads on."""
     with st.container(key=NO_DATA_PLACE):
-        _draw_no_data(focus)
+        nothing = no_data(focus)
+        icons = ("event_busy", "event") if nothing.is_about_days else ("filter_alt_off", "close")
+        there, way_on = (f":material/{icon}:" for icon in icons)
+        st.info(plain(nothing.sentence), icon=there)
+        if nothing.query is not None:
+            st.button(plain(nothing.label), icon=way_on, on_click=_ask, args=(nothing.query,))
 
 
-def _draw_no_data(focus: Focus) -> None:
-    days = numbers.days(*focus.period)
-    if not focus.query.filters or not _has_data(focus):
-        first, last = focus.slicer.first_date, focus.slicer.last_date
-        there = f" The data covers {plain(first)} to {plain(last)}." if first and last else ""
-        st.info(f"There is no data for {days}.{there}", icon=":material/event_busy:")
-        st.button(
-            "Show the last days with data", icon=":material/event:", on_click=_usual_days, args=(focus,)
-        )
-        return
-    text = f"Nothing matches these filters for {days}."
-    place, most = _most_in_the_way(focus)
-    if place is None:
-        st.info(f"{text} Remove filters, or choose other days.", icon=":material/filter_alt_off:")
-        return
-    words = filter_words.sentence(focus.query.filters[place], focus.slicer, _described(focus, place))
-    st.info(f"{text} Without “{plain(words)}” there are {plain(most)}.", icon=":material/filter_alt_off:")
-    st.button(f"Remove “{plain(words)}”", icon=":material/close:", on_click=_remove, args=(focus, place))
-
-
-def _has_data(focus: Focus) -> bool:
-    """Whether the slicer has data on any of the question's days, as far as it says so."""
-    first, last = focus.slicer.first_date, focus.slicer.last_date
-    if first is None or last is None:
-        return True
-    return focus.period[0].isoformat() <= last and focus.period[1].isoformat() >= first
-
-
-def _most_in_the_way(focus: Focus) -> tuple[int | None, str]:
-    """The place of the filter whose removal brings the largest volume, and that volume."""
-    by = values.frequent(focus.slicer)
-    if by is None:
-        return None, ""
-    found = [(_volume_without(focus, place, by), place) for place in range(len(focus.query.filters[:TRIED]))]
-    most, place = max(found)
-    field = focus.slicer.data_field(by)
-    text = f"{focus.numbers.short(most, field)} {numbers.title(field).lower()}"
-    return (place, text) if most > 0 else (None, "")
-
-
-def _volume_without(focus: Focus, place: int, by: str) -> float:
-    changes = {"filters": _without(focus, place), "split_by": (), "data_fields": (by,), "order_by": ()}
-    return ask.audience(focus.context, focus.query.model_copy(update=changes)).total.values.get(by) or 0.0
-
-
-def _without(focus: Focus, place: int) -> tuple[Filter, ...]:
-    return (*focus.query.filters[:place], *focus.query.filters[place + 1 :])
-
-
-def _described(focus: Focus, place: int) -> dict[str, str]:
-    filter_ = focus.query.filters[place]
-    return values.words(focus.context, focus.query, filter_.name, filter_.value)
-
-
-def _usual_days(focus: Focus) -> None:
-    start, end = periods.usual(focus.slicer, ask.today(focus.context, focus.query))
-    question.ask(focus.query.model_copy(update={"start_date": start, "end_date": end}))
-    st.rerun()
-
-
-def _remove(focus: Focus, place: int) -> None:
-    question.ask(focus.query.model_copy(update={"filters": _without(focus, place)}))
+def _ask(query: AudienceQuery) -> None:
+    question.ask(query)
     st.rerun()
 
 
@@ -131,30 +71,18 @@ def _show(context: PageContext, name: str) -> None:
 
 
 def _metric(focus: Focus, field: DataField, now: Audience, found: ComparedAnswers | None) -> None:
-    value = now.total.values.get(field.name)
-    changed = found.total(field) if found is not None else Change(None)
-    style = metric.style(field, changed)
+    shown = figure(focus, field, now, found)
     st.metric(
-        plain(numbers.title(field)),
-        plain(focus.numbers.short(value, field)),
-        metric.delta(focus, field, changed),
-        delta_color=style.color,
-        delta_arrow=style.arrow,
-        delta_description=metric.off(focus, field, now),
-        help=plain(_help(focus, field, value, changed)),
+        plain(shown.title),
+        plain(shown.text),
+        None if shown.delta is None else plain(shown.delta),
+        delta_color=shown.style.color,
+        delta_arrow=shown.style.arrow,
+        delta_description=shown.off,
+        help=plain(shown.help),
     )
-    if focus.grain is not None and len(now) > 1:
-        today = ask.today(focus.context, focus.query)
-        course = series.over(now, field.name, focus.grain, focus.period, today)
-        sparkline.draw(course.without_parts, field, focus.grain, focus.period, focus.numbers)
-
-
-def _help(focus: Focus, field: DataField, value: float | None, changed: Change) -> str:
-    """The full figure, the field's description, and notes on the change."""
-    parts = [focus.numbers.full(value, field), field.annotation or "", field.formula_description or ""]
-    if not changed.is_certain:
-        parts.append("The change is smaller than its uncertainty: it may not be a real rise or fall")
-    return " · ".join(part for part in parts if part)
+    if shown.course is not None and focus.grain is not None:
+        sparkline.draw(shown.course, field, focus.grain, focus.period, focus.numbers)
 
 
 HEIGHT, PLACE = 412, "figures"

@@ -8,14 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import Granularity
 from lib.ui.charts import numbers, series, time_chart, value_lines
 from lib.ui.charts.series import Series
 from lib.ui.charts.time_chart import Named
 from lib.ui.charts.value_lines import ValueLine
-from lib.ui.kit.frame import PageContext
 from lib.ui.kit.straight import straightened
-from lib.ui.query import ask, export_menu, question
+from lib.ui.query import ask, drill, export_menu, question
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.views import Note
@@ -63,9 +61,14 @@ def draw(
         on_select=lambda: _zoom(focus, shown[0].series),
         selection_mode="box",
         config=export_menu.config(focus, CHART),
-        alt=f"{_title(focus)}{_of(values)}, {numbers.days(*focus.period)}; the table is above the chart"
-        + time_chart.spoken(noted),
+        alt=alternative(focus, values, noted),
     )
+
+
+def alternative(focus: Focus, values: Sequence[ValueLine] = (), noted: Sequence[Note] = ()) -> str:
+    """The chart in words, for screen readers."""
+    about = f"{_title(focus)}{_of(values)}, {numbers.days(*focus.period)}; the table is above the chart"
+    return about + time_chart.spoken(noted)
 
 
 def draw_table(focus: Focus, shown: Sequence[Named]) -> None:
@@ -84,14 +87,13 @@ def draw_table(focus: Focus, shown: Sequence[Named]) -> None:
 
 def draw_zoom_out(focus: Focus) -> None:
     """Draw the button that leaves a zoom."""
-    if before := focus.view.zoom:
+    if focus.view.zoom:
         st.button(
             "Zoom out",
             icon=":material/zoom_out:",
             type="tertiary",
-            on_click=_ask_days,
-            args=(focus.context, *before[:2]),
-            kwargs={"grain": next(iter(before[2:]), None)},
+            on_click=_zoom_out,
+            args=(focus,),
         )
 
 
@@ -141,15 +143,12 @@ def _zoom(focus: Focus, series: Series) -> None:
     found = days_of(boxes[0]["x"], series) if boxes else None
     if found is None or found == focus.period:
         return
-    start, end = (day.isoformat() for day in found)
-    grain = [focus.view.grain] if focus.view.grain else []
-    began = focus.view.zoom or (focus.query.start_date, focus.query.end_date, *grain)
-    _ask_days(focus.context, start, end, began)
+    query, changes = drill.zoomed(question.current(focus.context), focus.view, found)
+    question.look(focus.context, query, **changes)
+    st.rerun()
 
 
-def _ask_days(
-    context: PageContext, start: str, end: str, zoom: tuple[str, ...] = (), grain: Granularity | None = None
-) -> None:
-    days = {"start_date": start, "end_date": end}
-    question.look(context, question.current(context).model_copy(update=days), grain=grain, zoom=zoom)
+def _zoom_out(focus: Focus) -> None:
+    query, changes = drill.zoomed_out(question.current(focus.context), focus.view)
+    question.look(focus.context, query, **changes)
     st.rerun()
