@@ -13,6 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 import numpy as np
 import numpy.typing as npt
 
+from lib.alerts.check import usual
 from lib.insight import evidence
 
 Floats = npt.NDArray[np.float64]
@@ -49,7 +50,8 @@ def seasonal(draw: np.random.Generator, days: int) -> Floats:
     """Weekends that differ from week to week, and a wave of a month."""
     week = np.repeat(draw.normal(size=days // 7 + 2), 7)[: days + 7][-days:]
     weekend = (np.arange(days) % 7 >= 5) * week
-    return 0.7 * draw.normal(size=days) + weekend + 0.5 * np.sin(np.arange(days) / 31 * 2 * np.pi)
+    wave = np.sin((np.arange(days) / 31 + draw.random()) * 2 * np.pi)
+    return 0.7 * draw.normal(size=days) + weekend + 0.5 * wave
 
 
 def switching(draw: np.random.Generator, days: int) -> Floats:
@@ -110,6 +112,37 @@ def evidence_rates(
     )
 
 
+def alert_rates(
+    noise: Noise, draws: int, seed: int, days: int = 91, season: int = 7, change: float = 0.5
+) -> tuple[float, float, float]:
+    """Shares of checks that fire where nothing changed, where the figure is `change` of itself, and that say
+    nothing. A figure is a day's (season 7), or a week's (1)."""
+    draw = np.random.default_rng([seed, days, season])
+    false = missed = silent = 0
+    for _ in range(draws):
+        figures = counts(draw, noise, 7 * (days // 7) + 7 // season).reshape(-1, 7 // season).sum(axis=1)
+        bounds = usual(figures[:-1].tolist(), season)
+        if bounds is None:
+            silent += 1
+            continue
+        low, high = bounds
+        false += not low <= figures[-1] <= high
+        missed += low <= change * figures[-1] <= high
+    said = max(draws - silent, 1)
+    return false / said, 1 - missed / said, silent / draws
+
+
+def print_alerts(draws: int) -> None:
+    """The table of alerts."""
+    print("\n| noise of 8 % a day | figure of a | days of history | false fires | a half found | silent |")
+    print("|---|---|--:|--:|--:|--:|")
+    for name, noise in NOISES.items():
+        for season, days in ((7, 42), (7, 91), (1, 91)):
+            false, found, silent = alert_rates(noise, draws, SEED, days, season)
+            what = "day" if season == 7 else "week"
+            print(f"| {name} | {what} | {days} | {false:.1%} | {found:.1%} | {silent:.1%} |")
+
+
 def print_evidence(draws: int) -> None:
     """The table of evidence."""
     print("\n| noise of 8 % a day | history, days | A/A claims | −20 % found | range holds −20 % | silent |")
@@ -126,6 +159,7 @@ def main() -> None:
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else DRAWS
     print(f"{draws:,} draws")
     print_evidence(draws)
+    print_alerts(draws)
 
 
 if __name__ == "__main__":

@@ -25,14 +25,21 @@ FEWEST_FREEDOM, MOST_PERSISTENT, WEEK = 3.0, 0.97, 7
 
 @dataclass(frozen=True)
 class Spread:
-    """The usual size of a statistic: its standard deviation about zero, and the degrees of freedom of it."""
+    """The usual size of a statistic: its standard deviation about zero, the degrees of freedom of it, and the
+    sizes of the placebos in order."""
 
     scale: float
     freedom: float
+    sizes: Numbers
 
     def side(self, confidence: float) -> float:
-        """The half width of the interval with this confidence, 0 to 1."""
-        return self.scale * float(stdtrit(self.freedom, (1 + confidence) / 2))
+        """The half width of the interval with this confidence, 0 to 1.
+
+        By Student's t, and for heavy tails at least as wide as this share of the placebos needs.
+        """
+        place = min(math.ceil(confidence * (len(self.sizes) + 1)), len(self.sizes))
+        by_spread = self.scale * float(stdtrit(self.freedom, (1 + confidence) / 2))
+        return max(by_spread, float(self.sizes[place - 1]))
 
     def p_value(self, moved: float, error: float = 0.0) -> float:
         """The probability of a movement this large in noise, two-sided; `error` is that of sampling."""
@@ -46,10 +53,10 @@ def spread(placebos: Numbers, weights: Sequence[float], persistence: float, step
     `weights` are what each day counts in the statistic, day after day. None where the placebos are worth
     fewer than FEWEST_FREEDOM degrees of freedom, or none of them moved: then nothing can be said.
     """
-    there = np.isfinite(placebos)
-    degrees = freedom(int(there.sum()), weights, persistence, step)
-    scale = float(np.sqrt(np.mean(placebos[there] ** 2))) if there.any() else 0.0
-    return Spread(scale, degrees) if degrees >= FEWEST_FREEDOM and scale > 0 else None
+    sizes = np.sort(np.abs(placebos[np.isfinite(placebos)]))
+    degrees = freedom(len(sizes), weights, persistence, step)
+    scale = float(np.sqrt(np.mean(sizes**2))) if len(sizes) else 0.0
+    return Spread(scale, degrees, sizes) if degrees >= FEWEST_FREEDOM and scale > 0 else None
 
 
 def freedom(count: int, weights: Sequence[float], persistence: float, step: int = 1) -> float:
@@ -67,17 +74,17 @@ def freedom(count: int, weights: Sequence[float], persistence: float, step: int 
     return count**2 / (count + 2 * float(((count - np.arange(1, count)) * correlation**2).sum()))
 
 
-def persistence(series: Numbers) -> float:
-    """The correlation of neighbouring days beyond their weekdays (NaN: no figure), corrected for its bias.
+def persistence(series: Numbers, season: int = WEEK) -> float:
+    """The correlation of neighbours beyond the season's means (NaN: no figure), corrected for its bias.
 
     A short series looks less persistent than it is, by (1 + 4r) / n (Marriott and Pope 1954, "Bias in the
     estimation of autocorrelations"; each weekday has a mean of its own here).
     """
     rest = np.asarray(series, dtype=np.float64).copy()
-    for weekday in range(min(WEEK, len(rest))):
-        of = rest[weekday::WEEK]
+    for place in range(min(season, len(rest))):
+        of = rest[place::season]
         known = of[np.isfinite(of)]
-        rest[weekday::WEEK] = of - (known.mean() if len(known) else 0.0)
+        rest[place::season] = of - (known.mean() if len(known) else 0.0)
     both = np.isfinite(rest[1:]) & np.isfinite(rest[:-1])
     whole = np.nanmean(rest**2) if np.isfinite(rest).any() else 0.0
     if both.sum() < 2 or whole <= 0:
