@@ -6,6 +6,7 @@ Series are made by rules that the methods don't know: counts of Poisson whose le
 states, has heavy tails or a season. SEED was not used while anything was tuned.
 """
 
+import math
 import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta
@@ -15,10 +16,12 @@ import numpy.typing as npt
 
 from lib.alerts.check import usual
 from lib.insight import evidence
+from lib.insight.estimate import Estimate
+from lib.insight.forecast import DayFigure, forecast
 
 Floats = npt.NDArray[np.float64]
 Noise = Callable[[np.random.Generator, int], Floats]
-SEED, DRAWS, ONE = 90_210, 1_000, timedelta(days=1)
+SEED, DRAWS, HISTORY, ONE = 90_210, 1_000, 126, timedelta(days=1)
 FIRST = date(2026, 8, 3)
 WEEKDAYS = np.array([1.0, 1.05, 1.1, 1.02, 0.95, 0.7, 0.6])
 
@@ -64,6 +67,7 @@ NOISES: Mapping[str, Noise] = {
     "white": white,
     "AR(0.3)": persistent(0.3),
     "AR(0.6)": persistent(0.6),
+    "AR(0.8)": persistent(0.8),
     "AR(0.9)": persistent(0.9),
     "heavy tails": heavy,
     "seasonal": seasonal,
@@ -143,6 +147,50 @@ def print_alerts(draws: int) -> None:
             print(f"| {name} | {what} | {days} | {false:.1%} | {found:.1%} | {silent:.1%} |")
 
 
+def forecast_rates(
+    noise: Noise,
+    draws: int,
+    seed: int,
+    length: int = 14,
+    trend: float = 0.0,
+    size: float = 5_000.0,
+    scale: float = 0.08,
+) -> tuple[float, float, float]:
+    """The share of ranges that hold, their median width in percent of the figure, the share without one."""
+    draw = np.random.default_rng([seed, length])
+    held, widths = [], []
+    for _ in range(draws):
+        growth = (1 + trend) ** np.arange(HISTORY + length)
+        figures = draw.poisson(size / 5_000 * growth * counts(draw, noise, HISTORY + length, scale=scale))
+        days = [DayFigure(FIRST + at * ONE, Estimate(float(of))) for at, of in enumerate(figures[:HISTORY])]
+        parts = dict.fromkeys(range(7), length / 7)
+        found = forecast(days, parts)
+        if math.isfinite(found.low):
+            held.append(found.low <= figures[HISTORY:].sum() <= found.high)
+            widths.append((found.high - found.low) / max(found.value, 1e-9))
+    if not held:
+        return math.nan, math.nan, 1.0
+    return float(np.mean(held)), 100 * float(np.median(widths)), 1 - len(held) / draws
+
+
+CASES: Mapping[str, tuple[str, float, float]] = {
+    **{name: (name, 0.0, 5_000.0) for name in NOISES},
+    "1 % more each day": ("AR(0.3)", 0.01, 5_000.0),
+    "1 % less each day": ("AR(0.3)", -0.01, 5_000.0),
+    "intermittent": ("white", 0.0, 0.5),
+}
+
+
+def print_forecasts(draws: int) -> None:
+    """The table of forecasts."""
+    print(f"\n| {HISTORY} days of | for days | range holds | width, % of the figure | silent |")
+    print("|---|--:|--:|--:|--:|")
+    for name, (noise, trend, size) in CASES.items():
+        for length in (7, 14, 28):
+            held, width, silent = forecast_rates(NOISES[noise], draws, SEED, length, trend, size)
+            print(f"| {name} | {length} | {held:.1%} | {width:.0f} | {silent:.1%} |")
+
+
 def print_evidence(draws: int) -> None:
     """The table of evidence."""
     print("\n| noise of 8 % a day | history, days | A/A claims | −20 % found | range holds −20 % | silent |")
@@ -160,6 +208,7 @@ def main() -> None:
     print(f"{draws:,} draws")
     print_evidence(draws)
     print_alerts(draws)
+    print_forecasts(draws)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,9 @@ def usual(past: Sequence[float], season: int = 1) -> tuple[float, float] | None:
     if len(series) < len(weights):
         return None
     base = float(series[-season * BASE :: season].mean())
-    found = noise.spread(np.correlate(series, weights, "valid"), weights, noise.persistence(series, season))
+    found = noise.spread(
+        np.correlate(series, weights, "valid"), weights.tolist(), noise.persistence(series, season)
+    )
     if found is None or not math.isfinite(base) or found.scale <= NEGLIGIBLE * max(1.0, abs(base)):
         return None
     side = found.side(CONFIDENCE)

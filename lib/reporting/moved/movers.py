@@ -145,11 +145,12 @@ class Candidate:
     @property
     def _weight(self) -> Numbers:
         """What a relative change of 1 of each value contributes: itself, or of a ratio its share of it."""
-        before = np.abs(values(self.of, self.pair.before))
+        before: Numbers = np.abs(values(self.of, self.pair.before))
         if not isinstance(self.of, Ratio):
             return before
         below = values(Additive(self.of.below), self.pair.before)
-        return before * np.abs(below) / max(float(np.abs(below).sum()), 1e-300)
+        share: Numbers = np.abs(below) / max(float(np.abs(below).sum()), 1e-300)
+        return before * share
 
     def _has_moved_shares(self) -> bool:
         """Whether the mix of a ratio's values is a part of the difference worth naming."""

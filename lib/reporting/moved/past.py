@@ -69,7 +69,8 @@ class _Daily:
     def over(self, days: Days) -> pd.DataFrame:
         """The sums of a period: a row per value, a column per data field."""
         start, end = (days[0] - self.first).days, (days[1] - self.first).days + 1
-        return pd.DataFrame(self.sums[..., end] - self.sums[..., start], self.codes, self.leaves)
+        sums = self.sums[..., end] - self.sums[..., start]
+        return pd.DataFrame(sums, index=pd.Index(self.codes), columns=pd.Index(self.leaves))
 
     def series(self) -> Numbers:
         """The first data field by value and day."""
@@ -135,7 +136,7 @@ def _daily(answer: Audience, codes: Sequence[str] | None, about: About, span: Da
     days = [(date.fromisoformat(day[:10]) - span[0]).days for day in answer.names[DAY].astype(str)]
     rows = np.zeros(len(days), dtype=int)
     if codes is not None:
-        rows = pd.Index(places).get_indexer(answer.names.iloc[:, 0].astype(str))
+        rows = pd.Index(places).get_indexer(pd.Index(answer.names.iloc[:, 0].astype(str)))
     figures = answer.values.reindex(columns=leaves).fillna(0.0).to_numpy()
     inside = rows >= 0
     sums[rows[inside], :, np.array(days, dtype=int)[inside] + 1] = figures[inside]
