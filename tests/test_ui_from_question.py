@@ -37,7 +37,7 @@ def pressed(desk: AppTest) -> AppTest:
 
 
 def test_kept_rows_fill_the_form_and_the_package_leads_back(visit: Visit, deals: Deals) -> None:
-    """Two countries and an excluded device are the targeting; the price is the lower quartile of what they won; and
+    """Two countries and an excluded device are the targeting; the price is the lower quartile of wins; and
     the package that is created links to the question with its days."""
     query = {"is.geo.country": "US~DE", "not.device_type": "smartphone", **WEEK}
     desk = opened(visit("audience", slicer=SOLD, **query))

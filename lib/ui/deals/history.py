@@ -173,7 +173,7 @@ def _table(rows: Sequence[EvidenceRow], shown: Numbers) -> dict[str, list[str]]:
 def _evidence_change(difference: Difference | None, numbers: Numbers) -> str:
     """The difference in words; one that is within its range is none."""
     if difference is None:
-        return "Too little history"
+        return "Too few days with figures, before it or after"
     span = f"{numbers.change(difference.low)} to {numbers.change(difference.high)}"
     return (
         f"{numbers.change(difference.value)} ({span})"
