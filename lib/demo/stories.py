@@ -55,4 +55,5 @@ def still_wins(hour: Ints, deal: Ints) -> Floats:
 
 def is_raised(hour: Ints, deal: Ints) -> Flags:
     """Story 7: which rows are of the deal since its floor was raised; `deal` are ids."""
-    return (deal == RAISED_DEAL) & (hour // 24 >= DAYS - 1 - RAISED_DAYS)
+    raised: Flags = (deal == RAISED_DEAL) & (hour // 24 >= DAYS - 1 - RAISED_DAYS)
+    return raised
