@@ -5,41 +5,50 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Protocol
 
-from scipy.special import stdtrit
+import numpy as np
 
 from lib import connect
 from lib.alerts.message import Verdict
 from lib.people import Person
-from lib.reporting import watched
+from lib.reporting import noise, watched
+from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
-from lib.reporting.models import AudienceQuery, InfoQuery, Slicer
+from lib.reporting.models import AudienceQuery, InfoQuery, Slicer, time_key_field
 from lib.reporting.watched import Figure, FigureUnavailable
 from lib.settings import Settings
 from lib.views import Alert, SavedView
 from lib.wire.errors import AccessError, DeadlineExceeded, ResponseTimeout, TrancheError
 
-FEWEST, MOST, CONFIDENCE = 4, 8, 0.99
+BASE, MOST, CONFIDENCE = 4, 16, 0.99
+NEGLIGIBLE, WEEK, DAY = 1e-12, timedelta(weeks=1), time_key_field("day")
 
 
-def usual(past: Sequence[float]) -> tuple[float, float] | None:
-    """Between which bounds a figure is expected, after those of the same weekdays in earlier weeks.
+def usual(past: Sequence[float], season: int = 1) -> tuple[float, float] | None:
+    """Between which bounds the next figure is expected, after the figures before it (NaN: none).
 
-    The two-sided 99 % prediction interval for one further observation of a normal sample: mean ± t · s ·
-    √(1 + 1/n), with Student's t of n − 1 degrees of freedom and the sample's standard deviation s (Hahn and
-    Meeker 1991, "Statistical Intervals", section 4.7). Where nothing has changed, about one check of another
-    day in a hundred falls outside of it.
+    `season` is how many figures a week has: 7 of days, 1 of weeks. A figure is held against the mean of the
+    four a week, two, three and four weeks before it, and that difference against the same one of each earlier
+    figure (lib/reporting/noise.py); of figures above zero, on a logarithmic scale. Where nothing has changed,
+    about one check in a hundred falls outside.
 
-    None where nothing can be said: fewer than four earlier figures, or all of them alike.
+    None where nothing can be said: too few earlier figures, or all of them alike.
     """
-    count = len(past)
-    if count < FEWEST:
+    figures = np.asarray(past, dtype=np.float64)
+    is_positive = bool(np.all(figures[np.isfinite(figures)] > 0))
+    series = np.log(figures) if is_positive else figures
+    weights = np.zeros(BASE * season + 1)
+    weights[:-1:season], weights[-1] = -1 / BASE, 1.0
+    if len(series) < len(weights):
         return None
-    mean = math.fsum(past) / count
-    spread = math.sqrt(math.fsum((value - mean) ** 2 for value in past) / (count - 1))
-    if spread <= 1e-12 * abs(mean):
+    base = float(series[-season * BASE :: season].mean())
+    found = noise.spread(
+        np.correlate(series, weights, "valid"), weights.tolist(), noise.persistence(series, season)
+    )
+    if found is None or not math.isfinite(base) or found.scale <= NEGLIGIBLE * max(1.0, abs(base)):
         return None
-    side = float(stdtrit(count - 1, (1 + CONFIDENCE) / 2)) * spread * math.sqrt(1 + 1 / count)
-    return mean - side, mean + side
+    side = found.side(CONFIDENCE)
+    low, high = base - side, base + side
+    return (math.exp(low), math.exp(high)) if is_positive else (low, high)
 
 
 class ReadView(Protocol):
@@ -109,8 +118,14 @@ def _of_view(alert: Alert, view: SavedView, clients: connect.Clients, read: Read
         query = watched.total_query(reading.query, alert.field, of)
         return watched.figure(clients.reporting.audience(query, slicer), alert.field)
 
+    def daily(of: Days) -> Audience:
+        query = watched.total_query(reading.query, alert.field, of)
+        return clients.reporting.audience(query.model_copy(update={"split_by": (DAY,)}), slicer)
+
     found = figure(days)
-    return _changed(found, days, slicer, figure) if alert.rule == "changed" else _bounded(alert, found)
+    if alert.rule == "changed":
+        return _changed(found, days, slicer, figure, daily)
+    return _bounded(alert, found)
 
 
 def _bounded(alert: Alert, found: Figure) -> Verdict:
@@ -122,13 +137,21 @@ def _bounded(alert: Alert, found: Figure) -> Verdict:
     return Verdict("firing" if is_past else "ok", found.value)
 
 
-def _changed(found: Figure, days: Days, slicer: Slicer, figure: Callable[[Days], Figure]) -> Verdict:
-    """Against the same weekdays of up to eight earlier periods; see `noise.usual`."""
-    past = [figure(of) for of in earlier(days, slicer)]
-    bounds = usual([one.value for one in past])
-    if bounds is None or math.isinf(found.side) or any(math.isinf(one.side) for one in past):
+def _changed(
+    found: Figure,
+    days: Days,
+    slicer: Slicer,
+    figure: Callable[[Days], Figure],
+    daily: Callable[[Days], Audience],
+) -> Verdict:
+    """Against the same weekdays of the four weeks (or periods) before; see `usual`."""
+    if days[0] == days[1] and DAY in {field.name for field in slicer.key_fields}:
+        bounds = _by_day(days[0], daily)
+    else:
+        bounds = usual([figure(of).value for of in reversed(earlier(days, slicer))])
+    if bounds is None or math.isinf(found.side):
         raise FigureUnavailable(
-            f"Too little to compare with: the same weekdays of {FEWEST} earlier periods are needed, "
+            f"Too little to compare with: the same weekdays of more than {BASE} earlier periods are needed, "
             "with figures that vary."
         )
     low, high = bounds
@@ -136,11 +159,22 @@ def _changed(found: Figure, days: Days, slicer: Slicer, figure: Callable[[Days],
     return Verdict("firing" if is_past else "ok", found.value, low, high)
 
 
+def _by_day(day: date, daily: Callable[[Days], Audience]) -> tuple[float, float] | None:
+    """The bounds of a day's figure, by all days of the MOST weeks before it that the slicer has."""
+    first = day - MOST * WEEK
+    answer = daily((first, day - timedelta(days=1)))
+    values = answer.values.iloc[:, 0].to_numpy(dtype=np.float64)
+    places = [(date.fromisoformat(str(name)[:10]) - first).days for name in answer.names[DAY]]
+    past = np.full(7 * MOST, np.nan)
+    past[places] = values
+    return usual(past[min(places, default=0) :].tolist(), season=7)
+
+
 def earlier(days: Days, slicer: Slicer) -> list[Days]:
     """The same weekdays of earlier weeks, the latest first: as far as the slicer has all of their days."""
     if slicer.first_date is None:
         return []
     length = (days[1] - days[0]).days + 1
-    step, first = timedelta(weeks=-(-length // 7)), date.fromisoformat(slicer.first_date)
+    step, first = -(-length // 7) * WEEK, date.fromisoformat(slicer.first_date)
     shifts = (n * step for n in range(1, MOST + 1))
     return [(days[0] - by, days[1] - by) for by in shifts if days[0] - by >= first]

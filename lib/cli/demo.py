@@ -11,7 +11,7 @@ import click
 from lib import connect, private
 from lib.cli.table import table
 from lib.demo.cast import PASSWORD, PEOPLE
-from lib.demo.deals import seed
+from lib.demo.deals import date_back, seed
 from lib.demo.stage import ACTS, ROWS, build, is_invented, present
 from lib.people import People
 from lib.reporting.warehouse import Warehouse
@@ -89,8 +89,9 @@ def _config_file(settings: Settings) -> Path:
 def _seed_deals(settings: Settings, people: People) -> None:
     """Create the deals in the name of a demo person who may; nothing if there is none."""
     known = (people.get(person.username) for person in PEOPLE if person.role != "viewer")
-    if person := next((person for person in known if person and person.role != "viewer"), None):
-        seed(connect.connect(person, settings).deals, _today())
+    person = next((person for person in known if person and person.role != "viewer"), None)
+    if person and seed(connect.connect(person, settings).deals, _today()):
+        date_back(connect.installation(settings).access.store.engine, _today())
 
 
 def _made(warehouse: Warehouse, people: People, rows: int) -> tuple[StoredSlicer, ...]:

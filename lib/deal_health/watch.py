@@ -12,27 +12,21 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from sqlalchemy import Connection
-
 from lib import connect, database
 from lib.deals.healths import NO_REPORT, TOGETHER, HealthBatch, HealthReport, HealthStore, Pair, StoredHealth
-from lib.deals.store.tables import app_lists, domain_lists
 from lib.insight import health
 from lib.insight.assessor import Assessor
 from lib.insight.deal_report import DealReport, tells_deals
-from lib.insight.filters import Lists
 from lib.insight.health import Surroundings
 from lib.reporting import dates
 from lib.reporting.models import Slicer
 from lib.settings import Settings
-from lib.wire.deadline import Deadline
 from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
-POLL_SECONDS, SECONDS, BY_CPM = 10.0, 10, "CPM"
+POLL_SECONDS = 10.0
 DATA_EVERY, NOTED_EVERY = timedelta(minutes=5), timedelta(minutes=1)
-RULE = "1"  # counts up when the rule changes: all deals are then computed again
-LISTS = ((domain_lists, "domain_list", "domains"), (app_lists, "app_list", "apps"))
+RULE = "2"  # counts up when the rule changes: all deals are then computed again
 
 
 class HealthWatch:
@@ -88,15 +82,14 @@ class HealthWatch:
 
     def _assessor(self, pair: Pair, now: datetime) -> Assessor | None:
         """For a run by the report's data as they are now; None for one that does not tell deals apart."""
-        by_cpm = self._settings.price_unit.upper() == BY_CPM
         if pair == NO_REPORT:
-            return Assessor(None, self._lists, by_cpm)
+            return Assessor(None)
         slicer = self._slicer(pair, now)
         if not tells_deals(slicer):
             return None
         ask = partial(self._reports.audience, slicer=slicer)
         report = DealReport(*pair, slicer, dates.today(slicer.timezone, now), ask)
-        return Assessor(report, self._lists, by_cpm)
+        return Assessor(report)
 
     def _slicer(self, pair: Pair, now: datetime) -> Slicer:
         """The slicer, looked at again after some minutes, and once the clock was set back."""
@@ -145,20 +138,8 @@ class HealthWatch:
     def _basis(self, pair: Pair, assessor: Assessor) -> str:
         """What differs once the rule, the data or their days do."""
         version = self._known[pair][0] if pair != NO_REPORT else ""
-        text = "/".join((RULE, version, str(assessor.last_day), str(assessor.by_cpm)))
+        text = "/".join((RULE, version, str(assessor.last_day)))
         return hashlib.sha256(text.encode()).hexdigest()
-
-    def _lists(self) -> Lists:
-        """The entries of all domain and app lists."""
-
-        def within(connection: Connection) -> Lists:
-            return {
-                (kind, row.id): tuple(getattr(row, entries))
-                for table, kind, entries in LISTS
-                for row in connection.execute(table.select())
-            }
-
-        return database.reading(self._engine, within, Deadline(SECONDS))
 
 
 @contextmanager

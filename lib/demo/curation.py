@@ -121,6 +121,7 @@ def _results(rng: np.random.Generator, deal: Ints, hour: Ints) -> dict[str, Ints
     bids = thin(rng, requests, bid_rate[deal])
     imps = thin(rng, bids, win_rate[deal] * stories.still_wins(hour, ids))
     price = np.array([d.price for d in DEALS])[deal] * rng.uniform(1.0, 1.3, len(deal)) / 1000
+    price = np.where(stories.is_raised(hour, ids), stories.RAISED_BY * price, price)
     return {
         "bid_requests": requests,
         "bids": bids,

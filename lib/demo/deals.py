@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from sqlalchemy import Engine
+
 from lib.deals.client import Deals
 from lib.deals.models import (
     AppList,
@@ -23,12 +25,13 @@ from lib.deals.models import (
     SupplyPackage,
     ValueTarget,
 )
-from lib.demo import cast
+from lib.deals.store.tables import changes, demand_deals, supply_packages
+from lib.demo import cast, stories
 from lib.demo.curation import SIZES
 from lib.demo.supply import sites
 from lib.wire.errors import ImportRefused, NotFound
 
-FIRST_DAY = 62
+FIRST_DAY, OLDER = 62, 30
 ENDED, PAUSED_PACKAGE, PAUSED_DEALS = 3, 7, (14, 33)
 ENDS_IN = {6: 90, 9: 30}
 HOURS_EAST = {3: 1, 5: -3, 8: -5, 10: 9, 11: 1}
@@ -53,7 +56,33 @@ def seed(deals: Deals, today: dt.date) -> int:
             made += 1
     for deal in PAUSED_DEALS:
         deals.change(DemandDeal, deal, {"is_active": False})
+    for deal in stories.FLOORS_RAISED:
+        deals.change(DemandDeal, deal, {"price": raised_floor(deal)})
     return made
+
+
+def raised_floor(deal: int) -> Decimal:
+    """The floor of a deal since it was raised, in whole cents."""
+    price = next(one.price for one in cast.DEALS if one.id == deal)
+    return Decimal(str(round(price * stories.FLOORS_RAISED[deal][1], 2)))
+
+
+def date_back(engine: Engine, today: dt.date) -> None:
+    """Let all have been created before the first day of the report, and floors raised on their days."""
+    began = _midnight(today - dt.timedelta(days=FIRST_DAY + OLDER), dt.UTC)
+    raised = {
+        deal: _midnight(today - dt.timedelta(days=days), dt.UTC) + dt.timedelta(hours=9)
+        for deal, (days, _) in stories.FLOORS_RAISED.items()
+    }
+    with engine.begin() as connection:
+        for table in (supply_packages, demand_deals):
+            connection.execute(table.update().values(created_at=began, updated_at=began))
+        connection.execute(changes.update().values(at=began))
+        for deal, at in raised.items():
+            is_raise = (changes.c.entity == demand_deals.name) & (changes.c.entity_id == deal)
+            of = is_raise & (changes.c.action == "changed")
+            connection.execute(changes.update().where(of).values(at=at))
+            connection.execute(demand_deals.update().where(demand_deals.c.id == deal).values(updated_at=at))
 
 
 def _everything(today: dt.date) -> Iterator[Resource]:

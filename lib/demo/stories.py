@@ -6,8 +6,9 @@
 3. `delivery`: in Opera, ads are seen less than half as often as in other browsers, on every site.
 4. `curation`: deal 27 bids as much as the busiest deals, and never wins.
 5. Packages 1 and 8 ask for a size that no site sells (see deals.py): a dead target.
-6. `curation`: eight days before the last day, deal 25 of package 1 stops winning, and impressions drop.
-   It bids as before, but its price is below all that wins in its package. docs/story.md repairs it.
+6. `curation`: eight days before the last day, the floor of deal 25 of package 1 is raised above all that its
+   buyer pays. It bids as before and stops winning, and impressions drop. docs/story.md repairs it.
+7. `curation`: twenty days before the last day, the floor of deal 8 is raised by a third, and it wins less.
 """
 
 from collections.abc import Sequence
@@ -24,6 +25,9 @@ BROWSER, VIEWABILITY_LEFT = "Opera", 0.45
 DEAL = 27
 CHEAP_DEAL, CHEAP_SHARE, CHEAP_DAYS = 25, 2.0, 8
 CHEAP_BID_RATE, CHEAP_WIN_RATE = 0.4, 0.25
+RAISED_DEAL, RAISED_DAYS, RAISED_BY, RAISED_WINS = 8, 20, 4 / 3, 0.6
+FLOORS_RAISED = {CHEAP_DEAL: (CHEAP_DAYS, 2.0), RAISED_DEAL: (RAISED_DAYS, RAISED_BY)}
+"""Deals whose floor was raised: how many days before the last one, and by which factor."""
 
 
 def growth(places: Sequence[City], hours: Ints) -> Floats:
@@ -44,6 +48,12 @@ def viewability_left(of_browser: Flags) -> Floats:
 
 
 def still_wins(hour: Ints, deal: Ints) -> Floats:
-    """Stories 4 and 6, as a factor per row; `deal` are ids."""
+    """Stories 4, 6 and 7, as a factor per row; `deal` are ids."""
     stopped = (deal == CHEAP_DEAL) & (hour // 24 >= DAYS - 1 - CHEAP_DAYS)
-    return np.where(stopped | (deal == DEAL), 0.0, 1.0)
+    return np.where(stopped | (deal == DEAL), 0.0, np.where(is_raised(hour, deal), RAISED_WINS, 1.0))
+
+
+def is_raised(hour: Ints, deal: Ints) -> Flags:
+    """Story 7: which rows are of the deal since its floor was raised; `deal` are ids."""
+    raised: Flags = (deal == RAISED_DEAL) & (hour // 24 >= DAYS - 1 - RAISED_DAYS)
+    return raised

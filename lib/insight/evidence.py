@@ -3,32 +3,45 @@
 A day after the change is paired with the same weekday before it; the day of the change is left out. What
 counts of a pair is the logarithm of the figure's ratio less that of the untouched ones together, a difference
 in differences (Angrist and Pischke 2009, "Mostly Harmless Econometrics", section 5.2). The difference is the
-mean of the pairs, and its range the 95 % interval of Student's t (Student 1908, "The probable error of a
-mean"): as wide as the pairs differ among themselves, be it by chance or because the days are estimates.
+mean of the pairs. How far it moves where nothing happened is seen at the days before the change: each of them
+has the same difference around it, a placebo (lib/reporting/noise.py).
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 
-from scipy.special import stdtrit
+import numpy as np
+import numpy.typing as npt
 
-from lib.deals.models import PackageOrDeal, SupplyPackage
+from lib.deals.models import EntityChange, PackageOrDeal, SupplyPackage
+from lib.reporting import noise
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, Filter, time_key_field
 
 DAY, ONE = time_key_field("day"), timedelta(days=1)
-LONGEST, FEWEST, CONFIDENCE = 7, 4, 0.95
+LONGEST, FEWEST, CONFIDENCE, HISTORY = 7, 4, 0.95, 91
+SEEN = "seen"
+Daily = Mapping[date, float]
 
 
 @dataclass(frozen=True)
 class EvidenceDays:
-    """The days before and after the day of a change: the same weekdays on both sides, up to a week."""
+    """The days before and after the day of a change: the same weekdays on both sides, up to a week.
+
+    `history` are the days before these in which placebos are looked for; None where the report has none.
+    """
 
     before: Days
     after: Days
+    history: Days | None = None
+
+    @property
+    def day(self) -> date:
+        """The day of the change."""
+        return self.after[0] - ONE
 
     def pairs(self) -> list[tuple[date, date]]:
         """A day before, and the day of the same weekday after."""
@@ -58,12 +71,17 @@ class DayPair:
 
 @dataclass(frozen=True)
 class Difference:
-    """By how much a figure changed beyond the untouched ones, as a part of it (0.1 is 10 %), from `pairs`."""
+    """By how much a figure changed beyond the untouched ones, as a part of it (0.1 is 10 %), from `pairs`.
+
+    `as_large` of the `placebos`, the same difference around earlier days without a change, were as large.
+    """
 
     value: float
     low: float
     high: float
     pairs: int
+    placebos: int
+    as_large: int
 
     @property
     def is_certain(self) -> bool:
@@ -71,17 +89,20 @@ class Difference:
         return self.low > 0 or self.high < 0
 
 
-def days(at: datetime, hours: int, last: date) -> EvidenceDays | None:
+def days(at: datetime, hours: int, last: date, earliest: date | None = None) -> EvidenceDays | None:
     """The days around a change at that moment, in a zone so many hours ahead of UTC.
 
-    `last` is the last complete day with data; None before there are FEWEST days after the change.
+    `last` is the last complete day with data, `earliest` the first; None before there are FEWEST days after
+    the change.
     """
     day = day_of(at, hours)
     count = min(LONGEST, (last - day).days)
     if count < FEWEST:
         return None
     first = day - (LONGEST if count == LONGEST else LONGEST - 1) * ONE
-    return EvidenceDays((first, first + (count - 1) * ONE), (day + ONE, day + count * ONE))
+    start = max(day - HISTORY * ONE, earliest or date.min)
+    history = (start, first - ONE) if start < first else None
+    return EvidenceDays((first, first + (count - 1) * ONE), (day + ONE, day + count * ONE), history)
 
 
 def day_of(at: datetime, hours: int) -> date:
@@ -129,44 +150,114 @@ def changed_with(
 def questions(
     base: AudienceQuery, field: str, own: int, others: Sequence[int], around: EvidenceDays
 ) -> list[AudienceQuery]:
-    """The days before and after by day: of the changed one, then, if there are any, of the others together.
+    """The days before and after by day, then those of the history: of the changed one, then, if there are
+    any, of the others together.
 
     `field` is the key field that tells them apart.
     """
     queries = []
     for ids in ((own,), others):
         some = Filter(name=field, value=tuple(map(str, ids)), match="equals")
-        for first, last in (around.before, around.after):
+        for first, last in filter(None, (around.before, around.after, around.history)):
             dates = {"start_date": first.isoformat(), "end_date": last.isoformat()}
             if ids:
                 queries.append(base.model_copy(update=dates | {"filters": (some,), "split_by": (DAY,)}))
     return queries
 
 
-def day_pairs(answers: Sequence[Audience], name: str, around: EvidenceDays) -> list[DayPair]:
-    """The pairs of a data field from the answers to `questions`."""
-    own_before, own_after, *rest = (_by_day(answer, name) for answer in answers)
+def sides(answers: Sequence[Audience], around: EvidenceDays) -> list[Sequence[Audience]]:
+    """The answers to `questions` of the changed one, and of the others, if any: before, after, history."""
+    count = 2 if around.history is None else 3
+    return [answers[first : first + count] for first in range(0, len(answers), count)]
+
+
+def daily(answers: Iterable[Audience], name: str) -> Daily:
+    """A data field's figures by day from answers split by day, as far as they have any."""
+    return {
+        date.fromisoformat(str(day)[:10]): float(value)
+        for answer in answers
+        for day, value in zip(answer.names[DAY], answer.values[name], strict=True)
+        if math.isfinite(value)
+    }
+
+
+def day_pairs(own: Daily, others: Daily | None, around: EvidenceDays) -> list[DayPair]:
+    """The pairs of a data field, from its figures by day."""
     return [
         DayPair(
             before,
             after,
-            (own_before.get(before), own_after.get(after)),
-            (rest[0].get(before), rest[1].get(after)) if rest else None,
+            (own.get(before), own.get(after)),
+            None if others is None else (others.get(before), others.get(after)),
         )
         for before, after in around.pairs()
     ]
 
 
-def difference(pairs: Iterable[DayPair]) -> Difference | None:
-    """The difference with its range; None with fewer than FEWEST pairs that have figures."""
-    logarithms = [found for pair in pairs if (found := pair.logarithm) is not None]
-    count = len(logarithms)
-    if count < FEWEST:
+def change_days(changes: Iterable[EntityChange], hours: int) -> set[date]:
+    """The days on which something was changed: no placebo may touch one."""
+    return {day_of(one.at, hours) for one in changes if one.action != SEEN}
+
+
+def difference(
+    own: Daily, others: Daily | None, around: EvidenceDays, changed: Collection[date] = ()
+) -> Difference | None:
+    """The difference with its range, from figures by day. `changed` are the days of other changes.
+
+    None with fewer than FEWEST pairs that have figures, and with too little history to know what is usual.
+    """
+    pairs = [found for pair in day_pairs(own, others, around) if (found := pair.logarithm) is not None]
+    if len(pairs) < FEWEST or around.history is None:
         return None
-    mean = math.fsum(logarithms) / count
-    spread = math.sqrt(math.fsum((one - mean) ** 2 for one in logarithms) / (count - 1))
-    side = float(stdtrit(count - 1, (1 + CONFIDENCE) / 2)) * spread / math.sqrt(count)
-    return Difference(math.expm1(mean), math.expm1(mean - side), math.expm1(mean + side), count)
+    span = _days((around.history[0], around.day - ONE))
+    series = np.array([_logarithm(day, own, others) for day in span])
+    placebos = _placebos(series, span, around, changed)
+    weights = _weights(around)
+    usual = noise.spread(placebos, weights, noise.persistence(series))
+    if usual is None:
+        return None
+    mean = math.fsum(pairs) / len(pairs)
+    side = usual.side(CONFIDENCE)
+    there = placebos[np.isfinite(placebos)]
+    return Difference(
+        math.expm1(mean),
+        math.expm1(mean - side),
+        math.expm1(mean + side),
+        len(pairs),
+        len(there),
+        int(np.sum(np.abs(there) >= abs(mean))),
+    )
+
+
+def _placebos(
+    series: npt.NDArray[np.float64], span: Sequence[date], around: EvidenceDays, changed: Collection[date]
+) -> npt.NDArray[np.float64]:
+    """The same difference around each day of which the days around lie in the span; NaN where a day was
+    changed among them, or figures are missing."""
+    before = np.array([(first - around.before[0]).days for first, _ in around.pairs()])
+    after = np.array([(second - around.before[0]).days for _, second in around.pairs()])
+    reach = (around.after[1] - around.before[0]).days + 1
+    touched = np.array([day in changed for day in span])
+    found = np.full(max(len(span) - reach + 1, 0), np.nan)
+    for start in range(len(found)):
+        pairs = series[start + after] - series[start + before]
+        pairs = pairs[np.isfinite(pairs)]
+        if len(pairs) >= FEWEST and not touched[start : start + reach].any():
+            found[start] = pairs.mean()
+    return found
+
+
+def _weights(around: EvidenceDays) -> list[float]:
+    """What each day counts in the difference, from the first before to the last after."""
+    pairs = around.pairs()
+    signs = {day: sign / len(pairs) for pair in pairs for day, sign in zip(pair, (-1, 1), strict=True)}
+    return [signs.get(day, 0.0) for day in _days((around.before[0], around.after[1]))]
+
+
+def _logarithm(day: date, own: Daily, others: Daily | None) -> float:
+    """A day's figure beside that of the others; NaN where one is missing or not above 0."""
+    figures = (own.get(day, 0.0), 1.0 if others is None else others.get(day, 0.0))
+    return math.log(figures[0] / figures[1]) if min(figures) > 0 else math.nan
 
 
 def _is_older(one: PackageOrDeal, since: date, hours: int) -> bool:
@@ -179,11 +270,6 @@ def _linked(one: PackageOrDeal) -> set[int | None]:
     """The ids of a package's deals, or of a deal's packages."""
     links = one.demand_deals if isinstance(one, SupplyPackage) else one.supply_deals
     return {link.id for link in links}
-
-
-def _by_day(answer: Audience, name: str) -> Mapping[date, float]:
-    found = zip(answer.names[DAY], answer.values[name], strict=True)
-    return {date.fromisoformat(str(day)[:10]): float(value) for day, value in found if math.isfinite(value)}
 
 
 def _log_ratio(figures: tuple[float | None, float | None]) -> float | None:

@@ -1,7 +1,8 @@
 """Evidence of a change as one file that somebody else can check: requests, figures by day, differences."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from lib.deals.models import EntityChange, PackageOrDeal
@@ -14,8 +15,10 @@ from lib.wire import exact
 METHOD = (
     "A day after the change is paired with the same weekday before it; the day of the change is left out. "
     "Of each pair: ln(after / before), less the same of the untouched ones together. The difference is "
-    "exp(mean) - 1, its range exp(mean -+ t * s / sqrt(n)) - 1 with Student's t of n - 1 degrees of freedom "
-    "at 95 %."
+    "exp(mean) - 1, its range exp(mean -+ t * s) - 1 at 95 %: s is the root mean square of the same mean "
+    "around each earlier day whose days around it lie before the change and have no other change (a "
+    "placebo). t is Student's; its degrees of freedom are m^2 / sum of r^2 over all pairs of the m "
+    "placebos, with r the correlation of two of them in a first-order autoregression."
 )
 
 
@@ -24,7 +27,7 @@ class Matter:
     """A change: the entity and its id, how it is now, the days around, and the ids of the untouched ones.
 
     `also` are the other changes of it in these days, `beside` the ids of its deals (or packages) that have
-    changed since the first of them.
+    changed since the first of them. `change_days` are the days of all changes of it.
     """
 
     key: tuple[str, int]
@@ -34,6 +37,7 @@ class Matter:
     beside: Sequence[int]
     around: EvidenceDays
     others: Sequence[int]
+    change_days: Collection[date] = ()
 
 
 @dataclass(frozen=True)
@@ -50,11 +54,16 @@ class EvidenceRow:
 def rows(matter: Matter, fields: Sequence[DataField], answers: Sequence[Audience]) -> list[EvidenceRow]:
     """The data fields from the answers to `evidence.questions`; totals are the service's own."""
     evidence_rows = []
+    around = matter.around
+    sides = evidence.sides(answers, around)
     for field in fields:
-        before, after, *rest = (answer.total.values.get(field.name) for answer in answers)
-        pairs = evidence.day_pairs(answers, field.name, matter.around)
-        others = (rest[0], rest[1]) if rest else None
-        evidence_rows.append(EvidenceRow(field, (before, after), others, pairs, evidence.difference(pairs)))
+        totals = [tuple(answer.total.values.get(field.name) for answer in side[:2]) for side in sides]
+        own, *rest = (evidence.daily(side, field.name) for side in sides)
+        others = rest[0] if rest else None
+        pairs = evidence.day_pairs(own, others, around)
+        difference = evidence.difference(own, others, around, matter.change_days)
+        beside = (totals[1][0], totals[1][1]) if rest else None
+        evidence_rows.append(EvidenceRow(field, (totals[0][0], totals[0][1]), beside, pairs, difference))
     return evidence_rows
 
 
@@ -96,6 +105,8 @@ def _told(row: EvidenceRow) -> dict[str, Any]:
             "low": difference.low,
             "high": difference.high,
             "pairs": difference.pairs,
+            "placebos": difference.placebos,
+            "placebos_as_large": difference.as_large,
             "is_certain": difference.is_certain,
         },
     }

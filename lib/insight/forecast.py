@@ -1,8 +1,9 @@
-"""Volume of a targeting per day, and a forecast for a booked period: a range, from the same weekdays.
+"""Volume of a targeting per day, and a forecast for a booked period with a range that was back-tested.
 
-The period's low end counts each of its days as the lowest day of the same weekday, the high end as the
-highest. That is no 95 % interval: it is what the days seen allow, and it knows no season, holiday or trend
-beyond them.
+The forecast is the mean of each weekday over the last two weeks. How far such a forecast is off is seen in
+the past: from each day on it is made for a period as long and as far ahead, and held against what came
+(lib/reporting/noise.py). Where it is off the same way all the time, as with a trend, it is shifted by that.
+The range knows no season or holiday beyond those days.
 """
 
 import math
@@ -10,13 +11,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 
+import numpy as np
+import numpy.typing as npt
+
 from lib.insight.estimate import Estimate
+from lib.reporting import noise
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import time_key_field
 
 DAY, ONE = time_key_field("day"), timedelta(days=1)
-FEWEST = 2
+WEEK, BASE, CONFIDENCE = 7, 14, 0.95
+Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -29,15 +35,16 @@ class DayFigure:
 
 @dataclass(frozen=True)
 class Forecast:
-    """The range of a figure in a period.
+    """A figure in a period with its 95 % range, which held in `held` of `tests` past periods like it.
 
-    `short` are weekdays of the period (0 is Monday) with fewer than FEWEST days of data. Then there is no
-    range: `low` and `high` are NaN.
+    Without enough days of data for a range, `low` and `high` are NaN; without any for the value, it is too.
     """
 
-    low: float
-    high: float
-    short: tuple[int, ...] = ()
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+    held: int = 0
+    tests: int = 0
 
 
 def daily(audience: Audience, field: str, days: Days) -> tuple[DayFigure, ...]:
@@ -72,33 +79,51 @@ def weekdays(start: datetime, end: datetime, hours: int) -> dict[int, float]:
     return parts
 
 
-def forecast(days: Sequence[DayFigure], wanted: Mapping[int, float]) -> Forecast:
-    """The range of the figure in a period with so many days of each weekday, by what the days had.
+def forecast(days: Sequence[DayFigure], parts: Mapping[int, float], ahead: int = 0) -> Forecast:
+    """The figure in a period with so many days of each weekday, `ahead` days after the last of these days."""
+    series = np.array([math.nan if one.figure.value is None else one.figure.value for one in days])
+    length = max(1, round(sum(parts.values())))
+    if len(series) < BASE or not parts:
+        return Forecast(math.nan)
+    week = series[-BASE:].reshape(-1, WEEK).mean(axis=0)
+    first = days[-1].day.weekday() + 1
+    value = float(sum(count * week[(weekday - first) % WEEK] for weekday, count in parts.items()))
+    forecasts, actual = _back_test(series, length, ahead)
+    is_positive = value > 0 and bool(np.all(forecasts > 0) and np.all(actual > 0))
+    errors = np.log(actual / forecasts) if is_positive else actual - forecasts
+    weights = [-1 / BASE] * BASE + [0.0] * ahead + [1 / length] * length
+    drift = float(errors.mean()) if len(errors) and _drifts(errors, weights, series) else 0.0
+    usual = noise.spread(errors - drift, weights, noise.persistence(series))
+    if usual is None or not math.isfinite(value):
+        return Forecast(value)
+    side = usual.side(CONFIDENCE)
+    if is_positive:
+        value, low, high = (value * math.exp(drift + by) for by in (0.0, -side, side))
+    else:
+        value, low, high = (value + drift + by for by in (0.0, -side, side))
+    held = int(np.sum(usual.sizes <= side))
+    return Forecast(value, max(low, min(value, 0.0)), high, held, len(usual.sizes))
 
-    Of estimates, the low sides make the low end and the high sides the high end.
+
+def _drifts(errors: Numbers, weights: Sequence[float], series: Numbers) -> bool:
+    """Whether the errors are of one kind, as those of a trend are: their mean is beyond their own spread."""
+    usual = noise.spread(errors - errors.mean(), weights, noise.persistence(series))
+    return usual is not None and abs(float(errors.mean())) > usual.side(CONFIDENCE) / math.sqrt(usual.freedom)
+
+
+def _back_test(series: Numbers, length: int, ahead: int) -> tuple[Numbers, Numbers]:
+    """What was forecast from each past day on for a period so long and far ahead, and what came.
+
+    Where a day of either has no data, there is no test.
     """
-    seen: dict[int, list[Estimate]] = {weekday: [] for weekday in wanted}
-    for one in days:
-        if one.figure.value is not None and one.day.weekday() in seen:
-            seen[one.day.weekday()].append(one.figure)
-    short = tuple(sorted(weekday for weekday, found in seen.items() if len(found) < FEWEST))
-    if short or not seen:
-        return Forecast(math.nan, math.nan, short)
-    lows = {weekday: [_low(figure) for figure in found] for weekday, found in seen.items()}
-    highs = {weekday: [_high(figure) for figure in found] for weekday, found in seen.items()}
-    if any(map(math.isnan, (side for sides in (lows, highs) for found in sides.values() for side in found))):
-        return Forecast(math.nan, math.nan)
-    low = sum(count * min(lows[weekday]) for weekday, count in wanted.items())
-    high = sum(count * max(highs[weekday]) for weekday, count in wanted.items())
-    return Forecast(low, high)
-
-
-def _low(figure: Estimate) -> float:
-    return (figure.value or 0.0) if figure.low is None else figure.low
-
-
-def _high(figure: Estimate) -> float:
-    return (figure.value or 0.0) if figure.high is None else figure.high
+    starts = range(len(series) - BASE - ahead - length + 1)
+    weekdays = (np.arange(length) + ahead) % WEEK
+    forecasts = np.array(
+        [series[at : at + BASE].reshape(-1, WEEK).mean(axis=0)[weekdays].sum() for at in starts]
+    )
+    actual = np.array([series[at + BASE + ahead :][:length].sum() for at in starts])
+    known = np.isfinite(forecasts) & np.isfinite(actual)
+    return forecasts[known], actual[known]
 
 
 def _figure(audience: Audience, field: str, place: int) -> Estimate:

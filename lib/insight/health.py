@@ -7,19 +7,16 @@ against what wins in the targeting of its packages.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
 from lib.deals.models import DemandDeal, Dsp, HealthState, Seat, SupplyPackage
 from lib.insight.deal_report import DEAL
 from lib.insight.estimate import BIDS, IMPRESSIONS, VIEWABLE, WINS, Estimate, field_of
-from lib.insight.win_prices import WinPrices
 from lib.reporting.answers import Audience
 from lib.reporting.models import Slicer
 
-NOTHING_WON: Mapping[int, WinPrices] = {}
-ALL_WINS, BRIEF = 99.9, "Bids, low price"
 STEPS = (("bids", BIDS), ("wins", WINS), ("impressions", IMPRESSIONS), ("viewable impressions", VIEWABLE))
 
 
@@ -33,27 +30,23 @@ class FunnelStep:
 
 @dataclass(frozen=True)
 class DealHealth:
-    """A deal's health in words, and the funnel that it is read from, if any.
-
-    `brief` is what a narrow column says instead, where the words are long.
-    """
+    """A deal's health in words, and the funnel that it is read from, if any."""
 
     state: HealthState
     words: str
     steps: tuple[FunnelStep, ...] = ()
-    brief: str = ""
 
     @property
     def facts(self) -> dict[str, Any]:
         """All but the state, as JSON."""
         steps = [[step.name, step.value] for step in self.steps]
-        return {"words": self.words, "brief": self.brief, "steps": steps}
+        return {"words": self.words, "steps": steps}
 
     @classmethod
     def stored(cls, state: str, facts: Mapping[str, Any]) -> "DealHealth":
         """The health that a state and its facts are of."""
         steps = tuple(FunnelStep(name, float(value)) for name, value in facts["steps"])
-        return cls(state, facts["words"], steps, facts["brief"])  # type: ignore[arg-type]
+        return cls(state, facts["words"], steps)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -103,30 +96,15 @@ def funnels(answer: Audience, fields: Mapping[str, str], last: date) -> Funnels:
     return Funnels(rows, tuple(fields), last, has_data, not sampled)
 
 
-def health(
-    deal: DemandDeal,
-    around: Surroundings,
-    funnels: Funnels | None,
-    won: Mapping[int, WinPrices] = NOTHING_WON,
-) -> DealHealth:
-    """The health of a deal; `seen` is None where no report tells deals apart.
-
-    `won` is what wins in the targeting of packages by id, as far as it is known, in the unit of prices.
-    """
+def health(deal: DemandDeal, around: Surroundings, funnels: Funnels | None) -> DealHealth:
+    """The health of a deal; `funnels` is None where no report tells deals apart."""
     if (idle := _idle(deal, around)) is not None:
         return DealHealth("idle", idle)
     if fault := next(faults(deal, around), ""):
         return DealHealth("attention", fault, () if funnels is None else funnels.steps.get(str(deal.id), ()))
     if funnels is None or not funnels.names:
         return DealHealth("unknown", "No report of deals")
-    return _priced(deal, _delivered(deal, around, funnels), won)
-
-
-def is_unsold(deal_health: DealHealth) -> bool:
-    """Whether it has bids, and the funnel breaks at the step after them."""
-    at = [one.value for one in deal_health.steps[:2]]
-    is_broken = len(at) == 2 and at[0] > 0 and at[1] == 0 and deal_health.steps[0].name == STEPS[0][0]
-    return is_broken and deal_health.state == "attention"
+    return _delivered(deal, around, funnels)
 
 
 def faults(deal: DemandDeal, around: Surroundings) -> Iterator[str]:
@@ -191,19 +169,6 @@ def _buyer(deal: DemandDeal, around: Surroundings) -> tuple[Seat | None, Dsp | N
     seat = deal.seat and (around.seats.get(deal.seat.id or 0) or deal.seat)
     dsp = deal.dsp or (None if seat is None else seat.dsp)
     return seat, None if dsp is None else around.dsps.get(dsp.id or 0) or dsp
-
-
-def _priced(deal: DemandDeal, deal_health: DealHealth, won: Mapping[int, WinPrices]) -> DealHealth:
-    """Adds that the price is below the lower quartile in each of its packages, where these are known."""
-    there = [won.get(one.id or 0) for one in deal.supply_deals]
-    win_pricess = [one for one in there if one is not None and one.is_exact and one.covered >= ALL_WINS]
-    if deal.price is None or not win_pricess or len(win_pricess) < len(there) or not is_unsold(deal_health):
-        return deal_health
-    low = min(one.low for one in win_pricess)
-    if float(deal.price) >= low:
-        return deal_health
-    words = f"{deal_health.words}: price below the lower quartile of what wins here ({low:.2f})"
-    return replace(deal_health, words=words, brief=BRIEF)
 
 
 def _delivered(deal: DemandDeal, around: Surroundings, funnels: Funnels) -> DealHealth:

@@ -29,13 +29,20 @@ def tells_seats(slicer: Slicer) -> bool:
     return {SEAT, DEAL, PACKAGE} <= {field.name for field in slicer.key_fields}
 
 
-def question(base: AudienceQuery, slicer: Slicer, fields: WinFields, seat: int | None) -> AudienceQuery:
-    """The question about a seat (its id), or about all; `base` has the days and filters of the targeting."""
+def question(
+    base: AudienceQuery, slicer: Slicer, fields: WinFields, seat: int | None, without: int | None = None
+) -> AudienceQuery:
+    """The question about a seat (its id), or about all; `base` has the days and filters of the targeting.
+
+    The deal `without` is left out: its own wins say nothing of its price.
+    """
     query = win_prices.win_question(base.model_copy(update={"split_by": _group(slicer)}), slicer, fields)
     rate = field_of(slicer, WIN_RATE)
     filters = query.filters
     if seat is not None:
         filters = (*filters, Filter(name=SEAT, value=(str(seat),), match="equals"))
+    if without is not None and DEAL in {field.name for field in slicer.key_fields}:
+        filters = (*filters, Filter(name=DEAL, value=(str(without),), match="not equals"))
     data = (*(query.data_fields or ()), *(() if rate is None else (rate.name,)))
     return query.model_copy(update={"filters": filters, "data_fields": data})
 
@@ -48,15 +55,15 @@ def seat_prices(answer: Audience, slicer: Slicer, fields: WinFields) -> SeatPric
 
 
 def standing(price: Decimal, won: WinPrices) -> str:
-    """Where a price is among the quartiles, in words that follow "is"."""
+    """How many of these wins a floor at this price lets through: those that cost as much or more."""
     value = float(price)
-    if value < won.low:
-        return "below the lower quartile"
-    if value < won.median:
-        return "between the lower quartile and the median"
+    if value <= won.low:
+        return "at least three quarters of these wins"
+    if value <= won.median:
+        return "half to three quarters of these wins"
     if value <= won.high:
-        return "between the median and the upper quartile"
-    return "above the upper quartile"
+        return "a quarter to a half of these wins"
+    return "less than a quarter of these wins"
 
 
 def _group(slicer: Slicer) -> tuple[str, ...]:

@@ -96,19 +96,19 @@ def win_prices(answer: Audience, fields: WinFields) -> WinPrices | None:
 
 
 def proposed(prices: WinPrices, fee_type: int | None, fee: Decimal | None) -> Decimal | None:
-    """The price that leaves the median for the media once the agency fee is paid out of it, in whole cents.
+    """The floor that three quarters of the wins reach once the agency fee is paid out of it, in whole cents.
 
     A percent of spend and a fee by CPM are added; others don't depend on the price. None where the fee takes
     everything.
     """
-    median = Decimal(str(prices.median))
+    floor = Decimal(str(prices.low))
     if fee_type == PERCENT and fee is not None:
         if fee >= 100:
             return None
-        median = median / (1 - fee / 100)
+        floor = floor / (1 - fee / 100)
     elif fee_type == CPM and fee is not None:
-        median += fee
-    return median.quantize(CENT, ROUND_HALF_UP)
+        floor += fee
+    return floor.quantize(CENT, ROUND_HALF_UP)
 
 
 def _quantiles(values: Floats, weights: Floats) -> tuple[float, float, float]:

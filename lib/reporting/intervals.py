@@ -16,10 +16,11 @@ degrees of freedom, as many as a variance of contributions with a kurtosis of 5 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chdtri, stdtrit
+from scipy.special import bdtrin, chdtri, stdtrit
 
 from lib.reporting.confidence import NORMAL, TAIL
 from lib.reporting.engines.sums import Aggregate, Numbers, Sample
+from lib.reporting.expressions import Field
 from lib.reporting.measures import Measure, is_additive
 
 UNSEEN = -float(np.log(TAIL))
@@ -48,6 +49,8 @@ def ranges(measure: Measure, value: Numbers, aggregate: Aggregate, sample: Sampl
     parts = [part for part in measure.atoms if not _is_exact(part, aggregate)]
     if not parts:
         return Ranges(value, value, aggregate.drawn)
+    if isinstance(measure.expression, Field) and not is_additive(parts[0]):
+        return _users(parts[0], aggregate)
     return _within(measure, _formula(measure, value, aggregate, sample), value, sample)
 
 
@@ -83,6 +86,41 @@ def _sum(atom: str, aggregate: Aggregate, sample: Sample | None) -> Ranges:
     low = certain + _gamma(TAIL, _divided(light**2, variance), _divided(variance, light))
     high = certain + _gamma(1 - TAIL, _divided((light + more) ** 2, whole), _divided(whole, light + more))
     return Ranges(low, np.maximum(high, value), n_eff)
+
+
+def _users(atom: str, aggregate: Aggregate) -> Ranges:
+    """Users counted on a share of all: k of U are binomial, and the range is of those U that k is usual for.
+
+    By the mid-p inversion (Lancaster 1961): the mean of the exact limits with and without k itself in the
+    tail. From MANY on by the score interval (Wilson 1927). Both sides shrink by √(1 - U/N), as the share is
+    drawn of N users without replacement (Cochran 1977, 3.2).
+    """
+    share, estimate = aggregate.share[atom], aggregate.estimate[atom]
+    counted = np.round(estimate * share)
+    low, high = _score(counted, share)
+    few = counted < MANY
+    low[few], high[few] = _inverted(counted[few], share)
+    finite = np.sqrt(np.maximum(0, 1 - estimate / aggregate.users[atom]))
+    low = np.maximum(estimate - (estimate - low) * finite, counted)
+    high = estimate + (high - estimate) * finite
+    return Ranges(np.minimum(low, estimate), np.maximum(high, estimate), counted)
+
+
+def _inverted(counted: Numbers, share: float) -> tuple[Numbers, Numbers]:
+    """Of which numbers of users a share has so many, by the binomial distribution; few users alone."""
+    low, high = (
+        np.mean([bdtrin(np.maximum(at, 0), tail, share) for at in (counted - 1, counted)], axis=0)
+        for tail in (1 - TAIL, TAIL)
+    )
+    none = np.log(2 * TAIL) / np.log1p(-share)
+    return np.where(counted == 0, 0.0, low), np.where(counted == 0, none, high)
+
+
+def _score(counted: Numbers, share: float) -> tuple[Numbers, Numbers]:
+    """The same for many users: (k - Uθ)² = z² Uθ(1-θ), solved for U."""
+    middle = 2 * counted * share + NORMAL**2 * share * (1 - share)
+    root = np.sqrt(np.maximum(middle**2 - (2 * share * counted) ** 2, 0))
+    return (middle - root) / (2 * share**2), (middle + root) / (2 * share**2)
 
 
 def _formula(measure: Measure, value: Numbers, aggregate: Aggregate, sample: Sample | None) -> Ranges:

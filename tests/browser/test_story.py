@@ -18,7 +18,7 @@ from lib import connect
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.demo import build, stories
 from lib.demo.cast import DEALS, PACKAGES, PROJECT
-from lib.demo.deals import UNSOLD, seed
+from lib.demo.deals import UNSOLD, raised_floor, seed
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Filter, InfoQuery
 from lib.reporting.warehouse import Warehouse
@@ -138,10 +138,10 @@ def section(story: Followed, page: Page, name: str) -> Locator:
 
 
 def health(story: Followed, page: Page) -> None:
-    """The deal bids and wins nothing, at a price below what wins."""
+    """The deal bids and wins nothing."""
     drawer = section(story, page, "Delivery")
-    said = "Bids, no impressions: price below the lower quartile of what wins here"
-    expect(drawer.get_by_text(said)).to_be_visible()
+    said = "Bids, no impressions"
+    expect(drawer.get_by_text(said).first).to_be_visible()
     week = ("-7d", "yesterday")
     bids, imps = (story.total(week, name, deal=str(DEAL.id)) for name in ("bids", "imps"))
     funnel = drawer.get_by_role("table").first
@@ -150,20 +150,23 @@ def health(story: Followed, page: Page) -> None:
 
 
 def price(story: Followed, page: Page) -> None:
-    """The typed price is held against what won, is saved, and is in the history."""
+    """The raise is in the history; the floor is lowered by what it lets through, saved and in the history."""
+    drawer = section(story, page, "History")
+    assert story.api.deals.get(DemandDeal, DEAL.id).price == raised_floor(DEAL.id)
     drawer = section(story, page, "Change")
-    expect(drawer.get_by_text("Your price is below the lower quartile.")).to_be_visible()
+    floor = drawer.get_by_text("As a floor, your price lets through less than a quarter of these wins.")
+    expect(floor).to_be_visible()
     typed = drawer.get_by_label("Price, USD CPM")
-    typed.fill(story.word("1.90"))
+    typed.fill(story.word("1.35"))
     typed.press("Tab")
-    expect(drawer.get_by_text("Your price is below the lower quartile.")).to_have_count(0)
+    expect(floor).to_have_count(0)
     settled(page)
     drawer.get_by_role("button", name=story.word("Save"), exact=True).click()
     expect(drawer.get_by_text("Saved", exact=True)).to_be_visible()
-    assert story.api.deals.get(DemandDeal, DEAL.id).price == Decimal("1.90")
+    assert story.api.deals.get(DemandDeal, DEAL.id).price == Decimal("1.35")
     section(story, page, "History")
     drawer.get_by_role("combobox", name="Evidence of a change").click()
-    page.get_by_role("option").filter(has_text="1.35").first.click()
+    page.get_by_role("option").filter(has_text="→ 1.35").first.click()
     expect(drawer.get_by_text("There is evidence once the report has 4 complete days")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)

@@ -15,7 +15,8 @@ from lib.deals.client import Deals
 from lib.deals.models import AppList, DemandDeal, DomainList, Dsp, Seat, SupplyPackage
 from lib.demo import cast
 from lib.demo.curation import curation
-from lib.demo.deals import PREVIEW, UNSOLD, seed
+from lib.demo.deals import FIRST_DAY, OLDER, PREVIEW, UNSOLD, date_back, seed
+from lib.demo.stories import FLOORS_RAISED
 from lib.demo.supply import SIZE_LISTS
 from lib.settings import Settings
 from lib.wire.errors import ImportRefused
@@ -41,7 +42,8 @@ def test_as_in_the_report(deals: Deals) -> None:
     found = {deal.id: deal for deal in deals.everything(DemandDeal)}
     for wanted in cast.DEALS:
         deal = found[wanted.id]
-        assert (deal.name, float(deal.price or 0)) == (wanted.name, wanted.price)
+        raised = FLOORS_RAISED.get(wanted.id, (0, 1.0))[1]
+        assert (deal.name, float(deal.price or 0)) == (wanted.name, round(wanted.price * raised, 2))
         assert [package.id for package in deal.supply_deals] == [wanted.package.id]
         assert deal.seat is not None
         assert deal.dsp is not None
@@ -136,3 +138,16 @@ def test_every_document_is_valid(deals: Deals, tmp_path: Path) -> None:
     }
     assert {one["origin"] for one in found} == {"tranche.example"}
     assert {kind for one in found for kind in one["adtypes"]} == {1, 2, 3, 4}
+
+
+def test_changes_lie_in_the_past(deals: Deals, tmp_path: Path) -> None:
+    """Everything is older than the report but for the raised floors, which were changed on their days."""
+    seed(deals, TODAY)
+    date_back(connect.installation(Settings(home=tmp_path, demo=True)).access.store.engine, TODAY)
+    for deal in deals.everything(DemandDeal):
+        age = FLOORS_RAISED.get(deal.id or 0, (FIRST_DAY + OLDER,))[0]
+        assert deal.updated_at is not None and deal.created_at is not None
+        assert (TODAY - deal.updated_at.date()).days == age
+        assert (TODAY - deal.created_at.date()).days == FIRST_DAY + OLDER
+    raises = [one for one in deals.history("demand_deals", 8) if one.action == "changed"]
+    assert [(TODAY - one.at.date()).days for one in raises] == [FLOORS_RAISED[8][0]]

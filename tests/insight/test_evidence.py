@@ -1,7 +1,8 @@
-"""Evidence of a change: days, untouched ones and pairs by hand; the difference against scipy's t-test."""
+"""Evidence of a change: days, untouched ones and placebos by hand; how often its claims are false."""
 
 import datetime as dt
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,11 @@ import pytest
 from conftest import LAST_DAY
 from dealing import SOLD, clients, sold_rows
 from scipy import stats
+from statements import NOISES, evidence_rates
 
 from lib.deals.models import DemandDeal, EntityChange, Reference, SupplyPackage
 from lib.insight import evidence, evidence_file
-from lib.insight.evidence import DayPair, EvidenceDays
+from lib.insight.evidence import EvidenceDays
 from lib.insight.evidence_file import Matter
 from lib.reporting.models import AudienceQuery, DataField, InfoQuery
 from lib.settings import Settings
@@ -21,18 +23,28 @@ SUNDAY = dt.datetime(2026, 11, 1, 23, 30, tzinfo=dt.UTC)
 DAY = dt.timedelta(days=1)
 
 
-def pairs_of(own: list[tuple[float, float]], others: list[tuple[float, float]] | None) -> list[DayPair]:
-    """Pairs of days with these figures."""
-    beside = others or [None] * len(own)
-    day = dt.date(2026, 11, 2)
-    return [DayPair(day, day + 7 * DAY, one, other) for one, other in zip(own, beside, strict=True)]
+CHANGED = dt.date(2026, 11, 1)
+
+
+def series(level: Callable[[int], float], days: int = 68) -> dict[dt.date, float]:
+    """Figures by day up to a week after the change; `level` is given the day's number after it."""
+    return {CHANGED + n * DAY: level(n) for n in range(8 - days, 8)}
+
+
+def around(history: int = 60) -> EvidenceDays:
+    """The days around the change, with so many before it."""
+    found = evidence.days(SUNDAY, 0, CHANGED + 7 * DAY, CHANGED - history * DAY)
+    assert found is not None
+    return found
 
 
 def test_a_week_on_both_sides_without_the_day_itself() -> None:
     """With a week after the change, the days are the seven before and the seven after its day."""
     found = evidence.days(SUNDAY, 0, dt.date(2026, 11, 20))
     assert found == EvidenceDays(
-        (dt.date(2026, 10, 25), dt.date(2026, 10, 31)), (dt.date(2026, 11, 2), dt.date(2026, 11, 8))
+        (dt.date(2026, 10, 25), dt.date(2026, 10, 31)),
+        (dt.date(2026, 11, 2), dt.date(2026, 11, 8)),
+        (CHANGED - evidence.HISTORY * DAY, dt.date(2026, 10, 24)),
     )
     assert all(before.weekday() == after.weekday() for before, after in found.pairs())
     assert len(found.pairs()) == 7
@@ -79,32 +91,63 @@ def test_only_who_was_there_and_not_changed_is_untouched() -> None:
 
 
 def test_a_doubling_beside_what_stays_is_a_difference_of_one() -> None:
-    """Figures that double on each weekday beside ones that stay differ by exactly +100 %."""
-    found = evidence.difference(pairs_of([(10.0 * n, 20.0 * n) for n in range(1, 8)], [(5.0, 5.0)] * 7))
-    assert found is not None and found.is_certain
-    assert (found.value, found.low, found.high, found.pairs) == pytest.approx((1, 1, 1, 7))
+    """Figures that double on each weekday beside ones that vary a little differ by +100 %, beyond chance."""
+    own = series(lambda n: (20.0 if n > 0 else 10.0) * (1 + n % 7))
+    others = series(lambda n: 500.0 + n % 5)
+    found = evidence.difference(own, others, around())
+    assert found is not None and found.is_certain and found.as_large == 0
+    assert found.value == pytest.approx(1, abs=0.02) and found.pairs == 7
 
 
-def test_the_range_is_that_of_a_t_test() -> None:
-    """Mean and 95 % interval are scipy's of one sample of logarithms, with and without untouched ones."""
+def test_placebos_are_the_same_difference_at_earlier_days() -> None:
+    """The range is Student's t times the root mean square of the difference around each earlier day."""
     draw = np.random.default_rng(3)
-    own, others = draw.uniform(50, 150, (7, 2)), draw.uniform(500, 900, (7, 2))
-    for beside in (None, others):
-        logarithms = np.log(own[:, 1] / own[:, 0])
-        logarithms = logarithms if beside is None else logarithms - np.log(beside[:, 1] / beside[:, 0])
-        expected = stats.ttest_1samp(logarithms, 0).confidence_interval(0.95)
-        found = evidence.difference(pairs_of(own.tolist(), None if beside is None else beside.tolist()))
-        assert found is not None
-        assert found.value == pytest.approx(np.expm1(logarithms.mean()))
-        assert (found.low, found.high) == pytest.approx((np.expm1(expected.low), np.expm1(expected.high)))
+    days = sorted(series(float))
+    own, others = (dict(zip(days, draw.uniform(50, 150, len(days)), strict=True)) for _ in range(2))
+    logs = np.log([own[day] / others[day] for day in days])
+    means = [np.mean(logs[at + 1 : at + 8]) - np.mean(logs[at - 7 : at]) for at in range(7, len(days) - 7)]
+    placebos, value = np.array(means[:-8]), means[-1]
+    found = evidence.difference(own, others, around())
+    assert found is not None and found.placebos == len(placebos) == 46
+    assert found.as_large == np.sum(np.abs(placebos) >= abs(value))
+    assert found.value == pytest.approx(np.expm1(value))
+    lower, upper = (np.log1p(end) - value for end in (found.low, found.high))
+    assert lower == pytest.approx(-upper)
+    assert 1.96 < upper / np.sqrt(np.mean(placebos**2)) < stats.t(3).ppf(0.975)
 
 
-def test_days_without_figures_do_not_count() -> None:
-    """A pair with a zero or missing figure is left out; fewer than four pairs say nothing."""
-    good = [(1.0, 2.0), (2.0, 3.0), (3.0, 5.0)]
-    assert evidence.difference(pairs_of([*good, (0.0, 4.0)], None)) is None
-    found = evidence.difference(pairs_of([*good, (4.0, 9.0), (0.0, 1.0)], None))
+def test_placebos_stay_away_from_other_changes() -> None:
+    """A day on which something else was changed is in no placebo's days."""
+    own = series(lambda n: 100.0 + n % 5)
+    assert (found := evidence.difference(own, None, around())) is not None and found.placebos == 46
+    touched = evidence.difference(own, None, around(), {CHANGED - 30 * DAY})
+    assert touched is not None and touched.placebos == 46 - 15
+
+
+def test_too_little_history_says_nothing() -> None:
+    """With fewer than four pairs, or fewer than about a month before the change, there is no difference."""
+    own = series(lambda n: 100.0 + n % 5)
+    assert evidence.difference(own, None, around(24)) is None
+    assert evidence.difference(own, None, around(35)) is not None
+    gone = own | {CHANGED + n * DAY: 0.0 for n in range(1, 5)}
+    assert evidence.difference(gone, None, around()) is None
+    fewer = own | {CHANGED + n * DAY: 0.0 for n in range(1, 4)}
+    found = evidence.difference(fewer, None, around())
     assert found is not None and found.pairs == 4
+
+
+@pytest.mark.parametrize("name", NOISES)
+def test_claims_are_seldom_false(name: str) -> None:
+    """Of days on which nothing happened about a twentieth have a difference; ranges hold what was planted."""
+    false, _, silent = evidence_rates(NOISES[name], 300, 7)
+    _, held, _ = evidence_rates(NOISES[name], 300, 8, effect=-0.2)
+    assert silent == 0 and false <= 0.09 and held >= 0.91
+
+
+def test_a_fifth_less_is_found() -> None:
+    """Of falls of a fifth in noise of 5 % a day at least four fifths are found, even if it persists."""
+    for name in ("white", "AR(0.6)", "heavy tails"):
+        assert evidence_rates(NOISES[name], 200, 9, effect=-0.2, scale=0.05)[0] >= 0.8
 
 
 def test_figures_of_the_days_are_those_of_the_rows(own_deals_home: Path) -> None:
@@ -112,7 +155,7 @@ def test_figures_of_the_days_are_those_of_the_rows(own_deals_home: Path) -> None
     client = clients(Settings(home=own_deals_home, demo=True)).reporting
     slicer = client.info(InfoQuery(project_name="demo", slicer_name=SOLD))
     at = dt.datetime.combine(LAST_DAY - 8 * DAY, dt.time(12), dt.UTC)
-    around = evidence.days(at, 0, LAST_DAY)
+    around = evidence.days(at, 0, LAST_DAY, LAST_DAY - 39 * DAY)
     assert around is not None
     base = AudienceQuery(
         project_name="demo",
@@ -140,7 +183,7 @@ def test_figures_of_the_days_are_those_of_the_rows(own_deals_home: Path) -> None
             spans = [mine[mine["day"].between(*span)] for span in (around.before, around.after)]
             assert figure["total"][side] == pytest.approx([of(span) for span in spans])
     assert told["linked_ids_changed_since"] == [7]
-    assert [one["body"]["filters"][0]["value"] for one in told["requests"]] == [["1"]] * 2 + [["2", "3"]] * 2
+    assert [one["body"]["filters"][0]["value"] for one in told["requests"]] == [["1"]] * 3 + [["2", "3"]] * 3
 
 
 def imps(rows: object) -> float:

@@ -131,6 +131,6 @@ def test_what_does_not_count() -> None:
 )
 def test_the_fee_comes_on_top(fee_type: int | None, fee: str | None, price: str | None) -> None:
     """Of 3.00 with a fee of 20 % 2.40 are left; a fee by CPM is added; others don't depend on the price."""
-    of = WinPrices(2, 2.4, 3, 5, 100.0, is_exact=True)
+    of = WinPrices(2.4, 2.7, 3, 5, 100.0, is_exact=True)
     found = proposed(of, fee_type, None if fee is None else Decimal(fee))
     assert found == (None if price is None else Decimal(price))

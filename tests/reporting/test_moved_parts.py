@@ -6,11 +6,13 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
+from statements import NOISES
+from statements_moved import rates
 
 from lib.reporting.formulas import parse
 from lib.reporting.models import DataField, KeyField, Slicer
 from lib.reporting.moved import noise, surprise
-from lib.reporting.moved.contributions import Contributions, Pair, contributions, difference
+from lib.reporting.moved.contributions import Contributions, Pair, beyond, contributions, difference
 from lib.reporting.moved.quantity import Additive, Formula, Own, Quantity, Ratio, leaves, quantity
 
 CTR = Ratio(parse("clicks"), parse("imps"), 100.0)
@@ -58,6 +60,24 @@ def test_a_ratio_by_hand() -> None:
     assert found.rate == pytest.approx([-0.375, -2.5])
     assert found.mix == pytest.approx([0.34375, 0.28125])
     assert found.whole.sum() == pytest.approx(1.75 - 4)
+
+
+def test_a_change_of_everything_is_beyond_nothing() -> None:
+    """Where each value halves, none contributes beyond that; one that falls by more does so by the rest."""
+    halved = pair({"imps": [100, 50, 80]}, {"imps": [50, 25, 40]})
+    assert beyond(IMPS, halved, contributions(IMPS, halved).whole) == pytest.approx([0, 0, 0])
+    more = pair({"imps": [100, 50, 80]}, {"imps": [50, 25, 10]})
+    assert beyond(IMPS, more, contributions(IMPS, more).whole) == pytest.approx([0, 0, -30])
+    rates = pair({"clicks": [20, 60], "imps": [200, 300]}, {"clicks": [10, 30], "imps": [200, 300]})
+    assert beyond(CTR, rates, contributions(CTR, rates).whole) == pytest.approx([0, 0])
+
+
+@pytest.mark.parametrize("noise", ["white", "AR(0.6)", "heavy tails"])
+def test_noise_is_no_cause_and_a_cause_is(noise: str) -> None:
+    """In slicers of persistent or heavy noise nothing is claimed, the planted cause is named first, and after
+    a uniform change no value is."""
+    found = rates(NOISES[noise], 6, 11)
+    assert found["noise"] <= 1 / 6 and found["cause first"] >= 5 / 6 and found["uniform named"] <= 1 / 6
 
 
 def test_leaving_out_by_hand() -> None:

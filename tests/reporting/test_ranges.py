@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from range_coverage import DEFINITION, FORMULAS, KINDS, Coverage, Population, coverage, population
+from scipy.stats import binom
 
 from lib.reporting import intervals
 from lib.reporting.engines.sums import Aggregate, Sample
@@ -181,3 +182,40 @@ def test_unique_users_of_groups(user_coverage: dict[str, list[bool]]) -> None:
 def test_unique_users_behind_a_filter(user_coverage: dict[str, list[bool]]) -> None:
     """Counted on a share of all users, those behind a filter lie in their range 93 to 97 times of 100."""
     assert 0.93 <= np.mean(user_coverage["total"]) <= 0.97
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2, 0.5])
+def test_unique_users_of_any_number(share: float) -> None:
+    """Of 3 to 10,000 users about 95 % of ranges hold, and those that don't are as often above as below."""
+    draw, everybody = np.random.default_rng(17), 10**7
+    for users in (3, 10, 30, 100, 1_000, 10_000):
+        counted = draw.binomial(users, share, 1_000).astype(np.float64)
+        ranges = intervals.ranges(USERS, counted / share, counted_users(counted, share, everybody), None)
+        high, low = np.mean(ranges.high < users), np.mean(ranges.low > users)
+        assert 1 - high - low >= 0.92
+        if users >= 100:
+            assert 1 - high - low <= 0.975 and 0.01 <= high <= 0.04 and 0.01 <= low <= 0.04
+
+
+def counted_users(
+    counted: npt.NDArray[np.float64], share: float, everybody: int, atom: str = "unique:users"
+) -> Aggregate:
+    """Users that were counted on a share of all of them."""
+    return Aggregate({atom: counted / share}, counted, share={atom: share}, users={atom: everybody})
+
+
+def test_unique_users_are_inverted_exactly() -> None:
+    """Limits are numbers of users of which so many, or fewer, are counted in 2.5 % of samples (mid-p)."""
+    found = intervals.ranges(USERS, np.array([20.0]), counted_users(np.array([4.0]), 0.2, 10**9), None)
+    low, high = found.low[0], found.high[0]
+    more = np.interp(low, [7, 8, 9], [binom.sf(4, n, 0.2) + binom.pmf(4, n, 0.2) / 2 for n in (7, 8, 9)])
+    sizes = np.arange(35, 60)
+    less = np.interp(high, sizes, binom.cdf(3, sizes, 0.2) + binom.pmf(4, sizes, 0.2) / 2)
+    assert (more, less) == pytest.approx((0.025, 0.025), abs=0.01)
+    assert high - 20 > 20 - low
+
+
+def test_all_users_counted_leave_no_range() -> None:
+    """Where the share's users are all users that there are, the estimate is certain."""
+    found = intervals.ranges(USERS, np.array([1_000.0]), counted_users(np.array([200.0]), 0.2, 1_000), None)
+    assert found.low[0] == found.high[0] == 1_000

@@ -1,6 +1,7 @@
 """The evidence of a change in the drawer's history."""
 
 import datetime as dt
+import re
 import sqlite3
 from contextlib import closing
 from decimal import Decimal
@@ -59,6 +60,7 @@ def test_a_week_before_and_after(visit: Visit, deals: Deals, own_deals_home: Pat
         f"{value:,.0f}" for value in expected
     ]
     assert shown["Difference"][at].startswith(("None beyond chance (", "+", "−"))
+    assert re.fullmatch(r"Moved as much in \d+ of \d+ past fortnights", shown["Without a change"][at])
     note = " ".join(one.value for one in desk.caption).replace("\\", "")
     assert "Difference: beyond that of 3 deals not changed since" in note and "Exact" in note
     assert desk.get("download_button")

@@ -52,6 +52,36 @@ def contributions(of: Quantity, pair: Pair, is_segmented: bool = False) -> Contr
             return Contributions(np.nan_to_num(_left_out(of, pair)), adds_up=False)
 
 
+def beyond(of: Quantity, pair: Pair, contributed: Numbers, is_segmented: bool = False) -> Numbers:
+    """What values contribute beyond what they would, had each figure changed as most did.
+
+    The usual change is the median of the relative changes, weighted by volume. Of figures that are divided by
+    leaving values out, all of a contribution counts.
+    """
+    match of:
+        case Additive():
+            before, now = values(of, pair.before), values(of, pair.now)
+            return contributed - _usual_change(before, now, np.abs(before) + np.abs(now)) * before
+        case Ratio() if not is_segmented:
+            share0, _, before, _ = _side(of, pair.before, pair.whole_before)
+            share1, _, now, _ = _side(of, pair.now, pair.whole_now)
+            share = np.nan_to_num(share0 + share1) / 2
+            alike = _usual_change(before, now, share) * share * np.nan_to_num(before)
+            return contributed - of.factor * alike
+    return contributed
+
+
+def _usual_change(before: Numbers, now: Numbers, weight: Numbers) -> float:
+    """The weighted median of now / before - 1, of those that have one; 0 where none has."""
+    known = np.isfinite(before) & np.isfinite(now) & (before != 0) & (weight > 0)
+    if not known.any():
+        return 0.0
+    changes = now[known] / before[known] - 1
+    order = np.argsort(changes)
+    reached = np.cumsum(weight[known][order])
+    return float(changes[order][np.searchsorted(reached, reached[-1] / 2)])
+
+
 def difference(of: Quantity, pair: Pair) -> float:
     """The difference of the whole; NaN where one of the periods has no figure."""
     return float(values(of, pair.whole_now)[0] - values(of, pair.whole_before)[0])

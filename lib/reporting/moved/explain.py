@@ -1,106 +1,25 @@
-"""Explain a change ("What moved"): combines queries, contributions, noise and surprise.
+"""Explain a change ("What moved"): combines queries, contributions, noise and surprise."""
 
-The usual differences of values: those of the same days in one to four earlier periods.
-
-A step back is whole weeks, so that weekdays stay the same, and at least the length of the period now: steps
-of less would compare days with themselves.
-"""
-
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
 
 import numpy as np
-import pandas as pd
 
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
-from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, DataField, Slicer, time_key_field
+from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, DataField, Slicer
 from lib.reporting.moved import movers, noise, sides
-from lib.reporting.moved.contributions import Numbers, Pair, contributions
+from lib.reporting.moved import past as earlier_differences
+from lib.reporting.moved.contributions import Numbers, Pair
 from lib.reporting.moved.movers import Candidate, Moves
+from lib.reporting.moved.noise import Flags
+from lib.reporting.moved.past import Past
 from lib.reporting.moved.quantity import Own, Quantity, Ratio, leaves, quantity, values
 from lib.reporting.moved.sides import About, Ask
 
-STEPS, LONGEST = 4, 120
-DAY = time_key_field("day")
-Earlier = tuple[Days, Days]
-
-
-def earlier(days: tuple[Days, Days], slicer: Slicer) -> list[Earlier]:
-    """The pairs of periods before these of which the slicer has all days; none where it knows no days."""
-    if slicer.first_date is None or DAY not in {field.name for field in slicer.key_fields}:
-        return []
-    first = date.fromisoformat(slicer.first_date)
-    length = (days[1][1] - days[1][0]).days + 1
-    step = timedelta(weeks=-(-length // 7))
-    found = [(_back(days[0], n * step), _back(days[1], n * step)) for n in range(1, STEPS + 1)]
-    there = [pair for pair in found if min(pair[0][0], pair[1][0]) >= first]
-    return there if there and _length(_span(there)) <= LONGEST else []
-
-
-def differences(
-    ask: Ask,
-    about: About,
-    of: Quantity,
-    codes: Mapping[str, Sequence[str]],
-    pairs: Sequence[Earlier],
-    segmented: Collection[str],
-) -> dict[str, Numbers]:
-    """Per key field what each of its values contributed to each earlier difference: values × pairs."""
-    if not pairs or isinstance(of, Own):
-        return {name: np.empty((len(values), 0)) for name, values in codes.items()}
-    span = _span(pairs)
-    questions = [about.of(span, name, values, DAY) for name, values in codes.items()]
-    total, *answers = ask([about.asked(span, split_by=(DAY,)), *questions])
-    whole = total.values.reindex(columns=list(about.leaves)).set_axis(total.names[DAY].astype(str), axis=0)
-    found = {}
-    for (name, field_codes), answer in zip(codes.items(), answers, strict=True):
-        daily = _days_of(answer, about)
-        past = [_pair(daily, field_codes, whole, pair, about.weight) for pair in pairs]
-        moved = [contributions(of, pair, name in segmented).whole for pair in past]
-        found[name] = np.stack(moved, axis=1)
-    return found
-
-
-def _pair(
-    daily: pd.DataFrame, codes: Sequence[str], whole: pd.DataFrame, pair: Earlier, weight: float
-) -> Pair:
-    before, now = (_summed(daily, codes, days) for days in pair)
-    all_before, all_now = (whole.loc[_within(whole.index, days)].sum().to_frame().T for days in pair)
-    return Pair(weight * before, now, weight * all_before, all_now)
-
-
-def _days_of(answer: Audience, about: About) -> pd.DataFrame:
-    """A row per value and day, indexed by both."""
-    frame = answer.values.reindex(columns=list(about.leaves)).fillna(0.0)
-    return frame.set_axis(pd.MultiIndex.from_frame(answer.names.astype(str)), axis=0)
-
-
-def _summed(daily: pd.DataFrame, codes: Sequence[str], days: Days) -> pd.DataFrame:
-    there = daily[_within(daily.index.get_level_values(1), days)]
-    return there.groupby(level=0).sum().reindex(list(codes)).fillna(0.0)
-
-
-def _within(names: pd.Index, days: Days) -> np.ndarray:
-    return np.asarray((names >= days[0].isoformat()) & (names <= days[1].isoformat()))
-
-
-def _span(pairs: Sequence[Earlier]) -> Days:
-    days = [day for pair in pairs for period in pair for day in period]
-    return min(days), max(days)
-
-
-def _length(days: Days) -> int:
-    return (days[1] - days[0]).days + 1
-
-
-def _back(days: Days, step: timedelta) -> Days:
-    return days[0] - step, days[1] - step
-
-
 MOST_FIELDS, TESTED_FIELDS = 30, 10
 MOST_RANKED, MOST_OVERLAPPING = 5, 2
+WHOLE_RATE, DIFFERENT_RATE = 0.01, 0.05
 Segmented = Collection[str]
 
 
@@ -160,15 +79,17 @@ def explained(
     ]
     complete = sides.completed(ask, about, [one.sides for one in _strongest(first)])
     candidates = [movers.candidate(of, found, whole, found.name in segmented) for found in complete]
-    pairs = earlier(days, slicer)
-    usual = _usual(ask, about, of, candidates, pairs, segmented)
+    codes = {one.sides.name: [one.sides.codes[place] for place in one.largest] for one in candidates}
+    pairs = earlier_differences.earlier(days, slicer)
+    past = earlier_differences.past(ask, about, of, codes, pairs, segmented)
     considered = sum(len(one.sides.codes) for one in first)
     before, now = (float(values(of, one)[0]) for one in (whole.whole_before, whole.whole_now))
-    weeks = 0 if isinstance(of, Own) else len(pairs)
-    found = _moves(candidates, usual, considered)
-    moves = tuple(one for one in found if one.alike is None)
-    alike = tuple(one for one in found if one.alike is not None)
-    return Moved(of, before, now, moves, weeks, considered, alike)
+    found = _moves(candidates, past, considered)
+    moves = tuple(one for one in found if one.alike is None and one.movers)
+    alike = tuple(
+        one for one in found if one.alike is not None and not past.is_usual(now - before, WHOLE_RATE)
+    )
+    return Moved(of, before, now, moves, past.steps, considered, alike)
 
 
 def _figure(
@@ -206,33 +127,40 @@ def _strongest(candidates: Sequence[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda one: one.explanation.rank, reverse=True)[:TESTED_FIELDS]
 
 
-def _usual(
-    ask: Ask,
-    about: About,
-    of: Quantity,
-    candidates: Sequence[Candidate],
-    pairs: Sequence[Earlier],
-    segmented: Segmented,
-) -> dict[str, Numbers]:
-    """The earlier differences of the values that are tested."""
-    codes = {one.sides.name: [one.sides.codes[place] for place in one.largest] for one in candidates}
-    return differences(ask, about, of, codes, pairs, segmented)
+def _moves(candidates: Sequence[Candidate], past: Past, considered: int) -> tuple[Moves, ...]:
+    """The movers of each key field: all values are tested together.
 
-
-def _moves(
-    candidates: Sequence[Candidate], usual: Mapping[str, Numbers], considered: int
-) -> tuple[Moves, ...]:
-    """The movers of each key field: all values are tested together."""
+    A value has moved where it contributes more than it usually does, and the values of its key field did not
+    all change alike: what they contribute beyond that must be unusual too, all of them together.
+    """
     if not candidates:
         return ()
-    tested = [(one, place) for one in candidates for place in one.largest]
-    p = noise.p_values(
-        np.array([one.found.whole[place] for one, place in tested]),
-        np.array([one.error[place] for one, place in tested]),
-        np.concatenate([usual[one.sides.name] for one in candidates]),
-        np.array([one.volume[place] for one, place in tested]),
+    error, volume = (_of_tested(candidates, name) for name in ("error", "volume"))
+    parts = [past.fields[one.sides.name] for one in candidates]
+    contributed, beyond = (
+        np.concatenate(of) for of in zip(*((p.contributed, p.beyond) for p in parts), strict=True)
     )
-    kept = [pair for pair, is_kept in zip(tested, noise.discoveries(p, considered), strict=True) if is_kept]
-    movess = [one.moves([place for other, place in kept if other is one]) for one in candidates]
-    movess.sort(key=lambda moves: (not moves.is_overlapping, *moves.explanation.rank), reverse=True)
-    return tuple(moves for moves in movess if moves.movers)
+    moved = np.concatenate([one.found.whole[one.largest] for one in candidates])
+    p = noise.p_values(moved, error, contributed, volume, past.freedom)
+    more = noise.p_values(_of_tested(candidates, "beyond"), error, beyond, volume, past.freedom)
+    spread, _ = noise.spreads(error, beyond, volume, past.freedom)
+    ends = np.cumsum([len(one.largest) for one in candidates])[:-1]
+    differ = [noise.together(of) <= DIFFERENT_RATE / len(candidates) for of in np.split(more, ends)]
+    p = np.where(np.repeat(differ, [len(one.largest) for one in candidates]), p, 1.0)
+    kept = np.split(noise.discoveries(p, considered), ends)
+    movess = [_of_field(*each) for each in zip(candidates, kept, np.split(spread, ends), strict=True)]
+    return tuple(
+        sorted(movess, key=lambda moves: (not moves.is_overlapping, *moves.explanation.rank), reverse=True)
+    )
+
+
+def _of_tested(candidates: Sequence[Candidate], name: str) -> Numbers:
+    """An attribute of the values that are tested, of all key fields."""
+    return np.concatenate([getattr(one, name)[one.largest] for one in candidates])
+
+
+def _of_field(one: Candidate, is_mover: Flags, spread: Numbers) -> Moves:
+    """The moves of a key field; `is_mover` and `spread` are of its largest values."""
+    of_all = one.error.copy()
+    of_all[one.largest] = spread
+    return one.moves([place for place, moves in zip(one.largest, is_mover, strict=True) if moves], of_all)

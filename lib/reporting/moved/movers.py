@@ -7,15 +7,21 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lib.reporting.confidence import NORMAL
 from lib.reporting.moved import surprise
-from lib.reporting.moved.contributions import Contributions, Numbers, Pair, contributions, difference
-from lib.reporting.moved.quantity import Quantity, values
+from lib.reporting.moved.contributions import (
+    Contributions,
+    Numbers,
+    Pair,
+    beyond,
+    contributions,
+    difference,
+)
+from lib.reporting.moved.quantity import Additive, Quantity, Ratio, values
 from lib.reporting.moved.sides import Sides
 from lib.reporting.moved.surprise import Explanation
 
 TESTED, SHOWN, LEAST_SHARE = 30, 5, 0.05
-ALIKE, FEWEST_ALIKE = 0.25, 2
+ALIKE, FEWEST_ALIKE, NOISE = 0.25, 2, 3.0
 
 
 @dataclass(frozen=True)
@@ -99,20 +105,25 @@ class Candidate:
         """How well the values explain the difference before any is tested."""
         return _explained(self, [place for place in self.largest if self._is_large(place)])
 
-    def moves(self, places: Sequence[int]) -> Moves:
-        """The moves with these values as movers, as far as they matter."""
+    @property
+    def beyond(self) -> Numbers:
+        """What each value contributes beyond the change that most had."""
+        return beyond(self.of, self.pair, self.found.whole, self.is_overlapping)
+
+    def moves(self, places: Sequence[int], spread: Numbers) -> Moves:
+        """The moves with these values as movers, as far as they matter; `spread` is each value's noise."""
         kept = [place for place in places if self._is_large(place)]
         kept.sort(key=lambda place: -abs(self.found.whole[place]))
         movers = tuple(map(self._mover, kept[:SHOWN]))
         explanation = _explained(self, kept)
-        return Moves(self.sides.name, movers, explanation, self.is_overlapping, self._adds_up, self.alike)
+        alike = self._alike(spread)
+        return Moves(self.sides.name, movers, explanation, self.is_overlapping, self._adds_up, alike)
 
-    @property
-    def alike(self) -> tuple[float, float] | None:
+    def _alike(self, spread: Numbers) -> tuple[float, float] | None:
         """Between which relative changes all large values are, where each is near that of the whole.
 
-        Near is within a quarter of it, or within the 95 % range of the value. Of a ratio, shares must be as
-        they were too: a mix that moved is a cause.
+        Near is within a quarter of it, or within three times the value's noise, and the same way. Of a ratio,
+        shares must be as they were too: a mix that moved is a cause.
         """
         before, now = values(self.of, self.pair.before), values(self.of, self.pair.now)
         whole = float(values(self.of, self.pair.whole_before)[0])
@@ -125,10 +136,21 @@ class Candidate:
             return None
         with np.errstate(all="ignore"):
             changes = (now[large] - before[large]) / np.abs(before[large])
-            allowed = np.maximum(ALIKE * abs(ratio), NORMAL * self.error[large] / np.abs(before[large]))
-        if not bool(np.all(np.abs(changes - ratio) <= allowed)):
+            noise = NOISE * spread[large] / self._weight[large]
+        near = np.abs(changes - ratio) <= np.maximum(ALIKE * abs(ratio), np.nan_to_num(noise))
+        if not bool(np.all(near & (changes * ratio > 0))):
             return None
         return float(changes.min()), float(changes.max())
+
+    @property
+    def _weight(self) -> Numbers:
+        """What a relative change of 1 of each value contributes: itself, or of a ratio its share of it."""
+        before: Numbers = np.abs(values(self.of, self.pair.before))
+        if not isinstance(self.of, Ratio):
+            return before
+        below = values(Additive(self.of.below), self.pair.before)
+        share: Numbers = np.abs(below) / max(float(np.abs(below).sum()), 1e-300)
+        return before * share
 
     def _has_moved_shares(self) -> bool:
         """Whether the mix of a ratio's values is a part of the difference worth naming."""

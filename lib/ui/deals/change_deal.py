@@ -16,7 +16,6 @@ from lib.deals.models import SupplyPackage, has_amount
 from lib.insight.filters import Translation, entries, report_filters
 from lib.ui.deals import (
     catalogue,
-    deal_health,
     edits,
     facts,
     links,
@@ -42,11 +41,11 @@ PLACE, MOST, NO_SEAT = "change_prices_{}", 3, 0
 
 
 def draw_price_in_change(
-    context: PageContext, seat: int | None, price: object, packages: Sequence[int]
+    context: PageContext, deal: int | None, seat: int | None, price: object, packages: Sequence[int]
 ) -> None:
     """Draw a sentence per package, with what it is computed from; nothing without packages.
 
-    `price` is what is typed, if it can be read.
+    `price` is what is typed, if it can be read; wins of the deal itself are left out.
     """
     if not packages:
         return
@@ -59,7 +58,7 @@ def draw_price_in_change(
             title = f"{package.name or f'Package {package.id}'}: " if len(packages) > 1 else ""
             _one(
                 seen,
-                place,
+                GuidePlace(PLACE.format(place), deal),
                 translation,
                 {seat or NO_SEAT: price if isinstance(price, Decimal) else None},
                 title,
@@ -71,11 +70,14 @@ def draw_price_in_change(
 
 
 def _one(
-    context: PageContext, place: int, translation: Translation, typed: dict[int, Decimal | None], title: str
+    context: PageContext,
+    place: GuidePlace,
+    translation: Translation,
+    typed: dict[int, Decimal | None],
+    title: str,
 ) -> None:
     """Draw the guide of one package."""
-    where = GuidePlace(PLACE.format(place), deal_health.DAYS)
-    guide = seat_guide.of(context, where, translation, typed, prices.of(context))
+    guide = seat_guide.of(context, place, translation, typed, prices.of(context))
     for sentence in guide.by_seat.values():
         st.caption(plain(f"{title}{sentence}"))
     left_out = f"Not counted in: {' '.join(translation.left_out)}" if translation.left_out else ""
@@ -157,7 +159,13 @@ def _guide(context: PageContext, prefix: str) -> None:
     if f"{prefix}price" in state:
         price = edits.sent("price", state[f"{prefix}price"] or "")
         packages = state.get(f"{prefix}supply_deals", ())
-        draw_price_in_change(context, state.get(f"{prefix}seat"), price, packages)
+        draw_price_in_change(context, _deal_of(prefix), state.get(f"{prefix}seat"), price, packages)
+
+
+def _deal_of(prefix: str) -> int | None:
+    """The id of the deal that a form is of: the last number of its prefix."""
+    number = prefix.rstrip("-").rpartition("-")[2]
+    return int(number) if number.isdecimal() else None
 
 
 def _seat(context: PageContext, prefix: str, problems: FieldProblems) -> None:

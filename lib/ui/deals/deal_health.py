@@ -19,9 +19,8 @@ from lib.deals.healths import NO_REPORT, HealthReport, HealthStore, Pair
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.insight import assessor
 from lib.insight.assessor import Assessor
-from lib.insight.filters import entries
 from lib.insight.health import DealHealth, Surroundings
-from lib.ui.deals import catalogue, pages, prices, report
+from lib.ui.deals import catalogue, pages, report
 from lib.ui.deals.rows import DealRow
 from lib.ui.kit import session_cache, times
 from lib.ui.kit.frame import PageContext
@@ -108,9 +107,9 @@ def _check(context: PageContext) -> Check:
 
 def _assessor(context: PageContext) -> Assessor:
     """By the report that the person may see, in their name."""
-    found, lists = report.of_deals(context), entries(catalogue.lists(context))
+    found = report.of_deals(context)
     asking = None if found is None else report.deal_report(found, found.reporting)
-    return Assessor(asking, lambda: lists, prices.of(context).unit.upper() == prices.BY_CPM)
+    return Assessor(asking)
 
 
 def checked(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | None:
@@ -251,9 +250,7 @@ def marked(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
     """The rows of deals with their health."""
     healths = of(context).of([row.id for row in rows])
     return [
-        replace(row, health=(one.brief or one.words, TONES[one.state]))
-        if (one := healths.get(row.id))
-        else row
+        replace(row, health=(one.words, TONES[one.state])) if (one := healths.get(row.id)) else row
         for row in rows
     ]
 

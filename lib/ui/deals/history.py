@@ -1,7 +1,7 @@
 """The history of a package or a deal: who changed what and when, and the figures before and after."""
 
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import partial
 
 import pandas as pd
@@ -68,7 +68,9 @@ def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], one: 
     hours = seen.slicer.timezone
     base = report.question(seen, (), 1, focus.usual_metrics(seen.slicer))
     last = report.period(seen, base)[1]
-    around = evidence.days(one.at, hours, last)
+    first_date = seen.slicer.first_date
+    earliest = None if first_date is None else date.fromisoformat(first_date)
+    around = evidence.days(one.at, hours, last, earliest)
     if around is None:
         ready = evidence.day_of(one.at, hours) + timedelta(days=evidence.FEWEST + 1)
         st.info(
@@ -106,7 +108,8 @@ def _matter(
     ]
     others = evidence.untouched(entities, linked, changed, first, hours)
     beside = evidence.changed_with(changed, linked, first, hours)
-    return Matter(key, changed, one, also, beside, around, others)
+    days = evidence.change_days(changes, hours)
+    return Matter(key, changed, one, also, beside, around, others, days)
 
 
 def _found(
@@ -157,6 +160,7 @@ def _table(rows: Sequence[EvidenceRow], shown: Numbers) -> dict[str, list[str]]:
     columns = {
         "Figure": [numbers.title(row.field) for row in rows],
         "Difference": [_evidence_change(row.difference, shown) for row in rows],
+        "Without a change": [_placebos(row) for row in rows],
         "Before": [shown.short(row.own[0], row.field) for row in rows],
         "After": [shown.short(row.own[1], row.field) for row in rows],
     }
@@ -169,13 +173,22 @@ def _table(rows: Sequence[EvidenceRow], shown: Numbers) -> dict[str, list[str]]:
 def _evidence_change(difference: Difference | None, numbers: Numbers) -> str:
     """The difference in words; one that is within its range is none."""
     if difference is None:
-        return "Too few days"
+        return "Too few days with figures, before it or after"
     span = f"{numbers.change(difference.low)} to {numbers.change(difference.high)}"
     return (
         f"{numbers.change(difference.value)} ({span})"
         if difference.is_certain
         else f"None beyond chance ({span})"
     )
+
+
+def _placebos(row: EvidenceRow) -> str:
+    """How often the figure moved as much around earlier days on which nothing was changed."""
+    if row.difference is None:
+        return ""
+    pairs = row.difference.pairs
+    spans = "fortnights" if pairs == evidence.LONGEST else f"spans of {pairs} and {pairs} days"
+    return f"Moved as much in {row.difference.as_large} of {row.difference.placebos} past {spans}"
 
 
 def _note(

@@ -1,14 +1,13 @@
-"""Volume of a targeting per day over the last 30 days, and its forecast for the booked period."""
+"""Volume of a targeting per day over the last 30 days, and a forecast of it for the booked period."""
 
-import calendar
 import math
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 import streamlit as st
 
 from lib.insight import estimate, forecast
 from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
-from lib.insight.forecast import DayFigure
+from lib.insight.forecast import DayFigure, Forecast
 from lib.reporting.models import DataField, Filter
 from lib.ui.charts import bars, numbers, theme
 from lib.ui.charts.numbers import Numbers
@@ -18,7 +17,7 @@ from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import reported
 from lib.ui.kit.straight import straightened
 
-DAYS = 30
+DAYS, HISTORY = 30, 126
 Booked = tuple[datetime | None, datetime | None]
 Figures = list[tuple[DataField, tuple[DayFigure, ...]]]
 
@@ -42,7 +41,7 @@ def draw(context: PageContext, place: str, filters: tuple[Filter, ...], booked: 
 def _draw(
     context: PageContext, place: str, filters: tuple[Filter, ...], booked: Booked, fields: list[DataField]
 ) -> None:
-    query = report.question(context, filters, DAYS, tuple(field.name for field in fields), by_day=True)
+    query = report.question(context, filters, HISTORY, tuple(field.name for field in fields), by_day=True)
     batch = insights.asked(context, place, [query])
     answers = insights.arrived(batch, place, "the figures per day")
     if answers is None:
@@ -53,7 +52,8 @@ def _draw(
         st.caption(f"The report has no data for {numbers.days(*period)}.")
         return
     figures = [(field, forecast.daily(answer, field.name, period)) for field in fields]
-    _chart(place, figures, numbers.days(*period))
+    shown_days = (period[1] - timedelta(days=DAYS - 1), period[1])
+    _chart(place, [(field, daily[-DAYS:]) for field, daily in figures], numbers.days(*shown_days))
     shown = Numbers.of(st.context.locale)
     for sentence in sentences(figures, booked, context.slicer.timezone, shown):
         st.markdown(plain(sentence))
@@ -65,31 +65,40 @@ def sentences(figures: Figures, booked: Booked, hours: int, shown: Numbers) -> l
     start, end = booked
     if start is None:
         return ["Choose a start to see what the booked period would have."]
-    wanted = forecast.weekdays(start, end or start + timedelta(days=DAYS), hours)
-    if not wanted:
+    parts = forecast.weekdays(start, end or start + timedelta(days=DAYS), hours)
+    if not parts:
         return ["The booked period has no days."]
-    days = sum(wanted.values())
-    what = f"The booked period ({_days(days, shown)})" if end else f"The first {DAYS} days (no end is booked)"
-    parts = []
-    for field, daily in figures:
-        found = forecast.forecast(daily, wanted)
-        if found.short:
-            names = ", ".join(calendar.day_name[weekday] for weekday in found.short)
-            return [f"{what} can't be estimated: fewer than {forecast.FEWEST} days with data on {names}."]
-        if not (math.isfinite(found.low) and math.isfinite(found.high)):
-            return [f"{what} can't be estimated: too few records for an interval of each day."]
-        parts.append(f"{shown.rough(found.low)} to {shown.rough(found.high)} {numbers.title(field).lower()}")
-    return [f"{what}, estimated: {', '.join(parts)}."]
+    length = sum(parts.values())
+    what = (
+        f"The booked period ({_days(length, shown)})" if end else f"The first {DAYS} days (no end is booked)"
+    )
+    first = start.astimezone(timezone(timedelta(hours=hours))).date()
+    phrases = [
+        _sentence(field, forecast.forecast(daily, parts, max((first - daily[-1].day).days - 1, 0)), shown)
+        for field, daily in figures
+    ]
+    return [f"{what}, what all buyers together may have: {'; '.join(phrases)}."]
+
+
+def _sentence(field: DataField, found: Forecast, shown: Numbers) -> str:
+    """The range with how often it held in the past, the figure alone, or that there is none."""
+    name = numbers.title(field).lower()
+    if math.isnan(found.value):
+        return f"no estimate of {name}, since days of the last two weeks have no data"
+    if math.isnan(found.low):
+        return f"about {shown.rough(found.value)} {name} (too little history for a range)"
+    span = f"{shown.rough(found.low)} to {shown.rough(found.high)} {name}"
+    return f"{span} (so in {found.held} of {found.tests} past periods like it)"
 
 
 def caution(figures: Figures, days: str) -> str:
     """Where the range comes from, and what it leaves out."""
     empty = sum(one.figure.value is None for one in figures[0][1])
-    sentence = "Lowest to highest day of the same weekdays, "
     which = "1 day has no data and is" if empty == 1 else f"{empty} days have no data and are"
     without = f" {which} left out." if empty else ""
     return (
-        f"{sentence}{days}; seasons, holidays and competition for the same inventory are not in it.{without}"
+        f"By the weekdays of the last two weeks, tested on past periods as long and as far ahead, {days}. "
+        f"Seats, price, seasons and holidays are not in it.{without}"
     )
 
 

@@ -24,16 +24,16 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
-MOST = 12
+MOST, DAYS = 12, 30
 NO_FIELDS = "This slicer has no data field for the win CPM, or none that counts wins, to compare prices with."
 
 
 @dataclass(frozen=True)
 class GuidePlace:
-    """Where guides are drawn, as a key of the session, and over how many last days they are."""
+    """Where guides are drawn, as a key of the session, and the deal whose own wins are left out, if any."""
 
     key: str
-    days: int
+    without: int | None = None
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,10 @@ def of(
         insights.forget(place.key)
         return SeatGuide({}, NO_FIELDS) if typed else NOTHING
     told = [seat for seat in typed if seat][:MOST] if seat_prices.tells_seats(context.slicer) else []
-    base = report.question(context, translation.filters, place.days, ())
-    queries = [seat_prices.question(base, context.slicer, fields, seat) for seat in (None, *told)]
+    base = report.question(context, translation.filters, DAYS, ())
+    queries = [
+        seat_prices.question(base, context.slicer, fields, seat, place.without) for seat in (None, *told)
+    ]
     batch = insights.asked(context, place.key, queries)
     if not batch.is_done:
         return SeatGuide({}, "Computing what wins cost in this targeting.", batch)
@@ -75,10 +77,13 @@ def of(
         insights.forget(place.key)
         return SeatGuide({}, f"What wins cost could not be loaded: {error.reason.rstrip('.')}.")
     every, *each = (seat_prices.seat_prices(answer, context.slicer, fields) for answer in answers)
-    words = SeatWords(context.slicer.data_field(fields.cpm), Numbers.of(st.context.locale), money)
+    leaves_out = place.without is not None
+    cpm = context.slicer.data_field(fields.cpm)
+    words = SeatWords(cpm, Numbers.of(st.context.locale), money, leaves_out)
     known = dict(zip(told, each, strict=True))
     by_seat = {seat: words.sentence(price, every, known.get(seat)) for seat, price in typed.items()}
-    return SeatGuide(by_seat if every.won else {}, _note(context, queries, (every, *each), fields))
+    note = _note(context, queries, (every, *each), fields, leaves_out)
+    return SeatGuide(by_seat if every.won else {}, note)
 
 
 def draw_note(guide: SeatGuide, left_out: str = "") -> None:
@@ -93,16 +98,25 @@ def draw_note(guide: SeatGuide, left_out: str = "") -> None:
 
 @dataclass(frozen=True)
 class SeatWords:
-    """How win CPMs are written: the data field, the reader's numbers, and the unit of prices."""
+    """How win CPMs are written: the data field, the reader's numbers and the unit of prices.
+
+    `leaves_out`: a deal's own wins are left out.
+    """
 
     field: DataField
     shown: Numbers
     money: Prices
+    leaves_out: bool
+
+    @property
+    def other(self) -> str:
+        """What wins are of, where a deal's own are left out."""
+        return " by other deals" if self.leaves_out else ""
 
     def sentence(self, price: Decimal | None, every: SeatPrices, own: SeatPrices | None) -> str:
         """The quartiles of a seat's wins, else of all seats', with the place of the price among them."""
         if own is None or own.won is None:
-            first = "" if own is None else "This seat won nothing in this targeting. "
+            first = "" if own is None else f"This seat won nothing{self.other} in this targeting. "
             return f"{first}Wins of all seats: {self._figures(price, every)}"
         return f"Wins of this seat: {self._figures(price, own)}"
 
@@ -114,7 +128,7 @@ class SeatWords:
         )
         parts = [f"quartiles {low}, {median} and {high}."]
         if price is not None and self.money.unit.upper() == BY_CPM:
-            parts.append(f"Your price is {seat_prices.standing(price, of.won)}.")
+            parts.append(f"As a floor, your price lets through {seat_prices.standing(price, of.won)}.")
         if of.win_rate is not None:
             parts.append(f"Win rate {self.shown.percent(of.win_rate)}.")
         return " ".join(parts)
@@ -125,17 +139,20 @@ def _note(
     queries: Sequence[AudienceQuery],
     seat_pricess: Sequence[SeatPrices],
     fields: WinFields,
+    leaves_out: bool,
 ) -> str:
     """The days, how exact the figures are, and what they are of."""
     days = numbers.days(*report.period(context, queries[0]))
     won = [one.won for one in seat_pricess if one.won is not None]
     if not won:
-        return f"No wins are recorded in this targeting, {days}."
+        others = " of other deals" if leaves_out else ""
+        return f"No wins{others} are recorded in this targeting, {days}."
     named = " and ".join(context.slicer.key_field(one).description or one for one in queries[0].split_by)
     exact = "Exact" if all(one.is_exact for one in won) else "Estimated from a sample"
     wins = (context.slicer.data_field(fields.wins).description or fields.wins).lower()
     groups = f"averages by {named.lower()}, " if named else ""
+    others = " of other deals" if leaves_out else ""
     return (
-        f"Win CPM, {days} · {context.project}/{context.slicer_name} · {exact} · {groups}"
-        f"weighted by {wins}; single auctions scatter more widely."
+        f"Win CPM{others} in this targeting, {days} · {context.project}/{context.slicer_name} · {exact} · "
+        f"{groups}weighted by {wins}; single auctions scatter more widely."
     )

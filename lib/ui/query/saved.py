@@ -24,8 +24,8 @@ from lib.wire.errors import TrancheError
 PROBLEM = "view_alert_problem"
 FACTS = {"name", "description", "display_precision", "display_pattern"}
 HELP = (
-    "An alert looks at the view's complete days. Noise is how much the same weekdays of earlier weeks vary: "
-    "at least four are needed."
+    "An alert looks at the view's complete days. Noise is how much the same comparison with the four weeks "
+    "before varies on earlier days: at least five weeks of data are needed."
 )
 
 

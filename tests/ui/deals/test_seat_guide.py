@@ -56,6 +56,10 @@ def seated_rows() -> pd.DataFrame:
     )
 
 
+FLOOR = "As a floor, your price lets through"
+NO_OTHER = "This seat won nothing by other deals in this targeting. Wins of all seats:"
+
+
 @pytest.fixture(scope="module")
 def seated_home(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data directory with deals and that slicer."""
@@ -101,7 +105,7 @@ def come(desk: AppTest) -> AppTest:
 def said(desk: AppTest) -> list[str]:
     """The sentences beside the prices, and what they are of."""
     captions = [one.value.replace("\\", "") for one in desk.caption]
-    words = ("Wins of", "This seat won", "No wins", "Win CPM,", "what wins cost", "no data field for the win")
+    words = ("Wins of", "This seat won", "No wins", "Win CPM", "what wins cost", "no data field for the win")
     return [text for text in captions if any(word in text for word in words)]
 
 
@@ -130,16 +134,17 @@ def test_each_seat_beside_its_price(visit: Visit, seated: pd.DataFrame) -> None:
     desk = come(form(visit, "seated", "US", prices))
     one, two, note = said(desk)
     assert one == (
-        f"Wins of this seat: {figures(first)} Your price is above the upper quartile. Win rate {rate:.1f} %."
+        f"Wins of this seat: {figures(first)} {FLOOR} less than a quarter of these wins. "
+        f"Win rate {rate:.1f} %."
     )
     assert two == (
-        f"Wins of this seat: {figures(second)} Your price is below the lower quartile. "
+        f"Wins of this seat: {figures(second)} {FLOOR} at least three quarters of these wins. "
         f"Win rate {other:.1f} %."
     )
     assert "demo/seated · Exact · averages by site_domain and day, weighted by imps" in note
     known = desk.session_state["insights"]["form_prices"][1]
     desk.text_input(key="np_price_1").set_value(f"{(first[0] + first[1]) / 2:.3f}").run()
-    assert "Your price is between the lower quartile and the median." in said(clean(desk))[0]
+    assert f"{FLOOR} half to three quarters of these wins." in said(clean(desk))[0]
     assert desk.session_state["insights"]["form_prices"][1] is known, "typing asks nothing"
 
 
@@ -165,7 +170,7 @@ def test_a_slicer_without_seats(visit: Visit, seated: pd.DataFrame) -> None:
     quartiles, _ = by_hand(sold_rows().to_pandas())
     desk = come(form(visit, SOLD, None, {1: "0.5", 3: ""}))
     one, three, note = said(desk)
-    assert one.startswith(f"Wins of all seats: {figures(quartiles)} Your price is ")
+    assert one.startswith(f"Wins of all seats: {figures(quartiles)} {FLOOR} ")
     assert three == f"Wins of all seats: {figures(quartiles)}"
     assert "Exact" in note
 
@@ -190,8 +195,9 @@ def change(visit: Visit, deal: int) -> AppTest:
 
 
 def test_beside_the_price_of_a_deal(visit: Visit, seated: pd.DataFrame) -> None:
-    """Change has what the deal's seat won in its package in the last 7 days, and where the typed price is."""
-    first, rate = by_hand(seated[seated["seat"] == "1"], days=7)
+    """Change has what was won in the package in the last 30 days without the deal itself, and what of it the
+    typed price lets through; the seat has no other deal."""
+    first, rate = by_hand(seated[seated["deal"] != "1"])
     desk = change(visit, 1)
     assert any("Computing what wins cost" in text for text in said(desk))
     desk = come(desk)
@@ -199,11 +205,16 @@ def test_beside_the_price_of_a_deal(visit: Visit, seated: pd.DataFrame) -> None:
     desk = clean(desk.text_input(key=key).set_value(f"{first[0] - 0.01:.2f}").run())
     own, note = said(desk)
     assert own == (
-        f"Wins of this seat: {figures(first)} Your price is below the lower quartile. Win rate {rate:.1f} %."
+        f"{NO_OTHER} {figures(first)} {FLOOR} at least three quarters of these wins. Win rate {rate:.1f} %."
     )
-    assert "Exact" in note and "Not counted in: " in note and "Device" in note
+    assert (
+        "Win CPM of other deals" in note
+        and "Exact" in note
+        and "Not counted in: " in note
+        and "Device" in note
+    )
     desk = clean(desk.text_input(key=key).set_value("not a price").run())
-    assert said(desk)[0] == f"Wins of this seat: {figures(first)} Win rate {rate:.1f} %."
+    assert said(desk)[0] == f"{NO_OTHER} {figures(first)} Win rate {rate:.1f} %."
 
 
 def test_each_package_of_a_deal(visit: Visit, seated: pd.DataFrame) -> None:
@@ -211,7 +222,7 @@ def test_each_package_of_a_deal(visit: Visit, seated: pd.DataFrame) -> None:
     desk = change(visit, 1)
     desk.session_state["change-demand_deals-1-supply_deals"] = [1, 2]
     desk = come(clean(desk.run()))
-    sentences = [text for text in said(desk) if "Wins of this seat" in text]
+    sentences = [text for text in said(desk) if "Wins of all seats" in text]
     assert [text.split(":")[0] for text in sentences] == ["Morning News", "Evening Sports"]
     desk.session_state["change-demand_deals-1-supply_deals"] = []
     assert not said(clean(desk.run()))
@@ -226,20 +237,20 @@ def test_a_failure_is_asked_anew(visit: Visit, monkeypatch: pytest.MonkeyPatch) 
         desk = come(change(visit, 1))
         assert any("What wins cost could not be loaded" in one.value for one in desk.caption)
     desk = come(clean(desk.run()))
-    assert said(desk)[0].startswith("Wins of this seat")
+    assert said(desk)[0].startswith("This seat won nothing by other deals")
 
 
 @pytest.mark.parametrize(
     ("price", "words"),
     [
-        ("1.99", "below the lower quartile"),
-        ("2", "between the lower quartile and the median"),
-        ("3", "between the median and the upper quartile"),
-        ("4", "between the median and the upper quartile"),
-        ("4.01", "above the upper quartile"),
+        ("2", "at least three quarters of these wins"),
+        ("2.01", "half to three quarters of these wins"),
+        ("3", "half to three quarters of these wins"),
+        ("4", "a quarter to a half of these wins"),
+        ("4.01", "less than a quarter of these wins"),
     ],
 )
 def test_standing(price: str, words: str) -> None:
-    """A price at a quartile is at or above it."""
+    """A floor lets through wins that cost as much or more: three quarters cost the lower quartile or more."""
     of = WinPrices(2, 3, 4, 9, 100.0, is_exact=True)
     assert seat_prices.standing(Decimal(price), of) == words

@@ -23,7 +23,7 @@ SWITCHES = (
     ("Dynamic bidding", state.DYNAMIC, None),
     ("True price", state.TRUE_PRICE, "True price optimisation"),
 )
-GUIDES = seat_guide.GuidePlace("form_prices", days=30)
+GUIDES = seat_guide.GuidePlace("form_prices")
 SEE_THERE = "Parts of the targeting are not counted in, see there."
 DEALS = {"new": "New deals for seats", "existing": "Existing deals", "none": "None yet"}
 SHOWN = (

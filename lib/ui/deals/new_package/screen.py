@@ -102,14 +102,14 @@ def _proposal(of: WinPrices, draft: Draft, money: prices.Prices, closed: bool) -
     if draft.deals != "new":
         return
     if money.unit.upper() != BY_CPM:
-        st.caption(f"No price is proposed: prices here are in {plain(money.terms)}, not by CPM.")
+        st.caption(f"No floor is proposed: prices here are in {plain(money.terms)}, not by CPM.")
         return
     fee = number(draft.fee) if draft.has_fee else None
     price = win_prices.proposed(of, draft.fee_type, fee)
     if price is None:
-        st.caption("No price is proposed: the agency fee takes all of it.")
+        st.caption("No floor is proposed: the agency fee takes all of it.")
         return
-    st.markdown(f"Proposed price: **{amount(price)} {plain(money.terms)}** ({_made_of(draft, fee, money)})")
+    st.markdown(f"Proposed floor: **{amount(price)} {plain(money.terms)}** ({_made_of(draft, fee, money)})")
     without = [seat for seat, terms in draft.seats.items() if not terms.price.strip()]
     st.button(
         "Use for seats without a price", key="np_use_price", disabled=closed or not without,
@@ -119,9 +119,10 @@ def _proposal(of: WinPrices, draft: Draft, money: prices.Prices, closed: bool) -
 
 
 def _made_of(draft: Draft, fee: Decimal | None, money: prices.Prices) -> str:
+    of = "the lower quartile, which three quarters of these wins reach"
     if fee is None or draft.fee_type not in (PERCENT, CPM):
-        return "the median; no fee that depends on the price"
-    return f"the median is left after the fee of {plain(money.fee(fee, draft.fee_type))}"
+        return f"{of}; no fee that depends on the price"
+    return f"{of}, is left after the fee of {plain(money.fee(fee, draft.fee_type))}"
 
 
 def _use(without: tuple[int, ...], price: Decimal) -> None:

@@ -1,0 +1,215 @@
+"""How often what the desk concludes is false, and how often it misses what is there.
+
+    python bench/statements.py [draws]
+
+Series are made by rules that the methods don't know: counts of Poisson whose level wanders, jumps between
+states, has heavy tails or a season. SEED was not used while anything was tuned.
+"""
+
+import math
+import sys
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime, timedelta
+
+import numpy as np
+import numpy.typing as npt
+
+from lib.alerts.check import usual
+from lib.insight import evidence
+from lib.insight.estimate import Estimate
+from lib.insight.forecast import DayFigure, forecast
+
+Floats = npt.NDArray[np.float64]
+Noise = Callable[[np.random.Generator, int], Floats]
+SEED, DRAWS, HISTORY, ONE = 31_415, 1_000, 126, timedelta(days=1)
+FIRST = date(2026, 8, 3)
+WEEKDAYS = np.array([1.0, 1.05, 1.1, 1.02, 0.95, 0.7, 0.6])
+
+
+def white(draw: np.random.Generator, days: int) -> Floats:
+    """Each day on its own."""
+    return draw.normal(size=days)
+
+
+def persistent(of: float) -> Noise:
+    """A first-order autoregression with unit variance."""
+
+    def made(draw: np.random.Generator, days: int) -> Floats:
+        level, levels = draw.normal(), []
+        for shock in draw.normal(size=days) * np.sqrt(1 - of**2):
+            level = of * level + shock
+            levels.append(level)
+        return np.array(levels)
+
+    return made
+
+
+def heavy(draw: np.random.Generator, days: int) -> Floats:
+    """Student's t of three degrees of freedom: now and then a day far off."""
+    return draw.standard_t(3, days) / np.sqrt(3)
+
+
+def seasonal(draw: np.random.Generator, days: int) -> Floats:
+    """Weekends that differ from week to week, and a wave of a month."""
+    week = np.repeat(draw.normal(size=days // 7 + 2), 7)[: days + 7][-days:]
+    weekend = (np.arange(days) % 7 >= 5) * week
+    wave = np.sin((np.arange(days) / 31 + draw.random()) * 2 * np.pi)
+    return 0.7 * draw.normal(size=days) + weekend + 0.5 * wave
+
+
+def switching(draw: np.random.Generator, days: int) -> Floats:
+    """Two states of the market, of ten days each on average."""
+    state = np.cumsum(draw.random(days) < 0.1) % 2
+    return 1.4 * state + 0.6 * draw.normal(size=days)
+
+
+NOISES: Mapping[str, Noise] = {
+    "white": white,
+    "AR(0.3)": persistent(0.3),
+    "AR(0.6)": persistent(0.6),
+    "AR(0.8)": persistent(0.8),
+    "AR(0.9)": persistent(0.9),
+    "heavy tails": heavy,
+    "seasonal": seasonal,
+    "two states": switching,
+}
+
+
+def counts(
+    draw: np.random.Generator, noise: Noise, days: int, size: float = 5_000.0, scale: float = 0.08
+) -> Floats:
+    """Counts by day, FIRST on: weekdays, the noise on a logarithmic scale, and Poisson's."""
+    level = size * WEEKDAYS[np.arange(days) % 7] * np.exp(scale * noise(draw, days))
+    return draw.poisson(level).astype(np.float64)
+
+
+def evidence_rates(
+    noise: Noise, draws: int, seed: int, history: int = 77, effect: float = 0.0, scale: float = 0.08
+) -> tuple[float, float, float]:
+    """Shares of changes with a certain difference, whose range holds the effect, and without a statement.
+
+    From `effect` on the day after the change (-0.2: a fifth less). The share that holds is of those with one.
+    """
+    draw = np.random.default_rng([seed, history])
+    day = FIRST + history * ONE
+    at = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
+    days = [FIRST + number * ONE for number in range(history + 8)]
+    around = evidence.days(at, 0, days[-1], FIRST)
+    assert around is not None
+    certain, held, silent = [], [], 0
+    for _ in range(draws):
+        own = counts(draw, noise, len(days), scale=scale)
+        own[history + 1 :] = draw.binomial(own[history + 1 :].astype(np.int64), 1 + effect)
+        others = counts(draw, white, len(days), 40_000, scale / 4)
+        found = evidence.difference(
+            dict(zip(days, own.tolist(), strict=True)), dict(zip(days, others.tolist(), strict=True)), around
+        )
+        if found is None:
+            silent += 1
+            continue
+        certain.append(found.is_certain)
+        held.append(found.low <= effect <= found.high)
+    return (
+        float(np.mean(certain)) if certain else np.nan,
+        float(np.mean(held)) if held else np.nan,
+        silent / draws,
+    )
+
+
+def alert_rates(
+    noise: Noise, draws: int, seed: int, days: int = 91, season: int = 7, change: float = 0.5
+) -> tuple[float, float, float]:
+    """Shares of checks that fire where nothing changed, where the figure is `change` of itself, and that say
+    nothing. A figure is a day's (season 7), or a week's (1)."""
+    draw = np.random.default_rng([seed, days, season])
+    false = missed = silent = 0
+    for _ in range(draws):
+        figures = counts(draw, noise, 7 * (days // 7) + 7 // season).reshape(-1, 7 // season).sum(axis=1)
+        bounds = usual(figures[:-1].tolist(), season)
+        if bounds is None:
+            silent += 1
+            continue
+        low, high = bounds
+        false += not low <= figures[-1] <= high
+        missed += low <= change * figures[-1] <= high
+    said = max(draws - silent, 1)
+    return false / said, 1 - missed / said, silent / draws
+
+
+def print_alerts(draws: int) -> None:
+    """The table of alerts."""
+    print("\n| noise of 8 % a day | figure of a | days of history | false fires | a half found | silent |")
+    print("|---|---|--:|--:|--:|--:|")
+    for name, noise in NOISES.items():
+        for season, days in ((7, 42), (7, 91), (1, 91)):
+            false, found, silent = alert_rates(noise, draws, SEED, days, season)
+            what = "day" if season == 7 else "week"
+            print(f"| {name} | {what} | {days} | {false:.1%} | {found:.1%} | {silent:.1%} |")
+
+
+def forecast_rates(
+    noise: Noise,
+    draws: int,
+    seed: int,
+    length: int = 14,
+    trend: float = 0.0,
+    size: float = 5_000.0,
+    scale: float = 0.08,
+) -> tuple[float, float, float]:
+    """The share of ranges that hold, their median width in percent of the figure, the share without one."""
+    draw = np.random.default_rng([seed, length])
+    held, widths = [], []
+    for _ in range(draws):
+        growth = (1 + trend) ** np.arange(HISTORY + length)
+        figures = draw.poisson(size / 5_000 * growth * counts(draw, noise, HISTORY + length, scale=scale))
+        days = [DayFigure(FIRST + at * ONE, Estimate(float(of))) for at, of in enumerate(figures[:HISTORY])]
+        parts = dict.fromkeys(range(7), length / 7)
+        found = forecast(days, parts)
+        if math.isfinite(found.low):
+            held.append(found.low <= figures[HISTORY:].sum() <= found.high)
+            widths.append((found.high - found.low) / max(found.value, 1e-9))
+    if not held:
+        return math.nan, math.nan, 1.0
+    return float(np.mean(held)), 100 * float(np.median(widths)), 1 - len(held) / draws
+
+
+CASES: Mapping[str, tuple[str, float, float]] = {
+    **{name: (name, 0.0, 5_000.0) for name in NOISES},
+    "1 % more each day": ("AR(0.3)", 0.01, 5_000.0),
+    "1 % less each day": ("AR(0.3)", -0.01, 5_000.0),
+    "intermittent": ("white", 0.0, 0.5),
+}
+
+
+def print_forecasts(draws: int) -> None:
+    """The table of forecasts."""
+    print(f"\n| {HISTORY} days of | for days | range holds | width, % of the figure | silent |")
+    print("|---|--:|--:|--:|--:|")
+    for name, (noise, trend, size) in CASES.items():
+        for length in (7, 14, 28):
+            held, width, silent = forecast_rates(NOISES[noise], draws, SEED, length, trend, size)
+            print(f"| {name} | {length} | {held:.1%} | {width:.0f} | {silent:.1%} |")
+
+
+def print_evidence(draws: int) -> None:
+    """The table of evidence."""
+    print("\n| noise of 8 % a day | history, days | A/A claims | −20 % found | range holds −20 % | silent |")
+    print("|---|--:|--:|--:|--:|--:|")
+    for name, noise in NOISES.items():
+        for history in (35, 50, 77):
+            false, _, silent = evidence_rates(noise, draws, SEED, history)
+            power, held, _ = evidence_rates(noise, draws, SEED + 1, history, -0.2)
+            print(f"| {name} | {history} | {false:.1%} | {power:.1%} | {held:.1%} | {silent:.1%} |")
+
+
+def main() -> None:
+    """Print all tables."""
+    draws = int(sys.argv[1]) if len(sys.argv) > 1 else DRAWS
+    print(f"{draws:,} draws")
+    print_evidence(draws)
+    print_alerts(draws)
+    print_forecasts(draws)
+
+
+if __name__ == "__main__":
+    main()

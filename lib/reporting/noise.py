@@ -1,0 +1,93 @@
+"""The noise of daily figures, calibrated by placebo: how much a difference moves where nothing happened.
+
+A statistic of a series (a week less the week before, say) is computed at every past day without a change, as
+it is on the day in question. Their mean square is its variance, whatever the noise: autocorrelation, weekdays
+and drift are in it (Abadie, Diamond and Hainmueller 2010, "Synthetic control methods", section 3.4;
+Chernozhukov, Wüthrich and Zhu 2021, "An exact and robust conformal inference method"). Placebos overlap and
+follow each other, so that m of them are worth fewer: the variance has as many degrees of freedom as
+m² / Σ ρ² (Satterthwaite 1946), with ρ the correlation that the statistic's weights and the persistence of the
+series give any two of them. The statistic over its spread is then held against Student's t.
+
+Evidence, what moved, and alerts tell a change from noise by this file.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import stdtr, stdtrit
+
+Numbers = npt.NDArray[np.float64]
+FEWEST_FREEDOM, MOST_PERSISTENT, WEEK = 3.0, 0.97, 7
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The usual size of a statistic: its standard deviation about zero, the degrees of freedom of it, and the
+    sizes of the placebos in order."""
+
+    scale: float
+    freedom: float
+    sizes: Numbers
+
+    def side(self, confidence: float) -> float:
+        """The half width of the interval with this confidence, 0 to 1.
+
+        By Student's t, and for heavy tails at least as wide as this share of the placebos needs.
+        """
+        place = min(math.ceil(confidence * (len(self.sizes) + 1)), len(self.sizes))
+        by_spread = self.scale * float(stdtrit(self.freedom, (1 + confidence) / 2))
+        return max(by_spread, float(self.sizes[place - 1]))
+
+    def p_value(self, moved: float, error: float = 0.0) -> float:
+        """The probability of a movement this large in noise, two-sided; `error` is that of sampling."""
+        spread = math.hypot(self.scale, error)
+        return 2 * float(stdtr(self.freedom, -abs(moved) / spread)) if spread else float(moved == 0)
+
+
+def spread(placebos: Numbers, weights: Sequence[float], persistence: float, step: int = 1) -> Spread | None:
+    """The spread of a statistic, by its values at past days (NaN: none), `step` days apart.
+
+    `weights` are what each day counts in the statistic, day after day. None where the placebos are worth
+    fewer than FEWEST_FREEDOM degrees of freedom, or none of them moved: then nothing can be said.
+    """
+    sizes = np.sort(np.abs(placebos[np.isfinite(placebos)]))
+    degrees = freedom(len(sizes), weights, persistence, step)
+    scale = float(np.sqrt(np.mean(sizes**2))) if len(sizes) else 0.0
+    return Spread(scale, degrees, sizes) if degrees >= FEWEST_FREEDOM and scale > 0 else None
+
+
+def freedom(count: int, weights: Sequence[float], persistence: float, step: int = 1) -> float:
+    """How many degrees of freedom the mean square of so many placebos has, `step` days apart: m² / Σ ρ².
+
+    The correlation of two placebos is that of the weighted sums of a first-order autoregression.
+    """
+    if count < 2:
+        return float(count)
+    products = np.correlate(weights, weights, "full")
+    lags = np.arange(len(products)) - len(weights) + 1
+    apart = step * np.arange(count)
+    covariance = (products * persistence ** np.abs(apart[:, None] - lags)).sum(axis=1)
+    correlation = covariance[1:] / covariance[0]
+    return count**2 / (count + 2 * float(((count - np.arange(1, count)) * correlation**2).sum()))
+
+
+def persistence(series: Numbers, season: int = WEEK) -> float:
+    """The correlation of neighbours beyond the season's means (NaN: no figure), corrected for its bias.
+
+    A short series looks less persistent than it is, by (1 + 4r) / n (Marriott and Pope 1954, "Bias in the
+    estimation of autocorrelations"; each weekday has a mean of its own here).
+    """
+    rest = np.asarray(series, dtype=np.float64).copy()
+    for place in range(min(season, len(rest))):
+        of = rest[place::season]
+        known = of[np.isfinite(of)]
+        rest[place::season] = of - (known.mean() if len(known) else 0.0)
+    both = np.isfinite(rest[1:]) & np.isfinite(rest[:-1])
+    whole = np.nanmean(rest**2) if np.isfinite(rest).any() else 0.0
+    if both.sum() < 2 or whole <= 0:
+        return 0.0
+    found = float(np.mean(rest[1:][both] * rest[:-1][both]) / whole)
+    return min(max(found + (1 + 4 * found) / int(both.sum()), 0.0), MOST_PERSISTENT)
