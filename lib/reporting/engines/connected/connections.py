@@ -174,6 +174,10 @@ class Connections:
         self._idle: dict[str, list[Backend]] = {}
         self._lock = threading.Lock()
 
+    def kind(self, connection: str) -> str:
+        """The scheme of a connection's URL, such as "postgresql"."""
+        return urlsplit(self._url(connection)).scheme
+
     def table(self, connection: str, name: str) -> ir.Table:
         """A table of a connection, for expressions. BadRequest where there is no such table."""
         url = self._url(connection)
@@ -186,10 +190,7 @@ class Connections:
     def rows(self, connection: str, expression: ir.Table, deadline: Deadline) -> pa.Table:
         """The rows of an expression. DeadlineExceeded once the time is over; the statement is interrupted."""
         deadline.check()
-        found: pa.Table = self._with(
-            connection, deadline, lambda backend: backend.ibis.to_pyarrow(expression)
-        )
-        return found
+        return self._with(connection, deadline, lambda backend: backend.rows(expression))
 
     def batches(self, connection: str, expression: ir.Table, rows: int) -> Iterator[pa.RecordBatch]:
         """The rows of an expression, about so many at a time, over a connection of their own."""

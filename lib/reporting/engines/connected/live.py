@@ -19,6 +19,7 @@ import pyarrow as pa
 from lib.reporting.definition import Definition, RowSource
 from lib.reporting.engines.connected.columns import DAY_HOURS, Columns, source_of
 from lib.reporting.engines.connected.connections import Connections
+from lib.reporting.engines.connected.dialects import NAN_IS_GREATEST
 from lib.reporting.engines.connected.samples import DrawnColumns, StoredSample, fitting_sample, schema
 from lib.reporting.engines.connected.writing import write_sample
 from lib.reporting.warehouse import StoredSlicer
@@ -50,7 +51,7 @@ class Live:
     """A connected slicer at one moment: `hours` since 1970 that have records, ascending, and how many each.
 
     They are hours in UTC for granularity hour, and 24 times the slicer's own day for granularity day.
-    `sample` is there if one was written for it.
+    `sample` is there if one was written for it. While `is_plain`, no NaN was met among its numbers.
     """
 
     columns: Columns
@@ -59,6 +60,7 @@ class Live:
     read_at: float
     sample: Sampled | None = None
     values: dict[str, list[str]] = field(default_factory=dict)
+    is_plain: bool = False
 
     @property
     def definition(self) -> Definition:
@@ -121,6 +123,10 @@ class LiveSlicers:
     def sample(self, source: RowSource, rows: int) -> pa.Table:
         """The first rows of a table, with all of its columns, in the database's own order."""
         table = self._connections.table(source.connection, source.table)
+        texts = {
+            name: table[name].cast("string") for name, kind in table.schema().items() if kind.is_unknown()
+        }
+        table = table.mutate(**texts) if texts else table
         return self._connections.rows(source.connection, table.limit(rows), Deadline())
 
     def write_sample(self, stored: StoredSlicer, into: str, most: int) -> StoredSample:
@@ -151,7 +157,8 @@ class LiveSlicers:
         hours, counts = (np.asarray(table[name], dtype=np.int64) for name in ("hour", "records"))
         shift = definition.timezone if definition.time.granularity == "hour" else 0
         sample = self._sample(stored, lambda found: found.changed_days(hours, counts, shift))
-        return Live(columns, hours, counts, self._clock(), sample)
+        is_plain = self._connections.kind(source.connection) in NAN_IS_GREATEST
+        return Live(columns, hours, counts, self._clock(), sample, is_plain=is_plain)
 
     def _sample(self, stored: StoredSlicer, changed: Callable[[StoredSample], set[int]]) -> Sampled | None:
         """The sample of a slicer, if it has one that fits its definition and is there."""

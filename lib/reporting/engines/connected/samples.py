@@ -107,9 +107,29 @@ class DrawnColumns(Columns):
         """See Columns."""
         return self.table[HOUR] + (zone if self.definition.time.granularity == "hour" else 0)
 
+    def since(self, hour: int, zone: int = 0) -> ir.BooleanValue:
+        """See Columns."""
+        return self.hour(zone) >= hour
+
+    def before(self, hour: int, zone: int = 0) -> ir.BooleanValue:
+        """See Columns."""
+        return self.hour(zone) < hour
+
     def text(self, name: str) -> ir.StringColumn:
         """See Columns."""
         return self.table[key_column(self.definition, name)]
+
+    def bare_text(self, name: str) -> ir.StringColumn:
+        """See Columns."""
+        return self.text(name)
+
+    def has_element(self, name: str, value: str) -> ir.BooleanColumn:
+        """See Columns."""
+        return self.elements(name).contains(value)
+
+    def is_one_of(self, name: str, values: Sequence[str]) -> ir.BooleanValue:
+        """See Columns."""
+        return self.text(name).isin(list(values)) if values else ibis.literal(False)
 
     def elements(self, name: str) -> ir.ArrayColumn:
         """See Columns; a record without elements has the empty text."""
@@ -119,7 +139,7 @@ class DrawnColumns(Columns):
         """See Columns."""
         return self.table[key_column(self.definition, name)].contains("")
 
-    def number(self, name: str) -> ir.FloatingColumn:
+    def number(self, name: str, is_plain: bool = False) -> ir.FloatingColumn:
         """See Columns."""
         return self.table[number_column(self.definition, name)]
 
