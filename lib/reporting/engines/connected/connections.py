@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -23,7 +24,15 @@ from ibis.common.exceptions import IbisError, TableNotFound
 from psycopg import sql
 
 from lib.reporting.engines.connected import clickhouse, spark_driver
-from lib.reporting.engines.connected.backends import PARQUET, Backend, open_backend, parquet_folder, table_of
+from lib.reporting.engines.connected.backends import (
+    PARQUET,
+    POLL_SECONDS,
+    Backend,
+    open_backend,
+    parquet_folder,
+    table_of,
+)
+from lib.reporting.engines.connected.parts import Marks, marks_of, tables_of
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, InternalError, Misconfigured, SourceUnavailable
 
@@ -144,7 +153,7 @@ KINDS: Mapping[str, TableKind] = {
 
 
 log = logging.getLogger(__name__)
-MOST_IDLE = 4
+MOST_IDLE, MOST_STATEMENTS = 4, 4
 Found = TypeVar("Found")
 _DRIVER_ERRORS: tuple[type[Exception], ...] = (
     IbisError,
@@ -165,6 +174,39 @@ _LOST: tuple[type[Exception], ...] = (
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
+class Queue:
+    """So many statements at a time; the others wait, the first come first.
+
+    More of them would not be done sooner, as each is divided among the database's processors already, and the
+    first answer of a screen would come with the last.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._free, self._changed = most, threading.Condition()
+        self._waiting: deque[object] = deque()
+
+    @contextmanager
+    def turn(self, deadline: Deadline) -> Iterator[None]:
+        """Wait for a turn within the deadline, and give it back at the end of the block."""
+        ticket = object()
+        with self._changed:
+            self._waiting.append(ticket)
+            try:
+                while not (self._free and self._waiting[0] is ticket):
+                    self._changed.wait(POLL_SECONDS)
+                    deadline.check()
+                self._free -= 1
+            finally:
+                self._waiting.remove(ticket)
+                self._changed.notify_all()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._free += 1
+                self._changed.notify_all()
+
+
 class Connections:
     """Connections by the name that the settings give them. Safe among threads: each works with its own."""
 
@@ -172,6 +214,7 @@ class Connections:
         """`urls`: name → URL, in which `${NAME}` is a variable of the environment."""
         self._urls = urls
         self._idle: dict[str, list[Backend]] = {}
+        self._queues: dict[str, Queue] = {}
         self._lock = threading.Lock()
 
     def kind(self, connection: str) -> str:
@@ -187,10 +230,22 @@ class Connections:
             raise BadRequest(f"The connection {connection} has no table '{name}'") from None
         return found
 
+    def marks(self, connection: str, table: ir.Table) -> Marks:
+        """The parts of a table, and marks that change with their rows (parts.py)."""
+        url = self._url(connection)
+        return self._with(connection, Deadline(), lambda backend: marks_of(backend, url, table))
+
+    def part_tables(
+        self, connection: str, table: ir.Table, parts: list[str]
+    ) -> list[tuple[ir.Table, str | None]]:
+        """Tables that together are these parts (parts.py)."""
+        return list(tables_of(self._url(connection), table, parts)) if parts else []
+
     def rows(self, connection: str, expression: ir.Table, deadline: Deadline) -> pa.Table:
         """The rows of an expression. DeadlineExceeded once the time is over; the statement is interrupted."""
         deadline.check()
-        return self._with(connection, deadline, lambda backend: backend.rows(expression))
+        with self._queue(connection).turn(deadline):
+            return self._with(connection, deadline, lambda backend: backend.rows(expression))
 
     def batches(self, connection: str, expression: ir.Table, rows: int) -> Iterator[pa.RecordBatch]:
         """The rows of an expression, about so many at a time, over a connection of their own."""
@@ -252,6 +307,10 @@ class Connections:
             raise
         self._give_back(connection, backend)
         return found
+
+    def _queue(self, connection: str) -> "Queue":
+        with self._lock:
+            return self._queues.setdefault(connection, Queue(MOST_STATEMENTS))
 
     def _take(self, connection: str) -> Backend | None:
         with self._lock:
