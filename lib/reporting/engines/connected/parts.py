@@ -1,7 +1,7 @@
 """The parts of a connected table whose changes the database shows: partitions of PostgreSQL, and files.
 
-A mark changes with the rows of its part. Any other table (a view; ClickHouse, Spark) is one part without a mark:
-whether it has changed is not known.
+A mark changes with the rows of its part. Any other table (a view; ClickHouse, Spark) is one part, and has no
+mark: whether it has changed is not known.
 """
 
 import json
