@@ -46,8 +46,15 @@ class Warehouse:
         """Whether there is such a slicer."""
         return (self._folder(project, slicer) / MANIFEST).exists()
 
+    def definition(self, project: str, slicer: str) -> Definition:
+        """The definition of a slicer, without asking any database. AccessError as `open`."""
+        return self._stored(project, slicer).definition
+
     def open(self, project: str, slicer: str) -> StoredSlicer:
         """The slicer as it is now. AccessError when there is none of that name."""
+        return self._current(self._stored(project, slicer))
+
+    def _stored(self, project: str, slicer: str) -> StoredSlicer:
         try:
             folder = self._folder(project, slicer)
         except BadRequest:
@@ -55,7 +62,7 @@ class Warehouse:
         state = private.mark(folder / MANIFEST)
         if state is None:
             raise AccessError
-        return self._current(stored_slicer(folder, project, slicer, state))
+        return stored_slicer(folder, project, slicer, state)
 
     @contextmanager
     def writer(

@@ -27,7 +27,7 @@ from lib.reporting.engines.connected.url_options import url_options
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, Misconfigured
 
-POLL_SECONDS = 0.1
+POLL_SECONDS, CONNECT_SECONDS = 0.1, 10
 PARQUET, POSTGRESQL, SPARK = "parquet", "postgresql", "spark"
 DUCKDB_OPTIONS = frozenset({"threads", "memory_limit"})
 _POSTGRESQL_OPTIONS = "-c default_transaction_read_only=on -c TimeZone=UTC"
@@ -136,6 +136,7 @@ def _open_postgresql(parts: SplitResult, url: str) -> Backend:
     """Statements can only read, whatever the role may do, and know no zone but UTC."""
     options = {name: value for name, value in _conninfo(url).items() if value is not None}
     database = options.pop("dbname", None)
+    options.setdefault("connect_timeout", CONNECT_SECONDS)
     options["options"] = f"{options.get('options', '')} {_POSTGRESQL_OPTIONS}".strip()
     opened = dialects.postgresql(database=database, **options)
     return Backend(

@@ -4,6 +4,7 @@ import logging
 import os
 import re
 import shutil
+import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -27,6 +28,7 @@ from lib.reporting.engines.connected import clickhouse, spark_driver
 from lib.reporting.engines.connected.backends import (
     PARQUET,
     POLL_SECONDS,
+    SPARK,
     Backend,
     open_backend,
     parquet_folder,
@@ -220,6 +222,18 @@ class Connections:
     def kind(self, connection: str) -> str:
         """The scheme of a connection's URL, such as "postgresql"."""
         return urlsplit(self._url(connection)).scheme
+
+    def reach(self, connection: str, deadline: Deadline) -> None:
+        """Whether the database answers. SourceUnavailable, Misconfigured.
+
+        Of Spark only the master's port is tried: a driver for this alone would take cores of the cluster.
+        """
+        url = urlsplit(self._url(connection))
+        if url.scheme == SPARK:
+            with self._failures(connection, deadline):
+                socket.create_connection((url.hostname or "", url.port or 0), deadline.remaining()).close()
+            return
+        self._with(connection, deadline, lambda backend: backend.ibis.raw_sql("SELECT 1"))
 
     def table(self, connection: str, name: str) -> ir.Table:
         """A table of a connection, for expressions. BadRequest where there is no such table."""

@@ -29,7 +29,7 @@ from lib.reporting.engines.connected.samples import DrawnColumns, StoredSample, 
 from lib.reporting.engines.connected.writing import write_sample
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
-from lib.wire.errors import BadRequest, SourceUnavailable
+from lib.wire.errors import BadRequest, Misconfigured, SourceUnavailable
 
 log = logging.getLogger(__name__)
 FRESH_SECONDS = 60
@@ -132,7 +132,7 @@ class LiveSlicers:
         """
         try:
             live = self.of(stored)
-        except SourceUnavailable:
+        except (SourceUnavailable, Misconfigured):
             days = stored_days(stored.folder, stored.definition)
             if days is None:
                 raise
@@ -209,6 +209,10 @@ class LiveSlicers:
         """BadDefinition where the table of a definition does not fit it."""
         source = source_of(definition)
         Columns(self._connections.table(source.connection, source.table), definition).check()
+
+    def reach(self, connection: str, deadline: Deadline) -> None:
+        """Whether a connection's database answers. SourceUnavailable, Misconfigured."""
+        self._connections.reach(connection, deadline)
 
     def rows(self, live: Live, expression: object, deadline: Deadline) -> pa.Table:
         """The rows of an expression over the slicer's table."""
