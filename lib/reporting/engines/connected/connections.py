@@ -36,7 +36,14 @@ from lib.reporting.engines.connected.backends import (
 )
 from lib.reporting.engines.connected.parts import Marks, marks_of, tables_of
 from lib.wire.deadline import Deadline
-from lib.wire.errors import BadRequest, InternalError, Misconfigured, SourceUnavailable
+from lib.wire.errors import (
+    Abandoned,
+    BadRequest,
+    DeadlineExceeded,
+    InternalError,
+    Misconfigured,
+    SourceUnavailable,
+)
 
 BATCH_ROWS = 20_000
 Place = tuple[str, str]
@@ -258,8 +265,17 @@ class Connections:
     def rows(self, connection: str, expression: ir.Table, deadline: Deadline) -> pa.Table:
         """The rows of an expression. DeadlineExceeded once the time is over; the statement is interrupted."""
         deadline.check()
-        with self._queue(connection).turn(deadline):
-            return self._with(connection, deadline, lambda backend: backend.rows(expression))
+        try:
+            with self._queue(connection).turn(deadline):
+                return self._with(connection, deadline, lambda backend: backend.rows(expression))
+        except Abandoned:
+            raise
+        except DeadlineExceeded:
+            raise DeadlineExceeded(
+                f"The database of the connection {connection} took longer than the time allowed; the query was "
+                "cancelled there. Ask for fewer days, a smaller split or fewer data fields, or have a sample "
+                "written with tranche connect --sample"
+            ) from None
 
     def batches(self, connection: str, expression: ir.Table, rows: int) -> Iterator[pa.RecordBatch]:
         """The rows of an expression, about so many at a time, over a connection of their own."""
