@@ -162,7 +162,7 @@ KINDS: Mapping[str, TableKind] = {
 
 
 log = logging.getLogger(__name__)
-MOST_IDLE, MOST_STATEMENTS = 4, 4
+MOST_IDLE, MOST_STATEMENTS = 4, 3
 Found = TypeVar("Found")
 _DRIVER_ERRORS: tuple[type[Exception], ...] = (
     IbisError,
@@ -272,8 +272,8 @@ class Connections:
             raise
         except DeadlineExceeded:
             raise DeadlineExceeded(
-                f"The database of the connection {connection} took longer than the time allowed; the query was "
-                "cancelled there. Ask for fewer days, a smaller split or fewer data fields, or have a sample "
+                f"The database of the connection {connection} took longer than the time allowed; the query "
+                "was cancelled there. Ask for fewer days, a smaller split or fewer data fields, or have a sample "
                 "written with tranche connect --sample"
             ) from None
 

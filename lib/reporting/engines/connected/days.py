@@ -145,12 +145,12 @@ class DayCounter:
             if (part := self._grown(name, before[name], marks[name])) is not None:
                 found[name] = part
         others = [name for name in marks if name not in found]
-        for table, name in self._connections.part_tables(
-            self._source.connection, self._columns.table, others
-        ):
-            counted = self._counted(Columns(table, self._columns.definition), name is None)
-            for part in others if name is None else [name]:
-                found[part] = Part(marks[part], counted.get(part if name is None else "", {}))
+        for table, one in self._connections.part_tables(self._source.connection, self._columns.table, others):
+            counted = self._counted(Columns(table, self._columns.definition), one is None)
+            if one is None:
+                found |= {name: Part(marks[name], counted.get(name, {})) for name in others}
+            else:
+                found[one] = Part(marks[one], counted.get("", {}))
         return found
 
     def _grown(self, name: str, before: Part, mark: str | None) -> Part | None:
