@@ -273,8 +273,8 @@ class Connections:
         except DeadlineExceeded:
             raise DeadlineExceeded(
                 f"The database of the connection {connection} took longer than the time allowed; the query "
-                "was cancelled there. Ask for fewer days, a smaller split or fewer data fields, or have a sample "
-                "written with tranche connect --sample"
+                "was cancelled there. Ask for fewer days, a smaller split or fewer data fields, or have a "
+                "sample written with tranche connect --sample"
             ) from None
 
     def batches(self, connection: str, expression: ir.Table, rows: int) -> Iterator[pa.RecordBatch]:
