@@ -179,7 +179,8 @@ class LiveSlicers:
             took = self._clock() - began
             self._known[key] = found
             pause = SHARE * took if took > SHORT_SECONDS else 0.0
-            self._checked[key] = began + pause - (FRESH_SECONDS if live is None else 0.0)
+            is_stored = live is None and stored.folder not in self._stamps
+            self._checked[key] = began + pause - (FRESH_SECONDS if is_stored else 0.0)
             del self._reading[key]
         reading.set_result(found)
 
