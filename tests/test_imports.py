@@ -47,6 +47,7 @@ ARROWS = {
     "alerts": {"connect", "reporting", "views", "people", "database", "settings", "private", "wire"},
     "deal_health": {"connect", "insight", "reporting", "deals", "database", "settings", "wire"},
     "connect": {
+        "database",
         "operations",
         "remote",
         "reporting",

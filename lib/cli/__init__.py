@@ -11,6 +11,7 @@ COMMANDS = {
     "import": ("slicers", "Import files into a slicer."),
     "connect": ("connect", "Make a slicer of a table in a database."),
     "slicers": ("slicers", "List the slicers: days, rows, size."),
+    "slicer": ("slicer", "Rename or remove a slicer."),
     "user": ("people", "People: add, list, remove, grant, password."),
     "token": ("tokens", "Tokens for the APIs: create, list, revoke."),
     "log": ("log", "The audit log: sign-ins, permissions, tokens."),

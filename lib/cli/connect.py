@@ -39,6 +39,11 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--definition", type=_FILE, help="YAML file that defines the columns; inferred if not given.")
 @with_mappings
 @click.option("--replace", is_flag=True, help="Replace the slicer of that name, and its rows if it has any.")
+@click.option(
+    "--days-from",
+    metavar="TABLE",
+    help="Table of loads with a date and how many rows came for it: the rows themselves are never counted.",
+)
 @click.option("--sample", is_flag=True, help="Write a sample of the rows beside them, for quick estimates.")
 @click.option("--sample-into", default=INTO, show_default=True, help="Schema or folder of the sample.")
 @click.option("--sample-rows", default=MOST, show_default=True, help="The most rows that the sample has.")
@@ -50,6 +55,7 @@ def connect(
     definition: Path | None,
     mappings: dict[str, Path],
     replace: bool,
+    days_from: str | None,
     sample: bool,
     sample_into: str,
     sample_rows: int,
@@ -62,12 +68,13 @@ def connect(
     \b
     tranche connect lake auctions --project acme --slicer auctions
     tranche connect lake auctions --project acme --slicer auctions --sample
+    tranche connect warehouse auctions --project acme --slicer auctions --days-from loads
     tranche connect warehouse reports.deliveries --project acme --slicer delivery --definition delivery.yaml
     """
     settings = Settings.load()
     connected = Connected(settings.connection_urls)
     warehouse = Warehouse(settings.warehouse, connected.current)
-    source, given = _source(connection, table), _read(mappings)
+    source, given = _source(connection, table, days_from), _read(mappings)
     is_plain = definition is None and not given and not replace
     if sample and is_plain and _is_connected(warehouse, project, slicer, source):
         _write_sample(connected.live, warehouse.open(project, slicer), sample_into, sample_rows)
@@ -86,10 +93,10 @@ def connect(
         _write_sample(connected.live, stored, sample_into, sample_rows)
 
 
-def _source(connection: str, table: str) -> RowSource:
+def _source(connection: str, table: str, days_from: str | None) -> RowSource:
     """The table of the connection; BadRequest for a name that a definition can't hold."""
     try:
-        return RowSource(connection=connection, table=table)
+        return RowSource(connection=connection, table=table, days_from=days_from)
     except ValidationError as error:
         what = "connection" if error.errors()[0]["loc"] == ("connection",) else "table"
         name = connection if what == "connection" else table
@@ -101,7 +108,13 @@ def _source(connection: str, table: str) -> RowSource:
 
 def _is_connected(warehouse: Warehouse, project: str, slicer: str, source: RowSource) -> bool:
     """Whether there is such a slicer, over that table."""
-    return warehouse.has(project, slicer) and warehouse.open(project, slicer).definition.source == source
+    if not warehouse.has(project, slicer):
+        return False
+    connected = warehouse.open(project, slicer).definition.source
+    return connected is not None and (connected.connection, connected.table) == (
+        source.connection,
+        source.table,
+    )
 
 
 def _tell_connected(stored: StoredSlicer, table: str) -> None:

@@ -10,7 +10,7 @@ from lib.cli.import_request import ImportRequest, Share, with_mappings
 from lib.cli.import_run import recognised, run, tell_guess, tell_rejects
 from lib.cli.table import table
 from lib.reporting.connected import Connected
-from lib.reporting.definition import Definition
+from lib.reporting.definition import Definition, RowSource
 from lib.reporting.definition.file import definition_yaml, read_definition
 from lib.reporting.ingest.files import FORMATS, Reader
 from lib.reporting.ingest.importing import refuse_missing
@@ -21,6 +21,7 @@ from lib.reporting.warehouse import Warehouse
 from lib.reporting.warehouse.mappings import read_mapping
 from lib.reporting.warehouse.stored import StoredSlicer
 from lib.settings import Settings
+from lib.wire.errors import TrancheError
 
 _ROWS = 5
 _WIDTH = 24
@@ -159,11 +160,21 @@ def bring(project: str | None, slicer: str | None, **fields: Any) -> None:
 
 @click.command()
 def slicers() -> None:
-    """List the slicers: rows, first and last date, fields, size on disk, last import (UTC)."""
+    """List the slicers: rows, first and last date, fields, size on disk, last import (UTC), rows' place.
+
+    A slicer whose database does not answer is listed too, and what is wrong with it below. Exit code 1 then.
+    """
     settings = Settings.load()
     warehouse = Warehouse(settings.warehouse, Connected(settings.connection_urls).current)
-    stored = [warehouse.open(project, name) for project, name in warehouse.slicers()]
-    if not stored:
+    lines, problems = [], []
+    for project, name in warehouse.slicers():
+        try:
+            lines.append(_line(warehouse.open(project, name)))
+        except TrancheError as error:
+            source = warehouse.definition(project, name).source
+            lines.append((project, name, *["–"] * 7, _place(source)))
+            problems.append(f"{project}/{name}: {error.reason}")
+    if not lines:
         click.echo("There are no slicers yet; create one with `tranche import` or `tranche demo`.")
         return
     header = (
@@ -176,8 +187,17 @@ def slicers() -> None:
         "DATA FIELDS",
         "SIZE",
         "LAST IMPORT",
+        "ROWS ARE IN",
     )
-    click.echo(table(header, [_line(slicer) for slicer in stored]))
+    click.echo(table(header, lines))
+    for problem in problems:
+        click.echo(problem, err=True)
+    if problems:
+        raise click.exceptions.Exit(1)
+
+
+def _place(source: RowSource | None) -> str:
+    return "imported" if source is None else f"{source.connection}: {source.table}"
 
 
 def _line(stored: StoredSlicer) -> tuple[str, ...]:
@@ -193,6 +213,7 @@ def _line(stored: StoredSlicer) -> tuple[str, ...]:
         str(len(info.data_fields)),
         _size(stored.size()),
         last,
+        _place(stored.definition.source),
     )
 
 

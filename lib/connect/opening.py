@@ -11,6 +11,7 @@ from fastapi import APIRouter, FastAPI
 from starlette.requests import cookie_parser
 
 from lib import operations, remote
+from lib.connect import dependencies
 from lib.deals import routes as deals_service
 from lib.deals.admission import Admission
 from lib.deals.service import DealsService
@@ -74,10 +75,17 @@ def usage_meter(settings: Settings, answering: ReportingService, sessions: Sessi
     return meter
 
 
-def operations_routes(settings: Settings, access: Access, lines: Lines, meter: operations.Meter) -> APIRouter:
+def operations_routes(
+    settings: Settings, access: Access, lines: Lines, meter: operations.Meter, connected: Connected
+) -> APIRouter:
     """The routes that tell whether the process is well, and what it does."""
     remotes = (lines.reporting, lines.deals and lines.deals.line)
-    parts = operations.probes(access.store.engine, settings.warehouse, (line for line in remotes if line))
+    more = {name: [check] for name, check in dependencies.address_checks(settings).items()}
+    if checks := dependencies.connection_checks(settings, connected):
+        more["connections"] = [*checks.values()]
+    parts = operations.probes(
+        access.store.engine, settings.warehouse, (line for line in remotes if line), more
+    )
     return operations.routes(operations.Readiness(parts), meter, settings.metrics_token)
 
 
@@ -159,7 +167,7 @@ def _opened(settings: Settings) -> Installation:
             service.routes(answering),
             deals_routes(access, passes, settings),
             tokens,
-            operations_routes(settings, access, lines, meter),
+            operations_routes(settings, access, lines, meter, connected),
         ],
         settings.max_body_bytes,
         partial(operations.Observed, meter=meter),

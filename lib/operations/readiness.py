@@ -4,8 +4,9 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from os import scandir
 from pathlib import Path
 
@@ -20,18 +21,28 @@ from lib.wire.errors import TooLarge, Unreachable
 
 log = logging.getLogger(__name__)
 SECONDS = 2.0
-KEPT_SECONDS, REMOTE_KEPT_SECONDS = 1.0, 5.0
+KEPT_SECONDS, REMOTE_KEPT_SECONDS, MORE_KEPT_SECONDS = 1.0, 5.0, 30.0
+MOST_CHECKS = 8
 MOST_BYTES = 65_536
 Check = Callable[[Deadline], object]
+MORE: Mapping[str, Iterable[Check]] = {}
 
 
 class Probe:
     """One part: asked at most once at a time and per `kept` seconds, however many want to know."""
 
     def __init__(
-        self, check: Check, kept: float = KEPT_SECONDS, now: Callable[[], float] = time.monotonic
+        self,
+        check: Check,
+        kept: float = KEPT_SECONDS,
+        now: Callable[[], float] = time.monotonic,
+        is_optional: bool = False,
     ) -> None:
-        """`check` raises where the part does not answer within its deadline."""
+        """`check` raises where the part does not answer within its deadline.
+
+        A desk is ready without a part that `is_optional`.
+        """
+        self.is_optional = is_optional
         self._check, self._kept, self._now = check, kept, now
         self._lock = threading.Lock()
         self._asked: Future[bool] | None = None
@@ -61,6 +72,10 @@ class Readiness:
     def __init__(self, parts: dict[str, Probe]) -> None:
         self._parts = parts
 
+    def is_ready(self, parts: Mapping[str, bool]) -> bool:
+        """Whether every part that is not optional answers."""
+        return all(is_good or self._parts[name].is_optional for name, is_good in parts.items())
+
     async def parts(self) -> dict[str, bool]:
         """The parts that answer; one that takes longer than two seconds counts as failed."""
         begun = {name: asyncio.wrap_future(probe.begun()) for name, probe in self._parts.items()}
@@ -68,8 +83,13 @@ class Readiness:
         return {name: future.done() and future.result() for name, future in begun.items()}
 
 
-def probes(engine: Engine, warehouse: Path, lines: Iterator[Line]) -> dict[str, Probe]:
-    """The parts of an installation; `lines` are the ways to remote services."""
+def probes(
+    engine: Engine, warehouse: Path, lines: Iterator[Line], more: Mapping[str, Iterable[Check]] = MORE
+) -> dict[str, Probe]:
+    """The parts of an installation; `lines` are the ways to remote services, `more` the checks of others.
+
+    Without the latter the desk does most of its work: they are `optional`.
+    """
     parts = {
         "database": Probe(lambda deadline: database.reading(engine, _revision, deadline)),
         "warehouse": Probe(lambda _: _listed(warehouse)),
@@ -77,7 +97,16 @@ def probes(engine: Engine, warehouse: Path, lines: Iterator[Line]) -> dict[str, 
     for line in lines:
         name = line.patience.breaker.name.removeprefix("the ") if line.patience.breaker else "service"
         parts[name] = Probe(_answering(line), REMOTE_KEPT_SECONDS)
+    for name, checks in more.items():
+        parts[name] = Probe(partial(_all, checks), MORE_KEPT_SECONDS, is_optional=True)
     return parts
+
+
+def _all(checks: Iterable[Check], deadline: Deadline) -> None:
+    """Every check at the same time; raises the first failure."""
+    with ThreadPoolExecutor(MOST_CHECKS, "probe") as pool:
+        for future in [pool.submit(check, deadline) for check in checks]:
+            future.result()
 
 
 def _revision(connection: Connection) -> object:

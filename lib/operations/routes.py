@@ -26,7 +26,7 @@ def routes(readiness: Readiness, meter: Meter, token: SecretStr | None) -> APIRo
 
     async def readyz() -> Response:
         parts = await readiness.parts()
-        is_ready = all(parts.values())
+        is_ready = readiness.is_ready(parts)
         body = {
             "status": "ready" if is_ready else "not ready",
             "parts": {name: "ok" if is_good else "failed" for name, is_good in parts.items()},

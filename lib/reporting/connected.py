@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lib.reporting.warehouse import StoredSlicer
+from lib.wire.deadline import Deadline
 
 if TYPE_CHECKING:
     from lib.reporting.engines.connected import IbisEngine, LiveSlicers
@@ -19,6 +20,10 @@ class Connected:
     def current(self, stored: StoredSlicer) -> StoredSlicer:
         """The slicer as it is now: with the days of its table, if its rows lie in one."""
         return stored if stored.definition.source is None else self.live.current(stored)
+
+    def reach(self, connection: str, deadline: Deadline) -> None:
+        """Ask the database of a connection for nothing; raises an error that says what is wrong."""
+        self.live.reach(connection, deadline)
 
     @cached_property
     def live(self) -> "LiveSlicers":

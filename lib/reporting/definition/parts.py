@@ -13,10 +13,14 @@ Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f
 
 
 class RowSource(DefinitionPart):
-    """Where rows are that are asked for in a database: a connection of the settings, and a table there."""
+    """Where rows are that are asked for in a database: a connection of the settings, and a table there.
+
+    `days_from` is a table of loads there, with a date and how many `rows` (or `records`) came for it.
+    """
 
     connection: Name
     table: Name
+    days_from: Name | None = None
 
 
 class KeyFieldDefinition(NumberColumn):

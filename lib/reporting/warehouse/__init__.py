@@ -11,6 +11,7 @@ In `<project>/<slicer>/` stand
 and whatever else is found in rows or mappings was left behind by an import that did not finish.
 """
 
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +21,7 @@ from lib import private
 from lib.reporting.definition import Definition
 from lib.reporting.warehouse.manifest import MANIFEST
 from lib.reporting.warehouse.stored import StoredSlicer, stored_slicer
-from lib.reporting.warehouse.writer import Mode, Writer, writing
+from lib.reporting.warehouse.writer import Mode, Writer, locked, writing
 from lib.wire.errors import AccessError, BadRequest
 from lib.wire.text import DOTS
 
@@ -46,8 +47,15 @@ class Warehouse:
         """Whether there is such a slicer."""
         return (self._folder(project, slicer) / MANIFEST).exists()
 
+    def definition(self, project: str, slicer: str) -> Definition:
+        """The definition of a slicer, without asking any database. AccessError as `open`."""
+        return self._stored(project, slicer).definition
+
     def open(self, project: str, slicer: str) -> StoredSlicer:
         """The slicer as it is now. AccessError when there is none of that name."""
+        return self._current(self._stored(project, slicer))
+
+    def _stored(self, project: str, slicer: str) -> StoredSlicer:
         try:
             folder = self._folder(project, slicer)
         except BadRequest:
@@ -55,7 +63,7 @@ class Warehouse:
         state = private.mark(folder / MANIFEST)
         if state is None:
             raise AccessError
-        return self._current(stored_slicer(folder, project, slicer, state))
+        return stored_slicer(folder, project, slicer, state)
 
     @contextmanager
     def writer(
@@ -88,8 +96,32 @@ class Warehouse:
         with self.writer(project, slicer, definition, mappings, mode) as writer:
             writer.connect()
 
+    def remove(self, project: str, slicer: str) -> None:
+        """Remove a slicer and its rows. ImportRefused while an import is running."""
+        folder = self._folder(project, slicer)
+        with locked(folder, f"{project}/{slicer}"):
+            (folder / MANIFEST).unlink()
+            shutil.rmtree(folder)
+        _remove_empty(folder.parent)
+
+    def rename(self, project: str, slicer: str, to_project: str, to_slicer: str) -> None:
+        """Give a slicer another name. ImportRefused during an import, BadRequest for a name in use."""
+        folder, target = self._folder(project, slicer), self._folder(to_project, to_slicer)
+        if target.exists():
+            raise BadRequest(f"There is a slicer {to_project}/{to_slicer} already")
+        private.folder(target.parent)
+        with locked(folder, f"{project}/{slicer}"):
+            folder.rename(target)
+        _remove_empty(folder.parent)
+
     def _folder(self, project: str, slicer: str) -> Path:
         return self.root / _folder_name("project", project) / _folder_name("slicer", slicer)
+
+
+def _remove_empty(folder: Path) -> None:
+    """Remove the folder of a project that has no slicers any more."""
+    if not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def _folder_name(kind: str, name: str) -> str:

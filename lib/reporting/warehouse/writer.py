@@ -66,7 +66,7 @@ def writing(
 ) -> Iterator[Writer]:
     """A Writer for the slicer in a folder, under its lock; without a commit nothing changes."""
     folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder, slicer):
+    with locked(folder, slicer):
         before = read_manifest(folder)
         refuse_mode(mode, before is not None, slicer)
         refuse_definition(mode, before.definition if before else None, definition, slicer)
@@ -131,7 +131,8 @@ def _begin(
 
 
 @contextmanager
-def _locked(folder: Path, slicer: str) -> Iterator[None]:
+def locked(folder: Path, slicer: str) -> Iterator[None]:
+    """Hold a slicer's lock. ImportRefused while an import holds it."""
     handle = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
     try:
         try:

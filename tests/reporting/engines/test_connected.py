@@ -156,7 +156,7 @@ def test_what_does_not_fit_is_named(url: str) -> None:
 def test_new_days_are_seen_after_a_minute(tmp_path: Path, url: str) -> None:
     """The days of a slicer are read again once a minute is over, and no sooner."""
     now = [0.0]
-    live = LiveSlicers(Connections({CONNECTION: url}), lambda: now[0])
+    live = LiveSlicers(Connections({CONNECTION: url}), lambda: now[0], patience=60)
     warehouse = Warehouse(tmp_path / "warehouse", live.current)
     warehouse.connect("p", "sales", connected(DEFINITION, "sales"))
     before = warehouse.open("p", "sales")

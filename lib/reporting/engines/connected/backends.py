@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -21,13 +22,13 @@ import pyarrow as pa
 from ibis.backends.sql import SQLBackend
 from psycopg.conninfo import conninfo_to_dict
 
-from lib.reporting.engines.connected import clickhouse, spark
+from lib.reporting.engines.connected import clickhouse, dialects, spark
 from lib.reporting.engines.connected.url_options import url_options
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, Misconfigured
 
-POLL_SECONDS = 0.1
-PARQUET, SPARK = "parquet", "spark"
+POLL_SECONDS, CONNECT_SECONDS = 0.1, 10
+PARQUET, POSTGRESQL, SPARK = "parquet", "postgresql", "spark"
 DUCKDB_OPTIONS = frozenset({"threads", "memory_limit"})
 _POSTGRESQL_OPTIONS = "-c default_transaction_read_only=on -c TimeZone=UTC"
 
@@ -40,6 +41,11 @@ class Backend:
     interrupt: Callable[[], object]
     batches: Callable[[ir.Table, int], Iterator[pa.RecordBatch]]
     limit: Callable[[float | None], object] = lambda seconds: None
+    read: Callable[[ir.Table], pa.Table] | None = None
+
+    def rows(self, expression: ir.Table) -> pa.Table:
+        """All rows of an expression."""
+        return self.ibis.to_pyarrow(expression) if self.read is None else self.read(expression)
 
     @contextmanager
     def interrupted_at(self, deadline: Deadline) -> Iterator[None]:
@@ -78,6 +84,12 @@ def table_of(backend: Backend, url: str, name: str) -> ir.Table:
         return spark.table_of(backend.ibis, parts, name)
     schema, _, table = name.rpartition(".")
     found = backend.ibis.table(table, database=schema or None)
+    if parts.scheme == POSTGRESQL:
+        return ibis.table(
+            dialects.postgresql_schema(backend.ibis, found, schema, table),
+            name=table,
+            database=schema or None,
+        )
     return ibis.table(found.schema(), name=table, database=schema or None)
 
 
@@ -101,15 +113,13 @@ def _folder(parts: SplitResult) -> Path:
 def _open_parquet(parts: SplitResult, url: str) -> Backend:
     if not _folder(parts).is_dir():
         raise Misconfigured(f"There is no folder {_folder(parts)}")
-    return _duckdb(ibis.duckdb.connect(**url_options(parts, DUCKDB_OPTIONS, "A")))
+    return _duckdb(dialects.duckdb(**url_options(parts, DUCKDB_OPTIONS, "A")))
 
 
 def _open_duckdb(parts: SplitResult, url: str) -> Backend:
     if not _folder(parts).is_file():
         raise Misconfigured(f"There is no database file {_folder(parts)}")
-    return _duckdb(
-        ibis.duckdb.connect(_folder(parts), read_only=True, **url_options(parts, DUCKDB_OPTIONS, "A"))
-    )
+    return _duckdb(dialects.duckdb(_folder(parts), read_only=True, **url_options(parts, DUCKDB_OPTIONS, "A")))
 
 
 def _duckdb(opened: SQLBackend) -> Backend:
@@ -126,12 +136,14 @@ def _open_postgresql(parts: SplitResult, url: str) -> Backend:
     """Statements can only read, whatever the role may do, and know no zone but UTC."""
     options = {name: value for name, value in _conninfo(url).items() if value is not None}
     database = options.pop("dbname", None)
+    options.setdefault("connect_timeout", CONNECT_SECONDS)
     options["options"] = f"{options.get('options', '')} {_POSTGRESQL_OPTIONS}".strip()
-    opened = ibis.postgres.connect(database=database, **options)
+    opened = dialects.postgresql(database=database, **options)
     return Backend(
         opened,
         opened.con.cancel,
         lambda expression, rows: iter(opened.to_pyarrow_batches(expression, chunk_size=rows)),
+        read=partial(dialects.rows_by_copy, opened),
     )
 
 
@@ -171,7 +183,7 @@ def _conninfo(url: str) -> dict[str, Any]:
 OPENERS: Mapping[str, Callable[[SplitResult, str], Backend]] = {
     PARQUET: _open_parquet,
     "duckdb": _open_duckdb,
-    "postgresql": _open_postgresql,
+    POSTGRESQL: _open_postgresql,
     "clickhouse": _open_clickhouse,
     SPARK: _open_spark,
 }

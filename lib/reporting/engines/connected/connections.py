@@ -4,7 +4,9 @@ import logging
 import os
 import re
 import shutil
+import socket
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -23,9 +25,25 @@ from ibis.common.exceptions import IbisError, TableNotFound
 from psycopg import sql
 
 from lib.reporting.engines.connected import clickhouse, spark_driver
-from lib.reporting.engines.connected.backends import PARQUET, Backend, open_backend, parquet_folder, table_of
+from lib.reporting.engines.connected.backends import (
+    PARQUET,
+    POLL_SECONDS,
+    SPARK,
+    Backend,
+    open_backend,
+    parquet_folder,
+    table_of,
+)
+from lib.reporting.engines.connected.parts import Marks, marks_of, tables_of
 from lib.wire.deadline import Deadline
-from lib.wire.errors import BadRequest, InternalError, Misconfigured, SourceUnavailable
+from lib.wire.errors import (
+    Abandoned,
+    BadRequest,
+    DeadlineExceeded,
+    InternalError,
+    Misconfigured,
+    SourceUnavailable,
+)
 
 BATCH_ROWS = 20_000
 Place = tuple[str, str]
@@ -144,7 +162,7 @@ KINDS: Mapping[str, TableKind] = {
 
 
 log = logging.getLogger(__name__)
-MOST_IDLE = 4
+MOST_IDLE, MOST_STATEMENTS = 4, 3
 Found = TypeVar("Found")
 _DRIVER_ERRORS: tuple[type[Exception], ...] = (
     IbisError,
@@ -165,6 +183,39 @@ _LOST: tuple[type[Exception], ...] = (
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
+class Queue:
+    """So many statements at a time; the others wait, the first come first.
+
+    More of them would not be done sooner, as each is divided among the database's processors already, and the
+    first answer of a screen would come with the last.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._free, self._changed = most, threading.Condition()
+        self._waiting: deque[object] = deque()
+
+    @contextmanager
+    def turn(self, deadline: Deadline) -> Iterator[None]:
+        """Wait for a turn within the deadline, and give it back at the end of the block."""
+        ticket = object()
+        with self._changed:
+            self._waiting.append(ticket)
+            try:
+                while not (self._free and self._waiting[0] is ticket):
+                    self._changed.wait(POLL_SECONDS)
+                    deadline.check()
+                self._free -= 1
+            finally:
+                self._waiting.remove(ticket)
+                self._changed.notify_all()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._free += 1
+                self._changed.notify_all()
+
+
 class Connections:
     """Connections by the name that the settings give them. Safe among threads: each works with its own."""
 
@@ -172,7 +223,24 @@ class Connections:
         """`urls`: name → URL, in which `${NAME}` is a variable of the environment."""
         self._urls = urls
         self._idle: dict[str, list[Backend]] = {}
+        self._queues: dict[str, Queue] = {}
         self._lock = threading.Lock()
+
+    def kind(self, connection: str) -> str:
+        """The scheme of a connection's URL, such as "postgresql"."""
+        return urlsplit(self._url(connection)).scheme
+
+    def reach(self, connection: str, deadline: Deadline) -> None:
+        """Whether the database answers. SourceUnavailable, Misconfigured.
+
+        Of Spark only the master's port is tried: a driver for this alone would take cores of the cluster.
+        """
+        url = urlsplit(self._url(connection))
+        if url.scheme == SPARK:
+            with self._failures(connection, deadline):
+                socket.create_connection((url.hostname or "", url.port or 0), deadline.remaining()).close()
+            return
+        self._with(connection, deadline, lambda backend: backend.ibis.raw_sql("SELECT 1"))
 
     def table(self, connection: str, name: str) -> ir.Table:
         """A table of a connection, for expressions. BadRequest where there is no such table."""
@@ -183,13 +251,31 @@ class Connections:
             raise BadRequest(f"The connection {connection} has no table '{name}'") from None
         return found
 
+    def marks(self, connection: str, table: ir.Table) -> Marks:
+        """The parts of a table, and marks that change with their rows (parts.py)."""
+        url = self._url(connection)
+        return self._with(connection, Deadline(), lambda backend: marks_of(backend, url, table))
+
+    def part_tables(
+        self, connection: str, table: ir.Table, parts: list[str]
+    ) -> list[tuple[ir.Table, str | None]]:
+        """Tables that together are these parts (parts.py)."""
+        return list(tables_of(self._url(connection), table, parts)) if parts else []
+
     def rows(self, connection: str, expression: ir.Table, deadline: Deadline) -> pa.Table:
         """The rows of an expression. DeadlineExceeded once the time is over; the statement is interrupted."""
         deadline.check()
-        found: pa.Table = self._with(
-            connection, deadline, lambda backend: backend.ibis.to_pyarrow(expression)
-        )
-        return found
+        try:
+            with self._queue(connection).turn(deadline):
+                return self._with(connection, deadline, lambda backend: backend.rows(expression))
+        except Abandoned:
+            raise
+        except DeadlineExceeded:
+            raise DeadlineExceeded(
+                f"The database of the connection {connection} took longer than the time allowed; the query "
+                "was cancelled there. Ask for fewer days, a smaller split or fewer data fields, or have a "
+                "sample written with tranche connect --sample"
+            ) from None
 
     def batches(self, connection: str, expression: ir.Table, rows: int) -> Iterator[pa.RecordBatch]:
         """The rows of an expression, about so many at a time, over a connection of their own."""
@@ -251,6 +337,10 @@ class Connections:
             raise
         self._give_back(connection, backend)
         return found
+
+    def _queue(self, connection: str) -> "Queue":
+        with self._lock:
+            return self._queues.setdefault(connection, Queue(MOST_STATEMENTS))
 
     def _take(self, connection: str) -> Backend | None:
         with self._lock:

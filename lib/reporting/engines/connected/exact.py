@@ -1,11 +1,14 @@
 """Atoms over every record that counts, worked out in the database."""
 
+from collections.abc import Callable
+
 import ibis.expr.types as ir
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from lib.reporting.engines.connected.statements import Statements
+from lib.reporting.engines.connected.statements import Cells, Statements
 from lib.reporting.engines.sums import Aggregate, Numbers
 from lib.reporting.measures import RECORDS, is_additive
 from lib.wire.deadline import Deadline
@@ -23,27 +26,62 @@ class Exact:
     def answer(self) -> tuple[pd.DataFrame, Aggregate, Aggregate]:
         """The groups, and the atoms of each and of all records together."""
         statements, columns = self._asked, self._asked.live.columns
-        cells = {f"v{place}": self._cell(atom) for place, atom in enumerate(self._atoms) if atom != RECORDS}
         if not statements.question.split_by:
-            total = self._aggregate(
-                statements.fetch(statements.whole(columns, cells, self._aggregates), self._deadline)
-            )
+            total = self._aggregate(self._fetch(lambda cells: statements.whole(columns, cells, self._sums)))
             groups = pd.DataFrame(index=pd.RangeIndex(min(1, int(total.drawn[0]))))
             return groups, total if len(groups) else _none_of(total), total
-        found = statements.fetch(statements.grouped(columns, cells, self._aggregates), self._deadline)
-        rows = self._aggregate(found)
-        if self._adds_up():
+        adds_up = self._adds_up()
+        found = self._fetch(lambda cells: statements.grouped(columns, cells, self._sums, is_bare=adds_up))
+        if adds_up:
+            found = self._without_nulls(found)
+            rows = self._aggregate(found)
             return statements.names(found), rows, _total_of(rows)
-        whole = statements.fetch(statements.whole(columns, cells, self._aggregates), self._deadline)
-        return statements.names(found), rows, self._aggregate(whole)
+        whole = self._fetch(lambda cells: statements.whole(columns, cells, self._sums))
+        return statements.names(found), self._aggregate(found), self._aggregate(whole)
 
-    def _cell(self, atom: str) -> ir.Column:
+    def _fetch(self, statement: Callable[[Cells], ir.Table]) -> pa.Table:
+        """The rows of a statement over the cells of the atoms.
+
+        Numbers are added up as they are; only where a result is NaN they are read once more without NaN, and
+        so from then on.
+        """
+        statements, live = self._asked, self._asked.live
+        found = statements.fetch(statement(self._cells(live.is_plain)), self._deadline)
+        if live.is_plain and any(_has_nan(found[f"a{place}"]) for place in range(len(self._atoms))):
+            live.is_plain = False
+            found = statements.fetch(statement(self._cells(False)), self._deadline)
+        return found
+
+    def _cells(self, is_plain: bool) -> dict[str, ir.Column]:
+        return {
+            f"v{place}": self._cell(atom, is_plain)
+            for place, atom in enumerate(self._atoms)
+            if atom != RECORDS
+        }
+
+    def _cell(self, atom: str, is_plain: bool) -> ir.Column:
         kind, _, name = atom.partition(":")
         columns = self._asked.live.columns
-        return columns.identity(name) if kind in ("distinct", "unique") else columns.number(name)
+        if kind in ("distinct", "unique"):
+            return columns.identity(name)
+        shows_nan = kind != "present" or f"sum:{name}" in self._atoms
+        return columns.number(name, is_plain and shows_nan)
 
-    def _aggregates(self, table: ir.Table) -> dict[str, ir.Scalar]:
+    def _sums(self, table: ir.Table) -> dict[str, ir.Scalar]:
         return {f"a{place}": _aggregated(table, atom, f"v{place}") for place, atom in enumerate(self._atoms)}
+
+    def _without_nulls(self, found: pa.Table) -> pa.Table:
+        """The groups with missing values as empty texts: those that are both become one."""
+        keys = [f"k{place}" for place in range(len(self._asked.question.split_by))]
+        if not any(found[key].null_count for key in keys):
+            return found
+        for key in keys:
+            if found[key].null_count:
+                found = found.set_column(found.column_names.index(key), key, pc.fill_null(found[key], ""))
+        sums = [f"a{place}" for place in range(len(self._atoms))]
+        ways = [atom[:3] if _is_extreme(atom) else "sum" for atom in self._atoms]
+        grouped = found.group_by(keys).aggregate(list(zip(sums, ways, strict=True)))
+        return grouped.rename_columns({f"{cell}_{way}": cell for cell, way in zip(sums, ways, strict=True)})
 
     def _aggregate(self, found: pa.Table) -> Aggregate:
         estimate = {
@@ -74,6 +112,10 @@ def _aggregated(table: ir.Table, atom: str, column: str) -> ir.Scalar:
         case _:
             found = table.count()
     return found.cast("float64")
+
+
+def _has_nan(column: pa.ChunkedArray) -> bool:
+    return bool(pc.any(pc.is_nan(column)).as_py())
 
 
 def _is_extreme(atom: str) -> bool:

@@ -1,7 +1,7 @@
 """Metadata of a connected slicer, read before any question: its columns, and the hours that have records.
 
-Both are read again after a minute, so that new days show without a restart; what was learned of the values of
-key fields goes with them.
+Both are read again after a minute, so that new days show without a restart; where they have changed, what was
+learned of the values of key fields is forgotten.
 """
 
 import datetime as dt
@@ -10,23 +10,33 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from lib import private
 from lib.reporting.definition import Definition, RowSource
 from lib.reporting.engines.connected.columns import DAY_HOURS, Columns, source_of
 from lib.reporting.engines.connected.connections import Connections
+from lib.reporting.engines.connected.days import DayCounter, Days, age, stamp, stored_days, touch
+from lib.reporting.engines.connected.dialects import NAN_IS_GREATEST
 from lib.reporting.engines.connected.samples import DrawnColumns, StoredSample, fitting_sample, schema
 from lib.reporting.engines.connected.writing import write_sample
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
-from lib.wire.errors import BadRequest
+from lib.wire.errors import BadRequest, Misconfigured, SourceUnavailable
 
 log = logging.getLogger(__name__)
-FRESH_SECONDS, LONGEST_SECONDS = 60, 60
+FRESH_SECONDS = 60
+STORED_SECONDS = 600  # stored days no older than this are used at once, and compared in the background
+PATIENCE_SECONDS, SHORT_SECONDS, SHARE = 0.25, 1.0, 20
+LOCK = "days.lock"
+Key = tuple[str, str, str]
 MOST_VALUES = 200_000
 Hours = npt.NDArray[np.int64]
 
@@ -50,7 +60,7 @@ class Live:
     """A connected slicer at one moment: `hours` since 1970 that have records, ascending, and how many each.
 
     They are hours in UTC for granularity hour, and 24 times the slicer's own day for granularity day.
-    `sample` is there if one was written for it.
+    `sample` is there if one was written for it. While `is_plain`, no NaN was met among its numbers.
     """
 
     columns: Columns
@@ -59,6 +69,8 @@ class Live:
     read_at: float
     sample: Sampled | None = None
     values: dict[str, list[str]] = field(default_factory=dict)
+    is_plain: bool = False
+    days: Days | None = None
 
     @property
     def definition(self) -> Definition:
@@ -71,29 +83,62 @@ class Live:
 
     def rows_by_day(self) -> dict[dt.date, int]:
         """Records per day of the slicer's own zone, ascending."""
-        days = self.shown_hours(self.definition.timezone) // DAY_HOURS
-        found: dict[int, int] = {}
-        for day, count in zip(days.tolist(), self.counts.tolist(), strict=True):
-            found[day] = found.get(day, 0) + count
-        return {dt.date(1970, 1, 1) + dt.timedelta(days=day): count for day, count in found.items()}
+        return rows_by_day(self.hours, self.counts, self.definition)
+
+
+def rows_by_day(hours: Hours, counts: Hours, definition: Definition) -> dict[dt.date, int]:
+    """Records per day of the slicer's own zone, ascending, of hours (see Live)."""
+    shift = definition.timezone if definition.time.granularity == "hour" else 0
+    found: dict[int, int] = {}
+    for day, count in zip(((hours + shift) // DAY_HOURS).tolist(), counts.tolist(), strict=True):
+        found[day] = found.get(day, 0) + count
+    return {dt.date(1970, 1, 1) + dt.timedelta(days=day): count for day, count in found.items()}
+
+
+def _is_same(live: Live, columns: Columns, days: Days, sample: StoredSample | None) -> bool:
+    """Whether nothing that was read has changed, as far as that shows."""
+    place = None if live.sample is None else live.sample.stored.place
+    is_same_sample = place == (None if sample is None else sample.place)
+    same_columns = live.columns.table.schema() == columns.table.schema()
+    return live.days == days and days.is_marked and is_same_sample and same_columns
 
 
 class LiveSlicers:
-    """Connected slicers as they were read within the last minute. Safe among threads."""
+    """Connected slicers as they were read within the last minute. Safe among threads.
 
-    def __init__(self, connections: Connections, clock: Callable[[], float] = time.monotonic) -> None:
-        self._connections, self._clock = connections, clock
-        self._known: dict[tuple[str, str, str], Live] = {}
-        self._locks: dict[tuple[str, str, str], threading.Lock] = {}
+    The first time, days come from the file that another process or `tranche connect` has stored; only without
+    one, the table is counted first. From then on they are compared with the table in the background.
+    """
+
+    def __init__(
+        self,
+        connections: Connections,
+        clock: Callable[[], float] = time.monotonic,
+        patience: float = PATIENCE_SECONDS,
+    ) -> None:
+        """`patience` is how many seconds somebody waits for days that are being read again."""
+        self._connections, self._clock, self._patience = connections, clock, patience
+        self._known: dict[Key, Live] = {}
+        self._checked: dict[Key, float] = {}
+        self._reading: dict[Key, Future[Live]] = {}
+        self._stamps: dict[Path, private.Mark | None] = {}
         self._lock = threading.Lock()
 
     def current(self, stored: StoredSlicer) -> StoredSlicer:
-        """The slicer with the days that its table has now.
+        """The slicer with the days that its table has now, or had when its database last answered.
 
-        `version` changes with the days and their records, `read_at` with every reading: answers are kept no
-        longer than that.
+        `version` changes with the days and their records. `read_at` changes with them too; of a table whose
+        changes don't show, with every reading: answers are kept no longer than that.
         """
-        live = self.of(stored)
+        try:
+            live = self.of(stored)
+        except (SourceUnavailable, Misconfigured):
+            days = stored_days(stored.folder, stored.definition)
+            if days is None:
+                raise
+            hours, counts = days.totals()
+            rows = rows_by_day(hours, counts, stored.definition)
+            return replace(stored, rows=rows, version=f"{stored.version}-unavailable")
         sample = "" if live.sample is None else live.sample.stored.place[1]
         parts = live.hours.tobytes() + live.counts.tobytes() + sample.encode()
         content = hashlib.sha256(parts).hexdigest()[:16]
@@ -105,12 +150,39 @@ class LiveSlicers:
         """The metadata read. SourceUnavailable, DeadlineExceeded; BadDefinition if it no longer fits."""
         key = (stored.project, stored.name, stored.version.partition("-")[0])
         with self._lock:
-            lock = self._locks.setdefault(key, threading.Lock())
-        with lock:
             live = self._known.get(key)
-            if live is None or self._clock() - live.read_at >= FRESH_SECONDS:
-                live = self._known[key] = self._read(stored)
-            return live
+            if live is not None and self._clock() - self._checked[key] < FRESH_SECONDS:
+                return live
+            reading = self._reading.get(key)
+            if reading is None:
+                reading = self._reading[key] = Future()
+                work = threading.Thread(target=self._run, args=(key, stored, live, reading), daemon=True)
+                work.start()
+        if live is None:
+            return reading.result()
+        with suppress(TimeoutError):
+            return reading.result(self._patience)
+        return live
+
+    def _run(self, key: Key, stored: StoredSlicer, live: Live | None, reading: "Future[Live]") -> None:
+        """Read a slicer's metadata, and end the waiting for it."""
+        began = self._clock()
+        try:
+            found = self._read(stored, live)
+        except BaseException as error:
+            with self._lock:
+                self._known.pop(key, None)
+                del self._reading[key]
+            reading.set_exception(error)
+            return
+        with self._lock:
+            took = self._clock() - began
+            self._known[key] = found
+            pause = SHARE * took if took > SHORT_SECONDS else 0.0
+            is_stored = live is None and stored.folder not in self._stamps
+            self._checked[key] = began + pause - (FRESH_SECONDS if is_stored else 0.0)
+            del self._reading[key]
+        reading.set_result(found)
 
     def values(self, live: Live, name: str, deadline: Deadline) -> list[str]:
         """The different values, or elements, of a key field. BadRequest where they are too many."""
@@ -121,6 +193,10 @@ class LiveSlicers:
     def sample(self, source: RowSource, rows: int) -> pa.Table:
         """The first rows of a table, with all of its columns, in the database's own order."""
         table = self._connections.table(source.connection, source.table)
+        texts = {
+            name: table[name].cast("string") for name, kind in table.schema().items() if kind.is_unknown()
+        }
+        table = table.mutate(**texts) if texts else table
         return self._connections.rows(source.connection, table.limit(rows), Deadline())
 
     def write_sample(self, stored: StoredSlicer, into: str, most: int) -> StoredSample:
@@ -135,23 +211,61 @@ class LiveSlicers:
         source = source_of(definition)
         Columns(self._connections.table(source.connection, source.table), definition).check()
 
+    def reach(self, connection: str, deadline: Deadline) -> None:
+        """Whether a connection's database answers. SourceUnavailable, Misconfigured."""
+        self._connections.reach(connection, deadline)
+
     def rows(self, live: Live, expression: object, deadline: Deadline) -> pa.Table:
         """The rows of an expression over the slicer's table."""
         return self._connections.rows(source_of(live.definition).connection, expression, deadline)
 
-    def _read(self, stored: StoredSlicer) -> Live:
+    def _read(self, stored: StoredSlicer, before: Live | None) -> Live:
+        """The metadata as it is now; `before` itself if nothing has changed."""
         definition = stored.definition
         source = source_of(definition)
         columns = Columns(self._connections.table(source.connection, source.table), definition)
         columns.check()
-        by_hour = columns.table.select(hour=columns.hour()).group_by("hour")
-        found = by_hour.aggregate(records=lambda table: table.count()).order_by("hour")
-        table = self._connections.rows(source.connection, found, Deadline(LONGEST_SECONDS))
-        table = table.filter(table["hour"].is_valid())
-        hours, counts = (np.asarray(table[name], dtype=np.int64) for name in ("hour", "records"))
+        days = self._days(stored, columns, before is None)
+        sample = fitting_sample(stored.folder, definition)
+        if before is not None and _is_same(before, columns, days, sample):
+            return before
+        hours, counts = days.totals()
         shift = definition.timezone if definition.time.granularity == "hour" else 0
-        sample = self._sample(stored, lambda found: found.changed_days(hours, counts, shift))
-        return Live(columns, hours, counts, self._clock(), sample)
+        by_day = source.days_from is not None
+        sampled = self._sample(stored, lambda found: found.changed_days(hours, counts, shift, by_day))
+        is_plain = self._connections.kind(source.connection) in NAN_IS_GREATEST
+        is_plain = is_plain and (before is None or before.is_plain)
+        return Live(columns, hours, counts, self._clock(), sampled, days=days, is_plain=is_plain)
+
+    def _days(self, stored: StoredSlicer, columns: Columns, is_first: bool) -> Days:
+        """The days now, or as another process found them a moment ago. One process counts at a time."""
+        before, counter = (
+            stored_days(stored.folder, stored.definition),
+            DayCounter(self._connections, columns),
+        )
+        if before is not None and self._is_recent(stored, is_first):
+            return before
+        try:
+            with private.process_lock(stored.folder / LOCK) as other:
+                return before if other and before is not None else self._counted(stored, counter, before)
+        except OSError as error:
+            log.warning("The days of %s/%s can't be stored: %s", stored.project, stored.name, error)
+            return counter.current(before)
+
+    def _is_recent(self, stored: StoredSlicer, is_first: bool) -> bool:
+        """Whether somebody else has compared the stored days with the table lately."""
+        if is_first:
+            return age(stored.folder) < STORED_SECONDS
+        return self._stamps.get(stored.folder) != stamp(stored.folder) and age(stored.folder) < FRESH_SECONDS
+
+    def _counted(self, stored: StoredSlicer, counter: DayCounter, before: Days | None) -> Days:
+        days = counter.current(before)
+        if days is before:
+            touch(stored.folder)
+        else:
+            days.save(stored.folder)
+        self._stamps[stored.folder] = stamp(stored.folder)
+        return days
 
     def _sample(self, stored: StoredSlicer, changed: Callable[[StoredSample], set[int]]) -> Sampled | None:
         """The sample of a slicer, if it has one that fits its definition and is there."""

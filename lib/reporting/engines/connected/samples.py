@@ -87,17 +87,25 @@ class StoredSample:
         """What intervals need to know of all records."""
         return KnownRecords(self.lanes, self.typical, self.signed, self.bounds, self.smallest_size)
 
-    def changed_days(self, hours: Hours, counts: Hours, shift: int) -> set[int]:
-        """The days, `shift` hours east of the hours, whose records per hour are not those of the sample."""
-        then = dict(
-            zip(self.hours, self.sums[:, self.lanes.index(RECORDS)].astype(int).tolist(), strict=True)
-        )
-        now = dict(zip(hours.tolist(), counts.tolist(), strict=True))
+    def changed_days(self, hours: Hours, counts: Hours, shift: int, by_day: bool = False) -> set[int]:
+        """The days, `shift` hours east of the hours, whose records are not those of the sample.
+
+        They are compared per hour, or `by_day` where nothing is known of hours.
+        """
+        records = self.sums[:, self.lanes.index(RECORDS)].astype(int)
+        then = _by_span(np.array(self.hours, np.int64), records, shift, by_day)
+        now = _by_span(hours, counts, shift, by_day)
         return {
-            (hour + shift) // DAY_HOURS
-            for hour in then.keys() | now.keys()
-            if then.get(hour) != now.get(hour)
+            span // (1 if by_day else DAY_HOURS)
+            for span in then.keys() | now.keys()
+            if then.get(span) != now.get(span)
         }
+
+
+def _by_span(hours: Hours, counts: Hours, shift: int, by_day: bool) -> dict[int, int]:
+    """Records by hour or day, `shift` hours east of the hours."""
+    spans, places = np.unique((hours + shift) // (DAY_HOURS if by_day else 1), return_inverse=True)
+    return dict(zip(spans.tolist(), np.bincount(places, counts).astype(int).tolist(), strict=True))
 
 
 class DrawnColumns(Columns):
@@ -107,9 +115,29 @@ class DrawnColumns(Columns):
         """See Columns."""
         return self.table[HOUR] + (zone if self.definition.time.granularity == "hour" else 0)
 
+    def since(self, hour: int, zone: int = 0) -> ir.BooleanValue:
+        """See Columns."""
+        return self.hour(zone) >= hour
+
+    def before(self, hour: int, zone: int = 0) -> ir.BooleanValue:
+        """See Columns."""
+        return self.hour(zone) < hour
+
     def text(self, name: str) -> ir.StringColumn:
         """See Columns."""
         return self.table[key_column(self.definition, name)]
+
+    def bare_text(self, name: str) -> ir.StringColumn:
+        """See Columns."""
+        return self.text(name)
+
+    def has_element(self, name: str, value: str) -> ir.BooleanColumn:
+        """See Columns."""
+        return self.elements(name).contains(value)
+
+    def is_one_of(self, name: str, values: Sequence[str]) -> ir.BooleanValue:
+        """See Columns."""
+        return self.text(name).isin(list(values)) if values else ibis.literal(False)
 
     def elements(self, name: str) -> ir.ArrayColumn:
         """See Columns; a record without elements has the empty text."""
@@ -119,7 +147,7 @@ class DrawnColumns(Columns):
         """See Columns."""
         return self.table[key_column(self.definition, name)].contains("")
 
-    def number(self, name: str) -> ir.FloatingColumn:
+    def number(self, name: str, is_plain: bool = False) -> ir.FloatingColumn:
         """See Columns."""
         return self.table[number_column(self.definition, name)]
 

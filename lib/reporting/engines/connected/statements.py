@@ -30,7 +30,7 @@ from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
 
-MOST_GROUPS_WITHIN = 20_000
+MOST_GROUPS_WITHIN, MOST_RANGES = 20_000, 64
 TESTS: dict[str, Callable[[ir.StringColumn, str], ir.BooleanColumn]] = {
     "contains": lambda column, value: column.contains(value),
     "begins with": lambda column, value: column.startswith(value),
@@ -43,8 +43,8 @@ Describe = Callable[[str], dict[str, str]]
 class Conditions:
     """The conditions of one question.
 
-    `hours` are the hours of the question that have records, on its clock; `values` gives the different values
-    of a key field, `describe` its mapping (nothing without one).
+    `hours` are the hours of the question, on its clock; `values` gives the different values of a key field,
+    `describe` its mapping (nothing without one).
     """
 
     def __init__(
@@ -77,14 +77,13 @@ class Conditions:
         return passed
 
     def _inside(self) -> ir.BooleanValue:
-        hour = self._columns.hour(self._question.timezone)
         first = _day_number(self._question.first) * DAY_HOURS
-        last = _day_number(self._question.last) * DAY_HOURS + DAY_HOURS - 1
-        return hour.between(first, last)
+        end = _day_number(self._question.last) * DAY_HOURS + DAY_HOURS
+        return self._columns.within(first, end, self._question.timezone)
 
     def _filter(self, filter_: Filter) -> ir.BooleanValue:
         passed = self._passes(filter_)
-        return ~passed if rule(filter_.match).is_negative else passed
+        return ~passed.fill_null(False) if rule(filter_.match).is_negative else passed
 
     def _passes(self, filter_: Filter) -> ir.BooleanValue:
         """Whether a value, or any element, fulfils the test; negation is left to the caller."""
@@ -97,7 +96,7 @@ class Conditions:
         if is_plain and match.test == "equals":
             return self._is_one_of(name, filter_.value)
         if is_plain and match.test in TESTS and not self._columns.is_segmented(name):
-            text = self._columns.text(name)
+            text = self._columns.bare_text(name) if all(filter_.value) else self._columns.text(name)
             return any_of([TESTS[match.test](text, value) for value in filter_.value])
         return self._is_one_of(name, self._fitting(self._values(name), filter_))
 
@@ -113,19 +112,25 @@ class Conditions:
 
     def _is_one_of(self, name: str, values: Sequence[str]) -> ir.BooleanValue:
         if not self._columns.is_segmented(name):
-            return self._columns.text(name).isin(list(values)) if values else ibis.literal(False)
-        elements = self._columns.elements(name)
-        found = [elements.contains(value).fill_null(False) for value in values]
+            return self._columns.is_one_of(name, values)
+        found: list[ir.BooleanValue] = [self._columns.has_element(name, value) for value in values]
         return any_of([*found, self._columns.has_none(name)] if "" in values else found)
 
     def _at(self, hours: np.ndarray) -> ir.BooleanValue:
-        """Whether a record is of one of these hours, asked in days where whole days are asked."""
-        hour = self._columns.hour(self._question.timezone)
-        others = np.setdiff1d(self._hours, hours) // DAY_HOURS
-        days = hours // DAY_HOURS
-        if np.isin(days, others).any():
-            return hour.isin(sorted(set(hours.tolist())))
-        return (hour // DAY_HOURS).isin(sorted(set(days.tolist()))) if len(days) else ibis.literal(False)
+        """Whether a record is of one of these hours: ranges of time, unless these are too many."""
+        if not len(hours):
+            return ibis.literal(False)
+        zone = self._question.timezone
+        firsts = hours[np.flatnonzero(np.diff(hours, prepend=hours[0] - 2) > 1)]
+        ends = hours[np.flatnonzero(np.diff(hours, append=hours[-1] + 2) > 1)] + 1
+        if len(firsts) > MOST_RANGES:
+            return self._columns.hour(zone).isin(hours.tolist())
+        return any_of(
+            [
+                self._columns.within(first, end, zone)
+                for first, end in zip(firsts.tolist(), ends.tolist(), strict=True)
+            ]
+        )
 
     def _within(self, groups: Groups) -> ir.BooleanValue:
         """Whether a record belongs to one of the groups: a tree of their values, field by field."""
@@ -196,7 +201,7 @@ Hours = npt.NDArray[np.int64]
 class TimeKey:
     """A time key field of a question: hours, days and weeks are counted, longer spans begin at known days.
 
-    So no database has to know months, and none can differ about the weeks. `hours` are those with records.
+    So no database has to know months, and none can differ about the weeks. `hours` are those of the question.
     """
 
     def __init__(self, granularity: Granularity, hours: Hours) -> None:
@@ -205,18 +210,18 @@ class TimeKey:
         labels = format_time(granularity, days * DAY_HOURS)
         self._first_days = days[np.flatnonzero(np.r_[True, labels[1:] != labels[:-1]])] if len(days) else days
 
-    def number(self, hour: ir.IntegerColumn) -> ir.IntegerValue:
-        """The number of the span that an hour lies in."""
-        day = hour // DAY_HOURS
+    def number(self, columns: Columns, zone: int) -> ir.IntegerValue:
+        """The number of the span that a record lies in, on the clock of a zone."""
         match self._granularity:
             case "hour":
-                return hour
+                return columns.hour(zone)
             case "day":
-                return day
+                return columns.hour(zone) // DAY_HOURS
             case "week":
-                return (day + _DAYS_FROM_MONDAY_1970) // _WEEK
+                return (columns.hour(zone) // DAY_HOURS + _DAYS_FROM_MONDAY_1970) // _WEEK
             case _:
-                spans = [ibis.ifelse(day >= int(first), 1, 0) for first in self._first_days[1:]]
+                begins = (self._first_days[1:] * DAY_HOURS).tolist()
+                spans = [ibis.ifelse(columns.since(begin, zone), 1, 0) for begin in begins]
                 return sum(spans, start=ibis.literal(0, "int64"))
 
     def names(self, numbers: Hours) -> list[str]:
@@ -235,6 +240,7 @@ class TimeKey:
 
 
 FIRST_DAY = dt.date(1970, 1, 1)
+MARGIN_HOURS = 2 * DAY_HOURS  # for records that came after the days were read
 Cells = Mapping[str, ir.Value]
 Aggregates = Callable[[ir.Table], dict[str, ir.Scalar]]
 
@@ -257,8 +263,9 @@ class Statements:
         first, last = ((day - FIRST_DAY).days for day in (question.first, question.last))
         self.inside = (days >= first) & (days <= last)
         self.hours, self.records = shown[self.inside], int(self.live.counts[self.inside].sum())
+        self._period = _period(shown, first * DAY_HOURS, (last + 1) * DAY_HOURS)
         self._times = {
-            name: TimeKey(TIME_KEY_FIELDS[name], self.hours)
+            name: TimeKey(TIME_KEY_FIELDS[name], self._period)
             for name in question.split_by
             if name in TIME_KEY_FIELDS
         }
@@ -274,9 +281,17 @@ class Statements:
         """Whether a record may belong to several groups."""
         return any(self.live.columns.is_segmented(name) for name in self.question.split_by)
 
-    def grouped(self, columns: Columns, cells: Cells, aggregates: Aggregates) -> ir.Table:
-        """The groups, with aggregates of cells; one more of them than is allowed, if there are that many."""
-        keys = {f"k{place}": self._key(columns, name) for place, name in enumerate(self.question.split_by)}
+    def grouped(
+        self, columns: Columns, cells: Cells, aggregates: Aggregates, is_bare: bool = False
+    ) -> ir.Table:
+        """The groups, with aggregates of cells; one more of them than is allowed, if there are that many.
+
+        Where `is_bare`, texts are grouped as they are, and a missing one is NULL.
+        """
+        keys = {
+            f"k{place}": self._key(columns, name, is_bare)
+            for place, name in enumerate(self.question.split_by)
+        }
         table = self.counted(columns, {**keys, **cells})
         for place, name in enumerate(self.question.split_by):
             if columns.is_segmented(name):
@@ -301,7 +316,7 @@ class Statements:
         return Conditions(
             columns,
             self.question,
-            self.hours,
+            self._period,
             lambda name: self.slicers.values(live, name, self.deadline),
             self._described,
         )
@@ -322,12 +337,22 @@ class Statements:
             columns[name] = pd.Categorical(texts, categories=sorted(set(texts)))
         return pd.DataFrame(columns, index=pd.RangeIndex(found.num_rows))
 
-    def _key(self, columns: Columns, name: str) -> ir.Column:
+    def _key(self, columns: Columns, name: str, is_bare: bool) -> ir.Column:
         if name in self._times:
-            return self._times[name].number(columns.hour(self.question.timezone))
-        return columns.elements(name) if columns.is_segmented(name) else columns.text(name)
+            return self._times[name].number(columns, self.question.timezone)
+        if columns.is_segmented(name):
+            return columns.elements(name)
+        return columns.bare_text(name) if is_bare else columns.text(name)
 
     def _described(self, name: str) -> dict[str, str]:
         mappings = {field.name: field.mapping for field in self._stored.definition.key_fields}
         mapping = mappings.get(name)
         return self._stored.mapping(mapping) if mapping else {}
+
+
+def _period(present: Hours, first: int, end: int) -> Hours:
+    """Every hour from `first` to `end` (without it), as far as there are records, or soon may be."""
+    if not len(present):
+        return present
+    opens = max(first, int(present[0]) // DAY_HOURS * DAY_HOURS - MARGIN_HOURS)
+    return np.arange(opens, min(end, int(present[-1]) + MARGIN_HOURS), dtype=np.int64)

@@ -1,0 +1,251 @@
+"""Questions about connected slicers against the best SQL that we can write for them by hand.
+
+    ROWS=5_000_000 python bench/hand_written.py
+
+The same rows in PostgreSQL (an index on the time) and in Parquet, a file per day. Every question goes through
+the reporting service (authorised, parsed, computed, composed; no answer is cached), and as SQL over the
+database's own client; they take turns, figures are medians of ROUNDS, and answers are checked to be equal.
+"First figures" are those at the head of the screen Audience while its leaderboards are asked for as well.
+"""
+
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import psycopg
+
+sys.path += [str(Path(__file__).parent.parent / part) for part in ("tests", ".")]
+from databases import binaries, server
+
+from lib.people import Person
+from lib.reporting.connected import Connected
+from lib.reporting.definition import Definition
+from lib.reporting.service import ReportingService
+from lib.reporting.warehouse import Warehouse
+from lib.settings import Settings
+from lib.tokens.access import Access
+
+ROWS, ROUNDS = int(os.environ.get("ROWS", "5_000_000")), int(os.environ.get("ROUNDS", "5"))
+FIELDS = ["m0", "m1", "m2", "m3", "m4"]
+SUMS = ", ".join(f"sum({name})" for name in FIELDS)
+WEEK = "at >= timestamptz '2026-03-01 00:00+00' AND at < timestamptz '2026-03-08 00:00+00'"
+MAKE = f"""
+CREATE TABLE made AS SELECT
+  timestamptz '2026-01-01 00:00+00' + to_microseconds(CAST(i * (90 * 86400e6 / {ROWS}) AS bigint)) AS moment,
+  'c' || CAST(floor(50 * random() * random()) AS int) AS country,
+  'd' || CAST(floor(5 * random()) AS int) AS device,
+  'p' || CAST(floor(2000 * random() * random()) AS int) AS placement,
+  's' || CAST(floor(300 * random()) AS int) AS site,
+  floor(1000 * random()) AS m0, floor(100 * random()) AS m1, floor(10 * random()) AS m2,
+  floor(20 * random()) AS m3, floor(5 * random()) AS m4
+FROM range({ROWS}) t(i)
+"""
+COLUMNS = "at timestamptz, country text, device text, placement text, site text, " + ", ".join(
+    f"{name} float8" for name in FIELDS
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question, and as SQL: what it groups by (in each database) and its condition."""
+
+    title: str
+    asked: dict[str, Any]
+    key: str = ""
+    duckdb_key: str = ""
+    condition: str = "true"
+
+
+def equals(name: str, *values: str) -> dict[str, Any]:
+    """A filter."""
+    return {"filters": [{"name": name, "match": "equals", "value": list(values)}]}
+
+
+DAY = Case(
+    "by day",
+    {"split_by": ["granularity_day"]},
+    "(at AT TIME ZONE 'UTC')::date",
+    "epoch_us(at) // 86400000000",
+)
+BOARDS = [
+    Case(f"by {name}", {"split_by": [name]}, name) for name in ("country", "device", "placement", "site")
+]
+CASES = [
+    Case("total", {}),
+    DAY,
+    *BOARDS,
+    Case(
+        "one country by device",
+        {"split_by": ["device"]} | equals("country", "c3"),
+        "device",
+        "",
+        "country = 'c3'",
+    ),
+    Case(
+        "a week by country",
+        {"split_by": ["country"], "start_date": "2026-03-01", "end_date": "2026-03-07"},
+        "country",
+        "",
+        WEEK,
+    ),
+]
+
+
+def main() -> None:
+    """Measure, and print a table per database."""
+    with tempfile.TemporaryDirectory(prefix="tranche-bench-") as name, ExitStack() as stack:
+        folder = Path(name)
+        folder.chmod(0o755)
+        url = None
+        if programs := binaries():
+            made = stack.enter_context(server(programs))
+            url = made.url.format("postgres").replace("postgresql+psycopg://", "postgresql://")
+        _fill(folder, url)
+        lake = f"'{folder}/lake/rows/**/*.parquet'"
+        connection = stack.enter_context(duckdb.connect())
+        connection.execute("SET TimeZone = 'UTC'")
+
+        def parquet(case: Case) -> list[Any]:
+            found: list[Any] = connection.sql(_sql(case, lake, case.duckdb_key or case.key)).fetchall()
+            return found
+
+        _measure("Parquet (DuckDB)", folder, f"parquet://{folder}/lake", parquet)
+        if url is not None:
+            client = stack.enter_context(psycopg.connect(url, autocommit=True))
+            _measure(
+                "PostgreSQL",
+                folder,
+                url,
+                lambda case: client.execute(_sql(case, "rows", case.key)).fetchall(),
+            )
+
+
+def _fill(folder: Path, url: str | None) -> None:
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.execute("SELECT setseed(0.1)")
+        connection.execute(MAKE)
+        (folder / "lake" / "rows").mkdir(parents=True)
+        connection.execute(
+            'COPY (SELECT moment AS "at", * EXCLUDE moment, CAST(moment AS date) AS day FROM made) '
+            f"TO '{folder}/lake/rows' (FORMAT parquet, PARTITION_BY (day), OVERWRITE)"
+        )
+        if url is None:
+            return
+        connection.execute(f"COPY made TO '{folder}/rows.csv' (HEADER false)")
+    with psycopg.connect(url, autocommit=True) as admin, (folder / "rows.csv").open("rb") as file:
+        admin.execute(f"CREATE TABLE rows ({COLUMNS})")
+        with admin.cursor() as cursor, cursor.copy("COPY rows FROM STDIN (FORMAT csv)") as copy:
+            while block := file.read(1 << 20):
+                copy.write(block)
+        admin.execute("CREATE INDEX ON rows (at)")
+        admin.execute("VACUUM ANALYZE rows")
+    (folder / "rows.csv").unlink()
+
+
+def _sql(case: Case, table: str, key: str) -> str:
+    condition = case.condition.replace("at ", '"at" ') if table != "rows" else case.condition
+    shown = key.replace("(at)", '("at")') if table != "rows" else key
+    if not key:
+        return f"SELECT {SUMS} FROM {table} WHERE {condition}"
+    return f"SELECT {shown}, {SUMS} FROM {table} WHERE {condition} GROUP BY 1"
+
+
+class Api:
+    """A reporting service over one connected slicer, without a cache of answers."""
+
+    def __init__(self, home: Path, url: str) -> None:
+        settings = Settings(
+            home=home,
+            connections={"rows": {"url": url}},
+            answers_megabytes=0,
+            deadline_seconds=600,
+            throttle_questions=1_000_000,
+        )
+        access = Access.of(settings)
+        access.people.add(Person("ada", "Ada", None, "admin"), "a password of some length")
+        self._token = access.issue("ada", settings.reporting_service, "bench", timedelta(hours=1))
+        connected = Connected(settings.connection_urls)
+        self._warehouse = Warehouse(settings.warehouse, connected.current)
+        fields = [{"name": name} for name in FIELDS]
+        keys = [{"name": name} for name in ("country", "device", "placement", "site")]
+        source = {"connection": "rows", "table": "rows"}
+        time_field = {"column": "at", "granularity": "hour"}
+        definition = {"time": time_field, "key_fields": keys, "data_fields": fields, "source": source}
+        self._warehouse.connect("p", "rows", Definition.model_validate(definition))
+        self._service = ReportingService(self._warehouse, access, settings, connected=connected)
+
+    def days(self) -> int:
+        """Read the days, or use those that are known."""
+        return len(self._warehouse.open("p", "rows").rows)
+
+    def ask(self, case: Case) -> Any:
+        """The answer."""
+        period = {"start_date": "2026-01-01", "end_date": "2026-03-31"}
+        body = {"token": self._token, "project_name": "p", "slicer_name": "rows", **period, **case.asked}
+        admitted = self._service.admit(json.dumps(body).encode())
+        return self._service.audience(admitted, self._service.deadline())
+
+
+def _measure(title: str, folder: Path, url: str, by_hand: Callable[[Case], list[Any]]) -> None:
+    print(f"### {title}, {ROWS:,} rows\n", flush=True)
+    api = Api(folder / f"home-{title.split()[0]}", url)
+    began = time.perf_counter()
+    api.days()
+    print(f"Days counted the first time in {time.perf_counter() - began:.2f} s.\n")
+    print("| question | SQL by hand, ms | through the API, ms | ratio |\n|---|--:|--:|--:|")
+    ratios, single = [], {}
+    for case in CASES:
+        answer, rows = api.ask(case), by_hand(case)
+        assert sum(row[-5] for row in rows) == answer.total.values["m0"], case.title
+        times: dict[str, list[float]] = {"hand": [], "api": []}
+        for _ in range(ROUNDS):
+            for name, work in (("hand", partial(by_hand, case)), ("api", partial(api.ask, case))):
+                times[name].append(_seconds(work))
+        hand, ours = (statistics.median(values) * 1000 for values in times.values())
+        single[case.title] = hand
+        ratios.append(ours / hand)
+        print(f"| {case.title} | {hand:,.0f} | {ours:,.0f} | {ours / hand:.2f} |", flush=True)
+    print(f"\nGeometric mean {statistics.geometric_mean(ratios):.2f}, the slowest {max(ratios):.2f}.")
+    firsts, lasts = zip(*(_screen(api) for _ in range(ROUNDS)), strict=True)
+    slowest = max(single[case.title] for case in (DAY, *BOARDS))
+    print(
+        f"First figures of Audience, beside {len(BOARDS)} leaderboards: "
+        f"{1000 * statistics.median(firsts) / slowest:.2f} × the slowest single SQL; all of them: "
+        f"{1000 * statistics.median(lasts) / slowest:.2f} ×.\n",
+        flush=True,
+    )
+
+
+def _screen(api: Api) -> tuple[float, float]:
+    """Seconds to the figures at the head, and to all leaderboards, asked for at once."""
+    with ThreadPoolExecutor(1 + len(BOARDS)) as pool:
+        began = time.perf_counter()
+        first, *others = [pool.submit(api.ask, case) for case in (DAY, *BOARDS)]
+        first.result()
+        seconds = time.perf_counter() - began
+        for other in others:
+            other.result()
+        return seconds, time.perf_counter() - began
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    main()

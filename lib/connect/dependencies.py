@@ -1,0 +1,64 @@
+"""What a desk depends on beside its services: databases of slicers, the company sign-in, the alerts' webhook.
+
+None of them takes the desk down: what needs them says so, and the rest works on.
+"""
+
+import socket
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from lib.reporting.connected import Connected
+from lib.settings import Settings
+from lib.settings.optional import CompanyProvider
+from lib.wire.call import Call, call
+from lib.wire.deadline import Deadline
+from lib.wire.errors import Misconfigured, Unreachable, Unreadable
+from lib.wire.sockets import client
+
+SIGN_IN, WEBHOOK = "company sign-in", "alert webhook"
+SECONDS, MOST_BYTES = 5.0, 1_048_576
+PORTS = {"http": 80, "https": 443}
+Check = Callable[[Deadline], object]
+
+
+def connection_checks(settings: Settings, connected: Connected) -> dict[str, Check]:
+    """A check of each connection by its name; each raises an error that names it and says what is wrong."""
+    return {name: partial(connected.reach, name) for name in settings.connection_urls}
+
+
+def address_checks(settings: Settings) -> dict[str, Check]:
+    """Checks of the company sign-in's provider and of the webhook's host, as far as these are set."""
+    found: dict[str, Check] = {}
+    if settings.oidc is not None:
+        found[SIGN_IN] = partial(_described, settings.oidc, settings.ca_file)
+    if settings.alerts_webhook is not None:
+        found[WEBHOOK] = partial(_reached, settings.alerts_webhook.get_secret_value())
+    return found
+
+
+def _described(provider: CompanyProvider, ca_file: Path | None, deadline: Deadline) -> None:
+    """The provider describes itself, as the issuer of the settings (OpenID Connect Discovery 1.0, 4.3)."""
+    address = urlsplit(provider.metadata_url)
+    origin = f"{address.scheme}://{address.netloc}"
+    with client(origin, ca_file, base_url=origin, timeout=SECONDS) as http:
+        answer = call(http, Call("GET", address.path, deadline=deadline, max_bytes=MOST_BYTES))
+    try:
+        issuer = answer.json()["issuer"]
+    except (ValueError, TypeError, LookupError):
+        raise Unreadable(f"{provider.metadata_url} doesn't describe an OpenID Connect provider") from None
+    if str(issuer).rstrip("/") != provider.issuer.rstrip("/"):
+        raise Misconfigured(f"The provider calls itself {issuer}, not {provider.issuer}")
+
+
+def _reached(address: str, deadline: Deadline) -> None:
+    """The host takes a connection; nothing is sent. The rest of the address is handled like a password."""
+    parts = urlsplit(address)
+    host, port = parts.hostname or "", parts.port or PORTS[parts.scheme]
+    seconds = deadline.remaining()
+    try:
+        with socket.create_connection((host, port), SECONDS if seconds is None else max(seconds, 0.01)):
+            return
+    except OSError as error:
+        raise Unreachable(f"{host}:{port} can't be reached: {error.strerror or error}") from None

@@ -1,0 +1,129 @@
+"""What hangs on a slicer: saved views, alerts, notes, leaderboards, packages' questions, grants, tokens."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Table, delete, func, select, update
+
+from lib.database import reading, transact
+from lib.deals.package_questions import package_questions
+from lib.deals.store.tables import health_reports
+from lib.people import Grant, People
+from lib.tokens.access import Access
+from lib.tokens.store import tokens
+from lib.views.tables import alerts, chosen_cards, notes, saved_views
+from lib.wire.deadline import Deadline
+
+SECONDS, EMBEDDED = 30, ""
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Hanging:
+    """How many of each hang on a slicer; `grants` are those of people for this slicer alone."""
+
+    views: int
+    alerts: int
+    notes: int
+    leaderboards: int
+    packages: int
+    grants: int
+    tokens: int
+
+    def sentence(self) -> str:
+        """They as words: "2 views, 1 alert"; empty without any."""
+        counts = {field.name: getattr(self, field.name) for field in fields(self)}
+        return ", ".join(
+            f"{count} {name.removesuffix('s') if count == 1 else name}"
+            for name, count in counts.items()
+            if count
+        )
+
+
+def hanging(access: Access, pair: Pair) -> Hanging:
+    """What hangs on the slicer of this project and name, of the reporting service of this desk."""
+
+    def within(connection: Connection) -> Hanging:
+        views = select(saved_views.c.id).where(*_about(saved_views, pair))
+        return Hanging(
+            views=_count(connection, saved_views, *_about(saved_views, pair)),
+            alerts=_count(connection, alerts, alerts.c.view_id.in_(views)),
+            notes=_count(connection, notes, *_about(notes, pair)),
+            leaderboards=_count(connection, chosen_cards, *_about(chosen_cards, pair)),
+            packages=_count(connection, package_questions, *_asked(pair)),
+            grants=len(_holders(access.people, pair)),
+            tokens=len(_tokens(connection, pair)),
+        )
+
+    return reading(access.store.engine, within, Deadline(SECONDS))
+
+
+def remove(access: Access, pair: Pair, by: str) -> None:
+    """Remove what hangs on a slicer. A token loses its grant; one that has no other is removed.
+
+    Without grants it would open all that its owner may see. `by` is who does it.
+    """
+    grant = Grant(*pair)
+
+    def within(connection: Connection) -> None:
+        for table in (saved_views, chosen_cards, notes):
+            connection.execute(delete(table).where(*_about(table, pair)))
+        connection.execute(delete(package_questions).where(*_asked(pair)))
+        connection.execute(delete(health_reports).where(*_named(health_reports, pair)))
+        for number, grants in _tokens(connection, pair).items():
+            left = [text for text in grants if text != str(grant)]
+            changed = update(tokens).values(grants=left) if left else delete(tokens)
+            connection.execute(changed.where(tokens.c.id == number))
+
+    transact(access.store.engine, within, Deadline(SECONDS))
+    for username in _holders(access.people, pair):
+        access.regrant(username, [grant], by, takes=True)
+
+
+def rename(access: Access, pair: Pair, to: Pair, by: str) -> None:
+    """Let what hangs on a slicer hang on another name. `by` is who does it."""
+    before, after = Grant(*pair), Grant(*to)
+    values = {"project": to[0], "slicer": to[1]}
+
+    def within(connection: Connection) -> None:
+        for table in (saved_views, chosen_cards, notes):
+            connection.execute(update(table).where(*_about(table, pair)).values(values))
+        connection.execute(update(package_questions).where(*_asked(pair)).values(values))
+        connection.execute(update(health_reports).where(*_named(health_reports, pair)).values(values))
+        for number, grants in _tokens(connection, pair).items():
+            changed = [str(after) if text == str(before) else text for text in grants]
+            connection.execute(update(tokens).where(tokens.c.id == number).values(grants=changed))
+
+    transact(access.store.engine, within, Deadline(SECONDS))
+    for username in _holders(access.people, pair):
+        access.regrant(username, [after], by)
+        access.regrant(username, [before], by, takes=True)
+
+
+def _holders(people: People, pair: Pair) -> list[str]:
+    """People with a grant of their own for this slicer; those of company accounts come from the settings."""
+    found = people.everyone()
+    return [person.username for person in found if Grant(*pair) in person.grants and not person.company]
+
+
+def _tokens(connection: Connection, pair: Pair) -> Mapping[int, list[str]]:
+    """The grants of the tokens that have one for this slicer, by the token's number."""
+    rows = connection.execute(select(tokens.c.id, tokens.c.grants))
+    return {row.id: row.grants for row in rows if str(Grant(*pair)) in row.grants}
+
+
+def _about(table: Table, pair: Pair) -> tuple[ColumnElement[bool], ...]:
+    return (table.c.service == EMBEDDED, *_named(table, pair))
+
+
+def _asked(pair: Pair) -> tuple[ColumnElement[bool], ...]:
+    return (package_questions.c.reporting == EMBEDDED, *_named(package_questions, pair))
+
+
+def _named(table: Table, pair: Pair) -> tuple[ColumnElement[bool], ...]:
+    return table.c.project == pair[0], table.c.slicer == pair[1]
+
+
+def _count(connection: Connection, table: Table, *conditions: Any) -> int:
+    return connection.execute(select(func.count()).select_from(table).where(*conditions)).scalar_one()

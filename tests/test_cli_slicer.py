@@ -1,0 +1,101 @@
+"""`tranche slicer`: what hangs on a slicer goes or moves with it, and is named before."""
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from lib import connect
+from lib.cli import main
+from lib.connect.hanging import hanging
+from lib.people import Grant, Person
+from lib.reporting.definition import Definition
+from lib.reporting.warehouse import Warehouse
+from lib.settings import Settings
+from lib.views.scope import Scope
+from lib.views.store import Notes
+from lib.wire.errors import AccessError
+
+OLD, NEW = ("acme", "sales"), ("acme", "deliveries")
+WORDS = "1 note, 1 grant, 2 tokens"
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """A desk with a connected slicer, on which a note, a grant and two tokens hang."""
+    found = Settings(home=tmp_path / "home")
+    monkeypatch.setattr(Settings, "load", classmethod(lambda _: found))
+    source = {"connection": "lake", "table": "sales"}
+    content = {
+        "time": {"column": "day"},
+        "key_fields": [],
+        "data_fields": [{"name": "bids"}],
+        "source": source,
+    }
+    for name in ("sales", "other"):
+        Warehouse(found.warehouse).connect("acme", name, Definition.model_validate(content))
+    access = connect.installation(found).access
+    grants = (Grant(*OLD), Grant("acme", "other"))
+    access.people.add(Person("ada", "Ada", None, "viewer", grants), "a password of some length")
+    for name, held in (("both", grants), ("one", grants[:1])):
+        access.issue("ada", found.reporting_service, name, dt.timedelta(hours=1), held)
+    Notes(Scope(access.store.engine, "", access.people.known("ada"))).add(*OLD, dt.date(2026, 3, 1), "Launch")
+    return found
+
+
+def run(*words: str, answer: str = "") -> Result:
+    """A command, with what is typed when it asks."""
+    return CliRunner().invoke(main, ["slicer", *words], input=answer)
+
+
+def grants_of(settings: Settings) -> tuple[list[str], dict[str, list[str]]]:
+    """The grants of Ada, and of her tokens by their name."""
+    access = connect.installation(settings).access
+    tokens = {token.name: [str(grant) for grant in token.grants] for token in access.store.everything("ada")}
+    return [str(grant) for grant in access.people.known("ada").grants], tokens
+
+
+def test_what_hangs_on_it_is_asked_about(settings: Settings) -> None:
+    """Without a yes nothing changes, whatever hangs on the slicer."""
+    for words in (("remove", "acme/sales"), ("rename", "acme/sales", "acme/deliveries")):
+        result = run(*words, answer="n\n")
+        assert (result.exit_code, WORDS in result.output) == (1, True)
+    assert Warehouse(settings.warehouse).has(*OLD)
+    assert hanging(connect.installation(settings).access, OLD).sentence() == WORDS
+
+
+def test_a_removed_slicer_leaves_nothing(settings: Settings) -> None:
+    """Views, notes and grants go; a token that would open everything without its grant goes too."""
+    result = run("remove", "acme/sales", answer="y\n")
+    assert (result.exit_code, "not the table sales, which stays" in result.output) == (0, True)
+    warehouse = Warehouse(settings.warehouse)
+    assert warehouse.slicers() == [("acme", "other")]
+    with pytest.raises(AccessError):
+        warehouse.open(*OLD)
+    assert grants_of(settings) == (["acme/other"], {"both": ["acme/other"]})
+    assert hanging(connect.installation(settings).access, OLD).sentence() == ""
+
+
+def test_a_renamed_slicer_keeps_everything(settings: Settings) -> None:
+    """Notes, grants and tokens follow the slicer to its new name."""
+    assert run("rename", "acme/sales", "acme/deliveries", "--yes").exit_code == 0
+    assert Warehouse(settings.warehouse).slicers() == [NEW, ("acme", "other")]
+    access = connect.installation(settings).access
+    assert (hanging(access, OLD).sentence(), hanging(access, NEW).sentence()) == ("", WORDS)
+    people, tokens = grants_of(settings)
+    assert set(people) == {"acme/deliveries", "acme/other"}
+    assert tokens == {"both": ["acme/deliveries", "acme/other"], "one": ["acme/deliveries"]}
+
+
+def test_names_that_can_t_be(settings: Settings) -> None:
+    """A slicer that is not there, a name in use and a name that is none are said as that."""
+    for words, said in (
+        (("remove", "acme/nothing"), "There is no slicer acme/nothing"),
+        (("rename", "acme/sales", "acme/other", "--yes"), "There is a slicer acme/other already"),
+        (("rename", "acme/sales", "deliveries", "--yes"), "Write PROJECT/SLICER"),
+        (("rename", "acme/sales", "acme/../up", "--yes"), "no slashes"),
+    ):
+        result = run(*words)
+        assert (result.exit_code > 0, said in result.output) == (True, True), result.output
+    assert Warehouse(settings.warehouse).has(*OLD)

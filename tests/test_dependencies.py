@@ -1,0 +1,134 @@
+"""What a desk depends on beside its services: named where it is missing, and never taking the rest down."""
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from serving import serving
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+from test_connected_plans import rows
+
+from lib import connect
+from lib.check import Step, check
+from lib.cli import main
+from lib.reporting.definition import Definition
+from lib.reporting.warehouse import Warehouse
+from lib.settings import Settings
+
+RULES = {"claim": "groups", "value": "staff", "role": "viewer"}
+CLOSED = "127.0.0.1:1"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """A desk with a slicer of its own kind in each of three connections, two of which are broken."""
+    lake = tmp_path / "lake"
+    lake.mkdir()
+    pq.write_table(pa.table(rows()), lake / "sales.parquet")
+    found = Settings(
+        home=tmp_path / "home",
+        connections={
+            "lake": {"url": f"parquet://{lake}"},
+            "gone": {"url": f"parquet://{tmp_path}/gone"},
+            "silent": {"url": f"postgresql://reader:hushhush@{CLOSED}/rows"},
+        },
+    )
+    warehouse = Warehouse(found.warehouse)
+    for name in found.connection_urls:
+        source = {"connection": name, "table": "sales"}
+        fields = [{"name": "bids"}]
+        content = {"time": {"column": "at"}, "key_fields": [], "data_fields": fields, "source": source}
+        warehouse.connect("p", name, Definition.model_validate(content))
+    return found
+
+
+@pytest.fixture
+def provider() -> Iterator[str]:
+    """The address of something that describes itself as a provider of that address."""
+    own: list[str] = []
+
+    async def described(request: object) -> JSONResponse:
+        return JSONResponse({"issuer": own[0]})
+
+    app = Starlette(routes=[Route("/.well-known/openid-configuration", described)])
+    with serving(app) as address:
+        own.append(address)
+        yield address
+
+
+def steps(settings: Settings) -> dict[str, Step]:
+    """The steps of `tranche check` by what they tried."""
+    return {step.what: step for step in check(settings)}
+
+
+def test_slicers_are_listed_beside_a_broken_one(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`tranche slicers` lists all slicers, and says of which connection there is no answer, and why."""
+    monkeypatch.setattr(Settings, "load", classmethod(lambda _: settings))
+    result = CliRunner().invoke(main, ["slicers"])
+    assert result.exit_code == 1
+    assert "20,000" in next(line for line in result.stdout.splitlines() if " lake " in line)
+    assert "lake: sales" in result.stdout
+    for name, words in (("gone", "There is no folder"), ("silent", "database of silent does not answer")):
+        assert f"{name}: sales" in result.stdout
+        assert any(name in line and words in line for line in result.stderr.splitlines())
+    assert "hushhush" not in result.output
+
+
+def test_every_connection_is_checked(settings: Settings) -> None:
+    """`tranche check` tries each connection, and the table of each slicer that has one."""
+    found = steps(settings)
+    states = {name: found[name].state for name in ("lake", "gone", "silent", "p/lake")}
+    assert states == {"lake": "ok", "gone": "failed", "silent": "failed", "p/lake": "ok"}
+    assert "[connections.silent]" in found["silent"].remedy
+    pq.write_table(pa.table({"at": []}), settings.home.parent / "lake" / "sales.parquet")
+    assert "no column 'bids'" in steps(settings)["p/lake"].said
+
+
+def test_a_desk_is_ready_without_a_connection(settings: Settings) -> None:
+    """`/readyz` says that a connection, the sign-in or the webhook fails, and stays ready for the rest."""
+    url = f"https://{CLOSED}"
+    more = {"oidc": {"issuer": url, "client_id": "x", "rules": [RULES]}, "oidc_secret": "x" * 20}
+    more |= {"alerts_webhook": f"{url}/token", "alerts_secret": "x" * 40, "origins": ["https://desk.example"]}
+    all_ = Settings.model_validate(settings.model_dump() | {"home": settings.home} | more)
+    with serving(connect.installation(all_).api) as address:
+        import httpx
+
+        answer = httpx.get(f"{address}/readyz", timeout=60)
+    assert (answer.status_code, answer.json()["status"]) == (200, "ready")
+    parts = dict.fromkeys(("company sign-in", "alert webhook", "connections"), "failed")
+    assert answer.json()["parts"] == {"database": "ok", "warehouse": "ok"} | parts
+
+
+def test_sign_in_and_webhook_are_checked(tmp_path: Path, provider: str) -> None:
+    """`tranche check` tries the provider's description and the webhook's host, and sends it nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as receiver:
+        port = receiver.getsockname()[1]
+        settings = Settings(
+            home=tmp_path / "home",
+            oidc={"issuer": provider, "client_id": "x", "rules": [RULES]},
+            oidc_secret="x" * 20,
+            alerts_webhook=f"http://127.0.0.1:{port}/token",
+            alerts_secret="x" * 40,
+        )
+        found = steps(settings)
+        states = {name: found[name].said for name in found if not found[name].is_good}
+        assert states == {}
+        taken, _ = receiver.accept()
+        with taken:
+            assert taken.recv(1) == b""
+    found = steps(settings)
+    assert (found["Alert webhook"].state, f"127.0.0.1:{port}" in found["Alert webhook"].said) == (
+        "failed",
+        True,
+    )
+    assert "token" not in found["Alert webhook"].said
+    away = settings.model_copy(
+        update={"oidc": settings.oidc.model_copy(update={"issuer": f"{provider}/other"})}
+    )
+    assert steps(away)["Company sign-in"].state == "failed"
