@@ -8,8 +8,8 @@ from typing import Any
 
 from lib.deals import fields
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
+from lib.ui.deals.draft import seat_name
 from lib.ui.deals.targeting import words
-from lib.ui.deals.words import seat_name
 from lib.wire.spreadsheet import csv_text
 
 
