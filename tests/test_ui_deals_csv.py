@@ -163,7 +163,7 @@ def test_many_are_created_together(deals: Deals, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(deals, "create", None)
     job.start()
     finish(job, deals)
-    assert (job.state, job.reason) == ("undone", f"Line 9: Seat id: There is no seat {gone.id}.")
+    assert (job.state, job.reason) == ("undone", f"Line 9: seat.id: There is no seat {gone.id}.")
     assert count(deals) == before
     rest = CsvJob([one for one in found.entries if one.seat.id != gone.id])
     rest.start()

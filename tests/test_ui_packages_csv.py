@@ -12,7 +12,7 @@ from lib.deals.models import FEE_TYPES, AppList, DemandDeal, DomainList, Seat, S
 from lib.ui.deals import csv_packages, csv_text
 from lib.ui.deals.csv_deals import CsvPlan
 from lib.ui.deals.csv_job import CsvJob, CsvReading
-from lib.ui.deals.csv_packages import SHAPE, NewDeals
+from lib.ui.deals.csv_packages import SHAPE, DealCells
 from lib.wire.errors import Conflict
 
 GOOD = """Name;Media type;Start;End;Time zone;Active;Dynamic bidding;Country;Device;Size;Domain list;App list
@@ -38,7 +38,7 @@ def planned(deals: Deals, text: str, why_not: str = "") -> CsvPlan:
         for kind, model in (("domain_list", DomainList), ("app_list", AppList))
     }
     seats = {one.id or 0: one for one in deals.everything(Seat)}
-    *_, found = csv_packages.plan(deals, table.rows, lists, NewDeals(seats, FEE_TYPES, why_not))
+    *_, found = csv_packages.plan(deals, table.rows, lists, DealCells(seats, FEE_TYPES, why_not))
     return CsvPlan(found.entries, [*table.faults, *found.faults], found.done)
 
 

@@ -52,6 +52,7 @@ def connect(person: Person, settings: Settings, session_id: str = "") -> Clients
         0 if resources.lines.reporting is None else SLICER_SECONDS,
         settings.price_currency,
         settings.price_unit,
+        {"price_type": settings.price_type},
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lib.deals import moments
-from lib.deals.models import FEE_TYPES, MEDIA_TYPES, STATUSES, MediaType
+from lib.deals.models import FEE_TYPES, MEDIA_TYPES, PRICE_TYPES, STATUSES, MediaType, PriceType
 from lib.deals.values import Amount, Email, FeeType, Moment, Name, Value
 from lib.wire.schemas import FLAG, NO_TEXT, NUMBER, TEXT, Schema
 
@@ -40,6 +40,12 @@ SWITCH = FieldKind(bool, FLAG)
 AMOUNT = FieldKind(Amount, NUMBER, NUMBER)
 FEE_TYPE = FieldKind(FeeType, {"type": "integer"}, {"type": ["integer", "null"]}, FEE_TYPES)
 MEDIA_TYPE = FieldKind(MediaType, {"enum": [*MEDIA_TYPES]}, choices={one: one for one in MEDIA_TYPES})
+PRICE_TYPE = FieldKind(
+    PriceType,
+    {"enum": [*PRICE_TYPES]},
+    {"enum": [*PRICE_TYPES, None], "description": "Null: as the setting price_type says. An extension."},
+    PRICE_TYPES,
+)
 MOMENT = FieldKind(
     Moment,
     {"type": "string", "pattern": moments.PATTERN},
@@ -62,7 +68,9 @@ class DealField:
     `is_term`: also in create_demand_deals, once for all of its deals. Lists are filtered by it with
     `is_filter`, ordered by it with `is_order`, searched in it with `is_searched`. `width` is that of its
     column in the list on screen, in rem; None without a column. In forms it is called by its `label`, else by
-    its title, with `help`; in CSV files by `csv`, else by its title.
+    its title, with `help`; in CSV files by `csv`, else by its title. The column of one that `is_extra` is
+    shown by choice. One that `is_extension` is not in the deals specification: forms offer it where the
+    service has it.
     """
 
     name: str
@@ -76,6 +84,8 @@ class DealField:
     is_order: bool = True
     is_searched: bool = False
     width: float | None = None
+    is_extra: bool = False
+    is_extension: bool = False
     label: str = ""
     help: str = ""
     csv: str = ""
@@ -120,7 +130,11 @@ FIELDS = (
     DealField("agency_curation_fee", AMOUNT, "Agency fee", (DEALS,), is_term=True, label="Fee", csv="Fee"),
     DealField(
         "contact_email", EMAIL, "Contact", (DEALS,), is_term=True, is_searched=True, width=12.0,
-        label="Contact e-mail",
+        is_extra=True, label="Contact e-mail",
+    ),
+    DealField(
+        "price_type", PRICE_TYPE, "Price type", (DEALS,), is_term=True, width=7.0, is_extra=True,
+        is_extension=True, help="Floor: bids compete from the price up. Fixed: the price is what a win pays",
     ),
 )  # fmt: skip
 BY_NAME = {field.name: field for field in FIELDS}

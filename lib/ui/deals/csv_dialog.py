@@ -12,7 +12,7 @@ from lib.insight.kinds import KINDS as TARGETS
 from lib.ui.deals import catalogue, csv_deals, csv_packages, csv_text, facts, permission, prices, questions
 from lib.ui.deals.csv_deals import CsvDeal, CsvPlan
 from lib.ui.deals.csv_job import CsvJob, CsvReading
-from lib.ui.deals.csv_packages import CsvPackage, NewDeals
+from lib.ui.deals.csv_packages import CsvPackage, DealCells
 from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.draft import seat_name
 from lib.ui.deals.planned_steps import number
@@ -230,7 +230,7 @@ def _plan_deals(context: PageContext, rows: Sequence[CsvRow]) -> Iterator[CsvPla
 
 def _plan_packages(context: PageContext, rows: Sequence[CsvRow]) -> Iterator[CsvPlan]:
     does = permission.of(context)
-    deals = NewDeals(catalogue.seats(context), does.fees, does.why_not(fields.DEALS, "create"))
+    deals = DealCells(catalogue.seats(context), does.fees, does.why_not(fields.DEALS, "create"))
     return csv_packages.plan(catalogue.client(context), rows, catalogue.named_lists(context), deals)
 
 

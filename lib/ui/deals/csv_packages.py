@@ -55,7 +55,7 @@ class CsvPackage:
 
 
 @dataclass
-class NewDeals:
+class DealCells:
     """Reads the deals of a file's rows, and remembers which seats each package has.
 
     A package stands in the first row of its name. Each row of that name may have a deal, which is read like
@@ -93,7 +93,7 @@ class NewDeals:
         return CsvDeal(row.line, seat, csv_deals.request(package, seat, given), package_line=package_line)
 
 
-def plan(client: Deals, rows: Sequence[CsvRow], lists: Named, deals: NewDeals) -> Iterator[CsvPlan]:
+def plan(client: Deals, rows: Sequence[CsvRow], lists: Named, deals: DealCells) -> Iterator[CsvPlan]:
     """The plan as it grows, at last whole. `lists` are domain and app lists: kind → id → name."""
     found = CsvPlan()
     known: dict[str, tuple[CsvRow, CsvPackage]] = {}

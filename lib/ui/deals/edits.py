@@ -90,6 +90,7 @@ def _known(entity: PackageOrDeal, found: Fields) -> Fields:
     odd = {name for name, part in entity.unread.items() if not isinstance(part, list)}
     untold = {name for name in CHOICES if name in found and found[name] is None}
     untold |= {name for name, value in found.items() if isinstance(value, list) and name not in told}
+    untold |= {one.name for one in fields.FIELDS if one.is_extension and one.name not in told}
     return {name: value for name, value in found.items() if name not in odd | untold}
 
 

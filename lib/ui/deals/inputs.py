@@ -195,8 +195,8 @@ def _draw_choice(one: DealField, label: str, key: str, look: Look) -> None:
     else:
         st.selectbox(
             plain(label), list(words), index=None, format_func=lambda one: capital(words[one]), key=key,
-            persist_state="session", placeholder=PLACEHOLDERS.get(one.name, "Not set"),
-            disabled=look.disabled,
+            persist_state="session", placeholder=look.placeholder or PLACEHOLDERS.get(one.name, "Not set"),
+            disabled=look.disabled, help=one.help or None,
         )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from lib.deals import fields
 from lib.deals.fields import TERMS
 from lib.deals.models import FEE_TYPES, Seat, has_amount
 from lib.ui.deals import catalogue, inputs, permission, prices
@@ -99,7 +100,9 @@ def draw(
                 if guide := guides.get(seat):
                     st.caption(plain(guide))
     after()
-    draw_terms(context, prefix, problems.inside(NEW), TERMS, disabled)
+    is_own = permission.of(context).is_own
+    offered_terms = [name for name in TERMS if is_own or not fields.BY_NAME[name].is_extension]
+    draw_terms(context, prefix, problems.inside(NEW), offered_terms, disabled)
 
 
 def draw_terms(
@@ -134,7 +137,10 @@ def draw_terms(
             _draw_field(prefix, EMAIL, problems, Look(disabled=disabled))
     for name in names:
         if name not in (FEE_TYPE, FEE, EMAIL):
-            _draw_field(prefix, name, problems, Look(disabled=disabled))
+            usual = context.clients.usual_terms.get(name)
+            words = (fields.BY_NAME[name].kind.choices or {}).get(usual, "")
+            empty = f"{inputs.capital(words)}, as usual" if words else ""
+            _draw_field(prefix, name, problems, Look(disabled=disabled, placeholder=empty))
 
 
 def draw_numbers(
