@@ -165,16 +165,17 @@ def _draw_deal(context: PageContext, prefix: str, names: frozenset[str], problem
 
 def _draw_seat(context: PageContext, prefix: str, problems: FieldProblems) -> None:
     buyers, chosen = catalogue.seats(context), st.session_state[f"{prefix}seat"]
-    st.selectbox(
-        "Seat",
-        list(dict.fromkeys([*buyers, *([] if chosen is None else [chosen])])),
-        index=None,
-        format_func=lambda seat: seats.seat_label(buyers.get(seat), seat),
-        key=f"{prefix}seat",
-        persist_state="session",
-        filter_mode="contains",
-    )
-    beside(problems.at("seat"))
+    with st.container():
+        st.selectbox(
+            "Seat",
+            list(dict.fromkeys([*buyers, *([] if chosen is None else [chosen])])),
+            index=None,
+            format_func=lambda seat: seats.seat_label(buyers.get(seat), seat),
+            key=f"{prefix}seat",
+            persist_state="session",
+            filter_mode="contains",
+        )
+        beside(problems.at("seat"))
 
 
 def _draw_links(

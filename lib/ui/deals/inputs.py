@@ -201,9 +201,14 @@ def _draw_choice(one: DealField, label: str, key: str, look: Look) -> None:
 
 
 def draw_with_faults(name: str, key: str, faults: list[str], look: Look = USUAL) -> None:
-    """Draw the widget, and under it what is wrong with it."""
-    draw(name, key, look)
-    beside(faults)
+    """Draw the widget, and under it what is wrong with it.
+
+    Both are in a container of their own, so that an error that comes or goes moves no other field: one that
+    is moved is mounted anew, and loses what is typed in it at that moment.
+    """
+    with st.container():
+        draw(name, key, look)
+        beside(faults)
 
 
 def capital(words: str) -> str:

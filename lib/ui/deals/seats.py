@@ -82,24 +82,27 @@ def draw(
     seats, takes_ids = catalogue.seats(context), not permission.of(context).lists
     key = CHOSEN.format(prefix)
     offered = dict.fromkeys([*seats, *(st.session_state.get(key) or ())])
-    draw_numbers(
-        "Seats",
-        {seat: seat_label(seats.get(seat), seat) for seat in offered},
-        key,
-        f"Who may buy it; type a name{', a DSP or an id' if takes_ids else ' or a DSP'}",
-        takes_ids=takes_ids,
-        disabled=disabled,
-    )
-    beside(text for text in problems.at(*OPTIONS) if not _is_in_a_row(problems, text))
+    with st.container():
+        draw_numbers(
+            "Seats",
+            {seat: seat_label(seats.get(seat), seat) for seat in offered},
+            key,
+            f"Who may buy it; type a name{', a DSP or an id' if takes_ids else ' or a DSP'}",
+            takes_ids=takes_ids,
+            disabled=disabled,
+        )
+        beside(text for text in problems.at(*OPTIONS) if not _is_in_a_row(problems, text))
     if terms := read(prefix).seats:
         with st.container(key=f"{prefix}rows", gap="xxsmall"):
             _draw_head(context)
             for place, (seat, one) in enumerate(terms.items()):
-                _draw_row(context, prefix, (seat, seats.get(seat)), one, disabled)
-                beside(problems.inside(*OPTIONS, place).named())
-                if guide := guides.get(seat):
-                    st.caption(plain(guide))
-    after()
+                with st.container(gap="xxsmall"):  # its errors move no other row
+                    _draw_row(context, prefix, (seat, seats.get(seat)), one, disabled)
+                    beside(problems.inside(*OPTIONS, place).named())
+                    if guide := guides.get(seat):
+                        st.caption(plain(guide))
+    with st.container():
+        after()
     is_own = permission.of(context).is_own
     offered_terms = [name for name in TERMS if is_own or not fields.BY_NAME[name].is_extension]
     draw_terms(context, prefix, problems.inside(NEW), offered_terms, disabled)

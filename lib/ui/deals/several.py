@@ -47,7 +47,10 @@ PERCENTAGE = amounts.Limits(least=-100, below=10_001, decimals=4)
 def draw_several_form(money: Prices, has_price: bool, no_dates: str, is_deals: bool) -> None:
     """Draw the fields. `no_dates` is why dates can't be changed; empty if they can."""
     if has_price:
-        _price(money)
+        with (
+            st.container()
+        ):  # what comes and goes in it moves no field below: a moved field loses what is typed
+            _price(money)
     if no_dates:
         st.caption(no_dates)
         return
