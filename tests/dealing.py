@@ -238,3 +238,10 @@ def finish(job: Job, client: Deals) -> None:
     """Run a job's steps to its end, as the screen does."""
     while job.is_running:
         job.step(client)
+
+
+def create_from_csv(desk: AppTest, kind: str) -> None:
+    """Press the button that creates the entries of a file (`deals` or `packages`), and run all its steps."""
+    clean(desk.button(key=f"{kind}_csv_create").click().run())
+    while desk.session_state[f"{kind}_from_csv"].job.is_running:
+        clean(desk.run())

@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from dealing import Visit, clean, finish, package
+from dealing import Visit, clean, create_from_csv, finish, package
 
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
@@ -198,7 +198,7 @@ def test_on_screen(visit: Visit, deals: Deals) -> None:
     upload.reading = CsvReading(iter([planned(deals, GOOD)]), 3)
     clean(desk.run())
     assert desk.dataframe[-1].value["Seat"].tolist() == ["Beta Media", "Gamma Trading", "Gamma Trading"]
-    clean(desk.button(key="deals_csv_create").click().run())
+    create_from_csv(desk, "deals")
     assert "3 deals created" in desk.success[0].value
     assert count(deals) == 7
     assert csv_dialog.OPEN.format("deals") in desk.session_state

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from dealing import SOLD, Visit, clean, finish
+from dealing import SOLD, Visit, clean, create_from_csv, finish
 
 from lib.deals.client import Deals
 from lib.deals.models import FEE_TYPES, AppList, DemandDeal, DomainList, Seat, SupplyPackage
@@ -230,7 +230,7 @@ def test_deals_on_screen(visit: Visit, deals: Deals) -> None:
     assert "Beta Media" in preview["Seat"][1]
     button = desk.button(key="packages_csv_create")
     assert button.label == "Create 2 packages and 3 deals"
-    clean(button.click().run())
+    create_from_csv(desk, "packages")
     assert "2 packages and 3 deals created" in desk.success[0].value
 
 
@@ -252,7 +252,7 @@ def test_on_screen(visit: Visit, deals: Deals) -> None:
     [confirm] = desk.checkbox
     assert confirm.label == "Confirm this point"
     clean(confirm.check().run())
-    clean(desk.button(key="packages_csv_create").click().run())
+    create_from_csv(desk, "packages")
     assert "3 packages created" in desk.success[0].value
     assert count(deals) == 5
     viewer = visit("deals", "viewer")
@@ -291,5 +291,5 @@ def test_what_is_probably_a_slip_is_asked(visit: Visit, deals: Deals) -> None:
     assert confirm.label == "Confirm these 4 points"
     assert desk.button(key="packages_csv_create").disabled
     clean(confirm.check().run())
-    clean(desk.button(key="packages_csv_create").click().run())
+    create_from_csv(desk, "packages")
     assert "4 packages and 2 deals created" in desk.success[0].value

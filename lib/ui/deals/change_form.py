@@ -146,8 +146,8 @@ def _draw_deal(context: PageContext, prefix: str, names: frozenset[str], problem
     one("name")
     if "seat" in names:
         _draw_seat(context, prefix, problems)
-    price, sync = st.columns(2, vertical_alignment="bottom")
-    with price:
+    amount, sync = st.columns(2, vertical_alignment="bottom")
+    with amount:
         one("price", Look(prices.of(context).title))
     with sync, st.container(horizontal=True):
         for name in fields.writable(DEALS, fields.SWITCH):
@@ -155,9 +155,9 @@ def _draw_deal(context: PageContext, prefix: str, names: frozenset[str], problem
     if "price" in names:
         state = st.session_state
         packages = state.get(f"{prefix}supply_deals", ())
-        _draw_guides(
-            context, state.get(f"{prefix}seat"), inputs.value("price", state[f"{prefix}price"]), packages
-        )
+        seat, price = state.get(f"{prefix}seat"), inputs.value("price", state[f"{prefix}price"])
+        with st.container():  # what comes and goes in it moves no field below
+            _draw_guides(context, seat, price, packages)
     seats.draw_terms(context, prefix, problems, [name for name in TERMS if name in names])
     for name in OTHERS:
         one(name)

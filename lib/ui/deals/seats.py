@@ -142,7 +142,7 @@ def draw_terms(
         if name not in (FEE_TYPE, FEE, EMAIL):
             usual = context.clients.usual_terms.get(name)
             words = (fields.BY_NAME[name].kind.choices or {}).get(usual, "")
-            empty = f"{inputs.capital(words)}, as usual" if words else ""
+            empty = f"{inputs.capital(words)} (default)" if words else ""
             _draw_field(prefix, name, problems, Look(disabled=disabled, placeholder=empty))
 
 
