@@ -1,10 +1,12 @@
 """How long lists of deals take at 50,000 deals: pages, orders, searches, filters, counts, a page's prices.
 
-    python bench/deals.py sqlite:////tmp/deals.db [--fill] [--whole]
+    python bench/deals.py sqlite:////tmp/deals.db [--fill] [--whole] [--csv]
 
 `--fill` writes 20,000 supply packages and 50,000 demand deals at 400 seats first, by the store's own tables.
 `--whole` computes the health of those deals that have none, then exports all deals as a CSV, with wall and
 processor seconds.
+`--csv` creates 50,000 deals of 500 new packages from a CSV, as the dialog does: it reads the file, checks its
+lines, finds what has to be confirmed, and creates them.
 Prints the quickest, the median and the slowest of five calls each, in milliseconds, in this process.
 """
 
@@ -14,8 +16,9 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +26,27 @@ from sqlalchemy import Connection, insert
 
 from lib import connect, database
 from lib.deal_health.watch import HealthWatch
+from lib.deals.client import Deals
+from lib.deals.models import Seat, SupplyPackage
 from lib.deals.service import DealsService
 from lib.deals.store import tables as t
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.scope import DealsScope
+from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
-from lib.ui.deals import pages
+from lib.ui.deals import csv_deals, csv_text, pages
+from lib.ui.deals.csv_deals import CsvDeal
+from lib.ui.deals.csv_job import CsvJob, CsvReading
 from lib.ui.deals.list_search import ListSearch
+from lib.ui.deals.questions import of_deal, quartile
 from lib.ui.deals.rows import csv
+from lib.ui.kit.job import Job
 from lib.wire.deadline import Deadline
 
 PACKAGES, DEALS, SEATS, DSPS, CHUNK = 20_000, 50_000, 400, 10, 5_000
 WORDS = ("Morning", "Evening", "Sports", "News", "Premium", "Video", "Kids", "Finance", "Travel", "Auto")
 COUNTRIES = ("US", "FR", "DE", "GB", "JP", "BR", "IN", "CA", "ES", "IT")
+IMPORTED, PER_PACKAGE = 50_000, 100
 NOW = dt.datetime(2026, 11, 20, tzinfo=dt.UTC)
 STAMPS = {"version": 1, "created_at": NOW, "updated_at": NOW}
 QUERIES: dict[str, tuple[str, list[tuple[str, str]]]] = {
@@ -157,6 +168,55 @@ def whole(url: str) -> None:
         _timed("CSV, bytes", lambda: sum(map(len, csv(rows))))
 
 
+def csv_import(url: str) -> None:
+    """50,000 deals of a file: read, checked, questioned, created."""
+    with tempfile.TemporaryDirectory() as home:
+        settings = Settings(home=Path(home), database_url=url)
+        person = Person("ada", "Ada", None, "manager", deals=ALL_DEALS)
+        connect.installation(settings).people.add(person, "a password")
+        client, draw = connect.connect(person, settings).deals, random.Random(7)  # noqa: S311
+        start = dt.datetime.now(dt.UTC) + dt.timedelta(days=1)
+        packages = [
+            client.create(
+                SupplyPackage, SupplyPackage(name=f"New {n}", media_type="banner", start_date=start)
+            )
+            for n in range(IMPORTED // PER_PACKAGE)
+        ]
+        lines = (
+            f"{one.name},{seat},{draw.randint(50, 900) / 100}"
+            for one in packages
+            for seat in draw.sample(range(1, SEATS + 1), PER_PACKAGE)
+        )
+        text = "\n".join(("Package,Seat,Price", *lines))
+        table = csv_text.read(text, csv_deals.SHAPE)
+        seats = {one.id or 0: one for one in client.everything(Seat)}
+        plans = csv_deals.plan(client, table.rows, seats, client.abilities.fees)
+        reading = CsvReading(plans, len(table.rows))
+        _timed("CSV, lines parsed", lambda: len(csv_text.read(text, csv_deals.SHAPE).rows))
+        _timed("CSV, lines checked", lambda: _run(reading, client))
+        _timed(
+            "CSV, questions",
+            lambda: _questions(client, reading.plan.entries),
+        )
+        creation = CsvJob(reading.plan.entries)
+        creation.start()
+        _timed("CSV, deals created", lambda: _run(creation, client))
+        print(creation.state, creation.reason)
+
+
+def _questions(client: Deals, entries: Sequence[CsvDeal]) -> int:
+    """How many prices have to be confirmed."""
+    quartile_of = cache(partial(quartile, client))
+    return sum(len([*of_deal(quartile_of, one.request, "USD CPM")]) for one in entries)
+
+
+def _run(job: Job, client: Deals) -> int:
+    """All steps; how many are done."""
+    while job.is_running:
+        job.step(client)
+    return job.progress[0]
+
+
 def _timed(title: str, work: Callable[[], int]) -> None:
     wall, processor = time.perf_counter(), time.process_time()
     count = work()
@@ -175,6 +235,8 @@ def main(url: str, *options: str) -> None:
             connection.exec_driver_sql("ANALYZE")
     if "--whole" in options:
         whole(url)
+    if "--csv" in options:
+        csv_import(url)
     service = DealsService(engine)
     for title, (entity, asked) in QUERIES.items():
         parameters = [("limit", "500" if title.startswith("deals of") else "50"), *asked]

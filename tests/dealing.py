@@ -43,6 +43,7 @@ from lib.reporting.definition import (
 )
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
+from lib.ui.kit.job import Job
 
 Serve = Callable[[Path], AbstractContextManager[str]]
 Visit = Callable[..., AppTest]
@@ -231,3 +232,16 @@ def actions(own_deals_home: Path) -> BulkActions:
 def deals(own_deals_home: Path) -> Deals:
     """The deals API of the same data directory, in the manager's name."""
     return clients(Settings(home=own_deals_home, demo=True)).deals
+
+
+def finish(job: Job, client: Deals) -> None:
+    """Run a job's steps to its end, as the screen does."""
+    while job.is_running:
+        job.step(client)
+
+
+def create_from_csv(desk: AppTest, kind: str) -> None:
+    """Press the button that creates the entries of a file (`deals` or `packages`), and run all its steps."""
+    clean(desk.button(key=f"{kind}_csv_create").click().run())
+    while desk.session_state[f"{kind}_from_csv"].job.is_running:
+        clean(desk.run())

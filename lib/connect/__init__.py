@@ -56,6 +56,7 @@ def connect(
         0 if resources.lines.reporting is None else SLICER_SECONDS,
         settings.price_currency,
         settings.price_unit,
+        {"price_type": settings.price_type},
     )
 
 

@@ -1,7 +1,7 @@
 """The clients of one person, and what they may see."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
@@ -23,7 +23,7 @@ class Clients:
     database whatever service answers.
     `reporting_address` and `deals_address` say where a remote service is; empty for one of this process.
     What a slicer is may be kept for `slicer_seconds` before it is asked again. `currency` and `price_unit`
-    are those of prices.
+    are those of prices, `usual_terms` what a term of deals means that is not set, by its field.
     """
 
     reporting: Reporting
@@ -40,6 +40,7 @@ class Clients:
     slicer_seconds: float = 0
     currency: str = ""
     price_unit: str = ""
+    usual_terms: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def own(self) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from lib.wire import call, exact
 from lib.wire.credential import Credential, credential, in_the_name_of
 from lib.wire.errors import BadRequest, DealsError, NotFound, Unsupported
 
-PATH = "/api"
+PATH, BATCH = "/api", "/demand_deals/batch"
 JSON = "application/json"
 IDEMPOTENCY_KEY = "Idempotency-Key"
 UNCOMPRESSED = {"Accept-Encoding": "identity"}  # whatever compresses on the way makes an ETag weak
@@ -117,6 +117,19 @@ class Deals:
         leave open whether it was created.
         """
         return self._create(model_of(entity), self._codec.write(model.sent()), idempotency_key)
+
+    def create_all(self, deals: Sequence[DemandDeal], idempotency_key: str) -> Sequence[DemandDeal]:
+        """Create several demand deals, all or none, once per key; returns their ids, names and deal ids.
+
+        At most 500. Invalid has what is wrong by the place of each, as text. Unsupported where a service is
+        not known to do that.
+        """
+        self.abilities.check("create", DemandDeal.entity)
+        if not self.abilities.is_own:
+            raise Unsupported("This service does not create several at once")
+        body = [self._codec.write(one.sent()) for one in deals]
+        headers = {IDEMPOTENCY_KEY: idempotency_key}
+        return reading.created(self._codec, self._ask("POST", f"{PATH}{BATCH}/", body=body, headers=headers))
 
     def change(
         self, entity: Entity[Any], entity_id: int, fields: Mapping[str, Any], if_match: str | None = None

@@ -28,6 +28,9 @@ RETRY: Schema = {"Retry-After": {"description": "Seconds to wait", "schema": {"t
 CHALLENGE: Schema = {"WWW-Authenticate": {"description": "Bearer", "schema": {"type": "string"}}}
 
 
+WITHOUT_ID = ("list", "create", "create_many", "change_many")
+
+
 def of(verb: str, called: str) -> dict[int | str, Any]:
     """The error codes of this verb."""
     found: dict[int | str, Any] = {
@@ -42,11 +45,11 @@ def of(verb: str, called: str) -> dict[int | str, Any]:
         | {"headers": RETRY},
         504: _detail("The request is too large, or took too long", "The database did not answer in time"),
     }
-    if verb in ("create", "change", "change_many", "remove"):
+    if verb in ("create", "create_many", "change", "change_many", "remove"):
         found[409] = _detail(
             "A duplicate, a lost race, or an edit of something that changed meanwhile", _STALE
         )
-    if verb not in ("list", "create", "change_many"):
+    if verb not in WITHOUT_ID:
         found[404] = _detail(f"There is no such {called}", f"There is no {called} 12")
     if verb in ("change", "remove"):
         found[406] = _detail("Others depend on it", "The seat 1 'Bluebird' can't be deleted: …")
@@ -161,8 +164,10 @@ NOTES = {
     "change_packages": "A newly selected seat gets a demand deal; one that has a deal can't be deselected.",
 }
 MANY = "A list of changes, each with its id: one that is refused leaves the others changed. An extension."
+NEW_MANY = "A list of them: all are created, or none. An extension."
 WARNED = "What is valid and probably a slip: a JSON list of sentences, in ASCII. An extension."
 EXTENSION = "Latest first; it stays when the entity is removed. An extension."
+OF_VERB = {"history": EXTENSION, "change_many": MANY, "create_many": NEW_MANY}
 ORDERS = "Another entity goes by its name, a supply package's price is the lowest of its deals."
 SEARCH_OF_OTHERS = (
     "Entities with each of these words in their name or code, whatever its case, or as their id"
@@ -192,6 +197,7 @@ FIRST = {
     "create": "Create a {}",
     "change": "Change fields of a {}",
     "change_many": "Change fields of several {}s",
+    "create_many": "Create several {}s",
     "remove": "Delete a {}",
     "history": "What happened to a {}",
 }
@@ -204,9 +210,9 @@ def operation(entity: str, verb: str) -> dict[str, Any]:
     return {
         "operation_id": name,
         "summary": summary[0].upper() + summary[1:],
-        "description": {"history": EXTENSION, "change_many": MANY}.get(verb, NOTES.get(name, "")),
+        "description": OF_VERB.get(verb, NOTES.get(name, "")),
         "deprecated": True if entity == DEPRECATED else None,
-        "status_code": {"create": 201, "change": 204, "remove": 204}.get(verb, 200),
+        "status_code": {"create": 201, "create_many": 201, "change": 204, "remove": 204}.get(verb, 200),
         "response_model": None,
         "responses": _success(entity, verb) | of(verb, ENTITY_STORES[entity].called),
         "openapi_extra": {"parameters": _parameters(entity, verb), **_body(entity, verb)},
@@ -215,7 +221,7 @@ def operation(entity: str, verb: str) -> dict[str, Any]:
 
 def _parameters(entity: str, verb: str) -> list[Schema]:
     found = []
-    if verb not in ("list", "create", "change_many"):
+    if verb not in WITHOUT_ID:
         id_ = {"type": "integer", "minimum": 1, "maximum": LARGEST_ID}
         found.append({"name": "id", "in": "path", "required": True, "schema": id_, "example": 1})
     if verb in ("list", "history"):
@@ -227,7 +233,7 @@ def _parameters(entity: str, verb: str) -> list[Schema]:
         found += _finding(entity)
     if verb == "change_many":
         found.append(_query("atomic", {"type": "boolean", "description": ATOMIC}))
-    if verb in ("create", "change"):
+    if verb in ("create", "create_many", "change"):
         found.append(
             _header(
                 "Idempotency-Key",
@@ -279,10 +285,15 @@ def _header(name: str, description: str, limits: Schema) -> Schema:
 
 
 def _body(entity: str, verb: str) -> Schema:
-    if verb not in ("create", "change", "change_many"):
+    if verb not in ("create", "create_many", "change", "change_many"):
         return {}
     schema = of_model(ENTITY_STORES[entity].request)
-    examples = CREATED[entity] if verb == "create" else CHANGED[entity]
+    examples = CREATED[entity] if verb in ("create", "create_many") else CHANGED[entity]
+    if verb == "create_many":
+        listed = a_list(schema) | {"minItems": 1, "maxItems": several.MOST}
+        shown = {name: (summary, [value]) for name, (summary, value) in examples.items()}
+        content = {"schema": listed, "examples": _shown(shown)}
+        return {"requestBody": {"required": True, "content": {"application/json": content}}}
     if verb == "change_many":
         return _many(_partial(schema), examples)
     schema = _partial(schema) if verb == "change" else schema
@@ -326,6 +337,10 @@ def _success(entity: str, verb: str) -> dict[int | str, Any]:
         results = an_object({"results": a_list(CHANGED_ONE)})
         content = {"application/json": {"schema": results}}
         return {200: {"description": "The result of each, in the order of the list", "content": content}}
+    if verb == "create_many":
+        one = an_object({"id": ANSWERS[entity]["properties"]["id"], "name": TEXT, "deal_id": TEXT})
+        content = {"application/json": {"schema": an_object({"results": a_list(one)})}}
+        return {201: {"description": "Each, in the order of the list", "content": content}}
     if verb == "change":
         headers = {"ETag": TAG, "Tranche-Warnings": {"description": WARNED, "schema": TEXT}}
         return {204: {"description": "It is changed", "headers": headers}}

@@ -1,16 +1,17 @@
 """The plain fields of supply packages and demand deals, a row each.
 
-Requests, answers, columns of the database, filters, orders, search, the history's words, the list's columns
-and the forms are derived from these rows. A field that is a link to other entities, a list, or computed
-stands where it is made (requests.py, answers.py, store/). The models (models.py) declare the same names
-once more for the type checker; tests/deals/test_fields.py compares the two.
+Requests, answers, columns of the database, filters, orders, search, the history's words, the list's columns,
+the forms and the columns of CSV files are derived from these rows. A field that is a link to other
+entities, a list, or computed stands where it is made (requests.py, answers.py, store/). The models
+(models.py) declare the same names once more for the type checker; tests/deals/test_fields.py compares them.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from lib.deals import moments
-from lib.deals.models import MEDIA_TYPES, STATUSES, MediaType
+from lib.deals.models import FEE_TYPES, MEDIA_TYPES, PRICE_TYPES, STATUSES, MediaType, PriceType
 from lib.deals.values import Amount, Email, FeeType, Moment, Name, Value
 from lib.wire.schemas import FLAG, NO_TEXT, NUMBER, TEXT, Schema
 
@@ -22,12 +23,14 @@ REQUIRED: Any = object()
 class FieldKind:
     """A kind of value: the type with which requests are read, and the schema of answers.
 
-    With `open_answer`, an answer may hold null as well.
+    With `open_answer`, an answer may hold null as well. `choices` are the words of the values of a kind that
+    has few.
     """
 
     given: Any
     answer: Schema
     open_answer: Schema | None = None
+    choices: Mapping[Any, str] | None = None
 
 
 NAME = FieldKind(Name, TEXT)
@@ -35,8 +38,14 @@ SHORT_TEXT = FieldKind(Value, TEXT, NO_TEXT)
 EMAIL = FieldKind(Email, TEXT, NO_TEXT)
 SWITCH = FieldKind(bool, FLAG)
 AMOUNT = FieldKind(Amount, NUMBER, NUMBER)
-FEE_TYPE = FieldKind(FeeType, {"type": "integer"}, {"type": ["integer", "null"]})
-MEDIA_TYPE = FieldKind(MediaType, {"enum": [*MEDIA_TYPES]})
+FEE_TYPE = FieldKind(FeeType, {"type": "integer"}, {"type": ["integer", "null"]}, FEE_TYPES)
+MEDIA_TYPE = FieldKind(MediaType, {"enum": [*MEDIA_TYPES]}, choices={one: one for one in MEDIA_TYPES})
+PRICE_TYPE = FieldKind(
+    PriceType,
+    {"enum": [*PRICE_TYPES]},
+    {"enum": [*PRICE_TYPES, None], "description": "Null: as the setting price_type says. An extension."},
+    PRICE_TYPES,
+)
 MOMENT = FieldKind(
     Moment,
     {"type": "string", "pattern": moments.PATTERN},
@@ -58,7 +67,10 @@ class DealField:
     `default` is for a creation that leaves it out. The service alone writes one that is not `is_writable`.
     `is_term`: also in create_demand_deals, once for all of its deals. Lists are filtered by it with
     `is_filter`, ordered by it with `is_order`, searched in it with `is_searched`. `width` is that of its
-    column in the list on screen, in rem; None without a column.
+    column in the list on screen, in rem; None without a column. In forms it is called by its `label`, else by
+    its title, with `help`; in CSV files by `csv`, else by its title. The column of one that `is_extra` is
+    shown by choice. One that `is_extension` is not in the deals specification: forms offer it where the
+    service has it.
     """
 
     name: str
@@ -72,6 +84,21 @@ class DealField:
     is_order: bool = True
     is_searched: bool = False
     width: float | None = None
+    is_extra: bool = False
+    is_extension: bool = False
+    label: str = ""
+    help: str = ""
+    csv: str = ""
+
+    @property
+    def called(self) -> str:
+        """Its label in forms."""
+        return self.label or self.title
+
+    @property
+    def column(self) -> str:
+        """The title of its column in CSV files."""
+        return self.csv or self.title
 
     @property
     def given(self) -> Any:
@@ -96,11 +123,20 @@ FIELDS = (
     DealField("deal_sync", SWITCH, "Deal sync", (DEALS,), False),
     DealField("is_active", SWITCH, "Active", BOTH, True),
     DealField("is_dynamic_bidding", SWITCH, "Dynamic bidding", (SUPPLY,), False),
-    DealField("is_true_price_opt_enable", SWITCH, "True price", (SUPPLY,), False),
-    DealField("agency_curation_fee", AMOUNT, "Agency fee", (DEALS,), is_term=True),
-    DealField("agency_curation_fee_type", FEE_TYPE, "Fee type", (DEALS,), is_term=True),
-    DealField("contact_email", EMAIL, "Contact", (DEALS,), is_term=True, is_searched=True, width=12.0),
-)
+    DealField(
+        "is_true_price_opt_enable", SWITCH, "True price", (SUPPLY,), False, help="True price optimisation"
+    ),
+    DealField("agency_curation_fee_type", FEE_TYPE, "Fee type", (DEALS,), is_term=True, label="Agency fee"),
+    DealField("agency_curation_fee", AMOUNT, "Agency fee", (DEALS,), is_term=True, label="Fee", csv="Fee"),
+    DealField(
+        "contact_email", EMAIL, "Contact", (DEALS,), is_term=True, is_searched=True, width=12.0,
+        is_extra=True, label="Contact e-mail",
+    ),
+    DealField(
+        "price_type", PRICE_TYPE, "Price type", (DEALS,), is_term=True, width=7.0, is_extra=True,
+        is_extension=True, help="Floor: bids compete from the price up. Fixed: the price is what a win pays",
+    ),
+)  # fmt: skip
 BY_NAME = {field.name: field for field in FIELDS}
 TERMS = tuple(field.name for field in FIELDS if field.is_term)
 

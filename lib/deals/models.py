@@ -18,6 +18,7 @@ from lib.deals import moments
 MediaType = Literal["banner", "video", "audio", "native"]
 GeoType = Literal["country", "region", "city", "dma", "zip"]
 Status = Literal["pending", "active", "paused", "complete"]
+PriceType = Literal["floor", "fixed"]
 Action = Literal["created", "changed", "removed"]
 HealthState = Literal["attention", "unknown", "idle", "healthy"]
 MEDIA_TYPES: tuple[MediaType, ...] = get_args(MediaType)
@@ -25,6 +26,7 @@ GEO_TYPES: tuple[GeoType, ...] = get_args(GeoType)
 STATUSES: tuple[Status, ...] = get_args(Status)
 HEALTH_STATES: tuple[HealthState, ...] = get_args(HealthState)
 ACTIONS: tuple[Action, ...] = get_args(Action)
+PRICE_TYPES: dict[PriceType, str] = {"floor": "floor price", "fixed": "fixed price"}
 LONGEST_NAME = 200
 UNDISCLOSED, PERCENT, FLAT, CPM, NO_FEE = range(5)
 FEE_TYPES = {
@@ -226,6 +228,7 @@ class CreateDemandDeals(WireModel):
     agency_curation_fee: Decimal | None = None
     agency_curation_fee_type: int | None = None
     contact_email: str | None = None
+    price_type: str | None = None
 
 
 class SupplyPackage(Resource, Targeting):
@@ -261,6 +264,7 @@ class DemandDeal(Resource):
     agency_curation_fee: Decimal | None = None
     agency_curation_fee_type: int | None = None
     contact_email: str | None = None
+    price_type: str | None = None
     status: str | None = None
 
 

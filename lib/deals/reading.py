@@ -9,7 +9,7 @@ import httpx
 from pydantic import ValidationError
 
 from lib.deals.codec import Codec, Model
-from lib.deals.models import EntityChange, Resource, WireModel
+from lib.deals.models import DemandDeal, EntityChange, Resource, WireModel
 from lib.deals.sync.models import BuyerSeat
 from lib.wire import exact
 from lib.wire.errors import Invalid, MalformedResponse, Unreadable
@@ -42,6 +42,16 @@ def made(codec: Codec, model: type[Model], response: httpx.Response) -> Model:
         return _entity(codec, model, body, response)
     except Unreadable as error:
         raise Unreadable(f"{error.reason}; {MAY_BE_THERE}") from error
+
+
+def created(codec: Codec, response: httpx.Response) -> list[DemandDeal]:
+    """Several deals that were created: their ids, names and deal ids."""
+    body = json(codec, response)
+    try:
+        names = {"id", "name", "deal_id"}
+        return [DemandDeal.model_construct(names, **one) for one in body["results"]]
+    except (KeyError, TypeError) as error:
+        raise Unreadable(f"The service's answer does not follow the API; {MAY_BE_THERE}") from error
 
 
 def done(codec: Codec, response: httpx.Response) -> None:

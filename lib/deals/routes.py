@@ -33,6 +33,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 JSON = "application/json"
 THREADS = 8
 DEPRECATED, WARNINGS = "packages", "Tranche-Warnings"
+BATCH = "/demand_deals/batch"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
 BEARER = HTTPBearer(
     auto_error=False, description="A token for the deals API"
@@ -79,6 +80,7 @@ def _add(router: APIRouter, entity: "_Entity") -> None:
             "POST": ("create", entity.create),
             "PUT": ("change_many", entity.change_many),
         },
+        **({BATCH: {"POST": ("create_many", entity.create_many)}} if name == fields.DEALS else {}),
         f"/{name}/{{id}}": {
             "GET": ("get", entity.get),
             "PUT": ("change", entity.change),
@@ -133,6 +135,13 @@ class _Entity:
         answer = _shown(replace(found, body=body), 201)
         answer.headers["Location"] = f"/api/{self.name}/{found.body['id']}/"
         return answer
+
+    async def create_many(self, request: Request) -> Response:
+        """Several new ones, all or none."""
+        deadline = self._deadline()
+        asked = await self._asked(request, deadline)
+        results = await self._shared.run(lambda: self._deals.create_many(asked, deadline))
+        return Response(exact.dumps({"results": results}), 201, media_type=JSON)
 
     async def change(self, request: Request) -> Response:
         """Some of its fields."""

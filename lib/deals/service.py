@@ -6,6 +6,7 @@ Who may call is settled before (admission.py); what goes over HTTP, and how, is 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from hashlib import sha256
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine
@@ -13,8 +14,9 @@ from sqlalchemy.exc import IntegrityError
 
 from lib import database
 from lib.deals import queries, several
+from lib.deals.models import DemandDeal
 from lib.deals.queries import Parameters
-from lib.deals.store import etags, history, listing, past, unseen
+from lib.deals.store import etags, history, listing, many_deals, past, unseen
 from lib.deals.store.conflicts import conflict
 from lib.deals.store.entity_store import EntityStore
 from lib.deals.store.entity_stores import ENTITY_STORES
@@ -22,6 +24,7 @@ from lib.deals.store.idempotency import Once
 from lib.deals.store.scope import DealsScope
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.deals.validation import Problems, read
+from lib.wire import exact
 from lib.wire.deadline import Deadline
 from lib.wire.errors import NotFound
 
@@ -137,6 +140,27 @@ class DealsService:
             if once is not None:
                 once.remember(work, made.body, made.etag)
             return made
+
+        return self._write(within, request, deadline, repeat=once is not None)
+
+    def create_many(self, request: WriteRequest, deadline: Deadline) -> Results:
+        """Several new demand deals, all or none; `{"id", "name", "deal_id"}` of each.
+
+        With an idempotency key it happens once: the same request again answers with the first result.
+        """
+        entity, key = DemandDeal.entity, request.idempotency_key
+        digest = {"sha256": sha256(exact.dumps(request.body)).hexdigest()}
+        once = None if key is None else Once(key, entity, digest)
+
+        def within(work: Work) -> Results:
+            problems = request.problems()
+            if once is not None and (first := once.first_answer(work, problems)):
+                return [*first[0]["results"]]
+            problems.check()
+            results = many_deals.create(work, request.body, problems)
+            if once is not None:
+                once.remember(work, {"results": results}, "")
+            return results
 
         return self._write(within, request, deadline, repeat=once is not None)
 

@@ -1,4 +1,4 @@
-"""Changes of several entities in one request (an extension): the body, and the result of each."""
+"""Several entities in one request (an extension): the body, and the result of each."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -36,6 +36,14 @@ def bodies(given: Any, problems: Problems) -> list[Mapping[str, Any]]:
         else:
             seen.add(entity_id)
     problems.check()
+    return [*given]
+
+
+def objects(given: Any, problems: Problems) -> list[Any]:
+    """The bodies of entities to create. Invalid if it is no such list."""
+    if not isinstance(given, list) or not 0 < len(given) <= MOST:
+        problems.add((), f"This must be a list of 1 to {MOST} objects.")
+        problems.check()
     return [*given]
 
 

@@ -117,6 +117,9 @@ class Local(BaseSettings):
         default="USD", max_length=10, description="Currency of prices and fees on screen."
     )
     price_unit: str = Field(default="CPM", max_length=20, description="Unit of prices on screen.")
+    price_type: Literal["floor", "fixed"] = Field(
+        default="floor", description="What the price of a deal is that has no price type: floor or fixed."
+    )
     token_seconds: int = Field(
         default=3600, ge=60, le=86_400, description="Lifetime of a temporary token, in seconds."
     )

@@ -22,8 +22,7 @@ from lib.deals.compat.dialect import Dialect
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.people import ALL_DEALS, DealsGrant, Person
 from lib.settings import Settings
-from lib.ui.deals import details, edits, facts
-from lib.ui.deals.new_package import seats
+from lib.ui.deals import details, edits, facts, seats
 from lib.ui.deals.targeting import words
 from lib.wire.errors import Forbidden, ServiceProblem
 
@@ -239,7 +238,7 @@ def test_what_can_not_be_read_is_counted_and_shown() -> None:
 )
 def test_typed_ids(typed: object, number: int | None) -> None:
     """Digits are an id; anything else is none."""
-    assert seats.read(typed) == number
+    assert seats.read_number(typed) == number
 
 
 def test_what_a_plain_service_does(told: SyncState) -> None:

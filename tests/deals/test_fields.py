@@ -30,7 +30,7 @@ from lib import connect
 from peopled import people_in
 from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
-from lib.ui.deals import change_deal, columns, details, edits, history
+from lib.ui.deals import columns, details, edits, history, inputs
 from lib.ui.deals import rows
 from lib.deals.models import DemandDeal, EntityChange
 
@@ -68,7 +68,7 @@ print(json.dumps({
     "documented": "purpose" in json.dumps(desk.api.openapi()["paths"]["/api/demand_deals/"]["post"]),
     "history": [history.sentences(one) for one in past][0],
     "edited": edits.of_deal(deal)["purpose"],
-    "form": "purpose" in change_deal.NAMES,
+    "form": inputs.typed("purpose", found["purpose"]),
     "fact": details.deal_facts(deal)["Purpose"],
     "column": dict(zip(names, (cell.text for cell in columns.cells(row, names)), strict=True))["purpose"],
 }))
@@ -105,7 +105,7 @@ def test_one_row_is_a_field_everywhere(tmp_path: Path) -> None:
         "documented": True,
         "history": ["Purpose: Spring launch → Autumn"],
         "edited": "Autumn",
-        "form": True,
+        "form": "Autumn",
         "fact": "Autumn",
         "column": "Autumn",
     }

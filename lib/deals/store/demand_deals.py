@@ -10,7 +10,7 @@ from sqlalchemy import Row, insert, select
 from lib.deals import moments
 from lib.deals.models import NO_FEE, PERCENT, UNDISCLOSED, has_amount
 from lib.deals.store import status
-from lib.deals.store.entity_store import EntityStore, refer
+from lib.deals.store.entity_store import EntityStore, linked_ids, refer
 from lib.deals.store.tables import (
     deal_ids,
     dsps,
@@ -59,21 +59,17 @@ class DemandDeals(EntityStore):
 
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Seat and packages are there; deal sync is possible; the fee is whole."""
-        refer(
-            work, supply_packages, "supply package", fields.get("supply_deals"), ("supply_deals",), problems
-        )
+        known = work.seen(supply_packages, linked_ids(fields.get("supply_deals")))
         whole = {**(before or {}), **fields}
         seat = (whole.get("seat") or {}).get("id")
         buyers = {} if seat is None else seats_to_sell_to(work, {seat})
-        if seat is not None and seat not in buyers:
-            problems.add(("seat", "id"), f"There is no seat {seat}.")
-        if whole.get("deal_sync") and seat in buyers:
-            check_sync(buyers[seat], ("deal_sync",), problems)
-        check_terms(whole, bool(whole.get("deal_sync")), (), problems)
+        check_deal(fields, whole, buyers, known, (), problems)
 
     def create(self, work: Work, fields: Fields) -> list[EntityKey]:
         """Create the deal with a new, unique deal id."""
-        return super().create(work, fields | {"deal_id": _new_deal_id(work)})
+        deal_id = new_deal_id()
+        work.connection.execute(insert(deal_ids).values(deal_id=deal_id, given=work.now))
+        return super().create(work, fields | {"deal_id": deal_id})
 
     def link(self, work: Work, entity_id: int, fields: Fields) -> list[EntityKey]:
         """To its supply packages."""
@@ -81,6 +77,27 @@ class DemandDeals(EntityStore):
             others = [{"supply_package_id": one["id"]} for one in fields["supply_deals"]]
             work.relink(supply_package_deals, ("demand_deal_id", entity_id), others)
         return []
+
+
+def check_deal(
+    fields: Fields,
+    whole: Fields,
+    buyers: Mapping[int, Fields],
+    packages: Mapping[int, str],
+    where: Path,
+    problems: Problems,
+) -> None:
+    """Add the violated rules of a deal's `fields`, which make it `whole`.
+
+    `buyers` are the seats that the caller may sell to, `packages` those that they may see, by id.
+    """
+    refer(packages, "supply package", fields.get("supply_deals"), (*where, "supply_deals"), problems)
+    seat = (whole.get("seat") or {}).get("id")
+    if seat is not None and seat not in buyers:
+        problems.add((*where, "seat", "id"), f"There is no seat {seat}.")
+    elif seat is not None and whole.get("deal_sync"):
+        check_sync(buyers[seat], (*where, "deal_sync"), problems)
+    check_terms(whole, bool(whole.get("deal_sync")), where, problems)
 
 
 def check_sync(seat: Fields, where: Path, problems: Problems) -> None:
@@ -158,9 +175,8 @@ def in_brief(row: Row[Any]) -> Fields:
     }
 
 
-def _new_deal_id(work: Work) -> str:
+def new_deal_id() -> str:
     """`TR-7K2Q-9FXA-4M1D`: 60 random bits in digits and letters, without I, L, O and U."""
-    drawn = "".join(secrets.choice(LETTERS) for _ in range(12))
-    deal_id = f"TR-{drawn[:4]}-{drawn[4:8]}-{drawn[8:]}"
-    work.connection.execute(insert(deal_ids).values(deal_id=deal_id, given=work.now))
-    return deal_id
+    bits = secrets.randbits(60)
+    drawn = "".join(LETTERS[bits >> shift & 31] for shift in range(0, 60, 5))
+    return f"TR-{drawn[:4]}-{drawn[4:8]}-{drawn[8:]}"

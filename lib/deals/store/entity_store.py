@@ -130,16 +130,20 @@ class EntityStore:
 
 
 def refer(
-    work: Work, table: Table, called: str, given: Any, where: tuple[str | int, ...], problems: Problems
+    known: Mapping[int, str], called: str, given: Any, where: tuple[str | int, ...], problems: Problems
 ) -> None:
-    """Add a problem for each of a list of `{"id": …}` that does not exist, or is repeated."""
-    ids = [one.get("id") for one in given or ()]
-    known = work.seen(table, [one for one in ids if one is not None])
+    """Add a problem for each of a list of `{"id": …}` that is not among the `known` ones, or is repeated."""
+    ids = linked_ids(given)
     for number, one in enumerate(ids):
         if one is not None and one not in known:
             problems.add((*where, number, "id"), f"There is no {called} {one}.")
         elif one is not None and one in ids[:number]:
             problems.add((*where, number, "id"), f"The {called} {one} is given twice.")
+
+
+def linked_ids(given: Any) -> list[int | None]:
+    """The ids of a list of `{"id": …}`."""
+    return [one.get("id") for one in given or ()]
 
 
 def _shown(row: Row[Any], name: str) -> Any:

@@ -14,7 +14,7 @@ from lib.deals.models import generated_name
 from lib.deals.store import status
 from lib.deals.store import tables as t
 from lib.deals.store.demand_deals import DemandDeals, check_sync, check_terms, seats_shown, seats_to_sell_to
-from lib.deals.store.entity_store import Dependants, EntityStore, refer
+from lib.deals.store.entity_store import Dependants, EntityStore, linked_ids, refer
 from lib.deals.store.packages import Packages
 from lib.deals.store.tables import (
     app_lists,
@@ -72,8 +72,10 @@ class SupplyPackages(EntityStore):
         """Check that the end is after the start, references exist, and there is one source of deals."""
         _check_dates({**(before or {}), **fields}, fields, problems)
         for name, (called, table, _) in LISTS.items():
-            refer(work, table, called, fields.get(name), (name,), problems)
-        refer(work, demand_deals, "demand deal", fields.get("demand_deals"), ("demand_deals",), problems)
+            known = work.seen(table, linked_ids(fields.get(name)))
+            refer(known, called, fields.get(name), (name,), problems)
+        given = fields.get("demand_deals")
+        refer(work.seen(demand_deals, linked_ids(given)), "demand deal", given, ("demand_deals",), problems)
         created = fields.get("create_demand_deals")
         if created is not None:
             if fields.get("demand_deals") is not None:

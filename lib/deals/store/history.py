@@ -40,31 +40,35 @@ class Recording:
 
     def write(self) -> None:
         """Write the changes, and increment the entities' versions."""
+        rows: list[Fields] = []
         for entity, ids in _by_entity(self._before).items():
             after = self._states(entity, ids)
-            for entity_id in ids:
-                self._compare((entity, entity_id), after.get((entity, entity_id)))
+            found = (self._compare((entity, one), after.get((entity, one))) for one in ids)
+            rows += [row for row in found if row is not None]
+        if rows:
+            self._work.connection.execute(insert(changes), rows)
 
     def _states(self, entity: str, ids: list[int]) -> dict[EntityKey, Fields]:
         entity_store = ENTITY_STORES[entity]
         return {(entity, body["id"]): entity_store.state(body) for body in entity_store.show(self._work, ids)}
 
-    def _compare(self, key: EntityKey, after: Fields | None) -> None:
+    def _compare(self, key: EntityKey, after: Fields | None) -> Fields | None:
+        """The row of what became of an entity, whose version is incremented; None without a change."""
         before = self._before[key]
         if before is None:
-            self._record(key, "created", None, after)
-        elif after is None:
-            self._record(key, "removed", before, None)
-        elif names := [name for name in after if after[name] != before[name]]:
-            self._record(
-                key, "changed", *({name: state[name] for name in names} for state in (before, after))
-            )
+            return self._row(key, "created", None, after)
+        if after is None:
+            return self._row(key, "removed", before, None)
+        if names := [name for name in after if after[name] != before[name]]:
             self._count(key)
+            parts = ({name: state[name] for name in names} for state in (before, after))
+            return self._row(key, "changed", *parts)
+        return None
 
-    def _record(self, key: EntityKey, action: str, before: Fields | None, after: Fields | None) -> None:
-        values: dict[str, Any] = {"entity": key[0], "entity_id": key[1], "version": self._versions[key] + 1}
+    def _row(self, key: EntityKey, action: str, before: Fields | None, after: Fields | None) -> Fields:
+        values: Fields = {"entity": key[0], "entity_id": key[1], "version": self._versions[key] + 1}
         values |= {"at": self._work.now, "who": self._work.who, "action": action}
-        self._work.connection.execute(insert(changes).values(values | {"before": before, "after": after}))
+        return values | {"before": before, "after": after}
 
     def _count(self, key: EntityKey) -> None:
         table = ENTITY_STORES[key[0]].table

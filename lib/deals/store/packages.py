@@ -10,7 +10,7 @@ from sqlalchemy import Row, select
 from lib.deals.models import generated_name
 from lib.deals.store import status
 from lib.deals.store.demand_deals import in_brief, seats_shown, seats_to_sell_to
-from lib.deals.store.entity_store import EntityStore, refer
+from lib.deals.store.entity_store import EntityStore, linked_ids, refer
 from lib.deals.store.tables import demand_deals, package_seats, package_supply_packages, supply_packages
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.deals.validation import Problems
@@ -41,9 +41,9 @@ class Packages(EntityStore):
 
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Seats and packages are there, once each; a DSP beside a seat is that seat's."""
-        refer(
-            work, supply_packages, "supply package", fields.get("supply_deals"), ("supply_deals",), problems
-        )
+        given = fields.get("supply_deals")
+        known = work.seen(supply_packages, linked_ids(given))
+        refer(known, "supply package", given, ("supply_deals",), problems)
         choices = fields.get("seats", [])
         ids = [choice.get("seat", {}).get("id") for choice in choices]
         buyers = seats_to_sell_to(work, {one for one in ids if one is not None})

@@ -26,13 +26,13 @@ from lib.database import Amount, Document, Instant, Key, metadata
 from lib.deals import fields
 
 KEEP, FOLLOW = "RESTRICT", "CASCADE"
+SHORT = String(20)  # of a kind with few values, and of others that are none of these
 SQL: dict[fields.FieldKind, Any] = {
     fields.SHORT_TEXT: String(200),
     fields.EMAIL: String(254),
     fields.SWITCH: Boolean,
     fields.AMOUNT: Amount,
     fields.FEE_TYPE: Integer,
-    fields.MEDIA_TYPE: String(20),
     fields.MOMENT: Instant,
 }
 
@@ -59,7 +59,7 @@ def _plain(entity: str) -> Iterator[Column[Any]]:
         if not field.is_writable or field.name == "name":
             continue
         is_needed = field.default is not None and field.kind is not fields.AMOUNT
-        yield Column(field.name, SQL[field.kind], nullable=not is_needed)
+        yield Column(field.name, SQL.get(field.kind, SHORT), nullable=not is_needed)
         if field.kind is fields.MOMENT:
             yield Column(f"{field.name}_offset", Integer, nullable=not is_needed)
 

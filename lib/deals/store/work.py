@@ -1,6 +1,6 @@
 """Shared by all steps of one request: the connection, the time, and the caller."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -39,21 +39,31 @@ class Work:
         """All rows of the query."""
         return [*self.connection.execute(question)]
 
-    def named(self, table: Table, ids: Collection[int]) -> dict[int, str]:
+    def named(self, table: Table, ids: Collection[int | None]) -> dict[int, str]:
         """Id → name of existing rows."""
         return self._named(select(table.c.id, table.c.name), table, ids)
 
-    def seen(self, table: Table, ids: Collection[int]) -> dict[int, str]:
+    def seen(self, table: Table, ids: Collection[int | None]) -> dict[int, str]:
         """Id → name of rows that the caller may see."""
         return self._named(select(table.c.id, table.c.name).where(*self.scope.seen(table)), table, ids)
 
     def insert(self, table: Table, values: Mapping[str, Any]) -> int:
         """A new entity's row, at its first version; returns its id."""
-        kept = {**values, "version": 1, "created_at": self.now, "updated_at": self.now}
-        if "made_by" in table.c:
-            kept |= {"made_by": self.who, "made_with": self.scope.token}
-        made = self.connection.execute(insert(table).values(kept))
+        made = self.connection.execute(insert(table).values(self._whole(table, values)))
         return int(made.inserted_primary_key[0])  # type: ignore[index]
+
+    def insert_many(self, table: Table, rows: Sequence[Fields]) -> list[Fields]:
+        """New entities' rows with the same columns; returns them with their ids."""
+        whole = [self._whole(table, row) for row in rows]
+        question = insert(table).returning(table.c.id, sort_by_parameter_order=True)
+        ids = self.connection.execute(question, whole).scalars()
+        return [{**row, "id": one} for row, one in zip(whole, ids, strict=True)]
+
+    def _whole(self, table: Table, values: Mapping[str, Any]) -> Fields:
+        """The row with the columns that every entity has."""
+        stamps = {"version": 1, "created_at": self.now, "updated_at": self.now}
+        maker = {"made_by": self.who, "made_with": self.scope.token} if "made_by" in table.c else {}
+        return {**values, **stamps, **maker}
 
     def relink(self, table: Table, owner: tuple[str, int], others: list[Fields]) -> None:
         """Make `others` the only rows of that owner (column, id) in a table of links."""
@@ -62,7 +72,7 @@ class Work:
         if others:
             self.connection.execute(insert(table), [{column: entity_id, **other} for other in others])
 
-    def _named(self, question: Select[Any], table: Table, ids: Collection[int]) -> dict[int, str]:
+    def _named(self, question: Select[Any], table: Table, ids: Collection[int | None]) -> dict[int, str]:
         wanted = {one for one in ids if one is not None}
         if not wanted:
             return {}

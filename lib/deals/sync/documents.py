@@ -14,7 +14,7 @@ from lib.deals.models import Status
 from lib.deals.sync.countries import countries
 
 VERSION = "1.0"
-ARCHIVED = 4
+ARCHIVED, FIXED_PRICE = 4, 3
 SELLER_STATUS: dict[Status, int] = {"active": 0, "paused": 1, "pending": 2, "complete": 3}
 AD_TYPES = {"banner": 1, "video": 2, "audio": 3, "native": 4}
 _CURRENCY = re.compile(r"[A-Z]{3}")
@@ -25,8 +25,8 @@ Document = dict[str, Any]
 class SellingSide:
     """What the documents say of the seller's side, from the settings; a domain that is not known is empty.
 
-    `price_type` is the specification's number for how an auction is priced. Without `origin` there are no
-    documents.
+    `price_type` is the specification's number for how an auction is priced, `usual_price` what the price of a
+    deal is that does not say it. Without `origin` there are no documents.
     """
 
     origin: str = ""
@@ -35,6 +35,7 @@ class SellingSide:
     currency: str = "USD"
     price_unit: str = "CPM"
     price_type: int = 0
+    usual_price: str = "floor"
 
 
 def document(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
@@ -72,6 +73,7 @@ def _terms(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
     starts = [package.start_date for package in packages]
     ends = [package.end_date for package in packages]
     currency = side.currency.strip().upper()
+    is_fixed = (deal.price_type or side.usual_price) == "fixed"
     is_cpm = side.price_unit.strip().upper() == "CPM" and _CURRENCY.fullmatch(currency)
     return {
         **_known(
@@ -80,7 +82,7 @@ def _terms(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
             countries=countries(package.geo_targetings for package in packages),
         ),
         **({"dealfloor": deal.price, "cur": currency} if is_cpm else {}),
-        "pricetype": side.price_type,
+        "pricetype": FIXED_PRICE if is_cpm and is_fixed else side.price_type,
     }
 
 

@@ -13,4 +13,5 @@ def selling_side(settings: Settings) -> SellingSide:
         currency=settings.price_currency,
         price_unit=settings.price_unit,
         price_type=settings.deal_sync_price_type,
+        usual_price=settings.price_type,
     )

@@ -3,8 +3,7 @@
 import streamlit as st
 
 from lib.deals.models import DemandDeal
-from lib.ui.deals import catalogue, permission
-from lib.ui.deals.new_package import seats
+from lib.ui.deals import catalogue, permission, seats
 from lib.ui.deals.view import OPEN, SAID
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -34,7 +33,7 @@ def open_it(context: PageContext) -> None:
     """Read the deal, which adds it to the list, and open it. A callback."""
     state = st.session_state
     state.pop(PROBLEM, None)
-    number = seats.read(state.get(NUMBER) or "")
+    number = seats.read_number(state.get(NUMBER) or "")
     if number is None:
         state[PROBLEM] = "Type the id, a whole number like 4711."
         return

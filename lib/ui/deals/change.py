@@ -7,7 +7,7 @@ import streamlit as st
 
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
-from lib.ui.deals import catalogue, change_deal, change_package, edits, facts, prices
+from lib.ui.deals import catalogue, change_form, edits, facts, prices, questions
 from lib.ui.deals.draft import Draft
 from lib.ui.deals.edits import Fields, Meeting
 from lib.ui.deals.prices import Prices
@@ -46,17 +46,18 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     if edit is None:
         edit = Edit(edits.of(entity), entity.etag)
         _start(prefix, key, edit, edit.base)
-    form = change_package if key[0] == "supply_deals" else change_deal
-    mine = form.read(context, prefix)
+    mine = change_form.read(context, prefix, key[0])
     _meetings(edit, prices.of(context))
-    wrong = form.wrong(context, prefix, edit.base)
+    wrong = change_form.wrong(context, prefix, key[0], edit.base)
     problems = edit.problems.still(mine).with_(wrong)
-    form.draw(context, prefix, problems)
+    change_form.draw(context, prefix, key[0], problems)
     if problems:
         beside([*problems.elsewhere((name,) for name in mine), _not_saved(wrong)])
     if edit.failure:
         st.error(plain(edit.failure), icon=":material/error:")
-    _unusual(form.doubt(context, prefix, edit.base), prefix)
+    is_tried = f"{prefix}_tried" in st.session_state
+    doubt = change_form.doubt(context, prefix, key[0], edit.base)
+    questions.confirm(doubt, prefix, "Not saved: confirm this first." if is_tried else "")
     with st.container(horizontal=True):
         st.button(
             "Overwrite their version" if any(meeting.is_mine for meeting in edit.meetings) else "Save",
@@ -84,13 +85,12 @@ def unsaved(context: PageContext, key: Key) -> Fields:
     edit: Edit | None = st.session_state.get(prefix)
     if edit is None:
         return {}
-    form = change_package if key[0] == "supply_deals" else change_deal
-    return edits.changed(edit.base, form.read(context, prefix))
+    return edits.changed(edit.base, change_form.read(context, prefix, key[0]))
 
 
 def as_draft(context: PageContext, package_id: int) -> Draft:
     """The form of a package, as it is typed, as the draft of a new one."""
-    return change_package.as_draft(context, _prefix(("supply_deals", package_id)))
+    return change_form.as_draft(context, _prefix(("supply_deals", package_id)))
 
 
 def save(context: PageContext, key: Key) -> None:
@@ -98,15 +98,16 @@ def save(context: PageContext, key: Key) -> None:
 
     Its button is never closed: what is typed last is known here only once the click has left its field.
     """
-    prefix, form = _prefix(key), change_package if key[0] == "supply_deals" else change_deal
+    prefix = _prefix(key)
     edit: Edit | None = st.session_state.get(prefix)
     if edit is None:
         return  # the second click of a double click: the first one has saved it
-    if not edits.changed(edit.base, form.read(context, prefix)):
+    if not unsaved(context, key):
         notes.say("No field was changed")
         return
-    doubt = form.doubt(context, prefix, edit.base)
-    if form.wrong(context, prefix, edit.base) or not _is_meant(doubt, prefix):
+    doubt = change_form.doubt(context, prefix, key[0], edit.base)
+    is_wrong = change_form.wrong(context, prefix, key[0], edit.base)
+    if is_wrong or not questions.is_confirmed(doubt, prefix):
         st.session_state[f"{prefix}_tried"] = True
         return
     try:
@@ -121,8 +122,7 @@ def save(context: PageContext, key: Key) -> None:
 
 def _saved(context: PageContext, key: Key, edit: Edit) -> Edit | None:
     """None once it is saved; else the edit with its errors, or with somebody else's changes."""
-    form = change_package if key[0] == "supply_deals" else change_deal
-    client, mine = catalogue.client(context), form.read(context, _prefix(key))
+    client, mine = catalogue.client(context), change_form.read(context, _prefix(key), key[0])
     try:
         client.change(*key, edits.changed(edit.base, mine), edit.etag)
     except Invalid as error:
@@ -168,8 +168,7 @@ def _by(client: Deals, key: Key) -> dict[str, str]:
 
 def _start(prefix: str, key: Key, edit: Edit, shown: Fields) -> None:
     st.session_state[prefix] = edit
-    form = change_package if key[0] == "supply_deals" else change_deal
-    form.fill(prefix, shown)
+    change_form.fill(prefix, key[0], shown)
 
 
 def _not_saved(wrong: Mapping[Path, str]) -> str:
@@ -177,23 +176,6 @@ def _not_saved(wrong: Mapping[Path, str]) -> str:
     if not wrong:
         return "Not saved yet. To fix: the fields marked above."
     return f"Not saved. To fix: {', '.join(facts.title(str(place[0])) for place in wrong)}."
-
-
-def _unusual(doubt: str, prefix: str) -> None:
-    """Draw the confirmation of what looks like a slip; another price or date has to be confirmed again."""
-    if not doubt:
-        return
-    st.checkbox(f"Confirm {plain(doubt)}", key=_meant(doubt, prefix))
-    if not _is_meant(doubt, prefix) and st.session_state.get(f"{prefix}_tried"):
-        beside(["Not saved: confirm this first."])
-
-
-def _is_meant(doubt: str, prefix: str) -> bool:
-    return not doubt or bool(st.session_state.get(_meant(doubt, prefix)))
-
-
-def _meant(doubt: str, prefix: str) -> str:
-    return f"{prefix}_meant_{doubt}"
 
 
 def _meetings(edit: Edit, money: Prices) -> None:

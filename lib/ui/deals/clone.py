@@ -11,6 +11,7 @@ import streamlit as st
 
 from lib.deals import fields
 from lib.deals.client import LARGEST_PAGE, Deals
+from lib.deals.fields import TERMS
 from lib.deals.models import (
     LONGEST_NAME,
     DemandDeal,
@@ -20,15 +21,14 @@ from lib.deals.models import (
     generated_name,
     shortened,
 )
-from lib.ui.deals import catalogue, price_doubts, prices
-from lib.ui.deals.draft import Draft, OwnTerms, Terms, number
+from lib.ui.deals import catalogue, inputs, prices, questions
+from lib.ui.deals.draft import PLAIN, Draft, Terms, Typed, number
 from lib.ui.deals.new_package import state
 from lib.ui.deals.new_package.review import advice
-from lib.ui.deals.new_package.seats import seat_label
-from lib.ui.deals.rows import Key
+from lib.ui.deals.seats import seat_label
 from lib.ui.deals.targeting import words
 from lib.ui.deals.view import SAID
-from lib.ui.kit import amounts, screens, times
+from lib.ui.kit import amounts, screens
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -45,21 +45,16 @@ def copy_of(package: SupplyPackage, deals: Sequence[DemandDeal]) -> Draft:
     first = max(start, datetime.now(UTC)).astimezone(zone).replace(microsecond=0, second=0)
     bought = {deal.seat.id: deal for deal in deals if deal.seat is not None and deal.seat.id is not None}
     shared = _shared(bought.values())
+    name = f"{shortened(package.name or '', LONGEST_NAME - len(COPY))}{COPY}"
+    end = package.end_date and package.end_date.astimezone(zone)
+    own = {"name": name, "start_date": first, "end_date": end}
     return Draft(
-        name=f"{shortened(package.name or '', LONGEST_NAME - len(COPY))}{COPY}",
-        media_type=package.media_type,
-        start=times.typed(first.replace(tzinfo=None)),
-        end=times.typed(package.end_date and package.end_date.astimezone(zone).replace(tzinfo=None)),
+        values={one: inputs.typed(one, own.get(one, getattr(package, one))) for one in PLAIN},
         offset=int(offset.total_seconds() // 60),
-        is_active=bool(package.is_active),
-        is_dynamic_bidding=bool(package.is_dynamic_bidding),
-        is_true_price_opt_enable=bool(package.is_true_price_opt_enable),
         targeting=package,
         deals="new" if bought else "none",
         seats={seat: _terms(deal, shared) for seat, deal in bought.items()},
-        fee_type=shared.fee_type,
-        fee=shared.fee,
-        contact_email=shared.contact_email,
+        terms={one: shared[one] for one in TERMS},
     )
 
 
@@ -83,33 +78,29 @@ def note(deals: Sequence[DemandDeal]) -> str:
     return " ".join(sentences)
 
 
-def _shared(deals: Iterable[DemandDeal]) -> OwnTerms:
+def _shared(deals: Iterable[DemandDeal]) -> Typed:
     """The terms that most of the active deals have: only active ones are created with a package."""
-    counted = Counter(_own(deal) for deal in deals if deal.is_active is not False)
-    return counted.most_common(1)[0][0] if counted else OwnTerms()
+    counted = Counter(tuple(_own(deal).items()) for deal in deals if deal.is_active is not False)
+    return dict(counted.most_common(1)[0][0]) if counted else _own(DemandDeal())
 
 
-def _terms(deal: DemandDeal, shared: OwnTerms) -> Terms:
+def _terms(deal: DemandDeal, shared: Typed) -> Terms:
     own = _own(deal)
     return Terms(amounts.typed(deal.price), bool(deal.deal_sync), None if own == shared else own)
 
 
-def _own(deal: DemandDeal) -> OwnTerms:
-    return OwnTerms(
-        is_active=deal.is_active is not False,
-        fee_type=deal.agency_curation_fee_type,
-        fee=amounts.typed(deal.agency_curation_fee),
-        contact_email=deal.contact_email or "",
-    )
+def _own(deal: DemandDeal) -> Typed:
+    terms = {name: inputs.typed(name, getattr(deal, name)) for name in TERMS}
+    return {"is_active": deal.is_active is not False, **terms}
 
 
 ELSEWHERE = "Create it in the system in which the package was created."
 SEAT, PRICE, KEY, PROBLEMS = "clone_seat", "clone_price", "clone_key", "clone_problems"
-MEANT = "clone_meant_"
+PREFIX = "clone_"
 PER_SEAT = ("name", "price", "deal_sync", "contact_email")
 
 
-def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
+def draw(context: PageContext, entity: PackageOrDeal) -> None:
     """Draw the button and its form."""
     if isinstance(entity, DemandDeal):
         popover = st.popover("Clone", icon=":material/content_copy:", key="action_clone", on_change="rerun")
@@ -171,8 +162,7 @@ def _deal(context: PageContext, deal: DemandDeal) -> None:
     amounts.field(prices.of(context).title, PRICE)
     wrong = amounts.fault(st.session_state[PRICE], "Type a price.")
     beside([wrong] if wrong else problems.at("price"))
-    if doubt := price_doubts.doubt(context, st.session_state[SEAT], number(st.session_state[PRICE])):
-        st.checkbox(f"Confirm {plain(doubt)} ({plain(prices.of(context).terms)})", key=f"{MEANT}{doubt}")
+    questions.confirm(_doubt(context, st.session_state[SEAT], number(st.session_state[PRICE])), PREFIX)
     st.session_state.setdefault(KEY, str(uuid.uuid4()))
     st.button("Create deal", type="primary", key="clone_create", on_click=create, args=(context, deal, seats))
     beside(problems.elsewhere([("seat",), ("price",)]))
@@ -208,10 +198,15 @@ def create(context: PageContext, deal: DemandDeal, seats: dict[int, Seat]) -> No
 
 def _wrong(context: PageContext, seat: Seat | None, price: Decimal | None) -> list[str]:
     """The fields with errors."""
-    doubt = price_doubts.doubt(context, None if seat is None else seat.id, price)
-    is_meant = not doubt or st.session_state.get(f"{MEANT}{doubt}")
-    faults = {"Seat": seat is None, "Price": price is None, f"confirm {doubt}": not is_meant}
+    doubt = _doubt(context, None if seat is None else seat.id, price)
+    is_confirmed = questions.is_confirmed(doubt, PREFIX)
+    faults = {"Seat": seat is None, "Price": price is None, f"confirm {doubt}": not is_confirmed}
     return [name for name, is_wrong in faults.items() if is_wrong]
+
+
+def _doubt(context: PageContext, seat: int | None, price: Decimal | None) -> str:
+    """Why the price has to be confirmed; empty for a usual one."""
+    return questions.with_unit(context, questions.of_price(context, seat, price))
 
 
 def like(deal: DemandDeal, seat: Seat | None, price: Decimal | None) -> DemandDeal:

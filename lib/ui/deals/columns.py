@@ -30,8 +30,8 @@ WIDTHS = {name: width for name, (_, width) in LINKED.items()} | {
 }
 FIRST, LAST = ("name", "status", "seat", "price"), ("media_type", "start_date", "end_date", "targeting", "id")
 OPTIONAL = {
-    fields.SUPPLY: {"owner": "Show owner"},
-    fields.DEALS: {"contact_email": "Show contact"},
+    entity: own | {one.name: f"Show {one.title.lower()}" for one in fields.of(entity) if one.is_extra}
+    for entity, own in ((fields.SUPPLY, {"owner": "Show owner"}), (fields.DEALS, dict[str, str]()))
 }
 USUAL = {
     entity: tuple(name for name in more(entity) if name not in names) for entity, names in OPTIONAL.items()

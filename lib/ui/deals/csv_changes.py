@@ -1,4 +1,4 @@
-"""The changes of existing deals that a CSV asks for: price, status, and the dates of their packages.
+"""The changes of existing deals that a CSV asks for: plain fields, status, and the dates of their packages.
 
 All lines are read and checked before anything can be sent. What is sent goes in batches, each all or none,
 and only if nobody has changed these deals and packages since they were read.
@@ -10,19 +10,28 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any
 
+from lib.deals import fields
 from lib.deals.client import LARGEST_PAGE, Deals
-from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
+from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage
+from lib.ui.deals import inputs
+from lib.ui.deals.csv_deals import COLUMNS
 from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape
+from lib.ui.deals.inputs import EMAIL, FEE, FEE_TYPE
 from lib.ui.deals.planned_job import MAY_BE, Outcome, PlannedJob, drop, ended, row_of
 from lib.ui.deals.rows import Key
-from lib.ui.deals.several_change import END, PRICE, START, Effect, own_zone, with_dates
-from lib.ui.kit import amounts, times
+from lib.ui.deals.several_change import END, START, Effect, own_zone, with_dates
+from lib.ui.kit import times
 from lib.ui.kit.job import STEP_SECONDS
 from lib.ui.kit.problems import is_open
 from lib.wire.errors import TrancheError
 
 MOST, LARGEST, TOGETHER, NO_END = 5_000, 600_000, 200, "none"
-CHANGES = CsvShape("deals", ("Deal id",), ("Price", "Status", "Start", "End"), MOST)
+PLAIN = {title: one for title, one in COLUMNS.items() if one.name != "is_active"}
+"""The columns of plain fields; that of is_active is Status."""
+FIRST = ("Price", "Status", "Start", "End")
+CHANGES = CsvShape(
+    "deals", ("Deal id",), (*FIRST, *(title for title in PLAIN if title not in FIRST)), MOST, LARGEST
+)
 DATES = {"Start": START, "End": END}
 ACTIVE = {"active": True, "paused": False}
 DEALS, SUPPLY = DemandDeal.entity, SupplyPackage.entity
@@ -157,19 +166,19 @@ class _Plan:
 
     def add(self, row: CsvRow, deal: DemandDeal) -> None:
         """What a line makes of its deal, and of the deal's package."""
-        key, after = (DEALS, deal.id or 0), dict[str, Any]()
-        try:
-            price = amounts.read(row["Price"])
-            if price is not None and price != deal.price:
-                after[PRICE] = price
-        except ValueError as error:
-            self.wrong(row, f"Price: {error}")
+        key, wrong = (DEALS, deal.id or 0), list[str]()
+        cells = {one.name: inputs.cell(one, row[title], wrong) for title, one in PLAIN.items()}
+        before = {name: getattr(deal, name) for name in [*cells, "is_active"]}
+        after = {name: one for name, one in cells.items() if one is not None and one != before[name]}
         status = row["Status"].casefold()
         if status not in ("", *ACTIVE, (deal.status or "").casefold()):
-            self.wrong(row, "Status: write active or paused.")
+            wrong.append("Status: write active or paused.")
         elif status in ACTIVE and status != deal.status and ACTIVE[status] != deal.is_active:
             after["is_active"] = ACTIVE[status]
-        before = {PRICE: deal.price, "is_active": deal.is_active}
+        if after.get(FEE_TYPE) == NO_FEE and before[FEE] is not None:
+            after[FEE] = None
+        for sentence in wrong or _terms_faults({**before, **after}, after):
+            self.wrong(row, sentence)
         name = deal.name or f"Deal {deal.id}"
         self._deals.append(Effect(key, name, frozenset({key}), before, after, deal.etag))
         if any(row[title] for title in DATES):
@@ -214,6 +223,18 @@ class _Plan:
             for number, dates in self._dates.items()
         )
         return [*self._deals, *packages]
+
+
+def _terms_faults(whole: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    """What would be wrong with the terms of a deal, where they change."""
+    if FEE in after or FEE_TYPE in after:
+        if whole[FEE] is not None and whole[FEE_TYPE] is None:
+            yield "A fee needs its type."
+        held = inputs.typed(FEE, whole[FEE])
+        if sentence := inputs.fee_fault(held, whole[FEE_TYPE], "This type of fee needs an amount."):
+            yield f"{fields.BY_NAME[FEE].column}: {sentence}"
+    if after.get("deal_sync") and not whole[EMAIL]:
+        yield "Deal sync needs a contact."
 
 
 def _moment(text: str, zone: tzinfo) -> datetime:

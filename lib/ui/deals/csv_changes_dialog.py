@@ -1,11 +1,13 @@
 """The dialog that changes existing deals by a CSV: the file, its faults or a preview, and the result."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
-from lib.ui.deals import csv_text, facts, permission, planned_steps, prices, undo
-from lib.ui.deals.csv_changes import CHANGES, DEALS, LARGEST, MOST, SUPPLY, CsvChangeJob
+from lib.ui.deals import csv_text, facts, permission, planned_steps, prices, questions, undo
+from lib.ui.deals.csv_changes import CHANGES, DEALS, LARGEST, MOST, PLAIN, SUPPLY, CsvChangeJob
+from lib.ui.deals.csv_dialog import draw_faults, draw_file
 from lib.ui.deals.csv_text import CsvFault
 from lib.ui.deals.planned_steps import became, note
 from lib.ui.deals.several_change import Effect
@@ -13,15 +15,16 @@ from lib.ui.deals.view import CSV_MENU
 from lib.ui.kit import components
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.straight import straightened
 
-OPEN, FILE, CONFIRMED = "deals_csv_changes", "deals_csv_changes_file", "deals_csv_changes_meant_{}"
+OPEN, FILE = "deals_csv_changes", "deals_csv_changes_file"
 TITLE = "Change deals by CSV"
-WHAT = """Each line changes a deal that exists.
+_OTHERS = ", ".join(f"**{plain(title)}**" for title in PLAIN if title != "Price")
+WHAT = f"""Each line changes a deal that exists.
 
 - **Deal id**, like TR-7K2Q-9FXA-4M1D
 - Optional: **Price**, with a decimal point · **Status**: active or paused · **Start** and **End** of its
   package, like 2026-11-30 or 2026-11-30 09:00; *none* removes the end
+- Optional: {_OTHERS}
 
 An empty cell keeps what is there. Nothing is saved unless every line is right."""
 
@@ -75,21 +78,10 @@ def _dialog(context: PageContext, changes: CsvChanges) -> None:
 
 def _form(context: PageContext, changes: CsvChanges) -> None:
     """Draw what the file must be, and what is wrong with the one that was chosen."""
-    st.markdown(WHAT)
-    st.caption(f"UTF-8; commas, semicolons or tabs; at most {MOST:,} lines.")
-    components.draw(FILE, "CSV file", ".csv,text/csv", LARGEST, lambda: take(context, changes))
-    st.download_button(
-        "Template", csv_text.template(CHANGES), "deal-changes.csv", "text/csv", icon=":material/download:",
-        type="tertiary", key=f"{OPEN}_template", on_click="ignore",
-    )  # fmt: skip
-    if changes.problem:
-        st.error(plain(changes.problem), icon=":material/error:")
-    faults = [*changes.faults, *(changes.job.faults if changes.job is not None else ())]
-    if faults:
-        count = f"{planned_steps.number(len(faults))} fault{'' if len(faults) == 1 else 's'}"
-        st.error(f"{count} in {plain(changes.name)}. Nothing was changed.", icon=":material/error:")
-        table = {"Line": [one.line for one in faults], "Fault": [one.text for one in faults]}
-        st.dataframe(straightened(table), hide_index=True, alt="The faults, each with its line")
+    take_file = partial(take, context, changes)
+    draw_file(FILE, CHANGES, WHAT, "deal-changes.csv", take_file, changes.problem)
+    if faults := [*changes.faults, *(changes.job.faults if changes.job is not None else ())]:
+        draw_faults(faults, changes.name, "Nothing was changed.")
 
 
 def take(context: PageContext, changes: CsvChanges) -> None:
@@ -122,9 +114,7 @@ def _preview(context: PageContext, job: CsvChangeJob) -> None:
         planned_steps.table(_table(context, [*refused, *changes], job), "What changes, before and after")
     planned_steps.others(changes)
     doubts = ", ".join(sorted({one.doubt for one in changes if one.doubt}))
-    is_sure = not doubts or st.checkbox(
-        f"Confirm {plain(doubts)} ({plain(prices.of(context).terms)})", key=CONFIRMED.format(doubts)
-    )
+    is_sure = questions.confirm(questions.with_unit(context, doubts), f"{OPEN}_")
     st.button(
         f"Save {named}".strip(), type="primary", key=f"{OPEN}_save",
         disabled=not changes or bool(refused) or not is_sure, on_click=job.start,
@@ -146,11 +136,7 @@ def _result(context: PageContext, job: CsvChangeJob) -> None:
 
 def _table(context: PageContext, effects: list[Effect], job: CsvChangeJob) -> dict[str, list[str]]:
     """A row per entity with the cells that change, before → after."""
-    names = [
-        name
-        for name in ("price", "is_active", "start_date", "end_date")
-        if any(name in e.after for e in effects)
-    ]
+    names = list(dict.fromkeys(name for one in effects for name in one.after))
     results, money = planned_steps.results(job), prices.of(context)
     columns = {"Name": [one.name for one in effects]}
     if results or job.phase == "done":

@@ -1,150 +1,152 @@
-"""The deals that the rows of a CSV ask for, and what is wrong with each; nothing is created here."""
+"""The deals that the rows of a CSV ask for, and what is wrong with each; nothing is created here.
+
+A deal belongs to a package that is there, or to one of the same file. Its columns are the plain fields of
+deals (lib/deals/fields.py).
+"""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
-from lib.deals.client import Deals
-from lib.deals.models import (
-    FEE_TYPES,
-    LONGEST_NAME,
-    NO_FEE,
-    DemandDeal,
-    Seat,
-    SupplyPackage,
-    generated_name,
-)
-from lib.ui.deals import pages
-from lib.ui.deals.csv_text import CsvFault, CsvRow, switch
-from lib.ui.deals.new_package import faults as typed_faults
-from lib.ui.deals.words import seat_name
+from lib.deals import fields
+from lib.deals.client import LARGEST_PAGE, Deals
+from lib.deals.fields import DEALS
+from lib.deals.models import FEE_TYPES, NO_FEE, DemandDeal, Seat, SupplyPackage, generated_name
+from lib.ui.deals import inputs, pages
+from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape
+from lib.ui.deals.draft import seat_name
+from lib.ui.deals.inputs import EMAIL, FEE, FEE_TYPE
 from lib.ui.kit import amounts
 
-Packages = Mapping[str, Sequence[SupplyPackage]]
-MOST_OF_A_NAME, LONGEST_ID = 100, 15
+MOST_OF_A_NAME, LONGEST_ID, FEW_NAMES, PART, TOGETHER = 100, 15, 50, 500, 50
+FIELDS = tuple(fields.BY_NAME[name] for name in fields.writable(DEALS))
+COLUMNS = {one.column: one for one in FIELDS}
+MOST, LARGEST = 50_000, 6_000_000
+SHAPE = CsvShape(
+    "deals",
+    ("Package", "Seat", "Price"),
+    tuple(title for title in COLUMNS if title != "Price"),
+    MOST,
+    LARGEST,
+)
+TWICE = "This seat has a deal of this package already."
 
 
 @dataclass(frozen=True)
 class CsvDeal:
-    """A deal to create: its line, its package and seat, and the request. `note` is what to know before."""
+    """A deal to create: its line, its seat, the request, and its package, or the line of that in the file.
+
+    `note` is what to know before.
+    """
 
     line: int
-    package: SupplyPackage
     seat: Seat
-    deal: DemandDeal
+    request: DemandDeal
+    package: SupplyPackage | None = None
+    package_line: int | None = None
     note: str = ""
 
-    @property
-    def request(self) -> DemandDeal:
-        """What is created."""
-        return self.deal
-
     def sent(self, packages: Mapping[int, int]) -> DemandDeal:
-        """The request as it is: its package was there before."""
-        return self.deal
+        """The request; `packages` are the ids of packages that were created, by their lines."""
+        if self.package_line is None:
+            return self.request
+        links = (SupplyPackage(id=packages[self.package_line]),)
+        return self.request.model_copy(update={"supply_deals": links})
 
 
-@dataclass(frozen=True)
+@dataclass
 class CsvPlan:
-    """The deals of a file, or all of its faults: with any of them nothing is to be created."""
+    """What a file asks for, or all of its faults: with any of them nothing is to be created.
 
-    deals: tuple[CsvDeal, ...] = ()
-    faults: tuple[CsvFault, ...] = ()
+    `done` are the lines that are checked so far.
+    """
+
+    entries: list[Any] = field(default_factory=list)
+    faults: list[CsvFault] = field(default_factory=list)
+    done: int = 0
+
+    def end(self) -> None:
+        """All lines are checked."""
+        self.faults.sort(key=lambda one: one.line)
+        if self.faults:
+            self.entries.clear()
 
 
-def packages(client: Deals, rows: Iterable[CsvRow]) -> dict[str, list[SupplyPackage]]:
-    """The packages by what the rows call them: an id, or the exact name whatever its case."""
-    names = dict.fromkeys(row["Package"] for row in rows if row["Package"])
-    ids = [int(name) for name in names if _is_id(name)]
-    known = {one.id: one for one in pages.of_ids(client, SupplyPackage, ids)}
-    found: dict[str, list[SupplyPackage]] = {}
-    for name in names:
-        if _is_id(name) and int(name) in known:
-            found[name] = [known[int(name)]]
+class SeatIndex:
+    """Seats by what a row may call them: the id, the name whatever its case, or the id at the DSP."""
+
+    def __init__(self, seats: Mapping[int, Seat]) -> None:
+        self.by_id = seats
+        self._called: dict[str, list[Seat]] = defaultdict(list)
+        for one in seats.values():
+            names = {(one.name or "").strip().casefold(), one.external_id or ""}
+            for name in filter(None, names):
+                self._called[name].append(one)
+
+    def find(self, row: CsvRow, faults: list[str]) -> Seat | None:
+        """The seat that a row means; None, with the fault, for none and for several."""
+        name = row["Seat"]
+        if is_id(name) and int(name) in self.by_id:
+            return self.by_id[int(name)]
+        called: list[Seat] = [*self._called.get(name.casefold(), ()), *self._called.get(name, ())]
+        found = {one.id: one for one in called if _same(one.name, name) or one.external_id == name}
+        if not name:
+            faults.append("Seat is empty: give its id, its name, or its id at the DSP.")
+        elif not found:
+            faults.append(f"There is no seat '{name[:80]}'.")
+        elif len(found) > 1:
+            ids = ", ".join(map(str, found))
+            faults.append(f"{len(found)} seats are called '{name[:80]}': use the id ({ids}).")
         else:
-            page = client.list(SupplyPackage, search=name, limit=MOST_OF_A_NAME)
-            found[name] = [one for one in page.results if _same(one.name, name)]
-    return found
+            return next(iter(found.values()))
+        return None
 
 
 def plan(
     client: Deals, rows: Sequence[CsvRow], seats: Mapping[int, Seat], fees: Mapping[int, str]
-) -> CsvPlan:
-    """What to create, or everything that is wrong. `fees` are the words of the fee types that may be set."""
-    known = packages(client, rows)
-    planned: list[CsvDeal] = []
-    wrong: list[CsvFault] = []
-    for row in rows:
+) -> Iterator[CsvPlan]:
+    """The plan as it grows, at last whole. `fees` are the words of the fee types that may be set."""
+    found, index = CsvPlan(), SeatIndex(seats)
+    packages = yield from _packages(client, rows, found)
+    for count, row in enumerate(rows, 1):
         faults: list[str] = []
-        package, seat = _package(row, known, faults), seat_of(row, seats, faults)
-        fields = fields_of(row, seat, fees, faults)
+        package, seat = _package(row, packages, faults), index.find(row, faults)
+        given = read(row, seat, fees, faults)
         if package is not None and seat is not None and not faults:
-            planned.append(CsvDeal(row.line, package, seat, deal_of(package, seat, fields)))
-        wrong += [CsvFault(row.line, text) for text in faults]
-    wrong += _repeated(planned)
-    if wrong:
-        return CsvPlan(faults=tuple(sorted(wrong, key=lambda one: one.line)))
-    return CsvPlan(tuple(_noted(client, planned)))
+            found.entries.append(CsvDeal(row.line, seat, request(package, seat, given), package))
+        found.faults += [CsvFault(row.line, text) for text in faults]
+        if count % PART == 0:
+            found.done = count
+            yield found
+    found.faults += _repeated(found.entries)
+    if not found.faults:
+        yield from _note(client, found)
+    found.done = len(rows)
+    found.end()
+    yield found
 
 
-def _package(row: CsvRow, known: Packages, faults: list[str]) -> SupplyPackage | None:
-    name = row["Package"]
-    packages = known.get(name, ())
-    if not name:
-        faults.append("Package is empty: give its id or its name.")
-    elif not packages:
-        faults.append(f"There is no package '{name[:80]}'.")
-    elif len(packages) > 1:
-        ids = ", ".join(str(one.id) for one in packages)
-        faults.append(f"{len(packages)} packages are called '{name[:80]}': use the id ({ids}).")
-    elif packages[0].status == "complete":
-        faults.append(f"The package '{name[:80]}' has ended.")
-    else:
-        return packages[0]
-    return None
-
-
-def seat_of(row: CsvRow, seats: Mapping[int, Seat], faults: list[str]) -> Seat | None:
-    """The seat that a row means: by its id, its name whatever its case, or its id at the DSP."""
-    name = row["Seat"]
-    by_id = [seats[int(name)]] if _is_id(name) and int(name) in seats else []
-    found = by_id or [
-        one for one in seats.values() if name and (_same(one.name, name) or one.external_id == name)
-    ]
-    if not name:
-        faults.append("Seat is empty: give its id, its name, or its id at the DSP.")
-    elif not found:
-        faults.append(f"There is no seat '{name[:80]}'.")
-    elif len(found) > 1:
-        ids = ", ".join(str(one.id) for one in found)
-        faults.append(f"{len(found)} seats are called '{name[:80]}': use the id ({ids}).")
-    else:
-        return found[0]
-    return None
-
-
-def fields_of(row: CsvRow, seat: Seat | None, fees: Mapping[int, str], faults: list[str]) -> dict[str, Any]:
-    """The plain fields of the row; adds what is wrong with them."""
-    price = _amount(row["Price"], "Price", "Price is empty.", faults)
-    sync, active = (switch(row, title, faults) for title in ("Deal sync", "Active"))
-    name, email = row["Name"], row["Contact"]
-    if sentence := typed_faults.name(name):
-        faults.append(f"Name: {sentence}")
-    if len(name) > LONGEST_NAME:
-        faults.append(f"Name: at most {LONGEST_NAME} characters.")
-    if sentence := typed_faults.email(email):
-        faults.append(f"Contact: {sentence}")
-    if sync and not email:
+def read(row: CsvRow, seat: Seat | None, fees: Mapping[int, str], faults: list[str]) -> dict[str, Any]:
+    """The plain fields of a deal's row; adds what is wrong with them."""
+    given = {
+        one.name: inputs.cell(one, row[title], faults)
+        for title, one in COLUMNS.items()
+        if one.name not in (FEE, FEE_TYPE)
+    }
+    if not row["Price"]:
+        faults.append("Price is empty.")
+    if given["deal_sync"] and not row[fields.BY_NAME[EMAIL].column]:
         faults.append("Deal sync needs a contact.")
-    if sync and seat is not None and seat.dsp is not None and seat.dsp.supports_deal_sync is False:
-        faults.append(f"The DSP of the seat '{seat.name}' does not support deal sync.")
-    fields = {"name": name or None, "price": price, "deal_sync": sync, "is_active": active}
-    return {**fields, **_fee(row, fees, faults), "contact_email": email or None}
+    dsp = seat.dsp if seat is not None else None
+    if given["deal_sync"] and dsp is not None and dsp.supports_deal_sync is False:
+        faults.append(f"The DSP of the seat '{seat and seat.name}' does not support deal sync.")
+    return given | fee(row, fees, faults)
 
 
-def _fee(row: CsvRow, fees: Mapping[int, str], faults: list[str]) -> dict[str, Any]:
+def fee(row: CsvRow, fees: Mapping[int, str], faults: list[str]) -> dict[str, Any]:
+    """The fee of a row, and its type; nothing where both cells are empty."""
     kind, size = row["Fee type"].casefold(), row["Fee"]
     if not kind:
         if size:
@@ -159,37 +161,92 @@ def _fee(row: CsvRow, fees: Mapping[int, str], faults: list[str]) -> dict[str, A
     if number == NO_FEE:
         if size:
             faults.append("There is a fee, but its type is none.")
-        return {"agency_curation_fee_type": number}
-    if sentence := typed_faults.fee(size, number, "This type of fee needs an amount."):
+        return {FEE_TYPE: number}
+    if sentence := inputs.fee_fault(size, number, "This type of fee needs an amount."):
         faults.append(f"Fee: {sentence}")
         return {}
-    return {"agency_curation_fee_type": number, "agency_curation_fee": amounts.read(size)}
+    return {FEE_TYPE: number, FEE: amounts.read(size)}
 
 
-def _amount(text: str, title: str, missing: str, faults: list[str]) -> Decimal | None:
-    try:
-        number = amounts.read(text)
-    except ValueError as error:
-        faults.append(f"{title}: {error}")
-        return None
-    if number is None:
-        faults.append(missing)
-    return number
-
-
-def deal_of(package: SupplyPackage, seat: Seat, fields: Mapping[str, Any]) -> DemandDeal:
+def request(package: SupplyPackage, seat: Seat, given: Mapping[str, Any]) -> DemandDeal:
     """The request for a deal; without a name it gets one of its package and seat."""
-    given = {name: value for name, value in fields.items() if value is not None}
-    name = given.pop("name", None) or generated_name(package.name or "", seat_name(seat, seat.id or 0))
-    links = (SupplyPackage(id=package.id),)
-    return DemandDeal.model_construct(name=name, seat=Seat(id=seat.id), supply_deals=links, **given)
+    values = {name: value for name, value in given.items() if value is not None}
+    name = values.pop("name", None) or generated_name(package.name or "", seat_name(seat, seat.id or 0))
+    return DemandDeal.model_construct(
+        name=name, seat=_seat_link(seat.id), supply_deals=_links(package.id), **values
+    )
 
 
-def _repeated(planned: Iterable[CsvDeal]) -> list[CsvFault]:
+@lru_cache(maxsize=10_000)
+def _seat_link(seat_id: int | None) -> Seat:
+    return Seat(id=seat_id)
+
+
+@lru_cache(maxsize=10_000)
+def _links(package_id: int | None) -> tuple[SupplyPackage, ...]:
+    return (SupplyPackage(id=package_id),)
+
+
+def is_id(text: str) -> bool:
+    """Whether a cell can be the id of something."""
+    return text.isascii() and text.isdigit() and len(text) <= LONGEST_ID
+
+
+def _packages(
+    client: Deals, rows: Iterable[CsvRow], found: CsvPlan
+) -> Generator[CsvPlan, None, dict[str, list[SupplyPackage]]]:
+    """The packages by what the rows call them: an id, or the exact name whatever its case.
+
+    Of many names those that are written as they are stored are read together.
+    """
+    names = dict.fromkeys(row["Package"] for row in rows if row["Package"])
+    ids = [int(name) for name in names if is_id(name)]
+    known: dict[str, list[SupplyPackage]] = {}
+    for first in range(0, len(ids), pages.TOGETHER):
+        for one in pages.of_ids(client, SupplyPackage, ids[first : first + pages.TOGETHER]):
+            known[str(one.id)] = [one]
+        yield found
+    by_name = {str(int(name)): name for name in names if is_id(name)}
+    packages = {by_name[number]: of for number, of in known.items()}
+    others = [name for name in names if name not in packages]
+    if len(others) > FEW_NAMES and client.abilities.finds:
+        for first in range(0, len(others), TOGETHER):
+            some = others[first : first + TOGETHER]
+            for one in client.list(SupplyPackage, name=some, limit=LARGEST_PAGE).results:
+                packages.setdefault(one.name or "", []).append(one)
+            yield found
+    for name in others:
+        if name not in packages:
+            page = client.list(SupplyPackage, search=name, limit=MOST_OF_A_NAME)
+            packages[name] = [one for one in page.results if _same(one.name, name)]
+            yield found
+    return packages
+
+
+def _package(
+    row: CsvRow, packages: Mapping[str, Sequence[SupplyPackage]], faults: list[str]
+) -> SupplyPackage | None:
+    name = row["Package"]
+    found = packages.get(name, ())
+    if not name:
+        faults.append("Package is empty: give its id or its name.")
+    elif not found:
+        faults.append(f"There is no package '{name[:80]}'.")
+    elif len(found) > 1:
+        ids = ", ".join(str(one.id) for one in found)
+        faults.append(f"{len(found)} packages are called '{name[:80]}': use the id ({ids}).")
+    elif found[0].status == "complete":
+        faults.append(f"The package '{name[:80]}' has ended.")
+    else:
+        return found[0]
+    return None
+
+
+def _repeated(entries: Iterable[CsvDeal]) -> list[CsvFault]:
     """A second row for the same package and seat is a slip."""
     lines: dict[tuple[int | None, int | None], list[int]] = defaultdict(list)
-    for one in planned:
-        lines[one.package.id, one.seat.id].append(one.line)
+    for one in entries:
+        lines[one.package.id if one.package else None, one.seat.id].append(one.line)
     return [
         CsvFault(line, f"Same package and seat as line {first}.")
         for first, *others in lines.values()
@@ -197,22 +254,24 @@ def _repeated(planned: Iterable[CsvDeal]) -> list[CsvFault]:
     ]
 
 
-def _noted(client: Deals, planned: Sequence[CsvDeal]) -> list[CsvDeal]:
-    """The deals, with a note where the seat has one of this package already."""
-    sold = {one.package.id: one.package for one in planned}
-    known = pages.deals_of(client, [*sold.values()])
-    has = {(package, deal.seat.id) for package, deals in known.items() for deal in deals if deal.seat}
-    note = "This seat has a deal of this package already."
-    return [
-        CsvDeal(
-            one.line, one.package, one.seat, one.deal, note if (one.package.id, one.seat.id) in has else ""
-        )
-        for one in planned
+def _note(client: Deals, found: CsvPlan) -> Iterator[CsvPlan]:
+    """Note the deals whose seat has one of their package already."""
+    seats: dict[int, set[int]] = defaultdict(set)
+    for one in found.entries:
+        if one.package.demand_deals:
+            seats[one.package.id].add(one.seat.id)
+    has: set[tuple[int | None, int | None]] = set()
+    sold = [*seats]
+    for first in range(0, len(sold), TOGETHER):
+        some = sold[first : first + TOGETHER]
+        buyers = sorted(set().union(*(seats[one] for one in some)))
+        params = {"seat": buyers} if client.abilities.finds and len(buyers) <= pages.TOGETHER else {}
+        for deal in client.everything(DemandDeal, supply_deals=some, ordering="id", **params):
+            has |= {(link.id, deal.seat.id) for link in deal.supply_deals if deal.seat is not None}
+        yield found
+    found.entries = [
+        replace(one, note=TWICE) if (one.package.id, one.seat.id) in has else one for one in found.entries
     ]
-
-
-def _is_id(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= LONGEST_ID
 
 
 def _same(name: str | None, text: str) -> bool:

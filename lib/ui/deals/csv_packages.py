@@ -1,35 +1,44 @@
 """The packages and deals that the rows of a CSV ask for, and all that is wrong; nothing is created here."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import ValidationError
 
+from lib.deals import fields
 from lib.deals.client import Deals
-from lib.deals.models import LONGEST_NAME, MEDIA_TYPES, SupplyPackage, Targeting
+from lib.deals.fields import SUPPLY
+from lib.deals.models import LONGEST_NAME, MEDIA_TYPES, Seat, SupplyPackage, Targeting
 from lib.insight.kinds import KINDS, TargetingKind
-from lib.ui.deals.csv_new_deals import COLUMNS, CsvNewDeal, NewDeals
-from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape, switch
+from lib.ui.deals import csv_deals, inputs, package_form
+from lib.ui.deals.csv_deals import CsvDeal, CsvPlan, SeatIndex
+from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.draft import Draft
-from lib.ui.deals.new_package import faults as typed_faults
-from lib.ui.deals.new_package import names
 from lib.wire import text as texts
 
 Named = Mapping[str, Mapping[str, str]]
-PACKAGES = CsvShape(
+FIELDS = tuple(fields.BY_NAME[name] for name in fields.writable(SUPPLY))
+_OWN = tuple(one.column for one in FIELDS)
+OF_DEALS = {
+    "Seat": "Seat",
+    **{f"Deal {title.lower()}" if title in _OWN else title: title for title in ("Price", *csv_deals.COLUMNS)},
+}
+"""The titles of a deal's columns, with those that a deals' CSV has for them."""
+NEEDED = ("Name", "Media type", "Start")
+SHAPE = CsvShape(
     "packages",
-    ("Name", "Media type", "Start"),
+    NEEDED,
     (
-        *("End", "Time zone", "Active", "Dynamic bidding", "True price"),
+        *("End", "Time zone"),
+        *(title for title in _OWN if title not in (*NEEDED, "End")),
         *(kind.title for kind in KINDS),
-        *COLUMNS,
+        *OF_DEALS,
     ),
 )
 BETWEEN, NOT, LARGEST_SIDE, LONGEST_VALUE = "|", "not ", 20_000, 200
 ZONE, SIZE = re.compile(r"([+-])([01][0-9]):?([0-5][0-9])"), re.compile(r"([0-9]{1,5})x([0-9]{1,5})")
-AT = {"name": "Name", "start_date": "Start", "end_date": "End"}
 
 
 @dataclass(frozen=True)
@@ -45,18 +54,48 @@ class CsvPackage:
         return self.request
 
 
-@dataclass(frozen=True)
-class CsvPackages:
-    """The packages of a file and their deals, or all of its faults: with any nothing is to be created."""
+@dataclass
+class DealCells:
+    """Reads the deals of a file's rows, and remembers which seats each package has.
 
-    wanted: tuple[CsvPackage | CsvNewDeal, ...] = ()
-    faults: tuple[CsvFault, ...] = ()
+    A package stands in the first row of its name. Each row of that name may have a deal, which is read like
+    a row of a deals' CSV. `why_not` says why nobody here may create deals.
+    """
+
+    seats: Mapping[int, Seat]
+    fees: Mapping[int, str]
+    why_not: str = ""
+    lines: dict[tuple[int, int | None], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._index = SeatIndex(self.seats)
+
+    def read(
+        self, row: CsvRow, package: SupplyPackage, package_line: int, faults: list[str]
+    ) -> CsvDeal | None:
+        """The deal of a row; None without one, or with what is wrong with it among the faults."""
+        if not any(row[title] for title in OF_DEALS):
+            return None
+        if self.why_not:
+            faults.append(f"{self.why_not.rstrip('.')}.")
+            return None
+        found: list[str] = []
+        plain = CsvRow(row.line, {theirs: row[title] for title, theirs in OF_DEALS.items()})
+        seat = self._index.find(plain, found)
+        given = csv_deals.read(plain, seat, self.fees, found)
+        if seat is not None:
+            first = self.lines.setdefault((package_line, seat.id), row.line)
+            if first != row.line:
+                found.append(f"Same package and seat as line {first}.")
+        faults += [f"Deal: {text}" for text in found]
+        if seat is None or found:
+            return None
+        return CsvDeal(row.line, seat, csv_deals.request(package, seat, given), package_line=package_line)
 
 
-def plan(client: Deals, rows: Sequence[CsvRow], lists: Named, deals: NewDeals) -> CsvPackages:
-    """What to create, or everything that is wrong. `lists` are domain and app lists: kind → id → name."""
-    planned: list[CsvPackage | CsvNewDeal] = []
-    wrong: list[CsvFault] = []
+def plan(client: Deals, rows: Sequence[CsvRow], lists: Named, deals: DealCells) -> Iterator[CsvPlan]:
+    """The plan as it grows, at last whole. `lists` are domain and app lists: kind → id → name."""
+    found = CsvPlan()
     known: dict[str, tuple[CsvRow, CsvPackage]] = {}
     for row in rows:
         faults: list[str] = []
@@ -67,46 +106,58 @@ def plan(client: Deals, rows: Sequence[CsvRow], lists: Named, deals: NewDeals) -
         else:
             package = CsvPackage(row.line, _package(row, lists, faults))
             known[name] = row, package
-            planned.append(package)
+            found.entries.append(package)
         deal = deals.read(row, package.request, package.line, faults)
-        planned += [deal] if deal is not None else []
-        wrong += [CsvFault(row.line, text) for text in faults]
-    if wrong:
-        return CsvPackages(faults=tuple(wrong))
-    return CsvPackages(tuple(_noted(client, planned)))
+        found.entries += [deal] if deal is not None else []
+        found.faults += [CsvFault(row.line, text) for text in faults]
+    if not found.faults:
+        for place, one in enumerate(found.entries):
+            if isinstance(one, CsvPackage):
+                taken = package_form.of_name(client, one.request.name or "")
+                note = f"This name is taken ({', '.join(taken)})." if taken else ""
+                found.entries[place] = replace(one, note=note)
+                found.done = place
+                yield found
+    found.done = len(rows)
+    found.end()
+    yield found
 
 
 def _again(row: CsvRow, first: CsvRow, faults: list[str]) -> None:
     """A further row of a package is for a deal; what it says of the package may only be said again."""
-    if not any(row[title] for title in COLUMNS):
+    if not any(row[title] for title in OF_DEALS):
         faults.append(f"Same name as line {first.line}.")
         return
-    for title in PACKAGES.titles:
-        if title not in COLUMNS and row[title].casefold() not in ("", first[title].casefold()):
+    for title in SHAPE.titles:
+        if title not in OF_DEALS and row[title].casefold() not in ("", first[title].casefold()):
             faults.append(f"{title}: not as in line {first.line}, the first of this package.")
 
 
 def _package(row: CsvRow, lists: Named, faults: list[str]) -> SupplyPackage:
     """The package, as the form New package would make it; adds everything that is wrong with the row."""
-    switches = {title: switch(row, title, faults) for title in ("Active", "Dynamic bidding", "True price")}
     draft = Draft(
-        name=row["Name"],
-        media_type=_media_type(row, faults),
-        start=row["Start"],
-        end=row["End"],
+        values={one.name: _value(one, row, faults) for one in FIELDS},
         offset=_offset(row, faults),
-        is_active=switches["Active"] is not False,
-        is_dynamic_bidding=bool(switches["Dynamic bidding"]),
-        is_true_price_opt_enable=bool(switches["True price"]),
         targeting=_targeting(row, lists, faults),
         deals="none",
     )
-    found = typed_faults.of(draft)
-    faults += [f"{AT[str(place[0])]} is empty." for place in found.missing]
-    faults += [f"{AT[str(place[0])]}: {text}" for place, text in found.wrong.items()]
-    if len(draft.name) > LONGEST_NAME:
+    found = draft.faults()
+    faults += [f"{fields.BY_NAME[str(place[0])].column} is empty." for place in found.missing]
+    faults += [f"{fields.BY_NAME[str(place[0])].column}: {text}" for place, text in found.wrong.items()]
+    if len(draft["name"]) > LONGEST_NAME:
         faults.append(f"Name: at most {LONGEST_NAME} characters.")
     return draft.package()
+
+
+def _value(one: fields.DealField, row: CsvRow, faults: list[str]) -> Any:
+    """A plain field as the form would hold it; its default where the cell is empty."""
+    text = row[one.column]
+    if one.name == "media_type":
+        return _media_type(row, faults)
+    if one.kind in (*fields.TEXTS, fields.AMOUNT, fields.MOMENT):
+        return text
+    value = inputs.cell(one, text, faults)
+    return inputs.blank(one) if value is None else value
 
 
 def _media_type(row: CsvRow, faults: list[str]) -> str | None:
@@ -135,7 +186,7 @@ def _targeting(row: CsvRow, lists: Named, faults: list[str]) -> Targeting:
         for part in filter(None, map(str.strip, row[kind.title].split(BETWEEN))):
             is_excluded = part.casefold().startswith(NOT)
             text = part[len(NOT) :].strip() if is_excluded else part
-            value = _value(kind, text, lists, faults)
+            value = _target(kind, text, lists, faults)
             if value is not None and value in seen:
                 faults.append(f"{kind.title}: '{text[:80]}' is given twice.")
             elif value is not None:
@@ -149,7 +200,7 @@ def _targeting(row: CsvRow, lists: Named, faults: list[str]) -> Targeting:
         return Targeting()
 
 
-def _value(kind: TargetingKind, text: str, lists: Named, faults: list[str]) -> str | None:
+def _target(kind: TargetingKind, text: str, lists: Named, faults: list[str]) -> str | None:
     """The value of an element, of a list its id; None, with the fault, for what is none."""
     if kind.is_list:
         return _list(kind, text, lists[kind.name], faults)
@@ -177,15 +228,3 @@ def _list(kind: TargetingKind, text: str, known: Mapping[str, str], faults: list
         sentence = f"there is no list '{text[:80]}'."
     faults.append(f"{kind.title}: {sentence}")
     return None
-
-
-def _noted(client: Deals, planned: Iterable[CsvPackage | CsvNewDeal]) -> list[CsvPackage | CsvNewDeal]:
-    """The packages, with a note where one of that name exists, and the deals."""
-    found: list[CsvPackage | CsvNewDeal] = []
-    for one in planned:
-        if isinstance(one, CsvNewDeal):
-            found.append(one)
-            continue
-        taken = names.taken(client, one.request.name or "")
-        found.append(replace(one, note=f"This name is taken ({', '.join(taken)})." if taken else ""))
-    return found

@@ -13,29 +13,25 @@ from lib.wire.spreadsheet import restored
 
 MOST_ROWS, LARGEST = 100, 200_000
 DELIMITERS = (",", ";", "\t")
-SWITCHES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
 @dataclass(frozen=True)
 class CsvShape:
-    """The columns of a file, and what its rows are called: `deals`; `most` is how many it may have."""
+    """The columns of a file, and what its rows are called: `deals`.
+
+    `most` is how many rows it may have, `largest` how many bytes.
+    """
 
     rows: str
     needed: tuple[str, ...]
     optional: tuple[str, ...]
     most: int = MOST_ROWS
+    largest: int = LARGEST
 
     @property
     def titles(self) -> tuple[str, ...]:
         """All columns, in our order."""
         return (*self.needed, *self.optional)
-
-
-DEALS = CsvShape(
-    "deals",
-    ("Package", "Seat", "Price"),
-    ("Name", "Deal sync", "Active", "Fee type", "Fee", "Contact"),
-)
 
 
 @dataclass(frozen=True)
@@ -77,7 +73,7 @@ class _Reading:
         self.faults.append(CsvFault(line, text))
 
 
-def read(text: str, shape: CsvShape = DEALS) -> CsvTable:
+def read(text: str, shape: CsvShape) -> CsvTable:
     """The table; delimited by commas, semicolons or tabs, as its first line is."""
     reading = _Reading(shape)
     content = text.removeprefix("\ufeff")
@@ -110,7 +106,7 @@ def read(text: str, shape: CsvShape = DEALS) -> CsvTable:
     return CsvTable(tuple(reading.rows), tuple(reading.faults))
 
 
-def template(shape: CsvShape = DEALS) -> bytes:
+def template(shape: CsvShape) -> bytes:
     """The titles alone, so that nothing is created by a template that is sent back as it is."""
     return (",".join(shape.titles) + "\r\n").encode()
 
@@ -140,11 +136,3 @@ def _row(cells: list[str], titles: list[str], line: int, reading: _Reading) -> N
     reading.rows.append(
         CsvRow(line, {title: cell for title, cell in zip(titles, cells, strict=True) if title})
     )
-
-
-def switch(row: CsvRow, title: str, faults: list[str]) -> bool | None:
-    """Yes or no; None where it is empty. Adds what else is written."""
-    text = row[title].casefold()
-    if text and text not in SWITCHES:
-        faults.append(f"{title}: write yes or no.")
-    return SWITCHES.get(text)

@@ -1,41 +1,48 @@
-"""A package that is being set up: what the form says, and the request that it makes."""
+"""A package that is being set up: what the form holds, what is wrong with it, and its request."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
+from pydantic import TypeAdapter
+
+from lib.deals import fields as rows
+from lib.deals.fields import SUPPLY, TERMS
 from lib.deals.models import (
     CreateDemandDeals,
     DemandDealOption,
     Reference,
+    Seat,
     SupplyPackage,
     Targeting,
     has_amount,
 )
-from lib.ui.kit import amounts, times
+from lib.ui.deals import inputs
+from lib.ui.deals.inputs import EMAIL, FEE, FEE_TYPE
+from lib.ui.kit import amounts
+from lib.ui.kit.field_problems import Path
 
-Deals = Literal["new", "existing", "none"]
-
-
-@dataclass(frozen=True)
-class OwnTerms:
-    """The terms of a copied deal that differ from the other new deals'. The fee is as typed."""
-
-    is_active: bool = True
-    fee_type: int | None = None
-    fee: str = ""
-    contact_email: str = ""
+Typed = Mapping[str, Any]
+Source = Literal["new", "existing", "none"]
+NEW = "create_demand_deals"
+OPTIONS: Path = (NEW, "demand_deals_options")
+PLAIN = rows.writable(SUPPLY)
+NO_DEAL_YET = {name: inputs.blank(rows.BY_NAME[name]) for name in TERMS}
+NO_PACKAGE_YET = {name: inputs.blank(rows.BY_NAME[name]) for name in PLAIN}
 
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms for a seat: the price as typed, deal sync, and its own terms, if any."""
+    """The terms for a seat: the price as typed, deal sync, and what it has of its own, if anything.
+
+    `own` has is_active and the fields of TERMS as typed: those of a copied deal that differ from the others'.
+    """
 
     price: str = ""
     deal_sync: bool = False
-    own: OwnTerms | None = None
+    own: Typed | None = None
 
     @property
     def amount(self) -> Decimal | None:
@@ -44,81 +51,156 @@ class Terms:
 
 
 @dataclass(frozen=True)
+class NewDeals:
+    """Deals to create: the terms of each seat by its id, and what those share that have none of their own."""
+
+    seats: Mapping[int, Terms] = field(default_factory=dict)
+    terms: Typed = field(default_factory=dict)
+
+    def request(self) -> CreateDemandDeals:
+        """The request. What is missing or can't be read is left out."""
+        options = tuple(_option(seat, terms) for seat, terms in self.seats.items())
+        given = {name: one for name, one in terms_sent(self.terms).items() if one is not None}
+        return CreateDemandDeals.model_construct(**{"demand_deals_options": options, **given})
+
+    def faults(self, has_fees: bool = True) -> "Faults":
+        """What is wrong, at its place in the request. `has_fees`: the form offers a fee."""
+        held = {**NO_DEAL_YET, **self.terms}
+        wrong: dict[Path, str] = {}
+        missing: dict[Path, str] = (
+            {} if self.seats else {OPTIONS: "Choose seats, or another way to get deals."}
+        )
+        for place, terms in enumerate(self.seats.values()):
+            where = (*OPTIONS, place, "price")
+            if found := amounts.fault(terms.price):
+                wrong[where] = found
+            elif not terms.price.strip():
+                missing[where] = inputs.MISSING["price"]
+        for name, sentence in inputs.faults(held).items():
+            if name != FEE or has_fees:
+                (missing if name == FEE and not held[FEE].strip() else wrong)[NEW, name] = sentence
+        if not held[EMAIL].strip() and any(one.deal_sync and one.own is None for one in self.seats.values()):
+            missing[NEW, EMAIL] = "Deal sync needs a contact e-mail address."
+        return Faults(wrong, missing)
+
+
+@dataclass(frozen=True)
 class Draft:
     """The form's contents, numbers and times as they were typed.
 
-    `seats` are terms by the seat's id, `links` ids of demand deals; which of the two counts says `deals`.
-    `start` and `end` are times without a zone, `offset` is minutes east of UTC. The fee and the contact are
-    those of all new deals without terms of their own. `pending` are values typed for the targeting that were
-    neither added nor left out (ui/targeting/typed.py): nothing is created before they are.
+    `values` are the package's plain fields by name, `terms` what its new deals share, `seats` the terms of
+    each seat by its id, `links` ids of demand deals; which of the two counts says `deals`. Times are without
+    a zone, `offset` is minutes east of UTC. `pending` are values typed for the targeting that were neither
+    added nor left out (targeting/typed.py): nothing is created before they are.
     """
 
-    name: str = ""
-    media_type: str | None = None
-    start: str = ""
-    end: str = ""
+    values: Typed = field(default_factory=dict)
     offset: int = 0
-    is_active: bool = True
-    is_dynamic_bidding: bool = False
-    is_true_price_opt_enable: bool = False
     targeting: Targeting = field(default_factory=Targeting)
-    deals: Deals = "new"
+    deals: Source = "new"
     seats: Mapping[int, Terms] = field(default_factory=dict)
-    fee_type: int | None = None
-    fee: str = ""
-    contact_email: str = ""
+    terms: Typed = field(default_factory=dict)
     links: tuple[int, ...] = ()
     pending: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, **given: Any) -> Self:
+        """A draft of plain fields of a package and of the terms, each by its name, and of its other parts."""
+        parts = {one.name for one in fields(cls)}
+        values = {name: one for name, one in given.items() if name in PLAIN}
+        terms = {name: one for name, one in given.items() if name in TERMS}
+        if odd := given.keys() - parts - values.keys() - terms.keys():
+            raise TypeError(f"A draft has no {', '.join(sorted(odd))}")
+        more = {name: one for name, one in given.items() if name in parts}
+        return cls(**{"values": values, "terms": terms, **more})
+
+    def __getitem__(self, name: str) -> Any:
+        """A plain field as typed: one of the package, or one that its new deals share."""
+        if name in PLAIN:
+            return self.values.get(name, NO_PACKAGE_YET[name])
+        return self.terms.get(name, NO_DEAL_YET[name])
+
+    def with_(self, **values: Any) -> Self:
+        """The draft with these plain fields of the package."""
+        return replace(self, values={**self.values, **values})
+
     @property
     def is_untouched(self) -> bool:
-        """Whether nothing was entered that would be lost."""
-        texts = (self.name, self.end, self.fee, self.contact_email)
+        """Whether nothing was entered that would be lost: texts, but for the start, and what was chosen."""
+        typed = {**self.values, **self.terms}
+        texts = [one for name, one in typed.items() if isinstance(one, str) and _is_typed(name)]
         chosen = self.seats or self.links or self.pending or self.targeting != Targeting()
         return not (chosen or any(map(str.strip, texts)))
 
     @property
-    def has_fee(self) -> bool:
-        """Whether the amount of the fee counts."""
-        return has_amount(self.fee_type)
+    def zone(self) -> timezone:
+        """The zone of its times."""
+        return timezone(timedelta(minutes=self.offset))
+
+    @property
+    def new_deals(self) -> NewDeals:
+        """The deals that are created with it."""
+        return NewDeals(self.seats, self.terms)
+
+    def moment(self, name: str) -> datetime | None:
+        """A time of the form with its offset; None without a readable one."""
+        found: datetime | None = inputs.value(name, self[name], self.zone)
+        return found
 
     def package(self) -> SupplyPackage:
         """The package to create. What is missing or can't be read is left out."""
-        fields: dict[str, Any] = {
-            "name": self.name,
-            "media_type": self.media_type,
-            "start_date": self.moment(self.start),
-            "end_date": self.moment(self.end),
-            "is_active": self.is_active,
-            "is_dynamic_bidding": self.is_dynamic_bidding,
-            "is_true_price_opt_enable": self.is_true_price_opt_enable,
-            **{name: getattr(self.targeting, name) for name in Targeting.model_fields},
-        }
+        given: dict[str, Any] = {name: inputs.value(name, self[name], self.zone) for name in PLAIN}
+        given |= {name: getattr(self.targeting, name) for name in Targeting.model_fields}
         if self.deals == "new":
-            fields["create_demand_deals"] = self._new_deals()
+            given[NEW] = self.new_deals.request()
         elif self.deals == "existing":
-            fields["demand_deals"] = tuple(Reference(id=deal) for deal in self.links)
-        given = {name: value for name, value in fields.items() if value not in (None, ())}
-        return SupplyPackage.model_construct(**given)
+            given["demand_deals"] = tuple(Reference(id=deal) for deal in self.links)
+        return SupplyPackage.model_construct(
+            **{name: one for name, one in given.items() if one not in (None, ())}
+        )
 
-    def moment(self, text: str) -> datetime | None:
-        """A time of the form with its offset; None without a readable one."""
-        try:
-            local = times.read(text)
-        except ValueError:
-            return None
-        return None if local is None else local.replace(tzinfo=timezone(timedelta(minutes=self.offset)))
+    def faults(self, has_fees: bool = True) -> "Faults":
+        """All that the form finds before anything is sent. `has_fees`: it offers a fee."""
+        held = {name: self[name] for name in PLAIN}
+        wrong: dict[Path, str] = {(name,): sentence for name, sentence in inputs.faults(held).items()}
+        missing: dict[Path, str] = {
+            (name,): inputs.MISSING.get(name, "Needed.")
+            for name in PLAIN
+            if _is_needed(name) and not held[name].strip()
+        }
+        if self.deals != "new":
+            return Faults(wrong, missing)
+        deals = self.new_deals.faults(has_fees)
+        return Faults({**wrong, **deals.wrong}, {**missing, **deals.missing})
 
-    def _new_deals(self) -> CreateDemandDeals:
-        options = tuple(_option(seat, terms) for seat, terms in self.seats.items())
-        fields: dict[str, Any] = {"demand_deals_options": options}
-        if self.fee_type is not None:
-            fields["agency_curation_fee_type"] = self.fee_type
-            if self.has_fee and (fee := number(self.fee)) is not None:
-                fields["agency_curation_fee"] = fee
-        if self.contact_email.strip():
-            fields["contact_email"] = self.contact_email
-        return CreateDemandDeals.model_construct(**fields)
+
+@dataclass(frozen=True)
+class Faults:
+    """Sentences by place in the request: what is `wrong` as it was typed, and what is `missing`."""
+
+    wrong: Mapping[Path, str] = field(default_factory=dict)
+    missing: Mapping[Path, str] = field(default_factory=dict)
+
+    @property
+    def all(self) -> dict[Path, str]:
+        """Both."""
+        return {**self.missing, **self.wrong}
+
+    def named(self, deals: NewDeals, seats: Mapping[int, Seat]) -> list[str]:
+        """The fields of these errors by their labels, in the order of the form: `Price of Bluebird`."""
+        own, new = [(name,) for name in PLAIN], [(NEW, name) for name in TERMS]
+        order: list[Path] = [*own, OPTIONS, *new]
+        places = sorted(self.all, key=lambda at: (order.index(at if at in order else at[:2]), at[2:]))
+        return [_label(place, [*deals.seats], seats) for place in places]
+
+
+def terms_sent(typed: Typed) -> dict[str, Any]:
+    """The terms of deals as a request has them; no fee where its type has none."""
+    held = {**NO_DEAL_YET, **typed}
+    found = {name: inputs.value(name, held[name]) for name in TERMS}
+    if not has_amount(held[FEE_TYPE]):
+        found[FEE] = None
+    return found
 
 
 def number(text: str) -> Decimal | None:
@@ -129,8 +211,69 @@ def number(text: str) -> Decimal | None:
         return None
 
 
+def seat_name(seat: Seat | None, seat_id: int) -> str:
+    """A seat by name, or by its id where it is not known."""
+    return (seat and seat.name) or f"Seat {seat_id}"
+
+
+def _label(place: Path, ids: list[int], seats: Mapping[int, Seat]) -> str:
+    if place == OPTIONS:
+        return "Seats"
+    if place[:2] == OPTIONS:
+        seat = ids[int(place[2])]
+        return f"Price of {seat_name(seats.get(seat), seat)}"
+    return rows.BY_NAME[str(place[-1])].called
+
+
+def _is_typed(name: str) -> bool:
+    """Whether a text was typed by somebody: not chosen, and not the start that every form has."""
+    return rows.BY_NAME[name].kind.choices is None and name != "start_date"
+
+
+def _is_needed(name: str) -> bool:
+    """Whether it has to be typed; of buttons one is always pressed."""
+    one = rows.BY_NAME[name]
+    return one.default is rows.REQUIRED and one.kind.choices is None
+
+
 def _option(seat: int, terms: Terms) -> DemandDealOption:
-    fields: dict[str, Any] = {"seat": Reference(id=seat), "deal_sync": terms.deal_sync}
+    given: dict[str, Any] = {"seat": Reference(id=seat), "deal_sync": terms.deal_sync}
     if terms.amount is not None:
-        fields["price"] = terms.amount
-    return DemandDealOption.model_construct(**fields)
+        given["price"] = terms.amount
+    return DemandDealOption.model_construct(**given)
+
+
+STORED = TypeAdapter(Draft)
+_RENAMED = {"start": "start_date", "end": "end_date", "fee_type": FEE_TYPE, "fee": FEE}
+
+
+def stored(draft: Draft) -> dict[str, Any]:
+    """The draft as it is kept."""
+    body: dict[str, Any] = STORED.dump_python(draft, mode="json")
+    return body
+
+
+def restored(body: Any) -> Draft:
+    """The draft that was kept, by this version or by one that named the fields of the form otherwise.
+
+    ValidationError for what is none.
+    """
+    if isinstance(body, Mapping) and "values" not in body:
+        body = _of_before(body)
+    return STORED.validate_python(body)
+
+
+def _of_before(body: Typed) -> dict[str, Any]:
+    named = {_RENAMED.get(name, name): one for name, one in body.items()}
+    seats = named.get("seats") or {}
+    if isinstance(seats, Mapping):
+        seats = {seat: {**terms, "own": _own_of_before(terms.get("own"))} for seat, terms in seats.items()}
+    split = {name: {one: named.pop(one) for one in of if one in named} for name, of in _PARTS.items()}
+    return {**named, **split, "seats": seats}
+
+
+def _own_of_before(own: Typed | None) -> Typed | None:
+    return own and {_RENAMED.get(name, name): one for name, one in own.items()}
+
+
+_PARTS = {"values": PLAIN, "terms": TERMS}

@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from lib.deals import moments
-from lib.deals.fields import FIELDS
-from lib.deals.models import FEE_TYPES, DemandDeal, SupplyPackage, Targeting
+from lib.deals.fields import BY_NAME, FIELDS
+from lib.deals.models import DemandDeal, SupplyPackage, Targeting
 from lib.ui.deals.prices import USUAL, Prices, amount
 from lib.ui.deals.targeting import words
 from lib.ui.deals.words import offset
@@ -65,6 +65,8 @@ def fee(deal: DemandDeal, money: Prices = USUAL) -> str:
 
 def value(field: str, given: Any) -> str:
     """A field's value as people read it, from what the API sends or from a model."""
+    if (words := _choice(field, given)) is not None:
+        return words
     match given:
         case None | "" | [] | ():
             return NO_END if field == "end_date" else NOTHING
@@ -74,8 +76,6 @@ def value(field: str, given: Any) -> str:
             return moment(given)
         case str() if field.endswith("_date"):
             return _read(given)
-        case int() if field == "agency_curation_fee_type":
-            return FEE_TYPES.get(given, str(given))
         case int() | float() | Decimal():
             return amount(Decimal(str(given)))
         case list() | tuple() if field.endswith("_targetings"):
@@ -86,6 +86,14 @@ def value(field: str, given: Any) -> str:
             return _named(given)
         case _:
             return str(given)
+
+
+def _choice(field: str, given: Any) -> str | None:
+    """One of a few values by its word, an unknown one as it is; None of another kind of field, or nothing."""
+    choices = BY_NAME[field].kind.choices if field in BY_NAME else None
+    if choices is None or not isinstance(given, str | int) or given == "":
+        return None
+    return choices.get(given, str(given))
 
 
 def _read(text: str) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 from lib.deals import fields
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
+from lib.ui.deals.draft import seat_name
 from lib.ui.deals.targeting import words
-from lib.ui.deals.words import seat_name
 from lib.wire.spreadsheet import csv_text
 
 
@@ -146,10 +146,15 @@ def _values(row: DealRow, price: str) -> dict[str, object]:
         "DSPs": "; ".join(row.dsps),
         f"Lowest {price}": row.prices[0] if row.prices else "",
         f"Highest {price}": row.prices[-1] if row.prices else "",
-        **{fields.BY_NAME[name].title: value for name, value in row.more},
+        **{fields.BY_NAME[name].column: _word(name, value) for name, value in row.more},
         "Targeting": row.targeting,
         "Linked with": "; ".join(row.others),
     }
+
+
+def _word(name: str, value: object) -> object:
+    """A value as a file has it: one of a few by its word."""
+    return (fields.BY_NAME[name].kind.choices or {}).get(value, value)
 
 
 def _more(entity: PackageOrDeal) -> tuple[tuple[str, Any], ...]:

@@ -48,7 +48,7 @@ def draw_actions(context: PageContext, key: Key, entity: PackageOrDeal, does: Ab
     if entity.is_active is not None and not does.why_not(key[0], "change"):
         _pause(context, key, entity)
     if not does.why_not(key[0], "create"):
-        clone.draw(context, key, entity)
+        clone.draw(context, entity)
     if not does.why_not(key[0], "delete"):
         with st.popover("Delete", icon=":material/delete:", key="action_delete"):
             _delete(context, key, entity)

@@ -17,6 +17,7 @@ from lib.ui.deals import (
     permission,
     planned_steps,
     prices,
+    questions,
     several_change,
     undo,
     view,
@@ -46,7 +47,10 @@ PERCENTAGE = amounts.Limits(least=-100, below=10_001, decimals=4)
 def draw_several_form(money: Prices, has_price: bool, no_dates: str, is_deals: bool) -> None:
     """Draw the fields. `no_dates` is why dates can't be changed; empty if they can."""
     if has_price:
-        _price(money)
+        with (
+            st.container()
+        ):  # what comes and goes in it moves no field below: a moved field loses what is typed
+            _price(money)
     if no_dates:
         st.caption(no_dates)
         return
@@ -171,7 +175,6 @@ class SeveralJob(PlannedJob):
 
 JOB, MOST = "deals_several", 500
 DEALS, SUPPLY = "demand_deals", "supply_deals"
-CONFIRMED = "several_confirmed_{}"
 
 
 def draw(
@@ -215,7 +218,7 @@ def _dialog(context: PageContext, job: SeveralJob) -> None:
             case "reading" | "writing":
                 planned_steps.run(context, job, partial(_done, job))
             case "preview":
-                _preview(job, prices.of(context))
+                _preview(context, job, prices.of(context))
             case "done":
                 _result(job, prices.of(context))
 
@@ -235,16 +238,14 @@ def _done(job: SeveralJob) -> None:
     view.choose_only({as_text(row.key): row for row in job.still_chosen})
 
 
-def _preview(job: SeveralJob, money: Prices) -> None:
+def _preview(context: PageContext, job: SeveralJob, money: Prices) -> None:
     changes = [one for one in job.effects if one.is_change]
     named = planned_steps.changes(changes)
     planned_steps.summary(job, named)
     planned_steps.table(_table(job.effects, job, money), "What changes, before and after")
     planned_steps.others(changes)
-    doubts = sorted({one.doubt for one in changes if one.doubt})
-    is_sure = not doubts or st.checkbox(
-        f"Confirm {plain(', '.join(doubts))} ({plain(money.terms)})", key=CONFIRMED.format(", ".join(doubts))
-    )
+    doubts = ", ".join(sorted({one.doubt for one in changes if one.doubt}))
+    is_sure = questions.confirm(questions.with_unit(context, doubts), PREFIX)
     with st.container(horizontal=True):
         st.button(
             f"Save {named}".strip(), type="primary", key="several_save",

@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
-from lib.deals.models import FEE_TYPES, NO_FEE, Seat, has_amount
-from lib.ui.deals.draft import Draft, OwnTerms, Terms, number
+from lib.deals import fields
+from lib.deals.fields import SUPPLY, TERMS
+from lib.deals.models import NO_FEE, Seat, has_amount
+from lib.ui.deals.draft import Draft, Terms, Typed, number, seat_name
+from lib.ui.deals.inputs import EMAIL, FEE, FEE_TYPE, capital
 from lib.ui.deals.prices import USUAL, Prices, amount
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import EVERYTHING, Described, Marks
 from lib.ui.kit.markdown import plain
 
-NO_FEES = "Fees can't be set: the settings don't map the fee types of this service (fee_types)."
 _ODD_OFFSETS = (-570, -210, 210, 270, 330, 345, 390, 525, 570, 630, 765)
 OFFSETS = tuple(sorted({*range(-720, 841, 60), *_ODD_OFFSETS}))
 
@@ -45,44 +48,36 @@ def moment(local: datetime) -> str:
     return f"{day}, {local:%H:%M}" if (local.hour, local.minute) != (0, 0) else day
 
 
-def fee_title(fee_type: int) -> str:
-    """A kind of agency fee, as a choice: `Percent of spend`, `CPM`."""
-    return FEE_TYPES[fee_type][0].upper() + FEE_TYPES[fee_type][1:]
-
-
-def seat_name(seat: Seat | None, seat_id: int) -> str:
-    """A seat by name, or by its id where it is not known."""
-    return (seat and seat.name) or f"Seat {seat_id}"
-
-
-def own_terms(own: OwnTerms, prices: Prices) -> str:
-    """The own terms of a copied deal: `5.00 USD CPM · b@agency.example · paused`."""
-    fee = None if own.fee_type is None else prices.fee(number(own.fee), own.fee_type)
+def own_terms(own: Typed, prices: Prices) -> str:
+    """The own terms of a copied deal: `fee 5.00 USD CPM · b@agency.example · paused`."""
+    fee_type = own.get(FEE_TYPE)
     parts = (
-        f"fee {fee}" if has_amount(own.fee_type) else "no fee",
-        own.contact_email.strip() or "no contact",
-        "" if own.is_active else "paused",
+        f"fee {prices.fee(number(own.get(FEE) or ''), fee_type or 0)}" if has_amount(fee_type) else "no fee",
+        (own.get(EMAIL) or "").strip() or "no contact",
+        *_others(own),
+        "" if own.get("is_active", True) else "paused",
     )
     return " · ".join(filter(None, parts))
 
 
 def _what(draft: Draft, descriptions: Described | None, marks: Marks | None) -> str:
-    name = f"**{plain(draft.name.strip())}**" if draft.name.strip() else "A package *without a name yet*"
+    name = (
+        f"**{plain(draft['name'].strip())}**" if draft["name"].strip() else "A package *without a name yet*"
+    )
     sold = words.sentence(draft.targeting, None, descriptions, marks)
-    supply = f"{plain(draft.media_type or '')} supply".strip()
+    supply = f"{plain(draft['media_type'] or '')} supply".strip()
     return f"{name} sells {supply}: {'all of it' if sold == EVERYTHING else plain(sold)}."
 
 
 def _when(draft: Draft) -> str:
-    from_, to = draft.moment(draft.start), draft.moment(draft.end)
+    from_, to = draft.moment("start_date"), draft.moment("end_date")
     start = "a day *not chosen yet*" if from_ is None else moment(from_)
-    end = (
-        "to " + moment(to) if to else "to *a time that can't be read*" if draft.end.strip() else "with no end"
-    )
-    ways = {"dynamic bidding": draft.is_dynamic_bidding, "true price": draft.is_true_price_opt_enable}
-    used = [name for name, is_on in ways.items() if is_on]
+    unread = "to *a time that can't be read*" if draft["end_date"].strip() else "with no end"
+    end = "to " + moment(to) if to else unread
+    ways = (name for name in fields.writable(SUPPLY, fields.SWITCH) if name != "is_active")
+    used = [fields.BY_NAME[name].title.lower() for name in ways if draft[name]]
     also = f" It uses {' and '.join(used)}." if used else ""
-    state = "" if draft.is_active else " It stays paused until somebody resumes it."
+    state = "" if draft["is_active"] else " It stays paused until somebody resumes it."
     return f"From {start} {end} ({offset(draft.offset)}).{state}{also}"
 
 
@@ -112,17 +107,29 @@ def _terms(terms: Terms, prices: Prices) -> str:
 
 
 def _fee(draft: Draft, prices: Prices) -> list[str]:
+    """What the new deals share."""
     if draft.deals != "new":
         return []
     of_others = " of the other deals" if any(terms.own for terms in draft.seats.values()) else ""
     parts = []
-    if draft.fee_type == NO_FEE:
+    if draft[FEE_TYPE] == NO_FEE:
         parts.append(f"No agency fee{of_others}.")
-    elif draft.fee_type is not None:
-        parts.append(f"Agency fee{of_others}: {plain(prices.fee(number(draft.fee), draft.fee_type))}.")
-    if draft.contact_email.strip():
-        parts.append(f"Contact{of_others}: {plain(draft.contact_email.strip())}.")
+    elif draft[FEE_TYPE] is not None:
+        parts.append(f"Agency fee{of_others}: {plain(prices.fee(number(draft[FEE]), draft[FEE_TYPE]))}.")
+    if draft[EMAIL].strip():
+        parts.append(f"Contact{of_others}: {plain(draft[EMAIL].strip())}.")
+    parts += [f"{plain(capital(one))}{of_others}." for one in _others(draft.terms)]
     return [" ".join(parts)] if parts else []
+
+
+def _others(terms: Typed) -> list[str]:
+    """The terms beside fee and contact that are set: `price type: fixed price`."""
+    found: dict[str, Any] = {
+        fields.BY_NAME[name].title: (fields.BY_NAME[name].kind.choices or {}).get(terms[name], terms[name])
+        for name in TERMS
+        if name not in (FEE, FEE_TYPE, EMAIL) and terms.get(name) not in (None, "")
+    }
+    return [f"{title.lower()}: {words}" for title, words in found.items()]
 
 
 def _counted(number: int, entity_store: str) -> str:

@@ -1,6 +1,7 @@
 """Creating a package whose deals differ in their terms: all or nothing, once, over plain services too."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
-from lib.ui.deals.draft import Draft, OwnTerms, Terms
+from lib.ui.deals.draft import Draft, Terms
 from lib.ui.deals.new_package import creation
 from lib.wire.errors import Unreachable
 
@@ -23,14 +24,26 @@ SEATS = {
     number: Seat(id=number, name=name)
     for number, name in ((1, "Alpha Buying"), (2, "Beta Media"), (3, "Gamma"))
 }
-PAUSED, CPM = OwnTerms(False, 1, "12.5", "a@b.example"), OwnTerms(True, 3, "5", "c@d.example")
-DRAFT = Draft(
+
+
+def own_terms(is_active: bool, fee_type: int | None, fee: str, contact: str) -> dict[str, object]:
+    """The terms of a copied deal that differ from those of the others, as typed."""
+    return {
+        "is_active": is_active,
+        "agency_curation_fee_type": fee_type,
+        "agency_curation_fee": fee,
+        "contact_email": contact,
+    }
+
+
+PAUSED, CPM = own_terms(False, 1, "12.5", "a@b.example"), own_terms(True, 3, "5", "c@d.example")
+DRAFT = Draft.of(
     name="Mixed",
     media_type="banner",
-    start="2026-12-01",
+    start_date="2026-12-01",
     seats={1: Terms("2.5"), 2: Terms("3.25", False, CPM), 3: Terms("4", False, PAUSED)},
-    fee_type=1,
-    fee="12.5",
+    agency_curation_fee_type=1,
+    agency_curation_fee="12.5",
     contact_email="a@b.example",
 )
 
@@ -63,8 +76,8 @@ def test_each_deal_on_its_own_terms(deals: Deals) -> None:
 
 def test_without_shared_terms(deals: Deals) -> None:
     """A package whose deals are all paused is created with its deals paused."""
-    draft = Draft(
-        name="Paused", media_type="banner", start="2026-12-01", seats={1: Terms("2", False, PAUSED)}
+    draft = Draft.of(
+        name="Paused", media_type="banner", start_date="2026-12-01", seats={1: Terms("2", False, PAUSED)}
     )
     made = creation.create(deals, draft, SEATS, "key-2")
     assert terms(deals, made.package) == {1: (Decimal(2), False, 1, Decimal("12.5"), "a@b.example")}
@@ -72,9 +85,9 @@ def test_without_shared_terms(deals: Deals) -> None:
 
 def test_a_refused_deal_undoes_the_rest(deals: Deals) -> None:
     """When one deal is refused, package and deals that were created before are deleted again."""
-    seats = {**DRAFT.seats, 3: Terms("4", True, OwnTerms(False, None, "", ""))}
+    seats = {**DRAFT.seats, 3: Terms("4", True, own_terms(False, None, "", ""))}
     before = deals.list(SupplyPackage).count, deals.list(DemandDeal).count
-    refused = Draft(**{**DRAFT.__dict__, "seats": seats})
+    refused = replace(DRAFT, seats=seats)
     with pytest.raises(creation.Undone, match=r"The deal for Gamma: .*contact e-mail"):
         creation.create(deals, refused, SEATS, "key-3")
     assert (deals.list(SupplyPackage).count, deals.list(DemandDeal).count) == before
@@ -116,8 +129,8 @@ def plain(book: Book, tmp_path: Path) -> Iterator[Deals]:
 
 def test_a_service_that_creates_no_single_deals(plain: Deals, book: Book) -> None:
     """There the deals are created with the package, and those that differ are changed."""
-    seats = {71: Terms("2.5"), 72: Terms("3.25", False, OwnTerms(False, 3, "5", "c@d.example"))}
-    draft = Draft(**{**DRAFT.__dict__, "seats": seats})
+    seats = {71: Terms("2.5"), 72: Terms("3.25", False, own_terms(False, 3, "5", "c@d.example"))}
+    draft = replace(DRAFT, seats=seats)
     made = creation.create(plain, draft, {}, "key-5")
     assert made.left == ()
     assert terms(plain, made.package) == {
@@ -131,7 +144,7 @@ def test_what_a_service_left_otherwise_is_said(plain: Deals, book: Book) -> None
     """Where a deal can't be changed the package stays, and which deal has other terms is said."""
     book.forgets = frozenset({"is_active"})
     seats = {71: Terms("2.5"), 72: Terms("3", False, PAUSED)}
-    made = creation.create(plain, Draft(**{**DRAFT.__dict__, "seats": seats}), {}, "key-6")
+    made = creation.create(plain, replace(DRAFT, seats=seats), {}, "key-6")
     [left] = made.left
     assert "has the shared terms" in left
     assert "is_active" in left

@@ -4,13 +4,13 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from dealing import Visit, clean, package
+from dealing import Visit, clean, create_from_csv, finish, package
 
 from lib.deals.client import Deals
-from lib.deals.models import DemandDeal, Seat, SupplyPackage
+from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
 from lib.ui.deals import csv_deals, csv_dialog, csv_text
-from lib.ui.deals.csv_deals import CsvPlan
-from lib.ui.deals.csv_dialog import CsvJob
+from lib.ui.deals.csv_deals import SHAPE, CsvPlan
+from lib.ui.deals.csv_job import CsvJob, CsvReading
 from lib.ui.kit import components
 from lib.wire.errors import Conflict, ResponseTimeout
 
@@ -33,9 +33,10 @@ Media";4
 
 def planned(deals: Deals, text: str) -> CsvPlan:
     """What a text asks for."""
-    table = csv_text.read(text)
-    found = csv_deals.plan(deals, table.rows, {one.id or 0: one for one in deals.everything(Seat)}, FEES)
-    return CsvPlan(found.deals, (*table.faults, *found.faults))
+    table = csv_text.read(text, SHAPE)
+    seats = {one.id or 0: one for one in deals.everything(Seat)}
+    *_, found = csv_deals.plan(deals, table.rows, seats, FEES)
+    return CsvPlan(found.entries, [*table.faults, *found.faults], found.done)
 
 
 def count(deals: Deals) -> int:
@@ -47,8 +48,9 @@ def test_created_as_written(deals: Deals) -> None:
     """A file with packages and seats by name, id or external id creates these deals, digit by digit."""
     found = planned(deals, "\ufeff" + GOOD)
     assert not found.faults
-    job = CsvJob(found.deals)
-    job.run(deals)
+    job = CsvJob(found.entries)
+    job.start()
+    finish(job, deals)
     assert job.state == "done"
     made = [deals.get(DemandDeal, one.id or 0) for one in job.made]
     assert [(one.supply_deals[0].id, one.seat and one.seat.id) for one in made] == [(2, 2), (1, 3), (2, 3)]
@@ -56,8 +58,9 @@ def test_created_as_written(deals: Deals) -> None:
     assert [one.name for one in made] == ["Evening Sports - Beta Media", '=HYPERLINK("x")', "-Named"]
     assert [one.is_active for one in made] == [True, False, True]
     assert (made[1].agency_curation_fee_type, made[1].agency_curation_fee) == (1, Decimal("12.5"))
-    assert found.deals[1].note == "This seat has a deal of this package already."
-    job.run(deals)
+    assert found.entries[1].note == "This seat has a deal of this package already."
+    job.start()
+    finish(job, deals)
     assert count(deals) == 7, "the second click of a double click creates nothing"
 
 
@@ -78,7 +81,7 @@ def test_every_fault_with_its_line(deals: Deals) -> None:
         (5, "3 cells, but 7 titles."),
         (8, "Same package and seat as line 7."),
     ]
-    assert not found.deals
+    assert not found.entries
 
 
 def test_a_name_that_two_have_needs_an_id(deals: Deals) -> None:
@@ -97,19 +100,19 @@ def test_a_name_that_two_have_needs_an_id(deals: Deals) -> None:
         ("Package,Seat,Price,price\n", (1, "The column Price is given twice.")),
         ("Package,Seat,Price\n\n", (3, "There are no deals below the titles.")),
         ('Package,Seat,Price\n1,"Alpha,2\n', (2, "The line can't be read as CSV: ")),
-        ("Package,Seat,Price\n" + "1,1,2\n" * 101, (102, "A file may have at most 100 lines")),
-        (csv_text.template().decode(), (2, "There are no deals below the titles.")),
+        ("Package,Seat,Price\n" + "1,1,2\n" * 50_001, (50_002, "A file may have at most 50,000 lines")),
+        (csv_text.template(SHAPE).decode(), (2, "There are no deals below the titles.")),
     ],
 )
 def test_files_that_are_none(text: str, fault: tuple[int, str]) -> None:
     """What is no such file is refused with its line, and with what it should be."""
-    [found] = csv_text.read(text).faults
+    [found] = csv_text.read(text, SHAPE).faults
     assert (found.line, found.text[: len(fault[1])]) == fault
 
 
 def test_none_where_one_is_refused(deals: Deals, monkeypatch: pytest.MonkeyPatch) -> None:
     """A refusal half way deletes what was created before, and says which line it was."""
-    job, create, before = CsvJob(planned(deals, GOOD).deals), deals.create, count(deals)
+    job, create, before = CsvJob(planned(deals, GOOD).entries), deals.create, count(deals)
 
     def refuse_third(model: Any, one: Any, key: str) -> Any:
         if key.endswith("-4"):
@@ -117,17 +120,19 @@ def test_none_where_one_is_refused(deals: Deals, monkeypatch: pytest.MonkeyPatch
         return create(model, one, key)
 
     monkeypatch.setattr(deals, "create", refuse_third)
-    job.run(deals)
+    job.start()
+    finish(job, deals)
     assert (job.state, job.reason, job.made) == ("undone", "Line 4: The database refused it.", [])
     assert count(deals) == before
     monkeypatch.setattr(deals, "create", create)
-    job.run(deals)
+    job.start()
+    finish(job, deals)
     assert (job.state, count(deals)) == ("done", before + 3)
 
 
 def test_no_deal_twice_after_a_lost_answer(deals: Deals, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where an answer is lost, a retry goes on with the same key: each deal is created once."""
-    job, create, before = CsvJob(planned(deals, GOOD).deals), deals.create, count(deals)
+    job, create, before = CsvJob(planned(deals, GOOD).entries), deals.create, count(deals)
 
     def unheard(model: Any, one: Any, key: str) -> Any:
         made = create(model, one, key)
@@ -136,11 +141,39 @@ def test_no_deal_twice_after_a_lost_answer(deals: Deals, monkeypatch: pytest.Mon
         return made
 
     monkeypatch.setattr(deals, "create", unheard)
-    job.run(deals)
+    job.start()
+    finish(job, deals)
     assert (job.state, len(job.made)) == ("open", 1)
     monkeypatch.setattr(deals, "create", create)
-    job.run(deals)
+    job.start()
+    finish(job, deals)
     assert (job.state, count(deals)) == ("done", before + 3)
+
+
+def test_many_are_created_together(deals: Deals, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than a few deals go in one request, all or none; a refused line is named, and nothing is left."""
+    package_id, before = deals.create(SupplyPackage, package("Crowd", {})).id, count(deals)
+    for number in range(30):
+        deals.create(Seat, Seat(name=f"Crowd {number}", dsp=Dsp(id=1)))
+    lines = [f"{package_id},Crowd {number},2.{number:02d}" for number in range(30)]
+    found = planned(deals, "\n".join(["Package,Seat,Price", *lines]))
+    job = CsvJob(found.entries)
+    gone = next(one for one in deals.everything(Seat) if one.name == "Crowd 7")
+    deals.remove(Seat, gone.id or 0)
+    monkeypatch.setattr(deals, "create", None)
+    job.start()
+    finish(job, deals)
+    assert (job.state, job.reason) == ("undone", f"Line 9: seat.id: There is no seat {gone.id}.")
+    assert count(deals) == before
+    rest = CsvJob([one for one in found.entries if one.seat.id != gone.id])
+    rest.start()
+    finish(rest, deals)
+    assert (rest.state, count(deals)) == ("done", before + 29)
+    made = deals.get(DemandDeal, rest.made[0].id or 0)
+    assert (made.price, made.name, made.is_active) == (Decimal("2.00"), "Crowd - Crowd 0", True)
+    assert rest.made[0].deal_id == made.deal_id
+    [created] = deals.history(DemandDeal, made.id or 0)
+    assert created.action == "created"
 
 
 def test_limits_hold_on_the_server_too() -> None:
@@ -162,11 +195,10 @@ def test_on_screen(visit: Visit, deals: Deals) -> None:
     desk = visit("deals", deals_kind="Deals")
     clean(desk.button(key="deals_from_csv_open").click().run())
     upload = desk.session_state["deals_from_csv"]
-    upload.wanted = planned(deals, GOOD).deals
-    upload.job = CsvJob(upload.wanted)
+    upload.reading = CsvReading(iter([planned(deals, GOOD)]), 3)
     clean(desk.run())
     assert desk.dataframe[-1].value["Seat"].tolist() == ["Beta Media", "Gamma Trading", "Gamma Trading"]
-    clean(desk.button(key="deals_csv_create").click().run())
+    create_from_csv(desk, "deals")
     assert "3 deals created" in desk.success[0].value
     assert count(deals) == 7
     assert csv_dialog.OPEN.format("deals") in desk.session_state

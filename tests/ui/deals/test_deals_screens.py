@@ -170,10 +170,10 @@ def test_edits_of_a_deleted_package_become_a_draft(visit: Visit, deals: Deals) -
             clean(desk.button(key="gone_replace").click().run())
         again = visit("new_package", slicer=SOLD)
         assert again.text_input(key="np_name").value == f"Longer {number}"
-        assert again.text_input(key="np_start").value == "2031-01-01"
-        assert again.text_input(key="np_end").value == "2031-05-06 10:30"
+        assert again.text_input(key="np_start_date").value == "2031-01-01"
+        assert again.text_input(key="np_end_date").value == "2031-05-06 10:30"
         assert again.selectbox(key="np_zone").value == 60
-        assert again.session_state["np_media"] == "video"
+        assert again.session_state["np_media_type"] == "video"
         assert again.session_state["np_target_country_only"] == ["US"]
 
 
@@ -542,13 +542,13 @@ def test_a_wrong_fee_keeps_a_package_from_being_created(visit: Visit, deals: Dea
     """A fee of 5 and then of -4 creates nothing; once it is right it is stored as typed."""
     desk = form(visit, {1: "2.5"})
     desk.text_input(key="np_name").set_value("With a fee")
-    desk.selectbox(key="np_fee_type").set_value(1).run()
-    desk.text_input(key="np_fee").set_value("5").run()
-    desk.text_input(key="np_fee").set_value("-4").run()
+    desk.selectbox(key="np_agency_curation_fee_type").set_value(1).run()
+    desk.text_input(key="np_agency_curation_fee").set_value("5").run()
+    desk.text_input(key="np_agency_curation_fee").set_value("-4").run()
     create(desk)
     assert "Not created. To fix: Fee." in " ".join(faults(desk))
     assert deals.list(SupplyPackage).count == 2
-    desk.text_input(key="np_fee").set_value("12.50").run()
+    desk.text_input(key="np_agency_curation_fee").set_value("12.50").run()
     create(desk)
     [made] = deals.list(DemandDeal, supply_deals=3).results
     assert (made.price, made.agency_curation_fee) == (Decimal("2.5"), Decimal("12.5"))
@@ -592,7 +592,7 @@ def test_a_price_far_beyond_those_of_its_seat_is_asked(visit: Visit, deals: Deal
     clean(desk.button(key="change-demand_deals-3-_save").click().run())
     assert deals.get(DemandDeal, 3).price == Decimal("3.25")
     assert "Not saved: confirm this first." in " ".join(faults(desk))
-    [meant] = [box for box in desk.checkbox if "_meant_" in (box.key or "")]
+    [meant] = [box for box in desk.checkbox if "meant_" in (box.key or "")]
     meant.check().run()
     clean(desk.button(key="change-demand_deals-3-_save").click().run())
     assert deals.get(DemandDeal, 3).price == 55
@@ -602,8 +602,8 @@ def test_dates_that_are_over_are_asked(visit: Visit, deals: Deals) -> None:
     """A package that would never deliver is created, or changed so, only once that is confirmed."""
     desk = form(visit, {1: "2"})
     desk.text_input(key="np_name").set_value("Late")
-    desk.text_input(key="np_start").set_value("2024-01-01")
-    create(desk.text_input(key="np_end").set_value("2024-02-01").run())
+    desk.text_input(key="np_start_date").set_value("2024-01-01")
+    create(desk.text_input(key="np_end_date").set_value("2024-02-01").run())
     assert deals.list(SupplyPackage).count == 2
     assert "Not created: confirm these dates first." in " ".join(faults(desk))
     [meant] = [box for box in desk.checkbox if (box.key or "").startswith("np_meant_")]
@@ -616,7 +616,7 @@ def test_dates_that_are_over_are_asked(visit: Visit, deals: Deals) -> None:
     assert any("taken by package 1" in text.value for text in desk.caption)
     clean(desk.button(key="change-supply_deals-2-_save").click().run())
     assert deals.get(SupplyPackage, 2).name == "Evening Sports"
-    [meant] = [box for box in desk.checkbox if "_meant_" in (box.key or "")]
+    [meant] = [box for box in desk.checkbox if "meant_" in (box.key or "")]
     meant.check().run()
     clean(desk.button(key="change-supply_deals-2-_save").click().run())
     assert deals.get(SupplyPackage, 2).name == "MORNING News"
@@ -644,11 +644,11 @@ def test_a_draft_is_kept_until_it_is_discarded(visit: Visit) -> None:
     """A new session of the same person has the form as it was left; Start over discards it for good."""
     desk = form(visit, {2: "12,50"})
     desk.text_input(key="np_name").set_value("Half done")
-    desk.text_input(key="np_end").set_value("2041-05-06").run()
+    desk.text_input(key="np_end_date").set_value("2041-05-06").run()
     again = visit("new_package", slicer=SOLD)
     assert again.text_input(key="np_name").value == "Half done"
     assert again.text_input(key="np_price_2").value == "12,50"
-    assert again.text_input(key="np_end").value == "2041-05-06"
+    assert again.text_input(key="np_end_date").value == "2041-05-06"
     assert visit("new_package", "admin", slicer=SOLD).text_input(key="np_name").value == ""
     clean(again.button(key="np_discard").click().run())
     assert again.text_input(key="np_name").value == ""

@@ -123,7 +123,7 @@ def test_slips_are_confirmed_or_refused(visit: Visit, deals: Deals) -> None:
     assert any("Not a number" in said.value for said in desk.markdown)
     desk = press(by_percent(desk, "-100"), "several_preview")
     assert desk.button(key="several_save").disabled
-    clean(desk.checkbox(key="several_confirmed_a price of 0").check().run())
+    clean(desk.checkbox(key="several_meant_a price of 0 (USD CPM)").check().run())
     press(desk, "several_save")
     assert prices(deals)[0] == 0
 

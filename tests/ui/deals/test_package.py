@@ -1,11 +1,13 @@
 """A package that is being set up: the request that the form makes, the review in words, and its problems."""
 
 import datetime as dt
+import json
 from decimal import Decimal
 
 import pandas as pd
 import pytest
 
+from lib.deals.fields import TERMS
 from lib.deals.models import (
     DemandDeal,
     Dsp,
@@ -19,9 +21,8 @@ from lib.reporting import dates
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceSource, DataField, Slicer
 from lib.ui.deals import clone, edits
-from lib.ui.deals.draft import Draft, OwnTerms, Terms
-from lib.ui.deals.new_package import faults, screen
-from lib.ui.deals.new_package.state import STORED
+from lib.ui.deals.draft import Draft, Terms, restored, stored
+from lib.ui.deals.new_package import screen
 from lib.ui.deals.prices import Prices, amount
 from lib.ui.deals.words import offset, sentences
 from lib.ui.kit.field_problems import FieldProblems
@@ -32,16 +33,28 @@ SEATS = {
     2: Seat(id=2, name="Beta"),
 }
 US = Targeting(geo_targetings=(GeoTarget(type="country", value="US"),))
-FULL = Draft(
+
+
+def own_terms(is_active: bool, fee_type: int | None, fee: str, contact: str) -> dict[str, object]:
+    """The terms of a copied deal that differ from those of the others, as typed."""
+    return {
+        "is_active": is_active,
+        "agency_curation_fee_type": fee_type,
+        "agency_curation_fee": fee,
+        "contact_email": contact,
+    }
+
+
+FULL = Draft.of(
     name="Morning News",
     media_type="banner",
-    start="2026-11-22 09:00",
-    end="2026-12-01",
+    start_date="2026-11-22 09:00",
+    end_date="2026-12-01",
     offset=330,
     targeting=US,
     seats={1: Terms("2.5", True), 2: Terms()},
-    fee_type=1,
-    fee="5",
+    agency_curation_fee_type=1,
+    agency_curation_fee="5",
     contact_email="a@b.example",
 )
 
@@ -72,26 +85,26 @@ def test_request() -> None:
 
 def test_request_with_existing_deals() -> None:
     """Linking existing deals leaves the seats out, which were chosen before."""
-    sent = Draft(name="X", deals="existing", links=(4, 5), seats={1: Terms()}).package().sent()
+    sent = Draft.of(name="X", deals="existing", links=(4, 5), seats={1: Terms()}).package().sent()
     assert sent["demand_deals"] == ({"id": 4}, {"id": 5})
     assert "create_demand_deals" not in sent
 
 
 def test_request_without_a_fee() -> None:
     """The fee type "none" has no amount, whatever was typed before."""
-    sent = Draft(seats={1: Terms()}, fee_type=4, fee="5").package().sent()
+    sent = Draft.of(seats={1: Terms()}, agency_curation_fee_type=4, agency_curation_fee="5").package().sent()
     assert "agency_curation_fee" not in sent["create_demand_deals"]
 
 
 @pytest.mark.parametrize(
     ("draft", "untouched"),
     [
-        (Draft(), True),
-        (Draft(media_type="video", is_active=False), True),
-        (Draft(name="X"), False),
-        (Draft(seats={1: Terms()}), False),
-        (Draft(targeting=US), False),
-        (Draft(links=(1,)), False),
+        (Draft.of(), True),
+        (Draft.of(media_type="video", is_active=False), True),
+        (Draft.of(name="X"), False),
+        (Draft.of(seats={1: Terms()}), False),
+        (Draft.of(targeting=US), False),
+        (Draft.of(links=(1,)), False),
     ],
 )
 def test_untouched(draft: Draft, untouched: bool) -> None:
@@ -112,7 +125,7 @@ def test_review() -> None:
 
 def test_review_of_an_empty_form() -> None:
     """An empty form's review names what is not chosen yet."""
-    assert sentences(Draft(media_type="video"), SEATS, {}) == [
+    assert sentences(Draft.of(media_type="video"), SEATS, {}) == [
         "A package *without a name yet* sells video supply: all of it.",
         "From a day *not chosen yet* with no end (UTC).",
         "New deals, for seats *not chosen yet*.",
@@ -121,7 +134,7 @@ def test_review_of_an_empty_form() -> None:
 
 def test_review_of_links() -> None:
     """Existing deals are named; a paused package with special ways says so."""
-    draft = Draft(deals="existing", links=(4, 9), is_active=False, is_dynamic_bidding=True)
+    draft = Draft.of(deals="existing", links=(4, 9), is_active=False, is_dynamic_bidding=True)
     assert sentences(draft, SEATS, {4: "Old *deal*"})[1:] == [
         "From a day *not chosen yet* with no end (UTC). It stays paused until somebody resumes it. "
         "It uses dynamic bidding.",
@@ -168,16 +181,16 @@ def test_fees_in_words(size: Decimal | None, fee_type: int, words: str) -> None:
 
 def test_where_the_form_is_wrong() -> None:
     """Each field that can't be read or is missing is found at its place in the request, and is named."""
-    draft = Draft(
+    draft = Draft.of(
         name="\u200b",
-        start="2026-02-31",
-        end="tomorrow",
+        start_date="2026-02-31",
+        end_date="tomorrow",
         seats={1: Terms("12,50"), 2: Terms(""), 3: Terms("2.5")},
-        fee_type=1,
-        fee="-4",
+        agency_curation_fee_type=1,
+        agency_curation_fee="-4",
         contact_email="bad mail",
     )
-    found = faults.of(draft)
+    found = draft.faults()
     row = ("create_demand_deals", "demand_deals_options")
     assert {place: place in found.wrong for place in found.all} == {
         ("name",): True,
@@ -188,31 +201,45 @@ def test_where_the_form_is_wrong() -> None:
         ("create_demand_deals", "agency_curation_fee"): True,
         ("create_demand_deals", "contact_email"): True,
     }
-    assert found.named(draft, SEATS) == [
+    assert found.named(draft.new_deals, SEATS) == [
         "Name", "Start", "End", "Price of Alpha", "Price of Beta", "Fee", "Contact e-mail",
     ]  # fmt: skip
-    assert not faults.of(FULL).wrong
-    assert [*faults.of(FULL).missing.values()] == ["Type a price."]
+    assert not FULL.faults().wrong
+    assert [*FULL.faults().missing.values()] == ["Type a price."]
 
 
 def test_an_end_before_the_start_is_wrong() -> None:
     """The end is compared with the start."""
-    assert faults.of(Draft(name="X", start="2026-12-02", end="2026-12-01", deals="none")).wrong == {
-        ("end_date",): "The end must be after the start."
-    }
+    draft = Draft.of(name="X", start_date="2026-12-02", end_date="2026-12-01", deals="none")
+    assert draft.faults().wrong == {("end_date",): "The end must be after the start."}
 
 
 def test_a_draft_is_stored_as_it_was_typed() -> None:
     """What was typed comes back from storage to the letter, what can't be read included."""
-    draft = Draft(
+    draft = Draft.of(
         name="Half",
-        start="2041-05",
+        start_date="2041-05",
         targeting=US,
-        seats={1: Terms("12,50", True, OwnTerms(False, 3, "5.", "a@b.example")), 2: Terms("0.10")},
-        fee="x",
+        seats={1: Terms("12,50", True, own_terms(False, 3, "5.", "a@b.example")), 2: Terms("0.10")},
+        agency_curation_fee="x",
         links=(4,),
     )
-    assert STORED.validate_json(STORED.dump_json(draft)) == draft
+    assert restored(json.loads(json.dumps(stored(draft)))) == draft
+
+
+def test_a_draft_of_an_earlier_version_is_read() -> None:
+    """A draft that was kept when the form had other names for its fields comes back whole."""
+    before = {
+        "name": "Half", "media_type": "video", "start": "2041-05", "end": "", "offset": 60,
+        "is_active": False, "is_dynamic_bidding": True, "is_true_price_opt_enable": False, "targeting": {},
+        "deals": "new", "links": [], "pending": {}, "fee_type": 1, "fee": "x", "contact_email": "a@b.example",
+        "seats": {"1": {"price": "2", "deal_sync": True, "own": {
+            "is_active": False, "fee_type": 3, "fee": "5.", "contact_email": "c@d.example"}}},
+    }  # fmt: skip
+    draft = restored(before)
+    assert (draft["name"], draft["start_date"], draft["is_active"]) == ("Half", "2041-05", False)
+    assert (draft["agency_curation_fee_type"], draft["agency_curation_fee"]) == (1, "x")
+    assert draft.seats == {1: Terms("2", True, own_terms(False, 3, "5.", "c@d.example"))}
 
 
 def deal(number: int, **terms: object) -> DemandDeal:
@@ -232,15 +259,15 @@ def test_a_copy_keeps_the_terms_of_each_deal() -> None:
     ]
     package = SupplyPackage(id=9, name="N" * 200, media_type="video", start_date=dt.datetime.now(dt.UTC))
     draft = clone.copy_of(package, deals)
-    assert (draft.fee_type, draft.fee, draft.contact_email) == (1, "12.5", "a@b.example")
+    assert [draft[name] for name in TERMS] == [1, "12.5", "a@b.example"]
     assert draft.seats == {
         1: Terms("2.345678"),
-        2: Terms("3", True, OwnTerms(True, 3, "5", "c@d.example")),
-        3: Terms("4", False, OwnTerms(False, 1, "12.5", "a@b.example")),
+        2: Terms("3", True, own_terms(True, 3, "5", "c@d.example")),
+        3: Terms("4", False, own_terms(False, 1, "12.5", "a@b.example")),
         4: Terms(""),
     }
-    assert len(draft.name) == 200
-    assert draft.name.endswith("… (copy)")
+    assert len(draft["name"]) == 200
+    assert draft["name"].endswith("… (copy)")
     assert clone.note(deals) == ""
     assert "S1" in clone.note([*deals, deal(1)])
 

@@ -5,14 +5,14 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from dealing import SOLD, Visit, clean
+from dealing import SOLD, Visit, clean, create_from_csv, finish
 
 from lib.deals.client import Deals
 from lib.deals.models import FEE_TYPES, AppList, DemandDeal, DomainList, Seat, SupplyPackage
 from lib.ui.deals import csv_packages, csv_text
-from lib.ui.deals.csv_dialog import CsvJob
-from lib.ui.deals.csv_new_deals import NewDeals
-from lib.ui.deals.csv_packages import PACKAGES, CsvPackages
+from lib.ui.deals.csv_deals import CsvPlan
+from lib.ui.deals.csv_job import CsvJob, CsvReading
+from lib.ui.deals.csv_packages import SHAPE, DealCells
 from lib.wire.errors import Conflict
 
 GOOD = """Name;Media type;Start;End;Time zone;Active;Dynamic bidding;Country;Device;Size;Domain list;App list
@@ -30,16 +30,16 @@ THREE,audio,2027-03-01,,,,,,
 """
 
 
-def planned(deals: Deals, text: str, why_not: str = "") -> CsvPackages:
+def planned(deals: Deals, text: str, why_not: str = "") -> CsvPlan:
     """What a text asks for."""
-    table = csv_text.read(text, PACKAGES)
+    table = csv_text.read(text, SHAPE)
     lists = {
         kind: {str(one.id): one.name or "" for one in deals.everything(model)}
         for kind, model in (("domain_list", DomainList), ("app_list", AppList))
     }
     seats = {one.id or 0: one for one in deals.everything(Seat)}
-    found = csv_packages.plan(deals, table.rows, lists, NewDeals(seats, FEE_TYPES, why_not))
-    return CsvPackages(found.wanted, (*table.faults, *found.faults))
+    *_, found = csv_packages.plan(deals, table.rows, lists, DealCells(seats, FEE_TYPES, why_not))
+    return CsvPlan(found.entries, [*table.faults, *found.faults], found.done)
 
 
 WITH_DEALS = """Name,Media type,Start,Country,Seat,Price,Deal name,Deal sync,Deal active,Fee type,Fee,Contact
@@ -72,8 +72,9 @@ def test_created_as_written(deals: Deals) -> None:
     """A file creates these packages, with their times, switches and targeting, and without deals."""
     found = planned(deals, GOOD)
     assert not found.faults
-    job = CsvJob(found.wanted)
-    job.run(deals)
+    job = CsvJob(found.entries)
+    job.start()
+    finish(job, deals)
     assert job.state == "done"
     spring, summer, sports = (deals.get(SupplyPackage, one.id or 0) for one in job.made)
     assert (spring.name, spring.media_type) == ("Spring", "banner")
@@ -90,8 +91,9 @@ def test_created_as_written(deals: Deals) -> None:
     assert [(one.id, one.is_excluded) for one in summer.app_list_targetings] == [(1, True)]
     assert sports.start_date == dt.datetime(2027, 6, 1, tzinfo=zone(-330))
     assert not any(one.demand_deals for one in (spring, summer, sports))
-    assert [one.note for one in found.wanted] == ["", "", "This name is taken (2)."]
-    job.run(deals)
+    assert [one.note for one in found.entries] == ["", "", "This name is taken (2)."]
+    job.start()
+    finish(job, deals)
     assert count(deals) == 5, "the second click of a double click creates nothing"
 
 
@@ -114,7 +116,7 @@ def test_every_fault_with_its_line(deals: Deals) -> None:
         (6, "3 cells, but 9 titles."),
         (7, "Same name as line 5."),
     ]
-    assert not found.wanted
+    assert not found.entries
 
 
 @pytest.mark.parametrize(
@@ -125,19 +127,19 @@ def test_every_fault_with_its_line(deals: Deals) -> None:
             "Name,Media type,Start,Buyer\n",
             (1, "Unknown column 'Buyer'. Known are: Name, Media type, Start, End"),
         ),
-        (csv_text.template(PACKAGES).decode(), (2, "There are no packages below the titles.")),
+        (csv_text.template(SHAPE).decode(), (2, "There are no packages below the titles.")),
         ("Name,Media type,Start\n" + "a,b,c\n" * 101, (102, "A file may have at most 100 lines")),
     ],
 )
 def test_files_that_are_none(text: str, fault: tuple[int, str]) -> None:
     """What is no such file is refused with its line, and with what it should be."""
-    [found] = csv_text.read(text, PACKAGES).faults
+    [found] = csv_text.read(text, SHAPE).faults
     assert (found.line, found.text[: len(fault[1])]) == fault
 
 
 def test_none_where_one_is_refused(deals: Deals, monkeypatch: pytest.MonkeyPatch) -> None:
     """A refusal half way deletes what was created before, and says which line it was."""
-    job, create, before = CsvJob(planned(deals, GOOD).wanted), deals.create, count(deals)
+    job, create, before = CsvJob(planned(deals, GOOD).entries), deals.create, count(deals)
 
     def refuse_third(entity: Any, one: Any, key: str) -> Any:
         if key.endswith("-4"):
@@ -145,7 +147,8 @@ def test_none_where_one_is_refused(deals: Deals, monkeypatch: pytest.MonkeyPatch
         return create(entity, one, key)
 
     monkeypatch.setattr(deals, "create", refuse_third)
-    job.run(deals)
+    job.start()
+    finish(job, deals)
     assert (job.state, job.reason, job.made) == ("undone", "Line 4: The database refused it.", [])
     assert count(deals) == before
 
@@ -154,8 +157,9 @@ def test_deals_with_their_packages(deals: Deals) -> None:
     """Rows of a name are one package with a deal each, linked to it, digit by digit; others have none."""
     found = planned(deals, WITH_DEALS)
     assert not found.faults
-    job = CsvJob(found.wanted)
-    job.run(deals)
+    job = CsvJob(found.entries)
+    job.start()
+    finish(job, deals)
     assert job.state == "done"
     spring, first, second, summer, third = job.made
     assert [one.entity[0] for one in job.made] == ["s", "d", "d", "s", "d"]
@@ -185,14 +189,14 @@ def test_faults_of_deals_with_their_lines(deals: Deals) -> None:
         (6, "Deal: Seat is empty: give its id, its name, or its id at the DSP."),
         (7, "Same name as line 2."),
     ]
-    assert not found.wanted
+    assert not found.entries
     refused = planned(deals, WITH_DEALS, "You may not create deals")
     assert {one.text for one in refused.faults} == {"You may not create deals."}
 
 
 def test_no_deal_and_no_package_where_one_is_refused(deals: Deals, monkeypatch: pytest.MonkeyPatch) -> None:
     """A deal that is refused takes the packages and deals before it with it, the deals first."""
-    job, create, remove = CsvJob(planned(deals, WITH_DEALS).wanted), deals.create, deals.remove
+    job, create, remove = CsvJob(planned(deals, WITH_DEALS).entries), deals.create, deals.remove
     before, removed = (count(deals), deals.list(DemandDeal).count), []
 
     def refuse_last(entity: Any, one: Any, key: str) -> Any:
@@ -206,7 +210,8 @@ def test_no_deal_and_no_package_where_one_is_refused(deals: Deals, monkeypatch: 
 
     monkeypatch.setattr(deals, "create", refuse_last)
     monkeypatch.setattr(deals, "remove", noting)
-    job.run(deals)
+    job.start()
+    finish(job, deals)
     assert (job.state, job.reason, job.made) == ("undone", "Line 5: The database refused it.", [])
     assert removed == ["supply_deals", "demand_deals", "demand_deals", "supply_deals"]
     assert (count(deals), deals.list(DemandDeal).count) == before
@@ -217,8 +222,7 @@ def test_deals_on_screen(visit: Visit, deals: Deals) -> None:
     desk = visit("deals", slicer=SOLD)
     clean(desk.button(key="packages_from_csv_open").click().run())
     upload = desk.session_state["packages_from_csv"]
-    upload.wanted = planned(deals, WITH_DEALS).wanted
-    upload.job = CsvJob(upload.wanted)
+    upload.reading = CsvReading(iter([planned(deals, WITH_DEALS)]), 3)
     clean(desk.run())
     preview = desk.dataframe[-1].value
     assert preview["Kind"].tolist() == ["Package", "Deal", "Deal", "Package", "Deal"]
@@ -226,7 +230,7 @@ def test_deals_on_screen(visit: Visit, deals: Deals) -> None:
     assert "Beta Media" in preview["Seat"][1]
     button = desk.button(key="packages_csv_create")
     assert button.label == "Create 2 packages and 3 deals"
-    clean(button.click().run())
+    create_from_csv(desk, "packages")
     assert "2 packages and 3 deals created" in desk.success[0].value
 
 
@@ -236,8 +240,7 @@ def test_on_screen(visit: Visit, deals: Deals) -> None:
     desk = visit("deals", slicer=SOLD)
     clean(desk.button(key="packages_from_csv_open").click().run())
     upload = desk.session_state["packages_from_csv"]
-    upload.wanted = planned(deals, GOOD.replace("smartphone", "toaster")).wanted
-    upload.job = CsvJob(upload.wanted)
+    upload.reading = CsvReading(iter([planned(deals, GOOD.replace("smartphone", "toaster"))]), 3)
     clean(desk.run())
     preview = desk.dataframe[-1].value
     assert preview["Name"].tolist() == ["Spring", "=Summer", "evening sports"]
@@ -249,7 +252,7 @@ def test_on_screen(visit: Visit, deals: Deals) -> None:
     [confirm] = desk.checkbox
     assert confirm.label == "Confirm this point"
     clean(confirm.check().run())
-    clean(desk.button(key="packages_csv_create").click().run())
+    create_from_csv(desk, "packages")
     assert "3 packages created" in desk.success[0].value
     assert count(deals) == 5
     viewer = visit("deals", "viewer")
@@ -274,8 +277,7 @@ def test_what_is_probably_a_slip_is_asked(visit: Visit, deals: Deals) -> None:
     desk = visit("deals", slicer=SOLD)
     clean(desk.button(key="packages_from_csv_open").click().run())
     upload = desk.session_state["packages_from_csv"]
-    upload.wanted = planned(deals, ODD).wanted
-    upload.job = CsvJob(upload.wanted)
+    upload.reading = CsvReading(iter([planned(deals, ODD)]), 3)
     clean(desk.run())
     country = ("Narnia beyond the Wardrobe and far away " * 4).strip()
     assert desk.warning[-1].value.replace("\\", "").splitlines() == [
@@ -289,5 +291,5 @@ def test_what_is_probably_a_slip_is_asked(visit: Visit, deals: Deals) -> None:
     assert confirm.label == "Confirm these 4 points"
     assert desk.button(key="packages_csv_create").disabled
     clean(confirm.check().run())
-    clean(desk.button(key="packages_csv_create").click().run())
+    create_from_csv(desk, "packages")
     assert "4 packages and 2 deals created" in desk.success[0].value

@@ -8,22 +8,34 @@ from opening import Popover
 from streamlit.testing.v1 import AppTest
 
 from lib.deals.models import GeoTarget, Seat, Targeting
-from lib.ui.deals.draft import Draft, OwnTerms, Terms
+from lib.ui.deals.draft import Draft, Terms
 from lib.ui.deals.new_package import templates
 from lib.wire.errors import BadRequest
 
 TEMPLATES = Popover("package_templates")
 US = Targeting(geo_targetings=(GeoTarget(type="country", value="US"),))
-FULL = Draft(
+
+
+def own_terms(is_active: bool, fee_type: int | None, fee: str, contact: str) -> dict[str, object]:
+    """The terms of a copied deal that differ from those of the others, as typed."""
+    return {
+        "is_active": is_active,
+        "agency_curation_fee_type": fee_type,
+        "agency_curation_fee": fee,
+        "contact_email": contact,
+    }
+
+
+FULL = Draft.of(
     name="Morning News",
     media_type="video",
-    start="2026-11-22 09:00",
-    end="2026-12-01",
+    start_date="2026-11-22 09:00",
+    end_date="2026-12-01",
     offset=330,
     targeting=US,
-    seats={1: Terms("2.5", True), 2: Terms("3", own=OwnTerms(False, 1, "5", "b@b.example"))},
-    fee_type=1,
-    fee="5",
+    seats={1: Terms("2.5", True), 2: Terms("3", own=own_terms(False, 1, "5", "b@b.example"))},
+    agency_curation_fee_type=1,
+    agency_curation_fee="5",
     contact_email="a@b.example",
 )
 
@@ -33,10 +45,11 @@ def test_a_template_has_no_dates_and_no_contact() -> None:
     body = templates.body_of(FULL)
     assert "b.example" not in str(body)
     found, missing = templates.draft_of(body, {1: Seat(id=1), 2: Seat(id=2)})
-    own = replace(FULL.seats[2], own=OwnTerms(False, 1, "5", ""))
-    kept = replace(FULL, end="", contact_email="", seats={1: FULL.seats[1], 2: own})
-    assert found == replace(kept, start=found.start, offset=found.offset)
-    assert (missing, found.start != FULL.start) == (0, True)
+    own = replace(FULL.seats[2], own=own_terms(False, 1, "5", ""))
+    kept = FULL.with_(end_date="", start_date=found["start_date"])
+    terms = {**FULL.terms, "contact_email": ""}
+    assert found == replace(kept, terms=terms, seats={1: FULL.seats[1], 2: own}, offset=found.offset)
+    assert (missing, found["start_date"] != FULL["start_date"]) == (0, True)
 
 
 def test_seats_that_the_person_does_not_see_are_left_out() -> None:
@@ -60,7 +73,7 @@ def test_start_from_a_template(visit: Visit) -> None:
     """A form is kept as a template, and fills the form later; what it would replace is asked about first."""
     desk = visit("new_package", slicer=SOLD)
     desk.text_input(key="np_name").set_value("Autumn *news*")
-    clean(desk.text_input(key="np_email").set_value("a@b.example").run())
+    clean(desk.text_input(key="np_contact_email").set_value("a@b.example").run())
     desk = TEMPLATES.opened(desk)
     desk.text_input(key="view_template_name").set_value("Usual")
     desk.checkbox(key="view_template_share").set_value(True)
@@ -71,8 +84,8 @@ def test_start_from_a_template(visit: Visit) -> None:
     assert desk.text_input(key="np_name").value == "Another", "it is asked about first"
     desk = clean(desk.button(key="view_template_replace").click().run())
     assert desk.text_input(key="np_name").value == "Autumn *news*"
-    assert desk.text_input(key="np_email").value == ""
-    assert desk.text_input(key="np_start").value
+    assert desk.text_input(key="np_contact_email").value == ""
+    assert desk.text_input(key="np_start_date").value
     other = TEMPLATES.opened(visit("new_package", "admin", slicer=SOLD))
     other = clean(other.button(key="view_open_template_1").click().run())
     assert other.text_input(key="np_name").value == "Autumn *news*"

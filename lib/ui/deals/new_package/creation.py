@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lib.deals.client import Deals
-from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name, has_amount
-from lib.ui.deals.draft import Draft, OwnTerms, Terms, number
-from lib.ui.deals.words import seat_name
+from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name
+from lib.ui.deals.draft import Draft, Terms, Typed, seat_name, terms_sent
 from lib.ui.kit.problems import is_open
 from lib.wire.errors import NotFound, TrancheError
 
@@ -113,18 +112,12 @@ def _deal(package: SupplyPackage, seat: int, terms: Terms, seats: Seats) -> Dema
         "price": terms.amount,
         "deal_sync": terms.deal_sync,
         "supply_deals": (SupplyPackage(id=package.id),),
-        **_terms(terms.own or OwnTerms()),
+        **_terms(terms.own or {}),
     }
     return DemandDeal.model_construct(**{name: value for name, value in fields.items() if value is not None})
 
 
-def _terms(own: OwnTerms, is_change: bool = False) -> dict[str, Any]:
+def _terms(own: Typed, is_change: bool = False) -> dict[str, Any]:
     """The fields of a deal's own terms; in a change those without a value are emptied."""
-    fee = number(own.fee) if has_amount(own.fee_type) else None
-    fields = {
-        "is_active": own.is_active,
-        "agency_curation_fee": fee,
-        "agency_curation_fee_type": own.fee_type,
-        "contact_email": own.contact_email.strip() or None,
-    }
-    return {name: value for name, value in fields.items() if is_change or value is not None}
+    given = {"is_active": own.get("is_active", True), **terms_sent(own)}
+    return {name: value for name, value in given.items() if is_change or value is not None}

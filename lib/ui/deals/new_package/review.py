@@ -8,14 +8,13 @@ import streamlit as st
 from lib.deals import doubts
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui.deals import catalogue, hand_over, links, pages, permission, price_doubts, prices
-from lib.ui.deals.draft import Draft
-from lib.ui.deals.new_package import creation, faults, form, state
+from lib.ui.deals import catalogue, hand_over, links, pages, permission, prices, questions
+from lib.ui.deals.draft import Draft, Faults
+from lib.ui.deals.new_package import creation, form, state
 from lib.ui.deals.new_package.creation import CreatedPackage, Undone
-from lib.ui.deals.new_package.faults import Faults
 from lib.ui.deals.targeting import typed
 from lib.ui.deals.targeting.words import Described, Marks
-from lib.ui.deals.words import seat_name, sentences
+from lib.ui.deals.words import sentences
 from lib.ui.kit import screens
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
@@ -43,7 +42,10 @@ def draw(
     if problems:
         beside(problems.elsewhere(form.SHOWN))
     is_doubtful = _doubt()
-    _unusual(context, draft)
+    for doubt, words in _doubts(context, draft).items():
+        questions.confirm(
+            doubt, state.PREFIX, f"Not created: {words}." if state.TRIED in st.session_state else ""
+        )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Create package",
@@ -59,7 +61,7 @@ def draw(
 
 def _why_not(faults: Faults, draft: Draft, context: PageContext, problems: FieldProblems) -> None:
     """The fields that prevent creation; in red after a first try."""
-    fields = [*faults.named(draft, catalogue.seats(context)), *typed.unsettled(state.TARGETING)]
+    fields = [*faults.named(draft.new_deals, catalogue.seats(context)), *typed.unsettled(state.TARGETING)]
     refused = not fields and bool(problems.found)
     if not fields and not refused:
         return
@@ -93,33 +95,12 @@ def _doubt() -> bool:
     return is_asked and not st.checkbox("It was not created: retry", key=state.SURE)
 
 
-def unusual(context: PageContext, draft: Draft) -> str:
-    """The prices that have to be confirmed: `a price of 0 for Alpha`; empty without any."""
-    if draft.deals != "new":
-        return ""
-    seats = catalogue.seats(context)
-    found = [
-        f"{doubt} for {seat_name(seats.get(seat), seat)}"
-        for seat, terms in draft.seats.items()
-        if (doubt := price_doubts.doubt(context, seat, terms.amount))
-    ]
-    return ", ".join(found)
-
-
-def _unusual(context: PageContext, draft: Draft) -> None:
-    """Ask for prices and dates that look like a slip; another price or date asks again."""
-    if asked := unusual(context, draft):
-        st.checkbox(f"Confirm {plain(asked)} ({plain(prices.of(context).terms)})", key=f"np_meant_{asked}")
-        if state.TRIED in st.session_state and not _is_meant(asked):
-            beside(["Not created: confirm this price first."])
-    if over := doubts.dates(draft.moment(draft.end)):
-        st.checkbox(f"Confirm {plain(over)}", key=f"np_meant_{over}")
-        if state.TRIED in st.session_state and not _is_meant(over):
-            beside(["Not created: confirm these dates first."])
-
-
-def _is_meant(asked: str) -> bool:
-    return not asked or bool(st.session_state.get(f"np_meant_{asked}"))
+def _doubts(context: PageContext, draft: Draft) -> dict[str, str]:
+    """What has to be confirmed, prices and dates, with what is said while it is not."""
+    of_prices = questions.of_deals(context, draft.new_deals) if draft.deals == "new" else ""
+    of_dates = doubts.dates(draft.moment("end_date"))
+    found = {of_prices: "confirm this price first", of_dates: "confirm these dates first"}
+    return {doubt: words for doubt, words in found.items() if doubt}
 
 
 def create(context: PageContext) -> None:
@@ -137,9 +118,8 @@ def create(context: PageContext) -> None:
     try:
         draft = state.read(catalogue.named_lists(context))
         has_fees = bool(permission.of(context).fees)
-        is_wrong = faults.of(draft, has_fees).all or typed.unsettled(state.TARGETING)
-        asked = (unusual(context, draft), doubts.dates(draft.moment(draft.end)))
-        if is_wrong or not all(map(_is_meant, asked)):
+        is_wrong = draft.faults(has_fees).all or typed.unsettled(state.TARGETING)
+        if is_wrong or not all(questions.is_confirmed(one, state.PREFIX) for one in _doubts(context, draft)):
             return
         deals, seats = catalogue.client(context), catalogue.seats(context)
     except TrancheError as error:

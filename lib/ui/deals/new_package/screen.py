@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from lib.deals.models import CPM, PERCENT
+from lib.deals.models import CPM, PERCENT, has_amount
 from lib.deals.package_questions import PackageQuestion
 from lib.insight import win_prices
 from lib.insight.filters import Translation, entries, report_filters
@@ -19,9 +19,10 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Slicer
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalogue, costs, facts, insights, per_day, permission, prices, report
+from lib.ui.deals import catalogue, costs, facts, insights, per_day, permission, prices, report, seats
 from lib.ui.deals.draft import Draft, number
-from lib.ui.deals.new_package import faults, form, review, seats, state, templates
+from lib.ui.deals.inputs import FEE, FEE_TYPE
+from lib.ui.deals.new_package import form, review, state, templates
 from lib.ui.deals.new_package.creation import CreatedPackage
 from lib.ui.deals.prices import BY_CPM, amount
 from lib.ui.deals.targeting import known, picker
@@ -104,8 +105,8 @@ def _proposal(of: WinPrices, draft: Draft, money: prices.Prices, closed: bool) -
     if money.unit.upper() != BY_CPM:
         st.caption(f"No floor is proposed: prices here are in {plain(money.terms)}, not by CPM.")
         return
-    fee = number(draft.fee) if draft.has_fee else None
-    price = win_prices.proposed(of, draft.fee_type, fee)
+    fee = number(draft[FEE]) if has_amount(draft[FEE_TYPE]) else None
+    price = win_prices.proposed(of, draft[FEE_TYPE], fee)
     if price is None:
         st.caption("No floor is proposed: the agency fee takes all of it.")
         return
@@ -120,15 +121,15 @@ def _proposal(of: WinPrices, draft: Draft, money: prices.Prices, closed: bool) -
 
 def _made_of(draft: Draft, fee: Decimal | None, money: prices.Prices) -> str:
     of = "the lower quartile, which three quarters of these wins reach"
-    if fee is None or draft.fee_type not in (PERCENT, CPM):
+    if fee is None or draft[FEE_TYPE] not in (PERCENT, CPM):
         return f"{of}; no fee that depends on the price"
-    return f"{of}, is left after the fee of {plain(money.fee(fee, draft.fee_type))}"
+    return f"{of}, is left after the fee of {plain(money.fee(fee, draft[FEE_TYPE]))}"
 
 
 def _use(without: tuple[int, ...], price: Decimal) -> None:
     """Put the price into the fields of these seats that are still empty. A callback."""
     for seat in without:
-        key = seats.PRICE.format(seat)
+        key = seats.PRICE.format(state.PREFIX, seat)
         if not (st.session_state.get(key) or "").strip():
             st.session_state[key] = amount(price).replace(",", "")
             st.session_state.pop(state.PROBLEMS, None)
@@ -232,10 +233,10 @@ def _notes() -> None:
 def _draw(context: PageContext) -> None:
     draft = state.read(catalogue.named_lists(context))
     left, right = st.columns([8, 5], gap="large")
-    found = faults.of(draft, bool(permission.of(context).fees))
+    found = draft.faults(bool(permission.of(context).fees))
     problems = state.problems(draft, found)
     lists = entries(catalogue.lists(context))
-    translation = report_filters(draft.targeting, context.slicer, lists, draft.media_type)
+    translation = report_filters(draft.targeting, context.slicer, lists, draft["media_type"])
     with left:
         templates.draw(context, draft)
         form.draw(context, draft, problems, translation)
@@ -249,9 +250,9 @@ def _draw(context: PageContext) -> None:
         marks = known.marks(context, query, [draft.targeting], with_unchecked=True)
         review.draw(context, draft, found, problems, descriptions, marks)
         _keep(context, draft)
-        booked = (draft.moment(draft.start), draft.moment(draft.end))
+        booked = (draft.moment("start_date"), draft.moment("end_date"))
         per_day.draw(context, "form_days", translation.filters, booked)
-        costs.draw(context, "form", draft.targeting, lists, draft.media_type, descriptions)
+        costs.draw(context, "form", draft.targeting, lists, draft["media_type"], descriptions)
 
 
 def _keep(context: PageContext, draft: Draft) -> None:

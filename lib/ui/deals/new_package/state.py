@@ -12,25 +12,22 @@ from pydantic import TypeAdapter, ValidationError
 from lib.deals.drafts import Drafts
 from lib.deals.models import Targeting
 from lib.deals.package_questions import PackageQuestion
-from lib.ui.deals.draft import Draft
-from lib.ui.deals.new_package import faults, seats
-from lib.ui.deals.new_package.faults import Faults
+from lib.ui.deals import seats
+from lib.ui.deals.draft import PLAIN, Draft, Faults, restored, stored
+from lib.ui.deals.package_form import ZONE
 from lib.ui.deals.targeting import picker, typed
 from lib.ui.deals.targeting.picker import NamedLists
-from lib.ui.kit import amounts, times
-from lib.ui.kit.field_problems import FieldProblems, Path
+from lib.ui.kit import times
+from lib.ui.kit.field_problems import FieldProblems
 from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
 PREFIX = "np_"
 TARGETING = "np_target"
-NAME, MEDIA, START, END, ZONE = "np_name", "np_media", "np_start", "np_end", "np_zone"
-ACTIVE, DYNAMIC, TRUE_PRICE = "np_active", "np_dynamic", "np_true_price"
-DEALS, LINKS, FEE_TYPE, FEE, EMAIL = "np_deals", "np_links", "np_fee_type", "np_fee", "np_email"
+DEALS, LINKS = "np_deals", "np_links"
 KEY, PROBLEMS, FAILURE, CREATED = "np_idempotency_key", "np_problems", "np_failure", "np_created"
 ASKED, SURE, TRIED, NOTE = "np_asked", "np_sure", "np_tried", "np_note"
 KEPT, FOUND, QUESTION = "np_kept", "np_found", "np_question"
-STORED = TypeAdapter(Draft)
 STORED_QUESTION = TypeAdapter(PackageQuestion)
 
 
@@ -52,7 +49,7 @@ def fill(draft: Draft, note: str = "") -> None:
 def fill_from(targeting: Targeting, media_type: str | None, question: PackageQuestion) -> None:
     """A new form with this targeting, which comes from a question."""
     usual = empty()
-    fill(replace(usual, targeting=targeting, media_type=media_type or usual.media_type))
+    fill(replace(usual.with_(media_type=media_type or usual["media_type"]), targeting=targeting))
     st.session_state[QUESTION] = question
 
 
@@ -92,8 +89,7 @@ def keep(drafts: Drafts, draft: Draft) -> str:
     is_asked = ASKED in state
     body: dict[str, Any] | None = None
     if not draft.is_untouched:
-        stored = STORED.dump_python(draft, mode="json")
-        body = {"draft": stored, "key": state[KEY], "asked": is_asked}
+        body = {"draft": stored(draft), "key": state[KEY], "asked": is_asked}
         if (of := question()) is not None:
             body["question"] = STORED_QUESTION.dump_python(of, mode="json")
     if body == state.get(KEPT):
@@ -118,22 +114,15 @@ def is_held(drafts: Drafts, lists: NamedLists) -> bool:
 
 def read(lists: NamedLists) -> Draft:
     """The form's content; `lists` names domain and app lists by kind and id."""
-    state = st.session_state
+    state, deals = st.session_state, seats.read(PREFIX)
+    empty_draft = Draft()
     return Draft(
-        name=state.get(NAME) or "",
-        media_type=state.get(MEDIA),
-        start=state.get(START) or "",
-        end=state.get(END) or "",
-        offset=state.get(ZONE) or 0,
-        is_active=bool(state.get(ACTIVE)),
-        is_dynamic_bidding=bool(state.get(DYNAMIC)),
-        is_true_price_opt_enable=bool(state.get(TRUE_PRICE)),
+        values={name: state.get(PREFIX + name, empty_draft[name]) for name in PLAIN},
+        offset=state.get(PREFIX + ZONE) or 0,
         targeting=picker.read(TARGETING, lists),
         deals=state.get(DEALS) or "none",
-        seats=seats.chosen(state),
-        fee_type=state.get(FEE_TYPE),
-        fee=state.get(FEE) or "",
-        contact_email=state.get(EMAIL) or "",
+        seats=deals.seats,
+        terms=deals.terms,
         links=tuple(state.get(LINKS, ())),
         pending=typed.pending(TARGETING),
     )
@@ -148,9 +137,7 @@ def problems(draft: Draft, found: Faults) -> FieldProblems:
     still = field_problems.still(draft.package().sent()) if field_problems else field_problems
     if TRIED in st.session_state:
         return still.with_(found.all)
-    emptied: set[Path] = {(*faults.OPTIONS, place, "price") for place in seats.emptied(st.session_state)}
-    if amounts.was_typed(FEE, st.session_state):
-        emptied.add(faults.FEE)
+    emptied = seats.emptied(PREFIX)
     return still.with_(
         {place: text for place, text in found.all.items() if place in {*found.wrong, *emptied}}
     )
@@ -158,7 +145,7 @@ def problems(draft: Draft, found: Faults) -> FieldProblems:
 
 def empty() -> Draft:
     """The form before anything is entered: it starts tomorrow."""
-    return Draft(media_type="banner", start=times.typed(_tomorrow()), offset=times.offset())
+    return Draft.of(media_type="banner", start_date=times.typed(_tomorrow()), offset=times.offset())
 
 
 def _resume(drafts: Drafts) -> bool:
@@ -167,7 +154,7 @@ def _resume(drafts: Drafts) -> bool:
         kept_draft = drafts.get()
         if kept_draft is None:
             return False
-        draft, key = STORED.validate_python(kept_draft.body["draft"]), str(kept_draft.body["key"])
+        draft, key = restored(kept_draft.body["draft"]), str(kept_draft.body["key"])
         of = kept_draft.body.get("question")
         asked = None if of is None else STORED_QUESTION.validate_python(of)
     except TrancheError as error:
@@ -186,20 +173,11 @@ def _resume(drafts: Drafts) -> bool:
 def _show(draft: Draft) -> None:
     st.session_state.update(
         {
-            NAME: draft.name,
-            MEDIA: draft.media_type,
-            START: draft.start,
-            END: draft.end,
-            ZONE: draft.offset,
-            ACTIVE: draft.is_active,
-            DYNAMIC: draft.is_dynamic_bidding,
-            TRUE_PRICE: draft.is_true_price_opt_enable,
+            **{PREFIX + name: draft[name] for name in PLAIN},
+            PREFIX + ZONE: draft.offset,
             DEALS: draft.deals,
             LINKS: list(draft.links),
-            FEE_TYPE: draft.fee_type,
-            FEE: draft.fee,
-            EMAIL: draft.contact_email,
-            **seats.fill(draft.seats),
+            **seats.fill(PREFIX, draft.new_deals),
         }
     )
     picker.fill(TARGETING, draft.targeting)

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from lib.deals.models import Seat
 from lib.ui.deals import catalogue, permission
-from lib.ui.deals.draft import Draft, Terms
+from lib.ui.deals.draft import Draft, Terms, restored, stored
+from lib.ui.deals.inputs import EMAIL
 from lib.ui.deals.new_package import state
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
@@ -44,8 +45,9 @@ def draw(context: PageContext, draft: Draft) -> None:
 def body_of(draft: Draft) -> dict[str, Any]:
     """What a template keeps of a form: no dates, and no contact of any deal."""
     seats = {seat: _without_contact(terms) for seat, terms in draft.seats.items()}
-    kept = replace(draft, start="", end="", offset=0, contact_email="", seats=seats)
-    return {"draft": state.STORED.dump_python(kept, mode="json")}
+    kept = draft.with_(start_date="", end_date="")
+    terms = {**draft.terms, EMAIL: ""}
+    return {"draft": stored(replace(kept, offset=0, terms=terms, seats=seats))}
 
 
 def draft_of(body: Mapping[str, Any], seats: Mapping[int, Seat] | None) -> tuple[Draft, int]:
@@ -54,12 +56,13 @@ def draft_of(body: Mapping[str, Any], seats: Mapping[int, Seat] | None) -> tuple
     None stands for any seat. BadRequest for a template that can't be read any more.
     """
     try:
-        draft = state.STORED.validate_python(body["draft"])
+        draft = restored(body["draft"])
     except (ValidationError, KeyError) as error:
         raise BadRequest("This template can't be read any more") from error
     known = {seat: terms for seat, terms in draft.seats.items() if seats is None or seat in seats}
     usual = state.empty()
-    shown = replace(draft, start=usual.start, end="", offset=usual.offset, seats=known)
+    dated = draft.with_(start_date=usual["start_date"], end_date="")
+    shown = replace(dated, offset=usual.offset, seats=known)
     return shown, len(draft.seats) - len(known)
 
 
@@ -129,4 +132,4 @@ def _save(context: PageContext, draft: Draft, name: str, is_shared: bool) -> Non
 
 
 def _without_contact(terms: Terms) -> Terms:
-    return terms if terms.own is None else replace(terms, own=replace(terms.own, contact_email=""))
+    return terms if terms.own is None else replace(terms, own={**terms.own, EMAIL: ""})

@@ -1,0 +1,246 @@
+"""The widgets of a package's or a deal's fields that can be changed; `prefix` begins their keys.
+
+Beside a deal's price: what wins cost in each of its packages, and where the price is. It is computed in the
+background, over the same days as the deal's health, so that the two agree.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from typing import Any
+
+import streamlit as st
+
+from lib.deals import doubts, fields
+from lib.deals.fields import DEALS, SUPPLY, TERMS
+from lib.deals.models import DemandDeal, SupplyPackage
+from lib.insight.filters import Translation, entries, report_filters
+from lib.insight.kinds import elements
+from lib.ui.deals import (
+    catalogue,
+    inputs,
+    links,
+    package_form,
+    pages,
+    permission,
+    prices,
+    questions,
+    report,
+    seat_guide,
+    seats,
+)
+from lib.ui.deals.draft import PLAIN, Draft
+from lib.ui.deals.edits import Fields, targeting
+from lib.ui.deals.inputs import FEE, Look
+from lib.ui.deals.package_form import ZONE
+from lib.ui.deals.seat_guide import GuidePlace
+from lib.ui.deals.targeting import picker, typed
+from lib.ui.kit.field_problems import FieldProblems, Path, beside
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import reported
+
+LINKED = {SUPPLY: "demand_deals", DEALS: "supply_deals"}
+PLACED = ("name", "price", *fields.writable(DEALS, fields.SWITCH), *TERMS)
+OTHERS = tuple(name for name in fields.writable(DEALS) if name not in PLACED)
+NAMES, OLD_NAME, TARGET = "form_names", "old_name", "target"
+PLACE, MOST, NO_SEAT = "change_prices_{}", 3, 0
+
+
+def fill(prefix: str, entity: str, edited: Fields) -> None:
+    """Fill the widgets with these fields; missing ones have none. Dates are in the zone of the start."""
+    state = st.session_state
+    start = edited.get("start_date")
+    shift = (start.utcoffset() if isinstance(start, datetime) else None) or timedelta(0)
+    for name in fields.writable(entity):
+        if name in edited:
+            one = edited[name]
+            local = one.astimezone(timezone(shift)) if isinstance(one, datetime) else one
+            state[prefix + name] = inputs.typed(name, local)
+    if LINKED[entity] in edited:
+        state[prefix + LINKED[entity]] = [one["id"] for one in edited[LINKED[entity]]]
+    state[prefix + NAMES], state[prefix + OLD_NAME] = frozenset(edited), edited.get("name")
+    if entity == SUPPLY:
+        state[prefix + ZONE] = int(shift.total_seconds() // 60)
+        picker.fill(prefix + TARGET, targeting(edited))
+    elif "seat" in edited:
+        state[f"{prefix}seat"] = edited["seat"]["id"]
+
+
+def read(context: PageContext, prefix: str, entity: str) -> Fields:
+    """The fields in the widgets, as in a PUT request."""
+    state, zone = st.session_state, _zone(prefix)
+    found: dict[str, Any] = {
+        name: inputs.sent(name, one, zone) for name, one in _held(prefix, entity).items()
+    }
+    if (chosen := state.get(prefix + LINKED[entity])) is not None:
+        found[LINKED[entity]] = [{"id": one} for one in sorted(chosen)]
+    if entity == SUPPLY:
+        return {**found, **elements(picker.read(prefix + TARGET, catalogue.named_lists(context)))}
+    return found | ({"seat": {"id": state[f"{prefix}seat"]}} if f"{prefix}seat" in state else {})
+
+
+def as_draft(context: PageContext, prefix: str) -> Draft:
+    """The widgets of a package as the draft of a new one, for an edit whose package is gone."""
+    state = st.session_state
+    linked = tuple(sorted(state.get(f"{prefix}demand_deals", ())))
+    return Draft(
+        values={name: state[prefix + name] for name in PLAIN if prefix + name in state},
+        offset=state[prefix + ZONE],
+        targeting=picker.read(prefix + TARGET, catalogue.named_lists(context)),
+        deals="existing" if linked else "none",
+        links=linked,
+        pending=typed.pending(prefix + TARGET),
+    )
+
+
+def wrong(context: PageContext, prefix: str, entity: str, base: Fields) -> dict[Path, str]:
+    """The errors by field. Fields that were empty before may stay empty, and an old name as it is."""
+    held = _held(prefix, entity)
+    if not permission.of(context).fees:
+        held.pop(FEE, None)
+    found = inputs.faults(held)
+    if held.get("name") == base.get("name"):  # an older name may have what a new one may not
+        found.pop("name", None)
+    for name, sentence in inputs.MISSING.items():
+        if name in held and base.get(name) is not None and not held[name].strip():
+            found[name] = sentence
+    if waiting := typed.unsettled(prefix + TARGET) if entity == SUPPLY else []:
+        found["targeting"] = f"Not added yet. {', '.join(waiting)}."
+    return {(name,): sentence for name, sentence in found.items()}
+
+
+def doubt(context: PageContext, prefix: str, entity: str, base: Fields) -> str:
+    """Why a changed price or end has to be confirmed; empty for usual ones."""
+    state, zone = st.session_state, _zone(prefix)
+    if entity == SUPPLY:
+        end = inputs.value("end_date", state.get(f"{prefix}end_date"), zone)
+        return doubts.dates(end) if end != base.get("end_date") else ""
+    price = inputs.value("price", state.get(f"{prefix}price"))
+    if price is None or price == base.get("price"):
+        return ""
+    return questions.with_unit(context, questions.of_price(context, state.get(f"{prefix}seat"), price))
+
+
+def draw(context: PageContext, prefix: str, entity: str, problems: FieldProblems) -> None:
+    """Draw the widgets, each with its error; none for fields that the service does not return."""
+    names: frozenset[str] = st.session_state[prefix + NAMES]
+    if entity == SUPPLY:
+        package_form.draw(context, prefix, problems, names, st.session_state[prefix + OLD_NAME])
+        st.markdown("Targeting")
+        query, lists = catalogue.usual_days(context), catalogue.named_lists(context)
+        offer = picker.PickerOffer(names, takes_ids=not permission.of(context).lists)
+        picker.draw(context, query, prefix + TARGET, lists, problems, offer)
+        _draw_links(context, prefix, "Deals", entity, DemandDeal, problems)
+    else:
+        _draw_deal(context, prefix, names, problems)
+        _draw_links(context, prefix, "Packages", entity, SupplyPackage, problems)
+
+
+def _draw_deal(context: PageContext, prefix: str, names: frozenset[str], problems: FieldProblems) -> None:
+    def one(name: str, look: Look = inputs.USUAL) -> None:
+        if name in names:
+            inputs.draw_with_faults(name, prefix + name, problems.at(name), look)
+
+    one("name")
+    if "seat" in names:
+        _draw_seat(context, prefix, problems)
+    amount, sync = st.columns(2, vertical_alignment="bottom")
+    with amount:
+        one("price", Look(prices.of(context).title))
+    with sync, st.container(horizontal=True):
+        for name in fields.writable(DEALS, fields.SWITCH):
+            one(name)
+    if "price" in names:
+        state = st.session_state
+        packages = state.get(f"{prefix}supply_deals", ())
+        seat, price = state.get(f"{prefix}seat"), inputs.value("price", state[f"{prefix}price"])
+        with st.container():  # what comes and goes in it moves no field below
+            _draw_guides(context, _deal_of(prefix), seat, price, packages)
+    seats.draw_terms(context, prefix, problems, [name for name in TERMS if name in names])
+    for name in OTHERS:
+        one(name)
+
+
+def _draw_seat(context: PageContext, prefix: str, problems: FieldProblems) -> None:
+    buyers, chosen = catalogue.seats(context), st.session_state[f"{prefix}seat"]
+    with st.container():
+        st.selectbox(
+            "Seat",
+            list(dict.fromkeys([*buyers, *([] if chosen is None else [chosen])])),
+            index=None,
+            format_func=lambda seat: seats.seat_label(buyers.get(seat), seat),
+            key=f"{prefix}seat",
+            persist_state="session",
+            filter_mode="contains",
+        )
+        beside(problems.at("seat"))
+
+
+def _draw_links(
+    context: PageContext,
+    prefix: str,
+    label: str,
+    entity: str,
+    model: type[SupplyPackage] | type[DemandDeal],
+    problems: FieldProblems,
+) -> None:
+    name = LINKED[entity]
+    if prefix + name in st.session_state:
+        links.choose(context, label, prefix + name, model)
+        beside(problems.at(name))
+
+
+def _deal_of(prefix: str) -> int | None:
+    """The id of the deal that a form is of: the last number of its prefix."""
+    number = prefix.rstrip("-").rpartition("-")[2]
+    return int(number) if number.isdecimal() else None
+
+
+def _draw_guides(
+    context: PageContext, deal: int | None, seat: int | None, price: Decimal | None, packages: Sequence[int]
+) -> None:
+    """Draw what wins cost in each package, with what it is computed from; nothing without packages.
+
+    Wins of the deal itself are left out.
+    """
+    if not packages:
+        return
+    with reported("What wins cost", kept="What you typed is kept."):
+        sold_in = report.of_deals(context) or context
+        lists = entries(catalogue.lists(context))
+        for place, package in enumerate(pages.by_id(context, SupplyPackage, packages[:MOST])):
+            translation = report_filters(package, sold_in.slicer, lists, package.media_type)
+            title = f"{package.name or f'Package {package.id}'}: " if len(packages) > 1 else ""
+            where = GuidePlace(PLACE.format(place), deal)
+            _draw_guide(sold_in, where, translation, {seat or NO_SEAT: price}, title)
+        if len(packages) > MOST:
+            st.caption(
+                f":material/info: What wins cost is shown for the first {MOST} of {len(packages)} packages."
+            )
+
+
+def _draw_guide(
+    context: PageContext,
+    where: GuidePlace,
+    translation: Translation,
+    typed: dict[int, Decimal | None],
+    title: str,
+) -> None:
+    """Draw the guide of one package."""
+    guide = seat_guide.of(context, where, translation, typed, prices.of(context))
+    for sentence in guide.by_seat.values():
+        st.caption(plain(f"{title}{sentence}"))
+    left_out = f"Not counted in: {' '.join(translation.left_out)}" if translation.left_out else ""
+    seat_guide.draw_note(guide, left_out)
+
+
+def _held(prefix: str, entity: str) -> dict[str, Any]:
+    """What the widgets of the plain fields hold."""
+    state = st.session_state
+    return {name: state[prefix + name] for name in fields.writable(entity) if prefix + name in state}
+
+
+def _zone(prefix: str) -> timezone:
+    minutes = st.session_state.get(prefix + ZONE)
+    return UTC if minutes is None else timezone(timedelta(minutes=minutes))
