@@ -1,0 +1,1 @@
+"""The client of an installation, embedded and remote."""
