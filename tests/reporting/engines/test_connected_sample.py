@@ -77,7 +77,7 @@ class Source:
         publish(rows(frame()), DEFINITION, url, "sales")
         self.now, self.url, self.most = [0.0], url, most
         self.connections = Connections({CONNECTION: url})
-        self.live = LiveSlicers(self.connections, lambda: self.now[0])
+        self.live = LiveSlicers(self.connections, lambda: self.now[0], patience=60)
         self.warehouse = Warehouse(home, self._current)
         self.warehouse.connect("p", "sales", connected(DEFINITION, "sales"))
         with self.warehouse.writer("p", "imported", DEFINITION) as writer:

@@ -225,7 +225,8 @@ class LiveSlicers:
         source = source_of(definition)
         columns = Columns(self._connections.table(source.connection, source.table), definition)
         columns.check()
-        days = self._days(stored, columns, before is None)
+        is_first = before is None and stored.folder not in self._stamps
+        days = self._days(stored, columns, is_first)
         sample = fitting_sample(stored.folder, definition)
         if before is not None and _is_same(before, columns, days, sample):
             return before
