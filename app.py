@@ -41,6 +41,7 @@ from lib.front.closed_sessions import ClosedSessions
 from lib.operations import OpenTabs
 from lib.settings import Settings
 from lib.ui import streamlit_compat
+from lib.ui.board import component as board
 from lib.ui.kit import sign_in_check
 from lib.ui.kit.media import OwnedMedia, script_owner
 from lib.ui.query import link
@@ -91,7 +92,8 @@ def application(settings: Settings) -> ASGIApp:
         may_read=partial(_may_read, installation),
         origins=settings.origins,
     )
-    document = Middleware(DeskDocument, Preloads(streamlit_compat.STATIC), STYLE)
+    modules = {board.FILE: board.SCRIPT}
+    document = Middleware(DeskDocument, Preloads(streamlit_compat.STATIC), STYLE, modules)
     charts = [Middleware(ChartLater)] if streamlit_compat.charts_can_wait() else []
     socket = Middleware(DeskSocket, streamlit_compat.protocol(), installation.has_session, settings.visitors)
     middleware = [apis, signing_in, routes, socket, *company, tabs, document, *charts]

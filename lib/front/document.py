@@ -1,5 +1,6 @@
 """The desk's HTML document, with a script and a style of our own, and with what to load early."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -22,10 +23,18 @@ class DeskDocument:
     before the client starts: it is where the script came from, also behind a proxy that adds a path. And it
     gives the buttons that Streamlit names alike the names of their pickers, for screen readers. The style
     comes last, because rules of the same weight hold over those of Streamlit's client, which are in the head.
+    Beside the document are `modules` of our own, by their names; whoever asks for one names its version.
     """
 
-    def __init__(self, app: ASGIApp, preloads: Preloads | None = None, style: str = "") -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        preloads: Preloads | None = None,
+        style: str = "",
+        modules: Mapping[str, str] | None = None,
+    ) -> None:
         self._app, self._preloads, self._style = app, preloads, style
+        self._modules = modules or {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, WebSocket or lifespan."""
@@ -33,6 +42,8 @@ class DeskDocument:
             await self._app(scope, receive, send)
         elif scope["path"].endswith(f"/{FILE}"):
             await _script()(scope, receive, send)
+        elif (module := self._modules.get(scope["path"].rsplit("/", 1)[-1])) is not None:
+            await _module(module, scope["query_string"])(scope, receive, send)
         elif _is_screen(scope):
             plain = {**scope, "headers": [*scope["headers"]]}
             del MutableHeaders(scope=plain)["accept-encoding"]
@@ -85,3 +96,9 @@ def _is_document(start: Message) -> bool:
 
 def _script() -> Response:
     return Response(SCRIPT, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
+
+
+def _module(text: str, version: bytes) -> Response:
+    """A module; asked for by its version it stays as it is."""
+    stays = "public, max-age=31536000, immutable" if version else "no-cache"
+    return Response(text, media_type="text/javascript", headers={"Cache-Control": stays})

@@ -16,7 +16,7 @@ from lib.reporting.models import Direction
 from lib.wire.text import straight
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ("rows.js", "table.js", "card.js", "tree.js", "acts.js", "keys.js")
+DRAWING = ("rows.js", "table.js", "card.js", "tree.js", "acts.js", "keys.js")
 Values = tuple[tuple[str, str], ...]
 Taken = tuple[str, int]
 NOTHING_TAKEN: Taken = ("", 0)
@@ -25,7 +25,7 @@ _mount = st.components.v2.component(
     "tranche_rows",
     html='<div class="board"></div>',
     css=(FOLDER / "rows.css").read_text(),
-    js="\n".join((FOLDER / name).read_text() for name in SCRIPTS),
+    js="\n".join((FOLDER / name).read_text() for name in (*DRAWING, "rows_mount.js")),
 )
 
 

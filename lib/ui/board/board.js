@@ -1,0 +1,326 @@
+// One board a page: headline, time chart and leaderboards, drawn from one store (component.py says how acts travel).
+// What is shown is always the question that Streamlit took last, and the acts since then.
+
+const PAINTED_MILLISECONDS = 20
+const LATEST_MILLISECONDS = 1000
+const PREDICTED_MILLISECONDS = 3000
+const LEFT_MILLISECONDS = 250
+const COOKIE_MILLISECONDS = [200, 400, 800, 1600, 3000] // right after a sign-in the cookie is still on its way
+const ONLY_CARDS = ["order", "find"]
+const STEPS = { undo: ".st-key-question_undo button", redo: ".st-key-question_redo button" }
+
+const page = (globalThis.trancheBoard ??= newPage())
+
+function newPage() {
+  const host = make("div", { class: "tranche-board" })
+  const shadow = host.attachShadow({ mode: "open" })
+  const style = make("style")
+  style.textContent = STYLE
+  const names = ["problem", "heads", "tools", "chart", "foot"]
+  const [problem, heads, tools, chart, foot] = names.map((name) => make("div", { class: name }))
+  const cards = make("div", { class: "board cards" })
+  const root = make("div", { class: "root", "aria-busy": "true" }, problem, heads, tools, chart, foot, cards)
+  shadow.append(style, root)
+  problem.hidden = true
+  set(chart, "tabindex", "0")
+  set(chart, "role", "img")
+  const own = { host, root, problem, heads, tools, chart, foot, acts: [], outbox: [], base: null, about: null, drawn: null, steps: null, predicted: [], store: newStore(), tries: 0 }
+  own.cards = newBoard(cards)
+  own.cards.send = () => onAct(own)
+  own.time = newChart(own)
+  root.addEventListener("click", (event) => onControl(own, event))
+  root.addEventListener("change", (event) => event.target.matches(".tools select") && act(own.cards, "field", event.target.value))
+  root.addEventListener("pointerdown", (event) => event.button === 0 && askAhead(own, event))
+  root.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && askAhead(own, event))
+  document.addEventListener("pointerup", () => giveUp(own), true)
+  document.addEventListener("click", (event) => onStep(own, event), true)
+  return own
+}
+
+/** Streamlit's call: with its first data, and with each change of them. */
+export function mount({ parentElement, data, setStateValue }) {
+  const place = parentElement.querySelector(".place")
+  if (page.host.parentNode !== place) place.append(page.host) // adopts what was drawn early
+  page.send = () => setStateValue("acts", { by: page.cards.by, list: page.outbox })
+  try {
+    acknowledge(page, data)
+  } catch (error) {
+    console.error("The board can't be drawn:", error)
+  }
+}
+
+/** What Streamlit has taken needs not be sent again; once it has all, the board shows what it says (a picker, Back). */
+function acknowledge(page, data) {
+  const about = { project: data.project, slicer: data.slicer }
+  if (page.about && (page.about.project !== about.project || page.about.slicer !== about.slicer)) clear(page)
+  page.about = about
+  page.data = data
+  const last = data.taken[0] === page.cards.by ? data.taken[1] : 0
+  page.outbox = page.outbox.filter(([number]) => number > last)
+  const isAwaited = isOnItsWay(page, data.params, last)
+  if (page.outbox.length) return tellIn(page, LATEST_MILLISECONDS)
+  if (isAwaited) return
+  page.base = data.params
+  page.acts = []
+  page.steps = { undo: [...data.steps.undo], redo: [...data.steps.redo] }
+  show(page)
+}
+
+/** Whether Streamlit has not yet taken all undoing that is shown already. */
+function isOnItsWay(page, params, last) {
+  const key = keyOf(page.about, params)
+  const now = performance.now()
+  page.predicted = page.predicted.filter((one) => now - one.since < PREDICTED_MILLISECONDS && one.after >= last)
+  const place = page.predicted.findIndex((one) => one.key === key)
+  page.predicted = place < 0 ? page.predicted : page.predicted.slice(place + 1)
+  return page.predicted.length > 0
+}
+
+/** An act of a person: it is kept until Streamlit has taken it, shown, and then sent. */
+function onAct(page) {
+  const numbered = page.cards.waiting.at(-1)
+  page.acts.push(numbered)
+  page.outbox.push(numbered)
+  page.problem.hidden = true
+  tellIn(page, LATEST_MILLISECONDS)
+  const [, kind, value] = numbered
+  if (kind === "field") showChosenField(page, value)
+  if (kind === "open") return tellIn(page, 0)
+  show(page)
+}
+
+/** A control outside of the cards that carries its act. */
+function onControl(page, event) {
+  const control = event.target.closest("[data-act]")
+  if (!control || control.getAttribute("aria-pressed") === "true") return
+  if (control.dataset.act === "again") return again(page)
+  act(page.cards, ...JSON.parse(control.dataset.act))
+}
+
+/** Undo and redo are Streamlit's; the question that they lead to is known, and shown at once. */
+function onStep(page, event) {
+  const which = Object.keys(STEPS).find((name) => event.target.closest?.(STEPS[name]))
+  if (!which || !page.steps || !page.root.isConnected) return
+  if (page.outbox.length) return tellIn(page, 0, true) // the server's steps do not have these yet
+  const there = page.steps[which].pop()
+  if (!there) return
+  page.steps[which === "undo" ? "redo" : "undo"].push(page.base)
+  page.base = there
+  page.acts = []
+  page.predicted.push({ key: keyOf(page.about, there), since: performance.now(), after: page.cards.number })
+  setTimeout(() => acknowledge(page, page.data), PREDICTED_MILLISECONDS + 1)
+  show(page)
+}
+
+/** Sends the acts, once the figures are painted: Streamlit's run would take the server's time from them. */
+function tellIn(page, milliseconds, isNow = false) {
+  clearTimeout(page.telling)
+  if (!page.outbox.length) return
+  if (isNow) return page.send?.()
+  page.telling = setTimeout(() => page.send?.(), milliseconds)
+}
+
+function actsOf(page) {
+  return page.acts.map(([, ...what]) => what)
+}
+
+/** The parts that differ from what is drawn, by the acts since then. */
+function partsOf(page) {
+  const { drawn, acts } = page
+  if (!drawn || drawn.base !== page.base) return ["head", "cards"]
+  const since = acts.filter(([number]) => number > drawn.upto)
+  if (since.length && since.every(([, kind]) => ONLY_CARDS.includes(kind))) return ["cards"]
+  return since.length && since.every(([, kind]) => kind === "grain") ? ["head"] : ["head", "cards"]
+}
+
+/** Shows the question: from the store at once, or as its parts come. What is stale meanwhile is dimmed. */
+function show(page) {
+  const { store, about, base } = page
+  const [acts, upto] = [actsOf(page), page.acts.at(-1)?.[0] ?? page.cards.number]
+  const key = keyOf(about, base, acts)
+  if (page.drawn?.keys.includes(key) && !isOld(store, page.drawn)) return settle(page, upto)
+  page.wish = key
+  const kept = find(store, key)
+  if (kept) {
+    draw(page, kept, upto)
+    return finish(page, kept, upto)
+  }
+  const parts = partsOf(page)
+  dim(page, parts)
+  const from = parts.length === 2 ? {} : page.drawn.whole
+  const request = ask(store, about, { params: base, acts, parts, base: from })
+  const onPart = (part) => page.wish === key && draw(page, part, upto)
+  request.parts.forEach(onPart)
+  request.listeners.add(onPart)
+  request.promise.then(
+    (whole) => page.wish === key && finish(page, whole, upto),
+    (error) => page.wish === key && error.name !== "AbortError" && fail(page, error),
+  )
+}
+
+/** Another answer than what is drawn would come now: it is asked for with the next change. */
+function isOld(store, drawn) {
+  return performance.now() - drawn.since > KEPT_MILLISECONDS && !store.underway.size
+}
+
+function draw(page, part, upto) {
+  if (part.error) return explain(page, part.error)
+  page.problem.hidden = true
+  if (part.figures || part.nothing) drawFigures(page, part)
+  if (part.tables) update(page.cards, { taken: [page.cards.by, upto], tables: part.tables })
+  dim(page, [])
+  tellIn(page, PAINTED_MILLISECONDS)
+}
+
+/** All parts of an answer are drawn. */
+function finish(page, whole, upto) {
+  page.tries = 0
+  page.wish = null
+  const keys = [keyOf(page.about, page.base, actsOf(page)), keyOf(page.about, whole.params)]
+  page.drawn = { keys, base: page.base, upto, whole, since: performance.now() }
+  settle(page, upto)
+}
+
+/** Nothing is awaited any more. */
+function settle(page, upto) {
+  page.wish = null
+  if (page.drawn) page.drawn.base = page.base
+  page.cards.waiting = page.cards.waiting.filter(([number]) => number > upto)
+  showWaiting(page.cards)
+  dim(page, [])
+  tellIn(page, PAINTED_MILLISECONDS)
+}
+
+/** Dims the parts that are stale. */
+function dim(page, parts) {
+  set(page.root, "aria-busy", String(parts.length > 0))
+  page.root.classList.toggle("stale-head", parts.includes("head"))
+  set(page.cards.root, "aria-busy", String(parts.includes("cards")))
+}
+
+function fail(page, error) {
+  if (error.status === 401) {
+    clear(page)
+    const wait = COOKIE_MILLISECONDS[page.tries++]
+    if (wait !== undefined && page.send) return void setTimeout(() => again(page), wait)
+    return explain(page, "You are signed out. Sign in again; your question stays in the address of this page.")
+  }
+  explain(page, error.message || "The desk can't be reached. What is shown is not up to date; your clicks are kept.")
+  tellIn(page, PAINTED_MILLISECONDS)
+}
+
+/** A failure in a sentence, with a way to try again; what was shown stays, dimmed. */
+function explain(page, sentence) {
+  const button = make("button", { type: "button", "data-act": "again" }, "Try again")
+  page.problem.replaceChildren(make("p", { role: "alert" }, sentence), button)
+  page.problem.hidden = false
+  set(page.root, "aria-busy", "false")
+}
+
+function again(page) {
+  page.problem.hidden = true
+  if (page.base && page.about) show(page)
+}
+
+/** Forgets what was of another slicer or person. */
+function clear(page) {
+  forget(page.store)
+  page.drawn = page.wish = null
+  page.predicted = []
+  page.acts = []
+  page.outbox = []
+  page.cards.waiting = []
+  page.time.head = page.time.sign = null
+  page.time.picture.replaceChildren()
+  for (const part of [page.heads, page.tools, page.foot]) part.replaceChildren()
+  page.cards.tables.clear()
+  page.cards.root.replaceChildren()
+}
+
+/** Asks at the press, or at the keyboard's focus, what a click would need. */
+function askAhead(page, event) {
+  if (!page.base || (page.data && !page.data.ahead) || page.wish) return
+  const what = actAt(page, event)
+  if (!what || ["open", "again"].includes(what[0])) return
+  const acts = [...actsOf(page), what]
+  const key = keyOf(page.about, page.base, acts)
+  if (find(page.store, key) || page.ahead === key) return
+  page.ahead = key
+  page.acts.push([page.cards.number + 1, ...what])
+  const parts = partsOf(page)
+  page.acts.pop()
+  const from = parts.length === 2 ? {} : page.drawn?.whole
+  ask(page.store, page.about, { params: page.base, acts, parts, base: from }, event.type === "pointerdown" ? "high" : "low")
+}
+
+/** A press that became no click is given up. */
+function giveUp(page) {
+  const { ahead } = page
+  page.ahead = null
+  if (!ahead) return
+  setTimeout(() => page.wish !== ahead && page.store.underway.get(ahead)?.control.abort(), LEFT_MILLISECONDS)
+}
+
+/** What a click here would do: the rows' own answer, given to nobody. */
+function actAt(page, { target, shiftKey, altKey }) {
+  const control = target.closest("[data-act]")
+  if (control) return control.getAttribute("aria-pressed") === "true" || control.dataset.act === "again" ? null : JSON.parse(control.dataset.act)
+  if (!page.cards.root.contains(target)) return null
+  let what = null
+  const tables = { get: (id) => page.cards.tables.get(id), values: () => [] }
+  onClick({ tables, waiting: [], number: 0, send: ([[, ...told]]) => (what = told) }, { target, shiftKey, altKey, detail: 1 })
+  return what
+}
+
+function drawFigures(page, head) {
+  const { root, tools, foot } = page
+  root.classList.toggle("nothing", Boolean(head.nothing))
+  root.classList.toggle("timeless", !head.grain)
+  page.head = head
+  if (head.nothing) return drawNothing(page, head)
+  drawHeadline(page, head)
+  drawTools(tools, head)
+  drawChart(page.time, head)
+  drawFoot(foot, head)
+}
+
+/** A field whose lines are here is drawn before its answer comes. */
+function showChosenField(page, field) {
+  const { head } = page
+  if (!head?.figures?.length) return
+  for (const node of page.heads.children) showField(node, field)
+  const isHere = head.lines?.[field] && !head.values?.length && field !== head.field
+  if (isHere) drawChart(page.time, { ...head, field, alt: null, from_zero: head.figures.find((one) => one.name === field)?.from_zero })
+}
+
+function drawNothing(page, { nothing }) {
+  page.heads.replaceChildren(make("p", { class: "message", role: "status" }, nothing.sentence))
+  page.tools.replaceChildren()
+  page.foot.replaceChildren()
+  page.time.sign = null
+  page.time.lines = []
+  page.time.picture.replaceChildren()
+}
+
+function drawTools(tools, head) {
+  if (!tools.children.length) tools.append(make("select", { "aria-label": "Data field" }), make("div", { class: "grains", role: "group", "aria-label": "Granularity" }), make("button", { type: "button", class: "zoom", "data-act": '["zoom_out"]' }, "Zoom out"))
+  const [select, grains, zoom] = tools.children
+  const options = head.fields ?? head.figures.map(({ name, label }) => [name, label])
+  if (select.sign !== JSON.stringify(options)) {
+    select.replaceChildren(...options.map(([value, label]) => make("option", { value }, label)))
+    select.sign = JSON.stringify(options)
+  }
+  select.value = head.field
+  if (grains.children.length !== (head.grains ?? []).length) {
+    grains.replaceChildren(...head.grains.map((grain) => make("button", { type: "button", "data-act": JSON.stringify(["grain", grain]) }, grain[0].toUpperCase() + grain.slice(1))))
+  }
+  head.grains?.forEach((grain, place) => set(grains.children[place], "aria-pressed", String(grain === head.grain)))
+  grains.hidden = !head.grains?.length
+  zoom.hidden = !head.zoomed
+}
+
+function drawFoot(foot, head) {
+  if (!foot.children.length) foot.append(make("span", { class: "notes" }), make("span", { class: "precision" }))
+  text(foot.children[0], head.notes ?? "")
+  text(foot.children[1], head.precision ?? "")
+}

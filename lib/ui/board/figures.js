@@ -1,0 +1,70 @@
+// The headline: a figure per data field, with its change and its course; a click makes it the field of the page.
+
+const SPARK = { width: 120, height: 24, edge: 1.5 }
+const ARROWS = { up: "↑ ", down: "↓ " }
+
+function drawHeadline(page, head) {
+  page.heads.style.setProperty("--count", Math.max(head.figures.length, 4))
+  const known = new Map([...page.heads.children].map((node) => [node.dataset.name, node]))
+  const nodes = head.figures.map((figure) => known.get(figure.name) ?? newFigure(figure.name))
+  inOrder(page.heads, nodes)
+  head.figures.forEach((figure, place) => drawFigure(nodes[place], figure, head))
+}
+
+function newFigure(name) {
+  const button = make("button", { type: "button", class: "show", "data-act": JSON.stringify(["field", name]) })
+  const parts = ["label", "fig-value", "delta"].map((part) => make("span", { class: part }))
+  const line = shape("path", { class: "fig-line" })
+  const spark = shape("svg", { viewBox: `0 0 ${SPARK.width} ${SPARK.height}`, preserveAspectRatio: "none", role: "img" }, line)
+  return make("div", { class: "fig", "data-name": name, role: "group" }, ...parts, spark, button)
+}
+
+function drawFigure(node, figure, head) {
+  const [label, value, delta, spark, button] = node.children
+  text(label, figure.label)
+  text(value, figure.text)
+  text(delta, [`${ARROWS[figure.arrow] ?? ""}${figure.delta ?? ""}`, figure.off ?? ""].join(" ").trim())
+  set(delta, "class", `delta ${figure.color ?? "gray"}`)
+  set(node, "aria-label", figure.label)
+  set(button, "aria-label", `Show ${figure.label}`)
+  set(button, "title", figure.help ?? null)
+  showField(node, head.field)
+  const path = sparkline(head.lines?.[figure.name]?.[0]?.y ?? [], head.buckets?.parts ?? [])
+  set(spark, "aria-label", path ? figure.course : null)
+  set(spark, "aria-hidden", path ? null : "true")
+  set(spark.firstChild, "d", path)
+}
+
+function showField(node, field) {
+  set(node.querySelector(".show"), "aria-pressed", String(node.dataset.name === field))
+}
+
+/** A line per run of whole buckets, from the least at the bottom to the greatest at the top. */
+function sparkline(line, parts) {
+  const values = line.map((value, place) => (parts[place] ? null : value))
+  const there = values.filter((value) => value !== null)
+  if (there.length < 2) return ""
+  const low = Math.min(...there)
+  const span = Math.max(...there) - low || 1
+  const { width, height, edge } = SPARK
+  const x = (place) => edge + (place * (width - 2 * edge)) / (values.length - 1)
+  return path(values, x, (value) => height - edge - ((value - low) / span) * (height - 2 * edge))
+}
+
+function shape(name, attributes = {}, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", name)
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value)
+  node.append(...children)
+  return node
+}
+
+/** The points of a line; it is broken where a value is missing. */
+function path(values, x, y) {
+  let steps = ""
+  values.forEach((value, place) => {
+    if (value === null) return
+    const isFirst = place === 0 || values[place - 1] === null
+    steps += `${isFirst ? "M" : "L"}${x(place).toFixed(1)} ${y(value).toFixed(1)}`
+  })
+  return steps
+}
