@@ -16,15 +16,15 @@ function newPage() {
   const shadow = host.attachShadow({ mode: "open" })
   const style = make("style")
   style.textContent = STYLE
-  const names = ["problem", "heads", "tools", "chart", "foot"]
-  const [problem, heads, tools, chart, foot] = names.map((name) => make("div", { class: name }))
+  const names = ["problem", "heads", "tools", "chart", "foot", "problem"]
+  const [problem, heads, tools, chart, foot, missing] = names.map((name) => make("div", { class: name }))
   const cards = make("div", { class: "board cards" })
-  const root = make("div", { class: "root", "aria-busy": "true" }, problem, heads, tools, chart, foot, cards)
+  const root = make("div", { class: "root", "aria-busy": "true" }, problem, heads, tools, chart, foot, missing, cards)
   shadow.append(style, root)
-  problem.hidden = true
+  problem.hidden = missing.hidden = true
   set(chart, "tabindex", "0")
   set(chart, "role", "img")
-  const own = { host, root, problem, heads, tools, chart, foot, acts: [], outbox: [], base: null, about: null, drawn: null, steps: null, predicted: [], store: newStore(), tries: 0 }
+  const own = { host, root, problems: { head: problem, cards: missing }, heads, tools, chart, foot, acts: [], outbox: [], base: null, about: null, drawn: null, steps: null, predicted: [], dimmed: [], store: newStore(), tries: 0 }
   own.cards = newBoard(cards)
   own.cards.send = () => onAct(own)
   own.time = newChart(own)
@@ -59,7 +59,8 @@ function acknowledge(page, data) {
   page.outbox = page.outbox.filter(([number]) => number > last)
   const isAwaited = isOnItsWay(page, data.params, last)
   if (page.outbox.length) return tellIn(page, LATEST_MILLISECONDS)
-  if (isAwaited) return
+  page.isLate = Boolean(page.wish && page.acts.length) // the answer that is awaited is of this question, most likely
+  if (isAwaited || page.isLate) return
   page.base = data.params
   page.acts = []
   page.steps = { undo: [...data.steps.undo], redo: [...data.steps.redo] }
@@ -81,7 +82,6 @@ function onAct(page) {
   const numbered = page.cards.waiting.at(-1)
   page.acts.push(numbered)
   page.outbox.push(numbered)
-  page.problem.hidden = true
   tellIn(page, LATEST_MILLISECONDS)
   const [, kind, value] = numbered
   if (kind === "field") showChosenField(page, value)
@@ -139,22 +139,34 @@ function show(page) {
   const [acts, upto] = [actsOf(page), page.acts.at(-1)?.[0] ?? page.cards.number]
   const key = keyOf(about, base, acts)
   if (page.drawn?.keys.includes(key) && !isOld(store, page.drawn)) return settle(page, upto)
+  if (page.listening === key && store.underway.has(key)) return
   page.wish = key
+  page.listening = null
   const kept = find(store, key)
   if (kept) {
-    draw(page, kept, upto)
-    return finish(page, kept, upto)
+    for (const part of ["head", "cards"]) draw(page, { part, [part]: kept[part] }, upto)
+    finish(page, kept, upto)
+    if (!kept.ahead || kept.is_exact) return
   }
   const parts = partsOf(page)
-  dim(page, parts)
-  const from = parts.length === 2 ? {} : page.drawn.whole
-  const request = ask(store, about, { params: base, acts, parts, base: from })
-  const onPart = (part) => page.wish === key && draw(page, part, upto)
-  request.parts.forEach(onPart)
-  request.listeners.add(onPart)
+  if (!kept) dim(page, parts)
+  listen(page, ask(store, about, { params: base, acts, parts, base: parts.length === 2 ? {} : page.drawn.whole }), upto)
+}
+
+/** Draws what a request brings, for as long as nothing else is wanted. */
+function listen(page, request, upto) {
+  const { key } = request
+  page.listening = key
+  const onLine = (line) => {
+    if (page.listening !== key) return
+    draw(page, line, upto)
+    if (request.wanted.every((part) => request.lines.some((one) => one.part === part))) finish(page, request.whole, upto, request)
+  }
+  request.lines.forEach(onLine)
+  request.listeners.add(onLine)
   request.promise.then(
-    (whole) => page.wish === key && finish(page, whole, upto),
-    (error) => page.wish === key && error.name !== "AbortError" && fail(page, error),
+    () => page.listening === key && request.ahead && !request.whole.is_exact && show(page),
+    (error) => page.listening === key && fail(page, error, request),
   )
 }
 
@@ -163,21 +175,22 @@ function isOld(store, drawn) {
   return performance.now() - drawn.since > KEPT_MILLISECONDS && !store.underway.size
 }
 
-function draw(page, part, upto) {
-  if (part.error) return explain(page, part.error)
-  page.problem.hidden = true
-  if (part.figures || part.nothing) drawFigures(page, part)
-  if (part.tables) update(page.cards, { taken: [page.cards.by, upto], tables: part.tables })
-  dim(page, [])
+function draw(page, line, upto) {
+  if (line.error) return explain(page, line.error.sentence, line.part)
+  if (line.part in page.problems) page.problems[line.part].hidden = true
+  if (line.part === "head") drawFigures(page, line.head)
+  if (line.part === "cards") update(page.cards, { taken: [page.cards.by, upto], tables: line.cards })
+  dim(page, page.dimmed.filter((part) => part !== line.part))
   tellIn(page, PAINTED_MILLISECONDS)
 }
 
-/** All parts of an answer are drawn. */
-function finish(page, whole, upto) {
+/** All parts of an answer are drawn; exact figures may still follow. */
+function finish(page, whole, upto, request) {
   page.tries = 0
-  page.wish = null
-  const keys = [keyOf(page.about, page.base, actsOf(page)), keyOf(page.about, whole.params)]
-  page.drawn = { keys, base: page.base, upto, whole, since: performance.now() }
+  if (!request?.failed) {
+    const keys = [keyOf(page.about, page.base, actsOf(page)), keyOf(page.about, whole.params)]
+    page.drawn = { keys, base: page.base, upto, whole: { ...whole }, since: performance.now() }
+  }
   settle(page, upto)
 }
 
@@ -185,47 +198,57 @@ function finish(page, whole, upto) {
 function settle(page, upto) {
   page.wish = null
   if (page.drawn) page.drawn.base = page.base
+  if (page.drawn) page.drawn.upto = upto
   page.cards.waiting = page.cards.waiting.filter(([number]) => number > upto)
   showWaiting(page.cards)
   dim(page, [])
   tellIn(page, PAINTED_MILLISECONDS)
+  if (page.isLate) acknowledge(page, page.data)
 }
 
 /** Dims the parts that are stale. */
 function dim(page, parts) {
+  page.dimmed = parts
   set(page.root, "aria-busy", String(parts.length > 0))
   page.root.classList.toggle("stale-head", parts.includes("head"))
   set(page.cards.root, "aria-busy", String(parts.includes("cards")))
 }
 
-function fail(page, error) {
+function fail(page, error, request) {
+  if (request.ahead) {
+    if (error.status === 204) page.declined = true
+    return show(page)
+  }
+  if (error.name === "AbortError") return
+  page.wish = page.listening = null
   if (error.status === 401) {
     clear(page)
     const wait = COOKIE_MILLISECONDS[page.tries++]
     if (wait !== undefined && page.send) return void setTimeout(() => again(page), wait)
-    return explain(page, "You are signed out. Sign in again; your question stays in the address of this page.")
   }
-  explain(page, error.message || "The desk can't be reached. What is shown is not up to date; your clicks are kept.")
+  explain(page, error.message || "The desk can't be reached. What is shown is not up to date; your clicks are kept.", "head")
   tellIn(page, PAINTED_MILLISECONDS)
 }
 
 /** A failure in a sentence, with a way to try again; what was shown stays, dimmed. */
-function explain(page, sentence) {
+function explain(page, sentence, part) {
+  const node = page.problems[part] ?? page.problems.head
   const button = make("button", { type: "button", "data-act": "again" }, "Try again")
-  page.problem.replaceChildren(make("p", { role: "alert" }, sentence), button)
-  page.problem.hidden = false
+  node.replaceChildren(make("p", { role: "alert" }, sentence), button)
+  node.hidden = false
   set(page.root, "aria-busy", "false")
 }
 
 function again(page) {
-  page.problem.hidden = true
+  for (const node of Object.values(page.problems)) node.hidden = true
+  page.drawn = null
   if (page.base && page.about) show(page)
 }
 
 /** Forgets what was of another slicer or person. */
 function clear(page) {
   forget(page.store)
-  page.drawn = page.wish = null
+  page.drawn = page.wish = page.listening = page.head = null
   page.predicted = []
   page.acts = []
   page.outbox = []
@@ -239,7 +262,7 @@ function clear(page) {
 
 /** Asks at the press, or at the keyboard's focus, what a click would need. */
 function askAhead(page, event) {
-  if (!page.base || (page.data && !page.data.ahead) || page.wish) return
+  if (!page.base || page.declined || page.wish) return
   const what = actAt(page, event)
   if (!what || ["open", "again"].includes(what[0])) return
   const acts = [...actsOf(page), what]
@@ -250,7 +273,7 @@ function askAhead(page, event) {
   const parts = partsOf(page)
   page.acts.pop()
   const from = parts.length === 2 ? {} : page.drawn?.whole
-  ask(page.store, page.about, { params: page.base, acts, parts, base: from }, event.type === "pointerdown" ? "high" : "low")
+  ask(page.store, page.about, { params: page.base, acts, parts, base: from }, true)
 }
 
 /** A press that became no click is given up. */
@@ -279,7 +302,7 @@ function drawFigures(page, head) {
   page.head = head
   if (head.nothing) return drawNothing(page, head)
   drawHeadline(page, head)
-  drawTools(tools, head)
+  drawTools(tools, head, page.data?.fields)
   drawChart(page.time, head)
   drawFoot(foot, head)
 }
@@ -287,40 +310,48 @@ function drawFigures(page, head) {
 /** A field whose lines are here is drawn before its answer comes. */
 function showChosenField(page, field) {
   const { head } = page
-  if (!head?.figures?.length) return
+  if (!head?.fields[field]) return
   for (const node of page.heads.children) showField(node, field)
-  const isHere = head.lines?.[field] && !head.values?.length && field !== head.field
-  if (isHere) drawChart(page.time, { ...head, field, alt: null, from_zero: head.figures.find((one) => one.name === field)?.from_zero })
+  if (!head.values.length) drawChart(page.time, { ...head, field })
 }
 
+/** Why there are no figures, and the question that leads on. */
 function drawNothing(page, { nothing }) {
-  page.heads.replaceChildren(make("p", { class: "message", role: "status" }, nothing.sentence))
-  page.tools.replaceChildren()
-  page.foot.replaceChildren()
-  page.time.sign = null
+  const way = make("button", { type: "button", "data-act": JSON.stringify(["go", nothing.params]) }, nothing.label ?? "")
+  page.heads.replaceChildren(make("div", { class: "message" }, make("p", { role: "status" }, nothing.sentence), ...(nothing.params ? [way] : [])))
+  page.time.sign = page.time.head = null
   page.time.lines = []
-  page.time.picture.replaceChildren()
+  for (const part of [page.tools, page.foot, page.time.picture]) part.replaceChildren()
 }
 
-function drawTools(tools, head) {
+function drawTools(tools, head, fields) {
   if (!tools.children.length) tools.append(make("select", { "aria-label": "Data field" }), make("div", { class: "grains", role: "group", "aria-label": "Granularity" }), make("button", { type: "button", class: "zoom", "data-act": '["zoom_out"]' }, "Zoom out"))
   const [select, grains, zoom] = tools.children
-  const options = head.fields ?? head.figures.map(({ name, label }) => [name, label])
+  const options = fields ?? Object.entries(head.fields).map(([name, field]) => [name, field.title])
   if (select.sign !== JSON.stringify(options)) {
     select.replaceChildren(...options.map(([value, label]) => make("option", { value }, label)))
     select.sign = JSON.stringify(options)
   }
   select.value = head.field
-  if (grains.children.length !== (head.grains ?? []).length) {
+  if (grains.children.length !== head.grains.length) {
     grains.replaceChildren(...head.grains.map((grain) => make("button", { type: "button", "data-act": JSON.stringify(["grain", grain]) }, grain[0].toUpperCase() + grain.slice(1))))
   }
-  head.grains?.forEach((grain, place) => set(grains.children[place], "aria-pressed", String(grain === head.grain)))
-  grains.hidden = !head.grains?.length
-  zoom.hidden = !head.zoomed
+  head.grains.forEach((grain, place) => set(grains.children[place], "aria-pressed", String(grain === head.grain)))
+  grains.hidden = !head.grains.length
+  zoom.hidden = !head.is_zoomed
 }
 
-function drawFoot(foot, head) {
-  if (!foot.children.length) foot.append(make("span", { class: "notes" }), make("span", { class: "precision" }))
-  text(foot.children[0], head.notes ?? "")
-  text(foot.children[1], head.precision ?? "")
+/** Notes on the figures, and how precise they are: a button where a click can change that. */
+function drawFoot(foot, { field, fields, reading }) {
+  const { notes, precision } = fields[field]
+  const act = reading && JSON.stringify(["read", reading.limit])
+  if (!foot.children.length || Boolean(act) !== foot.lastChild.matches("button")) {
+    const how = act ? make("button", { type: "button", class: "precision" }) : make("span", { class: "precision" })
+    foot.replaceChildren(make("span", { class: "notes" }), how)
+  }
+  const [said, how] = foot.children
+  text(said, notes.join(" "))
+  text(how, precision)
+  set(how, "data-act", act)
+  set(how, "title", reading?.help ?? null)
 }

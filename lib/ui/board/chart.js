@@ -6,6 +6,7 @@ const CHART_HEIGHT = 200
 const MOST_POINTS = 45
 const LABEL_APART = 14
 const LABEL_LETTERS = 20
+const MOST_NOTES = 4
 const ROOM_OF_A_TICK = 84
 const ACCENT = "var(--line-color)"
 const GREY = "#8a95a3"
@@ -34,16 +35,16 @@ function newChart(page) {
 function drawChart(chart, head) {
   chart.head = head
   const width = chart.root.clientWidth
-  const sign = JSON.stringify([head.field, head.buckets, head.lines?.[head.field], head.values, head.notes, width])
+  const sign = JSON.stringify([head.field, head.buckets, head.fields[head.field], head.values, head.date_notes, width])
   if (chart.sign === sign) return
   chart.sign = sign
   leaveChart(chart)
   chart.lines = courses(head)
-  set(chart.root, "aria-label", head.alt ?? null)
+  set(chart.root, "aria-label", head.fields[head.field]?.alt || null)
   if (!chart.lines.length || width === 0) return chart.picture.replaceChildren()
   chart.scale = scales(chart.lines, head, width)
   const { scale } = chart
-  const marks = [...grid(scale), ...ticks(scale, head.buckets), ...noted(scale, head.marks ?? [])]
+  const marks = [...grid(scale), ...ticks(scale, head.buckets), ...noted(scale, head.date_notes)]
   const drawn = chart.lines.flatMap((line) => drawCourse(scale, line))
   const node = shape("svg", { width, height: CHART_HEIGHT, "aria-hidden": "true" })
   node.append(...marks, ...drawn, ...labels(scale, chart.lines))
@@ -51,30 +52,30 @@ function drawChart(chart, head) {
 }
 
 /** The lines of an answer, from the back to the front: of values, or of the period and the one compared. */
-function courses(head) {
-  const parts = head.buckets?.parts ?? []
-  if (head.values?.length) {
-    return head.values.flatMap(({ label, color, now, before }) => [
-      ...(before ? [{ ...before, label: `${label}, before`, color, isDotted: true, parts, isUnnamed: true }] : []),
+function courses({ values, fields, field, buckets, buckets_before, period, before }) {
+  const [parts, none] = [buckets.parts, []]
+  if (values.length) {
+    return values.flatMap(({ label, color, now, before: earlier }) => [
+      ...(earlier ? [{ ...earlier, label: `${label}, before`, color, isDotted: true, parts: none, isUnnamed: true }] : none),
       { ...now, label, color, parts },
     ])
   }
-  const [now, before] = head.lines?.[head.field] ?? []
-  if (!now) return []
-  const [name, other] = head.buckets.labels
-  const front = { ...now, label: name, color: ACCENT, parts }
-  return before ? [{ ...before, label: other, color: GREY, isDotted: true, parts: [] }, front] : [front]
+  const there = fields[field]
+  if (!there?.now) return none
+  const front = { ...there.now, label: period.label, color: ACCENT, parts }
+  const names = buckets_before?.names
+  return there.before ? [{ ...there.before, label: before?.label ?? "", color: GREY, isDotted: true, parts: none, names }, front] : [front]
 }
 
 function scales(lines, head, width) {
-  const right = head.values?.length ? VALUES_ROOM : ROOM.right
-  const starts = head.buckets.starts.map((start) => Date.parse(`${start.slice(0, 10)}T${start.slice(11, 19) || "00:00:00"}Z`))
+  const right = head.values.length ? VALUES_ROOM : ROOM.right
+  const starts = head.buckets.starts.map((start) => Date.parse(`${start}Z`))
   const [first, last] = [starts[0], starts.at(-1)]
   const inside = width - ROOM.left - right - 16
   const x = (place) => ROOM.left + 8 + (last === first ? inside / 2 : ((starts[place] - first) / (last - first)) * inside)
-  const all = lines.flatMap((line) => [...line.y.slice(0, starts.length), ...(line.low ?? []), ...(line.high ?? [])])
+  const all = lines.flatMap((line) => [...line.values.slice(0, starts.length), ...(line.low ?? []), ...(line.high ?? [])])
   const there = all.filter((value) => value !== null)
-  const steps = niceSteps(Math.min(...there), Math.max(...there), head.from_zero !== false)
+  const steps = niceSteps(Math.min(...there), Math.max(...there), head.fields[head.field].has_zero)
   const [low, high] = [steps[0], steps.at(-1)]
   const [foot, room] = [CHART_HEIGHT - ROOM.bottom, CHART_HEIGHT - ROOM.top - ROOM.bottom]
   const y = (value) => foot - ((value - low) / (high - low || 1)) * room
@@ -107,6 +108,7 @@ function words(what, x, y, anchor = "start") {
 }
 
 function ticks({ x, foot, right, starts, grain }, buckets) {
+  if (buckets.ticks) return apart(buckets.ticks, right).map(([place, name]) => words(name, x(place), foot + 18, "middle"))
   const most = Math.max(2, Math.floor((right - ROOM.left) / ROOM_OF_A_TICK))
   const days = grain === "hour" ? starts.flatMap((start, place) => (start % 86400000 ? [] : [place])) : []
   const places = days.length > 2 ? days : starts.map((_, place) => place)
@@ -114,20 +116,25 @@ function ticks({ x, foot, right, starts, grain }, buckets) {
   return places.filter((_, at) => at % every === 0).map((place) => words(tick(buckets.names[place], starts[place], grain, days.length > 2), x(place), foot + 18, "middle"))
 }
 
+function apart(ticks, right) {
+  const every = Math.ceil(ticks.length / Math.max(2, Math.floor((right - ROOM.left) / ROOM_OF_A_TICK)))
+  return ticks.filter((_, at) => at % every === 0)
+}
+
 function tick(name, start, grain, isDay) {
   if (grain === "hour" && !isDay) return name.slice(11) || name
   return ["hour", "day", "week"].includes(grain) ? axisDay.format(start) : name
 }
 
-function noted({ x, foot }, marks) {
-  return marks.flatMap(({ place }) => [
+function noted({ x, foot }, notes) {
+  return [...new Set(notes.map((note) => note.place))].filter((place) => place >= 0).flatMap((place) => [
     shape("line", { class: "note", x1: x(place), x2: x(place), y1: ROOM.top - 4, y2: foot }),
     shape("path", { class: "noted", d: `M${x(place) - 5} ${ROOM.top - 13}h10l-5 9Z` }),
   ])
 }
 
 function drawCourse({ x, y, starts }, line) {
-  const values = line.y.slice(0, starts.length)
+  const values = line.values.slice(0, starts.length)
   const isWhole = (place) => line.isDotted || !line.parts[place]
   const whole = values.map((value, place) => (isWhole(place) ? value : null))
   const style = `color: ${line.color}`
@@ -153,8 +160,8 @@ function band(x, y, { low, high }) {
 /** The names at the lines' right ends, one below the other where ends are close. */
 function labels({ x, y, foot }, lines) {
   const ends = lines.filter((line) => !line.isUnnamed).flatMap((line) => {
-    const place = line.y.findLastIndex((value) => value !== null)
-    return place < 0 ? [] : [{ line, x: x(Math.min(place, lines.at(-1).y.length - 1)) + 8, y: y(line.y[place]) + 4 }]
+    const place = line.values.findLastIndex((value) => value !== null)
+    return place < 0 ? [] : [{ line, x: x(Math.min(place, lines.at(-1).values.length - 1)) + 8, y: y(line.values[place]) + 4 }]
   })
   ends.sort((one, other) => other.y - one.y)
   let below = foot + LABEL_APART
@@ -212,19 +219,23 @@ function tipLines(head, lines, place) {
   const { names, parts } = head.buckets
   const title = make("div", { class: "when" }, parts[place] ? `${names[place]} (${parts[place]})` : names[place])
   const values = [...lines].reverse().flatMap((line) => {
-    if (line.y[place] === null || line.y[place] === undefined) return []
+    if (line.values[place] === null || line.values[place] === undefined) return []
     const dot = make("span", { class: "dot" })
     dot.style.background = line.color
-    return [make("div", {}, dot, `${line.label}: `, make("b", {}, line.texts?.[place] ?? axisNumber.format(line.y[place])))]
+    const when = line.names?.[place] ? ` (${line.names[place]})` : ""
+    return [make("div", {}, dot, `${line.label}: `, make("b", {}, line.texts[place]), when)]
   })
-  const notes = (head.marks ?? []).filter((mark) => mark.place === place).flatMap((mark) => mark.lines)
-  return [title, ...values, ...notes.map((note) => make("div", { class: "said" }, note))]
+  const notes = head.date_notes.filter((note) => note.place === place)
+  const more = notes.length > MOST_NOTES ? [make("div", {}, `and ${notes.length - MOST_NOTES} more`)] : []
+  return [title, ...values, ...notes.slice(0, MOST_NOTES).map((note) => make("div", { class: "said" }, `${axisDay.format(Date.parse(note.day))}: ${note.text}`)), ...more]
 }
 
 /** The days of the buckets from one to another, as the link has them. */
 function daysOf(head, first, last) {
-  const { starts, ends } = head.buckets
-  return [starts[first].slice(0, 10), (ends?.[last] ?? starts[last]).slice(0, 10)]
+  const { starts } = head.buckets
+  const [from, next] = [starts[first].slice(0, 10), starts[last + 1]]
+  const to = next ? new Date(Date.parse(`${next}Z`) - 1000).toISOString().slice(0, 10) : head.period.last
+  return [from < head.period.first ? head.period.first : from, to]
 }
 
 function span(head, first, last) {

@@ -13,9 +13,11 @@ from pathlib import Path
 
 import streamlit as st
 
+from lib.ui.charts import numbers
 from lib.ui.kit import rows
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import drill, question
+from lib.ui.query import drill, question, state
+from lib.wire.text import straight
 
 FOLDER = Path(__file__).parent
 SCRIPTS = ("store.js", "figures.js", "chart.js", "board.js")
@@ -56,7 +58,7 @@ def draw(context: PageContext) -> None:
             "steps": {"undo": _latest(steps.past), "redo": _latest(steps.undone[::-1])},
             "project": context.project,
             "slicer": context.slicer_name,
-            "ahead": not context.slicer.knows("connected"),
+            "fields": [[field.name, straight(numbers.title(field, with_unit=True))] for field in context.slicer.data_fields],
         },
         on_acts_change=partial(drill.follow, context),
     )

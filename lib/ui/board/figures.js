@@ -21,16 +21,16 @@ function newFigure(name) {
 
 function drawFigure(node, figure, head) {
   const [label, value, delta, spark, button] = node.children
-  text(label, figure.label)
+  text(label, figure.title)
   text(value, figure.text)
-  text(delta, [`${ARROWS[figure.arrow] ?? ""}${figure.delta ?? ""}`, figure.off ?? ""].join(" ").trim())
+  text(delta, [`${ARROWS[figure.arrow] ?? ""}${figure.delta ?? ""}`, figure.range ?? ""].join(" ").trim())
   set(delta, "class", `delta ${figure.color ?? "gray"}`)
-  set(node, "aria-label", figure.label)
-  set(button, "aria-label", `Show ${figure.label}`)
-  set(button, "title", figure.help ?? null)
+  set(node, "aria-label", figure.title)
+  set(button, "aria-label", `Show ${figure.title}`)
+  set(button, "title", figure.help || null)
   showField(node, head.field)
-  const path = sparkline(head.lines?.[figure.name]?.[0]?.y ?? [], head.buckets?.parts ?? [])
-  set(spark, "aria-label", path ? figure.course : null)
+  const path = sparkline(head.fields[figure.name]?.now?.values ?? [], head.buckets.parts)
+  set(spark, "aria-label", path ? figure.spark : null)
   set(spark, "aria-hidden", path ? null : "true")
   set(spark.firstChild, "d", path)
 }

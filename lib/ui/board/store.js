@@ -31,8 +31,9 @@ function find(store, key) {
 
 /** Puts a whole answer by, under what was asked and under the parameters that came with it. */
 function put(store, keys, whole) {
-  if (store.edition !== null && store.edition !== whole.edition) store.answers.clear()
-  store.edition = whole.edition
+  const edition = `${whole.version} ${whole.day}`
+  if (store.edition !== null && store.edition !== edition) store.answers.clear()
+  store.edition = edition
   for (const key of keys) {
     store.answers.delete(key)
     store.answers.set(key, { whole, since: performance.now() })
@@ -50,25 +51,25 @@ function forget(store) {
 
 /** Asks for the question `params` after `acts`; parts that are not asked for are those of `base`.
  *
- * One request at a time: others are given up, and the server stops working on them.
+ * A click's request takes the place of all others, and the server stops working on them. One ahead of a click
+ * may be declined; it has no second round of exact figures.
  */
-function ask(store, about, { params, acts, parts, base }, priority = "high") {
+function ask(store, about, { params, acts, parts, base }, ahead = false) {
   const key = keyOf(about, params, acts)
   const same = store.underway.get(key)
   if (same) return same
-  for (const other of [...store.underway.values()]) other.control.abort()
-  const request = { key, control: new AbortController(), parts: [], listeners: new Set() }
+  for (const other of [...store.underway.values()]) if (other.ahead || !ahead) other.control.abort()
+  const request = { key, ahead, wanted: parts, whole: { ...base }, lines: [], control: new AbortController(), listeners: new Set() }
   store.underway.set(key, request)
-  const body = JSON.stringify({ ...about, params, acts, parts })
-  request.promise = collect(request, body, priority).then(
+  const body = JSON.stringify({ ...about, params, acts, parts, locale: navigator.language, ...(ahead ? { ahead } : {}) })
+  const gone = () => store.underway.get(key) === request && store.underway.delete(key)
+  request.promise = collect(request, body).then(
     () => {
-      const whole = Object.assign({}, base, ...request.parts)
-      if (!request.failed) put(store, [key, keyOf(about, whole.params)], whole)
-      store.underway.delete(key)
-      return whole
+      gone()
+      if (!request.failed) put(store, [key, keyOf(about, request.whole.params)], { ...request.whole, ahead })
     },
     (error) => {
-      if (store.underway.get(key) === request) store.underway.delete(key)
+      gone()
       throw error
     },
   )
@@ -76,32 +77,38 @@ function ask(store, about, { params, acts, parts, base }, priority = "high") {
   return request
 }
 
-async function collect(request, body, priority) {
-  for await (const part of parts(await response(request, body, priority))) {
-    if (part.error) request.failed = true
-    request.parts.push(part)
-    for (const listener of request.listeners) listener(part)
+async function collect(request, body) {
+  let isWhole = false
+  for await (const line of linesOf(await response(request, body))) {
+    if (line.error) request.failed = true
+    else if (line.part !== "end") Object.assign(request.whole, { ...line, [line.part]: line[line.part] })
+    if (line.part === "end") isWhole = true
+    if (line.part === "end" && !line.error) continue
+    request.lines.push(line)
+    for (const listener of [...request.listeners]) listener(line)
   }
+  if (!isWhole) throw new Failure(0, "")
 }
 
 /** What was asked in the document's head is asked once. */
-async function response(request, body, priority) {
+async function response(request, body) {
   const early = globalThis.trancheEarly
   globalThis.trancheEarly = null
   if (early?.body === body) return accept(await early.response)
   const address = new URL("board/answer", globalThis.trancheServer)
   const headers = { "Content-Type": "application/json" }
+  const priority = request.ahead ? "auto" : "high"
   return accept(await fetch(address, { method: "POST", headers, body, priority, signal: request.control.signal }))
 }
 
 async function accept(response) {
-  if (response.ok) return response
+  if (response.status === 200) return response
   const problem = await response.json().catch(() => ({}))
-  throw new Failure(response.status, problem.detail ?? problem.title ?? problem.error ?? "")
+  throw new Failure(response.status, typeof problem.detail === "string" ? problem.detail : "")
 }
 
 /** The lines of an answer, each as it comes. */
-async function* parts(response) {
+async function* linesOf(response) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   let text = ""
   for (;;) {
@@ -109,6 +116,6 @@ async function* parts(response) {
     if (done) return
     const lines = (text + value).split("\n")
     text = lines.pop()
-    for (const line of lines) if (line.trim()) yield JSON.parse(line)
+    for (const line of lines) if (line) yield JSON.parse(line)
   }
 }
