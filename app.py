@@ -37,11 +37,13 @@ from lib.front import (
     server,
     streamlit_parts,
 )
+from lib.front.board_route import BoardRoute, RouteLimits
 from lib.front.closed_sessions import ClosedSessions
 from lib.operations import OpenTabs
 from lib.settings import Settings
 from lib.ui import streamlit_compat
-from lib.ui.board import component as board
+from lib.ui.audience import board as audience_board
+from lib.ui.audience.board_answers import BoardAnswers
 from lib.ui.kit import sign_in_check
 from lib.ui.kit.media import OwnedMedia, script_owner
 from lib.ui.query import link
@@ -92,11 +94,19 @@ def application(settings: Settings) -> ASGIApp:
         may_read=partial(_may_read, installation),
         origins=settings.origins,
     )
-    modules = {board.FILE: board.SCRIPT}
+    limits = RouteLimits(settings.query_threads, settings.query_share, settings.deadline_seconds)
+    board = Middleware(
+        BoardRoute,
+        person_of=installation.cookies.person,
+        answers=BoardAnswers(settings),
+        limits=limits,
+        origins=settings.origins,
+    )
+    modules = {audience_board.FILE: audience_board.SCRIPT}
     document = Middleware(DeskDocument, Preloads(streamlit_compat.STATIC), STYLE, modules)
     charts = [Middleware(ChartLater)] if streamlit_compat.charts_can_wait() else []
     socket = Middleware(DeskSocket, streamlit_compat.protocol(), installation.has_session, settings.visitors)
-    middleware = [apis, signing_in, routes, socket, *company, tabs, document, *charts]
+    middleware = [apis, signing_in, board, routes, socket, *company, tabs, document, *charts]
     desk = st.App(DESK, middleware=middleware, lifespan=preloaded, secrets=installation.secrets or None)
     return guarded(desk, settings.network, _inline_scripts())
 

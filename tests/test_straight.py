@@ -8,7 +8,7 @@ import pytest
 
 from lib.ui.charts.theme import drawn
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.rows import Cell, Column, Row, Table, _as_json
+from lib.ui.kit.rows import Cell, Column, Row, Table, as_json
 from lib.ui.kit.straight import straightened
 from lib.wire.text import straight
 
@@ -29,7 +29,7 @@ def test_no_text_on_screen_turns(turn: str) -> None:
     assert isinstance(frame, pd.DataFrame)
     assert frame.to_dict("list") == {"evilgpj.exe": ["evilgpj.exe", "x"], "n": [1, 2]}
     row = Row(cells=[Cell(name)], values=(("site", name),))
-    table = _as_json(Table(id=name, label=name, columns=[Column(name, name)], rows=[row]))
+    table = as_json(Table(id=name, label=name, columns=[Column(name, name)], rows=[row]))
     assert (table["label"], table["columns"][0]["title"]) == ("evilgpj.exe", "evilgpj.exe")
     assert table["rows"][0]["cells"][0]["text"] == "evilgpj.exe"
     assert table["rows"][0]["values"] == (("site", name),)

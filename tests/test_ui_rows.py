@@ -66,7 +66,7 @@ def test_the_data_are_plain_json() -> None:
     table = rows.Table(
         "t", "<b>", [rows.Column("a", "<i>A</i>")], [rows.Row([rows.Cell("'\"<img>", bar=(1, 0, 1))])]
     )
-    assert json.loads(json.dumps(rows._as_json(table), allow_nan=False))["rows"][0]["cells"][0]["bar"] == [
+    assert json.loads(json.dumps(rows.as_json(table), allow_nan=False))["rows"][0]["cells"][0]["bar"] == [
         1,
         0,
         1,

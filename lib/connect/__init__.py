@@ -22,23 +22,26 @@ from lib.reporting.client import ONCE, Reporting
 from lib.settings import Settings
 from lib.views import ViewStore
 from lib.views.scope import Scope
+from lib.wire.deadline import Deadline
 from lib.wire.errors import Misconfigured
 
 __all__ = ["Clients", "Installation", "Reports", "connect", "installation", "one_desk", "startup_warnings"]
 SLICER_SECONDS = 60
 
 
-def connect(person: Person, settings: Settings, session_id: str = "") -> Clients:
+def connect(
+    person: Person, settings: Settings, session_id: str = "", within: Deadline | None = None
+) -> Clients:
     """The clients of this person: each over the embedded service or a remote one.
 
-    Queries of the session `session_id` stop when its tab is closed.
+    Queries of the session `session_id` stop when its tab is closed, and all of them when `within` ends.
 
     Embedded services get a token of this person. Remote services get the desk's own token, so permissions
     are checked here.
     """
     resources = installation(settings)
     return Clients(
-        _reporting(resources, person, session_id),
+        _reporting(resources, person, session_id, within),
         partial(_deals, resources, person),
         tuple(pair for pair in _slicers(resources) if person.may_see(*pair)),
         Drafts(resources.access.store.engine, settings.curate_url, person),
@@ -90,13 +93,14 @@ def startup_warnings(settings: Settings) -> Iterator[str]:
         )
 
 
-def _reporting(installation: Installation, person: Person, session_id: str) -> Reporting:
+def _reporting(
+    installation: Installation, person: Person, session_id: str, within: Deadline | None
+) -> Reporting:
     line = installation.lines.reporting
+    patience = replace(ONCE if line is None else line.patience, session=session_id, within=within)
     if line is None:
-        return Reporting(
-            installation.http, installation.passes.of(person, "reporting"), replace(ONCE, session=session_id)
-        )
-    return Reporting(line.http, line.credential, replace(line.patience, session=session_id))
+        return Reporting(installation.http, installation.passes.of(person, "reporting"), patience)
+    return Reporting(line.http, line.credential, patience)
 
 
 def _deals(installation: Installation, person: Person) -> Deals:

@@ -38,6 +38,12 @@ class Reports:
             return self._installation.warehouse.open(project, slicer).version
         return str(int(datetime.now(UTC).timestamp() // (60 * SLOW_MINUTES)))
 
+    def is_quick(self, project: str, slicer: str) -> bool:
+        """Whether answers about the slicer are computed in this process, in milliseconds."""
+        if self._remote is not None:
+            return False
+        return self._installation.warehouse.open(project, slicer).definition.source is None
+
     def audience(self, query: AudienceQuery, slicer: Slicer) -> Audience:
         """The answer, within the deadline of any question."""
         if self._remote is not None:

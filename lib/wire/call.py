@@ -56,17 +56,20 @@ class Call:
 class Patience:
     """How a client calls a service: seconds for one call with its retries, the number of retries where they
     are safe, the most bytes of an answer, and the circuit breaker of that service. Calls that may be repeated
-    stop when the tab of `session` (its id) is closed, or their CallGroup is abandoned."""
+    stop when the tab of `session` (its id) is closed, their CallGroup is abandoned, or `within` ends."""
 
     seconds: float | None = None
     retries: int = 2
     max_bytes: int = MAX_ANSWER_BYTES
     breaker: Breaker | None = None
     session: str = ""
+    within: Deadline | None = None
 
     def call(self, method: str, path: str, is_repeatable: bool, **parts: Any) -> Call:
         """A call with this patience; its deadline begins now. `is_repeatable`: asking twice does no harm."""
         deadline = Deadline(self.seconds)
+        if is_repeatable and self.within is not None:
+            deadline = self.within.part(self.seconds)
         return Call(
             method,
             path,

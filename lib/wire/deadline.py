@@ -30,12 +30,17 @@ class Deadline:
             return 0.0
         return None if self._end is None else max(0.0, self._end - time.monotonic())
 
-    def half(self) -> "Deadline":
-        """A deadline for a part of the work: half of the time that is left. It is abandoned with this one."""
-        left = self.remaining()
-        part = Deadline(None if left is None else left / 2)
+    def part(self, seconds: float | None = None) -> "Deadline":
+        """A deadline for a part of the work: at most so many seconds from now; abandoned with this one."""
+        ends = [end for end in (self.remaining(), seconds) if end is not None]
+        part = Deadline(min(ends, default=None))
         part._abandoned = self._abandoned
         return part
+
+    def half(self) -> "Deadline":
+        """A deadline for a part of the work: half of the time that is left."""
+        left = self.remaining()
+        return self.part(None if left is None else left / 2)
 
     def renew(self) -> None:
         """Start again from now."""

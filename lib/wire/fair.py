@@ -5,6 +5,7 @@ import threading
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from starlette.types import Receive
@@ -47,10 +48,18 @@ NOBODY = object()
 Work = tuple["Future[Any]", Callable[[], Any]]
 
 
+@dataclass(frozen=True)
+class Ahead:
+    """Stands for a caller in a FairPool, for work that may not be needed."""
+
+    caller: Hashable
+
+
 class FairPool:
     """Runs work on `threads` threads, at most `share` of them for one caller at the same time.
 
-    Each caller has a queue of their own; callers whose work waits take turns (round robin).
+    Each caller has a queue of their own; callers whose work waits take turns (round robin). Work of
+    `Ahead(caller)`, which may not be needed, runs one at a time, and only while no other work waits.
     """
 
     def __init__(self, threads: int, share: int, name: str) -> None:
@@ -96,7 +105,10 @@ class FairPool:
             return caller, work
 
     def _whose_turn(self) -> Hashable:
-        return next((one for one in self._waiting if self._running[one] < self._share), NOBODY)
+        ready = [one for one in self._waiting if self._running[one] < self._share]
+        is_ahead_idle = not any(isinstance(one, Ahead) for one in self._running)
+        ahead = next((one for one in ready if is_ahead_idle), NOBODY)
+        return next((one for one in ready if not isinstance(one, Ahead)), ahead)
 
     def _done(self, caller: Hashable) -> None:
         with self._changed:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lib.ui.audience import chart_kinds, figure_controls, figures
+from lib.ui.audience import chart_kinds, headline
 from lib.ui.audience.chart_kinds import KINDS, ChartData
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
@@ -37,12 +37,12 @@ def draw(context: PageContext) -> None:
     if split_focus.query.split_by:
         kind = chart_kinds.kind(split_focus)
         with problems.reported("The split"):
-            with awaited(HEIGHT, figure_controls.FIELD):
+            with awaited(HEIGHT, drill.CARDS):
                 data = kind.ask(split_focus)
             remembered = data.pivot.levels if data.pivot is not None else [data]
             for part in remembered:
                 values.remember(context, part.split.answer)
-            if figures.is_there(data.answer):
+            if headline.is_there(data.answer):
                 fields = chart_kinds.fields(split_focus)
                 precision_slot.caption(plain(_precision(split_focus, data)))
                 with export_slot:

@@ -18,10 +18,15 @@ KEY = "sparkline"
 
 def draw(course: Series, field: DataField, grain: Granularity, period: Days, numbers: Numbers) -> None:
     """Draw the sparkline; nothing with fewer than two known values."""
-    if np.isfinite(course.values).sum() < 2:
+    if not has_course(course):
         return
     with st.container(key=f"{KEY}_{field.name}"):
         st.image(picture(course.values), width="stretch", alt=text(course, field, grain, period, numbers))
+
+
+def has_course(course: Series) -> bool:
+    """Whether there are two known values, between which a line can be drawn."""
+    return bool(np.isfinite(course.values).sum() >= 2)
 
 
 def picture(values: np.ndarray) -> str:

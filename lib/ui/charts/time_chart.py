@@ -197,13 +197,20 @@ def _texts(line: Series, field: DataField, numbers: Numbers) -> list[str]:
     ]
 
 
-def _ticks(times: Series, most: int) -> dict[str, object]:
-    """Ticks at the starts of weeks and longer buckets; those of hours and days are the chart's own."""
+def ticks(times: Series, most: int = MOST_TICKS) -> list[tuple[int, str]] | None:
+    """Places and labels of ticks, at the starts of weeks and longer buckets; None for hours and days."""
     if not re.search("[WQ]", times.names[0]) and len(times.names[0]) > len("2026-11"):
+        return None
+    places = range(0, len(times), -(-len(times) // most))
+    return [(place, _tick(times.names[place], times.starts[place])) for place in places]
+
+
+def _ticks(times: Series, most: int) -> dict[str, object]:
+    """The ticks of weeks and longer buckets; those of hours and days are the chart's own."""
+    if (found := ticks(times, most)) is None:
         return {}
-    shown = range(0, len(times), -(-len(times) // most))
-    texts = [_tick(times.names[place], times.starts[place]) for place in shown]
-    return {"tickmode": "array", "tickvals": [times.starts[place] for place in shown], "ticktext": texts}
+    values = [times.starts[place] for place, _ in found]
+    return {"tickmode": "array", "tickvals": values, "ticktext": [text for _, text in found]}
 
 
 def _tick(name: str, start: datetime) -> str:

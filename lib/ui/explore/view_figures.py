@@ -105,7 +105,7 @@ def _figures(focus: Focus, answer: Audience) -> None:
             st.metric(
                 plain(numbers.title(field)),
                 plain(focus.numbers.short(answer.total.values.get(field.name), field)),
-                None if changed is None else metric.delta(focus, field, changed),
+                None if changed is None else plain(metric.delta(focus, field, changed) or ""),
                 delta_color=style.color,
                 delta_arrow=style.arrow,
             )

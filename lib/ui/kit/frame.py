@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import streamlit as st
 
@@ -18,6 +18,7 @@ from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
 CONTEXT = "page_context"
+Cache = TypeVar("Cache")
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,16 @@ class PageContext:
             st.rerun()  # does nothing in a thread
             raise RuntimeError("A thread has no session: get the client before starting it")
         return person
+
+    @property
+    def locale(self) -> str | None:
+        """The language of the browser, such as `de-CH`."""
+        return st.context.locale
+
+    def cache(self, name: str, make: Callable[[], Cache]) -> Cache:
+        """What is cached under this name for as long as the session lasts; `make` creates it empty."""
+        cached: Cache = st.session_state.setdefault(name, make())
+        return cached
 
     @property
     def freshness(self) -> str:

@@ -6,7 +6,7 @@ is lost to a run that breaks off, and none is applied twice. An act says what is
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -149,14 +149,44 @@ class Ordering:
     direction: Direction
 
 
-Act = Choice | Ordering | Finding | Opening
+@dataclass(frozen=True)
+class Setting:
+    """A click that shows another data field, or another granularity."""
+
+    name: Literal["field", "grain"]
+    value: str
+
+
+@dataclass(frozen=True)
+class Zooming:
+    """A brush over the time chart: the first and the last day (ISO 8601); without days, back from there."""
+
+    first: str = ""
+    last: str = ""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A click that reads so many records for the figures."""
+
+    limit: int
+
+
+@dataclass(frozen=True)
+class Going:
+    """A click that leads to another question, by the parameters of its link."""
+
+    params: Mapping[str, str]
+
+
+Act = Choice | Ordering | Finding | Opening | Setting | Zooming | Reading | Going
 
 
 def draw(key: str, tables: Sequence[Table], taken: Taken, on_acts: Callable[[], None]) -> None:
     """Draw tables in one component. `taken` is the last act that is already applied to them."""
     _mount(
         key=key,
-        data={"taken": taken, "tables": [_as_json(table) for table in tables]},
+        data={"taken": taken, "tables": [as_json(table) for table in tables]},
         on_acts_change=on_acts,
     )
 
@@ -165,7 +195,8 @@ def straightened(part: Any) -> dict[str, Any]:
     """The fields of a part of a table, with its texts as screens show them, but for what comes back."""
     return {
         name: straight(value) if isinstance(value, str) and name not in ("id", "find") else value
-        for name, value in asdict(part).items()
+        for name in part.__dataclass_fields__
+        for value in [getattr(part, name)]
     }
 
 
@@ -175,7 +206,7 @@ def new_acts(sent: object, taken: Taken) -> tuple[list[Act], Taken]:
     What can't be read is passed over: it comes from a browser.
     """
     raw, last = fresh(sent, taken)
-    return [act for one in raw for act in _act(one)], last
+    return [act for one in raw for act in parsed(one)], last
 
 
 def fresh(sent: object, taken: Taken) -> tuple[list[list[Any]], Taken]:
@@ -192,7 +223,8 @@ def fresh(sent: object, taken: Taken) -> tuple[list[list[Any]], Taken]:
     return found, (by, last) if last else taken
 
 
-def _act(act: list[Any]) -> Iterator[Act]:
+def parsed(act: Sequence[Any]) -> Iterator[Act]:
+    """The act that a list from a browser (without its number) stands for; nothing if it can't be read."""
     match act:
         case ["order", str(table), str(column), "asc" | "desc" as direction]:
             yield Ordering(table, column, direction)
@@ -207,16 +239,33 @@ def _act(act: list[Any]) -> Iterator[Act]:
             pairs = tuple((str(pair[0]), str(pair[1])) for pair in _lists(values) if len(pair) == 2)
             if pairs:
                 yield Choice(kind, pairs)
+        case _:
+            yield from _parsed_setting(act)
+
+
+def _parsed_setting(act: Sequence[Any]) -> Iterator[Act]:
+    """The same of acts outside of tables."""
+    match act:
+        case ["field" | "grain" as name, str(value)]:
+            yield Setting(name, value)
+        case ["zoom", str(first), str(last)]:
+            yield Zooming(first, last)
+        case ["zoom_out"]:
+            yield Zooming()
+        case ["read", int(limit)]:
+            yield Reading(limit)
+        case ["go", dict(params)]:
+            yield Going({str(name): text for name, text in params.items() if isinstance(text, str)})
 
 
 def _lists(told: object) -> Iterator[list[Any]]:
     yield from (item for item in told if isinstance(item, list) and item) if isinstance(told, list) else ()
 
 
-def _as_json(table: Table) -> dict[str, Any]:
+def as_json(table: Table) -> dict[str, Any]:
     """The data for the script: plain texts and numbers."""
     return straightened(table) | {
         "card": table.card and straightened(table.card),
         "columns": [straightened(column) for column in table.columns],
-        "rows": [asdict(row) | {"cells": [straightened(cell) for cell in row.cells]} for row in table.rows],
+        "rows": [vars(row) | {"cells": [straightened(cell) for cell in row.cells]} for row in table.rows],
     }

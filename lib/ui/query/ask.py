@@ -26,7 +26,7 @@ Key = tuple[str, date, AudienceQuery]
 def audience(context: PageContext, query: AudienceQuery) -> Audience:
     """The answer, from the cache or from the service. Raises the service's errors."""
     reporting = context.reporting
-    return _answers().get(_key(context, query), lambda: reporting.audience(query, context.slicer))
+    return _answers(context).get(_key(context, query), lambda: reporting.audience(query, context.slicer))
 
 
 def quickly(context: PageContext, query: AudienceQuery) -> Audience:
@@ -37,7 +37,7 @@ def quickly(context: PageContext, query: AudienceQuery) -> Audience:
     """
     if query.audience_rows_limit != API_ROWS_LIMIT:
         return audience(context, query)
-    answers, key = _answers(), _key(context, query)
+    answers, key = _answers(context), _key(context, query)
     if (answer := answers.known(key)) is not None:
         return answer
     quick = audience(context, query.model_copy(update=FIRST))
@@ -48,7 +48,9 @@ def quickly(context: PageContext, query: AudienceQuery) -> Audience:
 
 def ahead(context: PageContext, queries: Iterable[AudienceQuery]) -> None:
     """Start several queries in parallel, so that `audience` finds their answers under way."""
-    answers, reporting = _answers(), context.reporting
+    answers, reporting = _answers(context), context.reporting
+    if not answers.is_parallel:
+        return
     for query in queries:
         first = _first(context, query, answers)
         answers.begin(_key(context, first), partial(reporting.audience, first, context.slicer))
@@ -64,7 +66,7 @@ def _first(context: PageContext, query: AudienceQuery, answers: "Answers") -> Au
 
 def refined() -> None:
     """Rerun the screen once exact answers have arrived for the estimates that are shown."""
-    waited = _answers().awaited()
+    waited = session_cache.of(ANSWERS, Answers).awaited()
     if waited:
         st.fragment(_look, run_every=POLL_SECONDS)(waited)
 
@@ -96,7 +98,7 @@ def soon(context: PageContext, query: AudienceQuery) -> Audience | None:
 
     It goes on being asked for, so that it may be there next time.
     """
-    answers, reporting = _answers(), context.reporting
+    answers, reporting = _answers(context), context.reporting
     return answers.soon(_key(context, query), lambda: reporting.audience(query, context.slicer))
 
 
@@ -105,15 +107,20 @@ def today(context: PageContext, query: AudienceQuery) -> date:
     return dates.today(context.slicer.timezone if query.timezone is None else query.timezone)
 
 
-def _answers() -> "Answers":
-    return session_cache.of(ANSWERS, Answers)
+def _answers(context: PageContext) -> "Answers":
+    return context.cache(ANSWERS, Answers)
 
 
 class Answers(SessionCache[Audience]):
-    """A cache of the latest hundred answers, for two minutes. A query under way is joined, not sent again."""
+    """A cache of the latest hundred answers, for two minutes. A query under way is joined, not sent again.
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+    Unless it `is_parallel`, queries are not started ahead: each runs on the thread that needs its answer,
+    which is less work where answers are a few milliseconds away.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic, is_parallel: bool = True) -> None:
         super().__init__(SECONDS, MOST, now)
+        self.is_parallel, self.later_count = is_parallel, 0
         self._awaited: list[Future[Audience]] = []
 
     def soon(self, key: Key, fetch: Callable[[], Audience]) -> Audience | None:
@@ -133,6 +140,7 @@ class Answers(SessionCache[Audience]):
         """Start the query in the background."""
         future, is_new = self.begin(key, fetch)
         if is_new:
+            self.later_count += 1
             self._awaited = [future, *self.awaited()]
 
     def awaited(self) -> "list[Future[Audience]]":

@@ -2,17 +2,20 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import streamlit as st
 
-from lib.reporting.models import AudienceQuery, Order, Slicer
+from lib.reporting.dates import Days
+from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, Order, Slicer
 from lib.ui.kit import rows
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.rows import Act, Choice, Finding, Opening, Ordering
-from lib.ui.query import cards, filters, folds, lines, question
+from lib.ui.kit.rows import Act, Choice, Finding, Going, Opening, Ordering, Reading, Setting, Zooming
+from lib.ui.query import cards, filters, folds, lines, link, question
+from lib.ui.query import view as views
 from lib.ui.query.cards import Card
-from lib.ui.query.view import View
+from lib.ui.query.view import View, granularities
 
 BOARD, CARDS, MOVED = "split_rows", "leaderboards", "moved_rows"
 MODE, COUNT = "drill_mode", "drills"
@@ -40,17 +43,68 @@ def catch_up(context: PageContext) -> None:
     if not acts:
         return
     taken = {name: last for name, (_, last) in sent.items()}
-    question.follow(context, _states(context, acts), taken)
+    after = states(question.current(context), question.view(context), acts, context.slicer)
+    question.follow(context, after, taken)
 
 
-def _states(context: PageContext, acts: Iterable[Act]) -> Iterator[tuple[AudienceQuery, Mapping[str, Any]]]:
+def states(
+    query: AudienceQuery, view: View, acts: Iterable[Act], slicer: Slicer
+) -> Iterator[tuple[AudienceQuery, Mapping[str, Any]]]:
     """The question after each of these clicks, and what the click changes of the view."""
-    query, view = question.current(context), question.view(context)
     for act in acts:
-        changes = {**looked_at(view, [act], context.slicer), **drawn(query, view, [act], context.slicer)}
-        changes |= folded(query, view, [act])
-        query, view = changed(query, [act], context.slicer), replace(view, **changes)
+        if isinstance(act, Zooming):
+            query, changes = _zoomed(query, view, act)
+        elif isinstance(act, Reading):
+            query, changes = _read(query, act), {}
+        elif isinstance(act, Going):
+            query, changes = _gone(query, slicer, act)
+        else:
+            changes = {**looked_at(view, [act], slicer), **drawn(query, view, [act], slicer)}
+            changes |= folded(query, view, [act])
+            query = changed(query, [act], slicer)
+        view = replace(view, **changes)
         yield query, changes
+
+
+def zoomed(query: AudienceQuery, view: View, days: Days) -> tuple[AudienceQuery, Mapping[str, Any]]:
+    """The question about these days; its view keeps dates and granularity from before the first zoom."""
+    start, end = (day.isoformat() for day in days)
+    grain = [view.grain] if view.grain else []
+    before = view.zoom or (query.start_date, query.end_date, *grain)
+    return query.model_copy(update={"start_date": start, "end_date": end}), {"grain": None, "zoom": before}
+
+
+def zoomed_out(query: AudienceQuery, view: View) -> tuple[AudienceQuery, Mapping[str, Any]]:
+    """The question about the days of before the zoom, at the granularity of then; the same without a zoom."""
+    if not view.zoom:
+        return query, {}
+    start, end, *grain = view.zoom
+    days = {"start_date": start, "end_date": end}
+    return query.model_copy(update=days), {"grain": next(iter(grain), None), "zoom": ()}
+
+
+def _zoomed(query: AudienceQuery, view: View, act: Zooming) -> tuple[AudienceQuery, Mapping[str, Any]]:
+    """The question after a brush; the same where its days are none."""
+    if not act.first and not act.last:
+        return zoomed_out(query, view)
+    try:
+        days = date.fromisoformat(act.first), date.fromisoformat(act.last)
+    except ValueError:
+        return query, {}
+    return zoomed(query, view, days) if days[0] <= days[1] else (query, {})
+
+
+def _read(query: AudienceQuery, act: Reading) -> AudienceQuery:
+    """The question read from so many records; the same for a number that the desk does not offer."""
+    is_offered = act.limit in (API_ROWS_LIMIT, ROWS_LIMITS[1])
+    return query.model_copy(update={"audience_rows_limit": act.limit}) if is_offered else query
+
+
+def _gone(query: AudienceQuery, slicer: Slicer, act: Going) -> tuple[AudienceQuery, Mapping[str, Any]]:
+    """The question of a link about the same slicer."""
+    there = link.from_params(act.params, slicer, query.project_name, query.slicer_name).query
+    view = views.from_params(act.params, slicer)
+    return there, {name: getattr(view, name) for name in view.__dataclass_fields__}
 
 
 def follow(context: PageContext) -> None:
@@ -74,13 +128,19 @@ def changed(query: AudienceQuery, acts: Iterable[Act], slicer: Slicer) -> Audien
 
 
 def looked_at(view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, Any]:
-    """The changes of the view by these clicks: order and search text of the leaderboards."""
+    """The changes of the view by these clicks: order and search text of the leaderboards, field and grain."""
     shown = {card.name: card for card in view.cards or cards.usual(slicer)}
-    after = dict(shown)
+    after, settings = dict(shown), dict[str, Any]()
+    known: dict[str, set[str]] = {
+        "field": {field.name for field in slicer.data_fields},
+        "grain": {*granularities(slicer)},
+    }
     for act in acts:
         if isinstance(act, Ordering | Finding) and act.table in after:
             after[act.table] = _card(after[act.table], act)
-    return {"cards": tuple(after.values())} if after != shown else {}
+        elif isinstance(act, Setting) and act.value in known[act.name]:
+            settings[act.name] = act.value
+    return settings | ({"cards": tuple(after.values())} if after != shown else {})
 
 
 def drawn(query: AudienceQuery, view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, Any]:

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-import streamlit as st
-
 from lib.reporting.dates import Days
 from lib.reporting.models import (
     TIME_KEY_FIELDS,
@@ -131,7 +129,7 @@ def of_question(context: PageContext, query: AudienceQuery, view: View) -> Focus
         grain=(view.grain or series.usual_grain(period, there)) if there else None,
         metrics=metrics,
         field=context.slicer.data_field(view.field or metrics[0]),
-        numbers=Numbers.of(st.context.locale),
+        numbers=Numbers.of(context.locale),
     )
 
 

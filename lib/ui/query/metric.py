@@ -6,7 +6,6 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import DataField
 from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import unit
-from lib.ui.kit.markdown import plain
 from lib.ui.query import focus, precision
 from lib.ui.query.focus import Focus
 
@@ -28,8 +27,8 @@ def delta(focus: Focus, field: DataField, changed: Change) -> str | None:
     if focus.compared is None:
         return None
     if changed.amount is not None and unit(field) == "%":
-        return plain(focus.numbers.signed(changed.amount, field))
-    return plain(focus.numbers.change(changed.ratio))
+        return focus.numbers.signed(changed.amount, field)
+    return focus.numbers.change(changed.ratio)
 
 
 def off(focus: Focus, field: DataField, now: Audience) -> str | None:

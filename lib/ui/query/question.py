@@ -32,7 +32,7 @@ def chosen(context: PageContext) -> tuple[Card, ...] | None:
     known: Slicers = st.session_state.get(REMEMBERED, {})
     about = (context.project, context.slicer_name)
     if about not in known:
-        known = known | {about: _read(context)}
+        known = known | {about: read_choice(context)}
         st.session_state[REMEMBERED] = known
     return cards.from_text(known[about], context.slicer)
 
@@ -48,7 +48,8 @@ def keep(context: PageContext, wanted: tuple[Card, ...] | None) -> None:
         log.warning("The choice of leaderboards could not be kept: %s", error.reason)
 
 
-def _read(context: PageContext) -> str:
+def read_choice(context: PageContext) -> str:
+    """The same as text, from the database; empty without a choice, or if the database fails (see the log)."""
     try:
         return context.clients.view_store.cards.get(context.project, context.slicer_name)
     except TrancheError as error:
@@ -158,7 +159,7 @@ def current(context: PageContext) -> AudienceQuery:
     st.session_state[ABOUT], st.session_state[EXPLORED_BEFORE] = about, asked.get(EXPLORED)
     if asked or is_moved:
         looked = views.to_params(views.from_params(asked, context.slicer))
-        _write(_params(query) | looked if asked else {}, steps=Steps() if is_moved else _kept().steps)
+        _write(params_of(query) | looked if asked else {}, steps=Steps() if is_moved else _kept().steps)
     return query
 
 
@@ -176,14 +177,14 @@ def _view(context: PageContext) -> View:
 def ask(query: AudienceQuery) -> None:
     """Change the question. Call it from a callback, or call `st.rerun` next."""
     looked = {name: text for name, text in _asked().items() if name in views.PARAMS}
-    _write(_params(query) | looked)
+    _write(params_of(query) | looked)
     st.session_state.pop(LEFT_OUT, None)
 
 
 def look(context: PageContext, query: AudienceQuery | None = None, **changes: object) -> None:
     """Change these fields of the view, in one step with `query` if given."""
     view = replace(_view(context), **changes)  # type: ignore[arg-type]
-    _write(_params(query or current(context)) | views.to_params(view))
+    _write(params_of(query or current(context)) | views.to_params(view))
 
 
 def follow(
@@ -198,7 +199,7 @@ def follow(
     view, every = _view(context), []
     for query, changes in states:
         view = replace(view, **changes)
-        every.append(_params(query) | views.to_params(view))
+        every.append(params_of(query) | views.to_params(view))
     steps, left = _kept().steps, _kept().params
     for params in every:
         steps, left = (steps.taken(left) if params != left else steps), params
@@ -237,7 +238,7 @@ def is_usual(context: PageContext) -> bool:
 
 def whole(context: PageContext) -> dict[str, str]:
     """The question and its view as normalised URL parameters, without project and slicer."""
-    return _params(current(context)) | views.to_params(_view(context))
+    return params_of(current(context)) | views.to_params(_view(context))
 
 
 def go(params: Params, about: tuple[str, str] | None = None) -> None:
@@ -248,7 +249,7 @@ def go(params: Params, about: tuple[str, str] | None = None) -> None:
     if about is not None:
         st.session_state[ABOUT] = about
     st.session_state.pop(LEFT_OUT, None)
-    _write({name: text for name, text in params.items() if _is_ours(name)})
+    _write({name: text for name, text in params.items() if is_ours(name)})
 
 
 def taken(component: str) -> Taken:
@@ -275,10 +276,10 @@ def first_split(slicer: Slicer) -> tuple[str, ...]:
 
 def _usual(context: PageContext) -> dict[str, str]:
     query = link.from_params({}, context.slicer, context.project, context.slicer_name).query
-    return _params(query.model_copy(update={"split_by": first_split(context.slicer)}))
+    return params_of(query.model_copy(update={"split_by": first_split(context.slicer)}))
 
 
-def _params(query: AudienceQuery) -> dict[str, str]:
+def params_of(query: AudienceQuery) -> dict[str, str]:
     """The question's parameters without those of the header's pickers."""
     return {name: text for name, text in link.to_params(query).items() if name not in BOUND}
 
@@ -318,7 +319,7 @@ def _in_url() -> dict[str, str]:
     return {
         name: text
         for name, text in st.query_params.to_dict().items()
-        if _is_ours(name) and (text or st.query_params.get_all(name))
+        if is_ours(name) and (text or st.query_params.get_all(name))
     }
 
 
@@ -345,5 +346,6 @@ def _write(params: Params, taken: Mapping[str, Taken] | None = None, steps: Step
         st.query_params.update({name: params.get(name, ()) for name in {**there, **params}})
 
 
-def _is_ours(name: str) -> bool:
+def is_ours(name: str) -> bool:
+    """Whether a URL parameter of this name is part of the question or its view."""
     return link.is_question(name) or name in views.PARAMS

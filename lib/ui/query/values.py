@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import streamlit as st
-
 from lib.reporting.answers import Audience
 from lib.reporting.models import (
     API_ROWS_LIMIT,
@@ -192,11 +190,11 @@ def _described(context: PageContext, answer: Audience, name: str) -> dict[str, s
 
 
 def _known(context: PageContext, name: str) -> dict[str, str]:
-    kept: dict[tuple[str, str, str], dict[str, str]] = st.session_state.setdefault(WORDS, {})
+    kept = context.cache(WORDS, dict[tuple[str, str, str], dict[str, str]])
     return kept.setdefault((context.project, context.slicer_name, name), {})
 
 
 def _seen(context: PageContext, name: str) -> dict[str, bool]:
     """Whether a value occurs in the data, as far as this session has looked it up."""
-    kept: dict[tuple[str, str, str], dict[str, bool]] = st.session_state.setdefault(SEEN, {})
+    kept = context.cache(SEEN, dict[tuple[str, str, str], dict[str, bool]])
     return kept.setdefault((context.project, context.slicer_name, name), {})

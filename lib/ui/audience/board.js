@@ -34,6 +34,7 @@ function newPage() {
   root.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && askAhead(own, event))
   document.addEventListener("pointerup", () => giveUp(own), true)
   document.addEventListener("click", (event) => onStep(own, event), true)
+  own.savePicture = (file) => savePicture(own.time, file)
   return own
 }
 
@@ -53,6 +54,7 @@ export function mount({ parentElement, data, setStateValue }) {
 function acknowledge(page, data) {
   const about = { project: data.project, slicer: data.slicer }
   if (page.about && (page.about.project !== about.project || page.about.slicer !== about.slicer)) clear(page)
+  if (page.data && JSON.stringify(page.data.edition) !== JSON.stringify(data.edition)) outdate(page)
   page.about = about
   page.data = data
   const last = data.taken[0] === page.cards.by ? data.taken[1] : 0
@@ -245,6 +247,12 @@ function again(page) {
   if (page.base && page.about) show(page)
 }
 
+/** What no parameter says has changed: notes, or the person's choice of leaderboards. */
+function outdate(page) {
+  page.store.answers.clear()
+  page.drawn = null
+}
+
 /** Forgets what was of another slicer or person. */
 function clear(page) {
   forget(page.store)
@@ -342,9 +350,9 @@ function drawTools(tools, head, fields) {
 }
 
 /** Notes on the figures, and how precise they are: a button where a click can change that. */
-function drawFoot(foot, { field, fields, reading }) {
+function drawFoot(foot, { field, fields, other_precision: other }) {
   const { notes, precision } = fields[field]
-  const act = reading && JSON.stringify(["read", reading.limit])
+  const act = other && JSON.stringify(["read", other.limit])
   if (!foot.children.length || Boolean(act) !== foot.lastChild.matches("button")) {
     const how = act ? make("button", { type: "button", class: "precision" }) : make("span", { class: "precision" })
     foot.replaceChildren(make("span", { class: "notes" }), how)
@@ -353,5 +361,5 @@ function drawFoot(foot, { field, fields, reading }) {
   text(said, notes.join(" "))
   text(how, precision)
   set(how, "data-act", act)
-  set(how, "title", reading?.help ?? null)
+  set(how, "title", other?.help ?? null)
 }

@@ -13,16 +13,17 @@ from pathlib import Path
 
 import streamlit as st
 
+from lib.ui.audience import date_notes
 from lib.ui.charts import numbers
 from lib.ui.kit import rows
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import drill, question, state
+from lib.ui.query import cards, drill, question, state
+from lib.ui.query.view import granularities
 from lib.wire.text import straight
 
 FOLDER = Path(__file__).parent
 SCRIPTS = ("store.js", "figures.js", "chart.js", "board.js")
-FILE, MOST_STEPS = "board.js", 8
-HEIGHTS = '<div class="place"></div>'
+FILE, MOST_STEPS = "board.js", 3
 
 
 def _script() -> str:
@@ -37,7 +38,7 @@ SCRIPT = _script()
 VERSION = hashlib.sha256(SCRIPT.encode()).hexdigest()[:16]
 _mount = st.components.v2.component(
     "tranche_board",
-    html=HEIGHTS,
+    html='<div class="place"></div>',
     js=f"""
 export default function (given) {{
   import(new URL("{FILE}?{VERSION}", globalThis.trancheServer)).then((board) => board.mount(given))
@@ -54,21 +55,28 @@ def draw(context: PageContext) -> None:
         key=drill.CARDS,
         data={
             "taken": question.taken(drill.CARDS),
-            "params": params(context),
-            "steps": {"undo": _latest(steps.past), "redo": _latest(steps.undone[::-1])},
+            "params": question.whole(context),
+            "steps": {
+                "undo": _latest(context, steps.past),
+                "redo": _latest(context, steps.undone[::-1]),
+            },
             "project": context.project,
             "slicer": context.slicer_name,
-            "fields": [[field.name, straight(numbers.title(field, with_unit=True))] for field in context.slicer.data_fields],
+            "fields": [
+                [field.name, straight(numbers.title(field, with_unit=True))]
+                for field in context.slicer.data_fields
+            ],
+            "edition": [date_notes.changes(), cards.to_text(question.chosen(context) or ())],
         },
         on_acts_change=partial(drill.follow, context),
     )
 
 
-def params(context: PageContext) -> dict[str, str]:
-    """The question as the board asks it: with the leaderboards that the person chose."""
-    return question.whole(context)
+def _latest(context: PageContext, steps: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+    """The last of these questions as normalised parameters, the nearest at the end."""
+    return [state.after(context, step, []).params for step in steps[-MOST_STEPS:]]
 
 
-def _latest(steps: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """The last of these questions, the nearest at the end."""
-    return [dict(step) for step in steps[-MOST_STEPS:]]
+def place(context: PageContext) -> str:
+    """The key of the container around the board, whose height is that of a board with or without a chart."""
+    return "board" if granularities(context.slicer) else "board_timeless"

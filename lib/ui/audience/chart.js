@@ -10,6 +10,8 @@ const MOST_NOTES = 4
 const ROOM_OF_A_TICK = 84
 const ACCENT = "var(--line-color)"
 const GREY = "#8a95a3"
+const PICTURE_SCALE = 2
+const DRAWN_STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-family"]
 
 function newChart(page) {
   const root = page.chart
@@ -275,4 +277,27 @@ function onChartKey(page, chart, event) {
     point(chart, Math.max(0, Math.min(last, to)))
   } else return
   event.preventDefault()
+}
+
+/** Saves the chart as a PNG: a picture has no styles of the page, so each shape gets its own. */
+async function savePicture({ picture, root }, file) {
+  const drawing = picture.firstElementChild
+  if (!drawing) return
+  const copy = drawing.cloneNode(true)
+  const shapes = [...drawing.querySelectorAll("*")]
+  ;[...copy.querySelectorAll("*")].forEach((node, place) => {
+    const look = getComputedStyle(shapes[place])
+    for (const name of DRAWN_STYLES) node.style.setProperty(name, look.getPropertyValue(name))
+  })
+  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg")
+  const image = new Image()
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(copy))}`
+  await image.decode()
+  const canvas = make("canvas", { width: root.clientWidth * PICTURE_SCALE, height: CHART_HEIGHT * PICTURE_SCALE })
+  const context = canvas.getContext("2d")
+  context.scale(PICTURE_SCALE, PICTURE_SCALE)
+  context.fillStyle = getComputedStyle(document.querySelector("[data-testid=stApp]") ?? document.body).backgroundColor
+  context.fillRect(0, 0, root.clientWidth, CHART_HEIGHT)
+  context.drawImage(image, 0, 0)
+  make("a", { href: canvas.toDataURL("image/png"), download: `${file}.png` }).click()
 }

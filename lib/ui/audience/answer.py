@@ -1,0 +1,206 @@
+"""The Audience page's figures for one question as plain values, without Streamlit.
+
+`lib/front/board_route.py` says what is in them. The page draws the same figures, texts and tables.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, time
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lib.reporting.answers import Audience
+from lib.reporting.dates import Days
+from lib.reporting.models import DataField
+from lib.ui.audience import date_notes, headline, leaderboards, over_time, split_lines
+from lib.ui.audience.headline import NoData
+from lib.ui.charts import numbers, time_chart
+from lib.ui.charts.series import Series
+from lib.ui.charts.time_chart import Named
+from lib.ui.charts.value_lines import ValueLine
+from lib.ui.kit import rows
+from lib.ui.query import ask, compared_answers, precision, question
+from lib.ui.query import view as views
+from lib.ui.query.compared_answers import ComparedAnswers
+from lib.ui.query.focus import Focus
+from lib.views import Note
+from lib.wire.text import straight
+
+Json = dict[str, Any]
+Params = Mapping[str, str]
+
+
+def head(focus: Focus, params: Params) -> Json:
+    """Headline and time chart. `params` are those of the question. Raises the errors of the service."""
+    if not focus.slicer.data_fields:
+        nothing = NoData("This slicer has no data fields to show.", True)
+        return _about(focus) | _nothing(nothing, params)
+    query = focus.over_time()
+    ask.ahead(focus.context, [query, *(focus.in_days(query, days) for days in _other_days(focus))])
+    now = ask.quickly(focus.context, query)
+    found = compared_answers.asked(focus, query, now)
+    if not headline.is_there(now):
+        return _about(focus) | _nothing(headline.no_data(focus), params)
+    values = split_lines.value_lines_asked(focus)
+    notes = date_notes.of(focus).notes
+    lines = {name: over_time.lines(_showing(focus, name), now, found) for name in focus.headline}
+    other = headline.other_precision(focus, now)
+    return _about(focus) | {
+        "field": focus.field.name,
+        "metrics": list(focus.metrics),
+        "figures": [_figure(focus, name, now, found) for name in focus.headline],
+        "nothing": None,
+        "fields": {
+            name: _field(_showing(focus, name), lines[name], now, found, values, notes)
+            for name in focus.headline
+        },
+        "other_precision": other and {"limit": other.limit, "help": straight(other.help)},
+        **_buckets(lines[focus.field.name]),
+        "values": [_value_line(focus, line) for line in values],
+        "date_notes": _date_notes(notes, lines[focus.field.name]),
+    }
+
+
+def cards(focus: Focus) -> list[Json]:
+    """The leaderboards, as the component with rows draws them; one that fails says why."""
+    return [rows.as_json(table) for table in leaderboards.tables(focus)] if focus.slicer.data_fields else []
+
+
+def _other_days(focus: Focus) -> list[Days]:
+    return [days for days in focus.comparison or () if days != focus.period]
+
+
+def _showing(focus: Focus, name: str) -> Focus:
+    """The same with this data field in front."""
+    return replace(focus, field=focus.slicer.data_field(name))
+
+
+def _about(focus: Focus) -> Json:
+    """What the figures are about, whatever they are."""
+    return {
+        "grain": focus.grain,
+        "grains": list(views.granularities(focus.slicer)),
+        "period": _days(focus.period),
+        "before": _days(focus.comparison.before) if focus.comparison else None,
+        "is_zoomed": bool(focus.view.zoom),
+        "separators": [focus.numbers.group, focus.numbers.decimal],
+    }
+
+
+def _days(days: Days) -> Json:
+    first, last = days
+    return {"first": first.isoformat(), "last": last.isoformat(), "label": numbers.span(*days)}
+
+
+def _nothing(nothing: NoData, params: Params) -> Json:
+    """A head without figures, and the question that leads on."""
+    looked = {name: text for name, text in params.items() if name in views.PARAMS}
+    query = nothing.query
+    said = {
+        "sentence": straight(nothing.sentence),
+        "label": straight(nothing.label) if query else None,
+        "params": question.params_of(query) | looked if query else None,
+    }
+    empty: Json = {"figures": [], "metrics": [], "fields": {}, "values": [], "date_notes": []}
+    return empty | {"field": None, "other_precision": None, "nothing": said, **_buckets([])}
+
+
+def _figure(focus: Focus, name: str, now: Audience, found: ComparedAnswers | None) -> Json:
+    figure = headline.figure(focus, focus.slicer.data_field(name), now, found)
+    return {
+        "name": name,
+        "title": straight(figure.title),
+        "text": figure.text,
+        "delta": figure.delta,
+        "color": figure.style.color,
+        "arrow": figure.style.arrow,
+        "range": figure.off,
+        "help": straight(figure.help),
+        "spark": straight(figure.spoken(focus)),
+    }
+
+
+def _field(
+    focus: Focus,
+    lines: Sequence[Named],
+    now: Audience,
+    found: ComparedAnswers | None,
+    values: Sequence[ValueLine],
+    notes: Sequence[Note],
+) -> Json:
+    """What the chart, the notes and the precision say while this data field is shown."""
+    drawn = [_line(line.series, focus) for line in lines]
+    return {
+        "title": straight(numbers.title(focus.field, with_unit=True)),
+        "precision": straight(precision.over(now, headline.fields_in_sight(focus), focus.numbers)),
+        "notes": [straight(note) for note in headline.notes(focus, now, found)],
+        "alt": straight(over_time.alternative(focus, values, notes)),
+        "has_zero": focus.field.formula is None,
+        "now": drawn[0] if drawn else None,
+        "before": drawn[1] if len(drawn) > 1 else None,
+    }
+
+
+def _line(series: Series, focus: Focus) -> Json:
+    """A line: its values, what each says on hover, and the band of an estimate."""
+    field: DataField = focus.field
+    low, high = series.low, series.high
+    has_band = low is not None and high is not None and bool(np.any(high > low))
+    return {
+        "values": _plain(series.values),
+        "texts": [focus.numbers.full(value, field) for value in series.values.tolist()],
+        "low": _plain(low) if has_band and low is not None else None,
+        "high": _plain(high) if has_band and high is not None else None,
+    }
+
+
+def _plain(values: npt.NDArray[np.float64]) -> list[float | None]:
+    """Numbers to six figures, which is finer than a screen."""
+    return [float(f"{value:.6g}") if np.isfinite(value) else None for value in values.tolist()]
+
+
+def _value_line(focus: Focus, line: ValueLine) -> Json:
+    return {
+        "label": straight(line.label),
+        "color": line.color,
+        "now": _line(line.now, focus),
+        "before": None if line.before is None else _line(line.before, focus),
+    }
+
+
+def _buckets(lines: Sequence[Named]) -> Json:
+    """The buckets of the chart, shared by all its lines."""
+    if not lines:
+        return {"buckets": {"names": [], "starts": [], "parts": [], "ticks": None}, "buckets_before": None}
+    now = lines[0].series
+    buckets = {
+        "names": list(now.names),
+        "starts": [start.isoformat() for start in now.starts],
+        "parts": list(now.parts),
+        "ticks": time_chart.ticks(now),
+    }
+    if len(lines) == 1:
+        return {"buckets": buckets, "buckets_before": None}
+    before = lines[1].series
+    return {"buckets": buckets, "buckets_before": {"names": list(before.names), "parts": list(before.parts)}}
+
+
+def _date_notes(notes: Iterable[Note], lines: Sequence[Named]) -> list[Json]:
+    """The notes, each with the place of its bucket (-1 without a chart)."""
+    starts = lines[0].series.starts if lines else ()
+    return [
+        {
+            "day": note.day.isoformat(),
+            "text": straight(note.text),
+            "owner": straight(note.owner),
+            "place": bisect_right(starts, datetime.combine(note.day, time())) - 1,
+        }
+        for note in notes
+    ]
+
+
+Make = Callable[[Focus, Params], Json | list[Json]]
+PARTS: Mapping[str, Make] = {"head": head, "cards": lambda focus, _: cards(focus)}

@@ -1,0 +1,127 @@
+"""Answers of the Audience page's board: for a request of the route, its lines (board_route.py)."""
+
+from collections.abc import Iterator
+from concurrent.futures import TimeoutError
+from contextlib import suppress
+from dataclasses import dataclass
+
+from lib import connect
+from lib.connect import Reports
+from lib.front.board_route import BoardRequest
+from lib.people import Person
+from lib.reporting.models import InfoQuery, Slicer
+from lib.settings import Settings
+from lib.ui.audience import answer
+from lib.ui.audience.answer import Json
+from lib.ui.kit import problems, retry, rows
+from lib.ui.kit.request_context import RequestContext
+from lib.ui.kit.session_cache import SessionCache
+from lib.ui.query import ask, focus, state
+from lib.ui.query.ask import Answers
+from lib.ui.query.state import QuestionState
+from lib.wire.deadline import Deadline
+from lib.wire.errors import Abandoned, AccessError, TrancheError
+
+SLICERS, SECONDS_BETWEEN_CHECKS = 1_000, 0.25
+MOST_ROUNDS = 3  # exact figures may bring other rows, whose comparison is an estimate again
+
+
+@dataclass
+class _Turn:
+    """One request on its way: its question, and what its answers come from.
+
+    Of the exact answers that it awaits, `settled` are there.
+    """
+
+    context: RequestContext
+    question: QuestionState
+    deadline: Deadline
+    answers: Answers
+    version: str
+    settled: int = 0
+
+    def part(self, name: str, stage: str) -> Json:
+        """The line of a part; one with the error where it fails."""
+        head = {"part": name, "stage": stage, "params": self.question.params, "version": self.version}
+        try:
+            shown = focus.of_question(self.context, self.question.query, self.question.view)
+            head["day"] = ask.today(self.context, self.question.query).isoformat()
+            made = answer.PARTS[name](shown, self.question.params)
+        except Abandoned:
+            raise
+        except TrancheError as error:
+            return head | {"error": _problem(error)}
+        return head | {"is_final": self.answers.later_count == self.settled, name: made}
+
+    def settle(self) -> bool:
+        """Wait for the exact answers under way; False if there were none since the last time."""
+        if self.answers.later_count == self.settled:
+            return False
+        self.settled = self.answers.later_count
+        for future in self.answers.awaited():
+            while not future.done():
+                self.deadline.check()
+                with suppress(TimeoutError, TrancheError):
+                    future.result(SECONDS_BETWEEN_CHECKS)
+        return True
+
+
+def _problem(error: TrancheError) -> Json:
+    """An error as a sentence, its details, and whether the same request may succeed in a moment."""
+    is_passing = isinstance(error, retry.PASSING)
+    return {
+        "sentence": problems.sentence(error),
+        "details": problems.details(error),
+        "is_passing": is_passing,
+    }
+
+
+class BoardAnswers:
+    """Answers from the services of an installation, in the name of the person who asks."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._reports = Reports(connect.installation(settings))
+        self._slicers: SessionCache[Slicer] = SessionCache(connect.SLICER_SECONDS, SLICERS)
+
+    def may_ask_ahead(self, request: BoardRequest) -> bool:
+        """Whether an answer costs so little that it may be made for nothing."""
+        return self._reports.is_quick(request.project, request.slicer)
+
+    def lines(self, request: BoardRequest, person: Person, deadline: Deadline) -> Iterator[Json]:
+        """The lines of an answer. Raises AccessError before the first."""
+        turn = self._turn(request, person, deadline)
+        for name in dict.fromkeys(request.parts):
+            yield turn.part(name, "first")
+        for _ in range(0 if request.ahead else MOST_ROUNDS):
+            if not turn.settle():
+                break
+            for name in dict.fromkeys(request.parts):
+                yield turn.part(name, "exact")
+        yield {"part": "end"}
+
+    def _turn(self, request: BoardRequest, person: Person, deadline: Deadline) -> _Turn:
+        clients = connect.connect(person, self._settings, within=deadline)
+        about = request.project, request.slicer
+        if about not in clients.slicers:
+            raise AccessError
+        answers = Answers(is_parallel=not self._reports.is_quick(*about))
+        context = RequestContext(
+            person,
+            *about,
+            self._slicer(clients, person, *about),
+            clients,
+            language=request.locale,
+            caches={ask.ANSWERS: answers},
+        )
+        acts = [act for raw in request.acts for act in rows.parsed(raw)]
+        asked = state.after(context, request.params, acts)
+        return _Turn(context, asked, deadline, answers, self._reports.version(*about))
+
+    def _slicer(self, clients: connect.Clients, person: Person, project: str, name: str) -> Slicer:
+        """What the slicer is; of a remote service, as it was a minute ago at most."""
+        query = InfoQuery(project_name=project, slicer_name=name)
+        if not clients.slicer_seconds:
+            return clients.reporting.info(query)
+        key = (person.username, project, name)
+        return self._slicers.get(key, lambda: clients.reporting.info(query))

@@ -1,0 +1,155 @@
+"""Controls beside the board, in a row: headline metrics, leaderboards, table, export, notes."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from lib.ui.audience import date_notes, headline, over_time
+from lib.ui.audience import leaderboard_queries as queries
+from lib.ui.charts import numbers
+from lib.ui.kit import problems
+from lib.ui.kit.frame import PageContext
+from lib.ui.query import (
+    ask,
+    cards,
+    dates_picker,
+    drill,
+    export_menu,
+    filter_words,
+    focus,
+    question,
+)
+from lib.ui.query.cards import Card
+from lib.ui.query.focus import Focus
+from lib.ui.query.view import CHANGES
+
+FIELDS, SHOWN = "card_fields", "card_changes"
+WORDS = {"percent": "Percent", "amount": "Amount"}
+
+
+def draw_leaderboard_picker(focus: Focus) -> None:
+    """Draw a popover with the key fields of the cards, and a choice between percent and amounts."""
+    with st.popover("Leaderboards", icon=":material/leaderboard:", type="tertiary"):
+        key = dates_picker.followed_key(FIELDS, [card.name for card in focus.cards])
+        st.multiselect(
+            "Key fields with a leaderboard",
+            [field.name for field in focus.slicer.key_fields],
+            format_func=lambda name: filter_words.field(name, focus.slicer),
+            key=key,
+            max_selections=cards.MOST,
+            filter_mode="contains",
+            select_all=False,
+            width=380,
+            on_change=_ask_fields,
+            args=(focus.context, key),
+        )
+        shown = dates_picker.followed_key(SHOWN, focus.view.changes)
+        st.segmented_control(
+            "Changes in",
+            CHANGES,
+            format_func=WORDS.__getitem__,
+            key=shown,
+            required=True,
+            on_change=_ask_changes,
+            args=(focus.context, shown),
+        )
+
+
+def _ask_fields(context: PageContext, key: str) -> None:
+    """Change the cards to these key fields, keeping their orders; without any, to the default cards.
+
+    They are remembered, but for the texts to find.
+    """
+    shown = {card.name: card for card in question.view(context).cards or cards.usual(context.slicer)}
+    chosen = tuple(shown.get(name, Card(name)) for name in st.session_state[key])
+    wanted = None if chosen == cards.usual(context.slicer) else chosen or None
+    question.keep(context, wanted and tuple(replace(card, find="") for card in wanted))
+    question.look(context, cards=wanted)
+    st.rerun()
+
+
+def _ask_changes(context: PageContext, key: str) -> None:
+    question.look(context, changes=st.session_state[key])
+    st.rerun()
+
+
+CARD, LABEL = "exported_card", "Leaderboard"
+
+
+def draw_leaderboard_csv(focus: Focus) -> None:
+    """Draw the choice of card and its download; its question has no filters on the card's own values."""
+    names = {card.name: card for card in focus.cards}
+    name = st.selectbox(
+        LABEL,
+        list(names),
+        format_func=lambda name: filter_words.field(name, focus.slicer),
+        key=CARD,
+        width=380,
+    )
+    if name in names:
+        with problems.reported("The file of this leaderboard"):
+            _files(focus, names[name])
+
+
+def _files(focus: Focus, card: Card) -> None:
+    board = queries.board(focus, card, queries.rows(focus, card))
+    whole = focus.query.model_copy(
+        update={"split_by": (card.name,), "filters": queries.question(focus, card).filters, "order_by": ()}
+    )
+    asked = replace(focus, query=whole)
+    export_menu.rows(asked, "leaderboard", board.split.answer, [focus.field], "Download its rows as CSV")
+    export_menu.way_on("Open all its values in Export", whole)
+
+
+METRICS, CONTROLS = "shown_metrics", "board_controls"
+
+
+@st.fragment
+def draw(context: PageContext) -> None:
+    """Draw the controls in a row; what is inside of one is computed only while it is open."""
+    if not context.slicer.data_fields:
+        return
+    drill.catch_up(context)
+    shown = focus.of(context)
+    with st.container(horizontal=True, vertical_alignment="center", key=CONTROLS):
+        _metrics(shown)
+        draw_leaderboard_picker(shown)
+        if shown.grain is not None:
+            over_time.draw_table(shown)
+            _export(shown)
+            date_notes.draw(shown)
+
+
+def _export(focus: Focus) -> None:
+    menu = export_menu.opened("chart")
+    if menu is None:
+        return
+    with menu, problems.reported("The file of these figures"):
+        now = ask.quickly(focus.context, focus.over_time())
+        fields = headline.fields_in_sight(focus)
+        export_menu.rows(focus, "chart", now, fields, "Download these rows as CSV")
+        export_menu.button("chart", file=export_menu.file(focus, "chart"))
+        export_menu.way_on()
+        draw_leaderboard_csv(focus)
+
+
+def _metrics(focus: Focus) -> None:
+    with st.popover("Metrics", icon=":material/tune:", type="tertiary"):
+        key = dates_picker.followed_key(METRICS, list(focus.metrics))
+        st.multiselect(
+            "Figures in the headline",
+            [field.name for field in focus.slicer.data_fields],
+            format_func=lambda name: numbers.title(focus.slicer.data_field(name)),
+            key=key,
+            filter_mode="contains",
+            select_all=False,
+            width=380,
+            on_change=_ask_metrics,
+            args=(focus.context, key),
+        )
+
+
+def _ask_metrics(context: PageContext, key: str) -> None:
+    chosen = tuple(st.session_state[key])
+    question.ask(question.current(context).model_copy(update={"data_fields": chosen or None}))
+    st.rerun()

@@ -1,0 +1,185 @@
+"""What the figures of the Audience page say, as texts and values: for the page, and for answers beside it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lib.reporting.answers import Audience, Precision
+from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, DataField, Filter
+from lib.ui.charts import numbers, series, sparkline
+from lib.ui.charts.change import Change
+from lib.ui.charts.series import Series
+from lib.ui.query import ask, compared_answers, filter_words, metric, periods, precision, values
+from lib.ui.query.compared_answers import ComparedAnswers
+from lib.ui.query.focus import Focus
+from lib.ui.query.metric import Style
+
+TRIED = 6
+
+
+@dataclass(frozen=True)
+class HeadlineFigure:
+    """A figure of the headline: the total of a data field, with its change, and the range of an estimate.
+
+    `delta` and `off` are None without a comparison and for exact figures; `course` is the sparkline.
+    """
+
+    field: DataField
+    title: str
+    text: str
+    delta: str | None
+    style: Style
+    off: str | None
+    help: str
+    course: Series | None
+
+    def spoken(self, focus: Focus) -> str:
+        """The sparkline in words; empty without one."""
+        if self.course is None or focus.grain is None:
+            return ""
+        return sparkline.text(self.course, self.field, focus.grain, focus.period, focus.numbers)
+
+
+def figure(focus: Focus, field: DataField, now: Audience, found: ComparedAnswers | None) -> HeadlineFigure:
+    """The figure of a data field."""
+    value = now.total.values.get(field.name)
+    changed = found.total(field) if found is not None else Change(None)
+    return HeadlineFigure(
+        field=field,
+        title=numbers.title(field),
+        text=focus.numbers.short(value, field),
+        delta=metric.delta(focus, field, changed),
+        style=metric.style(field, changed),
+        off=metric.off(focus, field, now),
+        help=_help(focus, field, value, changed),
+        course=_course(focus, field, now),
+    )
+
+
+def _course(focus: Focus, field: DataField, now: Audience) -> Series | None:
+    """The whole buckets of the field, if two of them have values."""
+    if focus.grain is None or len(now) < 2:
+        return None
+    today = ask.today(focus.context, focus.query)
+    course = series.over(now, field.name, focus.grain, focus.period, today).without_parts
+    return course if sparkline.has_course(course) else None
+
+
+def _help(focus: Focus, field: DataField, value: float | None, changed: Change) -> str:
+    """The full figure, the field's description, and notes on the change."""
+    parts = [focus.numbers.full(value, field), field.annotation or "", field.formula_description or ""]
+    if not changed.is_certain:
+        parts.append("The change is smaller than its uncertainty: it may not be a real rise or fall")
+    return " · ".join(part for part in parts if part)
+
+
+@dataclass(frozen=True)
+class NoData:
+    """Why there are no results, and a button that leads on: its label, icon and question (None: none)."""
+
+    sentence: str
+    is_about_days: bool
+    label: str = ""
+    query: AudienceQuery | None = None
+
+
+def is_there(audience: Audience) -> bool:
+    """Whether the answer has any records."""
+    return audience.total.records_found > 0 and len(audience) > 0
+
+
+def no_data(focus: Focus) -> NoData:
+    """Why the question has no results: the days, or the filter that leaves out the largest volume."""
+    days = numbers.days(*focus.period)
+    if not focus.query.filters or not _has_data(focus):
+        first, last = focus.slicer.first_date, focus.slicer.last_date
+        there = f" The data covers {first} to {last}." if first and last else ""
+        start, end = periods.usual(focus.slicer, ask.today(focus.context, focus.query))
+        query = focus.query.model_copy(update={"start_date": start, "end_date": end})
+        return NoData(f"There is no data for {days}.{there}", True, "Show the last days with data", query)
+    text = f"Nothing matches these filters for {days}."
+    place, most = _most_in_the_way(focus)
+    if place is None:
+        return NoData(f"{text} Remove filters, or choose other days.", False)
+    words = filter_words.sentence(focus.query.filters[place], focus.slicer, _described(focus, place))
+    query = focus.query.model_copy(update={"filters": _without(focus, place)})
+    return NoData(f"{text} Without “{words}” there are {most}.", False, f"Remove “{words}”", query)
+
+
+def _has_data(focus: Focus) -> bool:
+    """Whether the slicer has data on any of the question's days, as far as it says so."""
+    first, last = focus.slicer.first_date, focus.slicer.last_date
+    if first is None or last is None:
+        return True
+    return focus.period[0].isoformat() <= last and focus.period[1].isoformat() >= first
+
+
+def _most_in_the_way(focus: Focus) -> tuple[int | None, str]:
+    """The place of the filter whose removal brings the largest volume, and that volume."""
+    by = values.frequent(focus.slicer)
+    if by is None:
+        return None, ""
+    found = [(_volume_without(focus, place, by), place) for place in range(len(focus.query.filters[:TRIED]))]
+    most, place = max(found)
+    field = focus.slicer.data_field(by)
+    text = f"{focus.numbers.short(most, field)} {numbers.title(field).lower()}"
+    return (place, text) if most > 0 else (None, "")
+
+
+def _volume_without(focus: Focus, place: int, by: str) -> float:
+    changes = {"filters": _without(focus, place), "split_by": (), "data_fields": (by,), "order_by": ()}
+    return ask.audience(focus.context, focus.query.model_copy(update=changes)).total.values.get(by) or 0.0
+
+
+def _without(focus: Focus, place: int) -> tuple[Filter, ...]:
+    return (*focus.query.filters[:place], *focus.query.filters[place + 1 :])
+
+
+def _described(focus: Focus, place: int) -> dict[str, str]:
+    filter_ = focus.query.filters[place]
+    return values.words(focus.context, focus.query, filter_.name, filter_.value)
+
+
+def notes(focus: Focus, now: Audience, found: ComparedAnswers | None) -> Iterator[str]:
+    """Notes on days without data, the comparison, and fields that are not computed."""
+    days, with_data = periods.length(focus.period), len(now.total.dates)
+    if 0 < with_data < days:
+        yield f"Data on {focus.numbers.number(with_data)} of {focus.numbers.number(days)} days."
+    yield from compared_answers.notes(focus, found)
+    yield from precision.never_sent(focus.slicer, focus.field)
+    unread = now.precision.unread if now.precision else ()
+    if unread:
+        titles = (numbers.title(focus.slicer.data_field(name)) for name in unread)
+        yield f"Not computed in time: {', '.join(titles)}."
+
+
+def fields_in_sight(focus: Focus) -> list[DataField]:
+    """The data fields shown: those of the chart and of the headline."""
+    return [focus.slicer.data_field(name) for name in focus.fields]
+
+
+@dataclass(frozen=True)
+class OtherPrecision:
+    """How many records to read for another precision (`limit`), and what that means."""
+
+    limit: int
+    help: str
+
+
+def other_precision(focus: Focus, answer: Audience) -> OtherPrecision | None:
+    """The other precision that a click gives: all records, or the usual sample; None without another.
+
+    All records are not offered where the period has more than one query may read (specification, Limits).
+    """
+    limit, read = focus.query.audience_rows_limit, answer.precision
+    if limit == ROWS_LIMITS[1]:
+        return OtherPrecision(API_ROWS_LIMIT, "Go back to quick estimates")
+    if read is None or not limit < read.records_in_range <= ROWS_LIMITS[1]:
+        return None
+    records = focus.numbers.number(read.records_in_range)
+    return OtherPrecision(ROWS_LIMITS[1], f"Make it exact: reads all {records} records{_takes(read)}")
+
+
+def _takes(read: Precision) -> str:
+    """The expected time, where the service gives one."""
+    expected = read.exact_milliseconds
+    return "" if expected is None else f"; about {max(1, round(expected / 1000))} s"
