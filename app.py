@@ -103,7 +103,8 @@ def application(settings: Settings) -> ASGIApp:
         origins=settings.origins,
     )
     modules = {audience_board.FILE: audience_board.SCRIPT}
-    document = Middleware(DeskDocument, Preloads(streamlit_compat.STATIC), STYLE, modules)
+    figures = {"audience": audience_board.ADDRESS}
+    document = Middleware(DeskDocument, Preloads(streamlit_compat.STATIC), STYLE, modules, figures)
     charts = [Middleware(ChartLater)] if streamlit_compat.charts_can_wait() else []
     socket = Middleware(DeskSocket, streamlit_compat.protocol(), installation.has_session, settings.visitors)
     middleware = [apis, signing_in, board, routes, socket, *company, tabs, document, *charts]

@@ -11,12 +11,12 @@ import pytest
 from starlette.responses import PlainTextResponse
 
 from lib import connect
+from lib.front.board_route import A_MINUTE, LONGEST_BODY, PATH, BoardRequest, BoardRoute, RouteLimits
 from lib.people.cookies import SignIn
 from lib.settings import Settings
 from lib.ui.audience.board_answers import BoardAnswers
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned
-from lib.front.board_route import A_MINUTE, LONGEST_BODY, PATH, BoardRequest, BoardRoute, RouteLimits
 from lib.wire.transport import InProcess
 
 ENDS = 4_000_000_000.0

@@ -69,11 +69,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from lib.front.hosts import is_from_own_page
 from lib.wire.apis import LOOPBACK
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, BadRequest, InternalError, TrancheError, Unauthorised
 from lib.wire.fair import Ahead, FairPool, gone
-from lib.front.hosts import is_from_own_page
 from lib.wire.problems import problem
 from lib.wire.throttle import Throttle
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
@@ -12,6 +13,7 @@ from lib.front.preloads import Preloads
 
 FILE = "desk.js"
 TAG = f'\n    <script src="./{FILE}"></script>'.encode()
+EARLY = b'\n    <script src="./desk.js" data-early></script>\n    <script type="module" src="./%s"></script>'
 SCRIPT = Path(__file__).with_name(FILE).read_text("utf-8")
 
 
@@ -24,6 +26,8 @@ class DeskDocument:
     gives the buttons that Streamlit names alike the names of their pickers, for screen readers. The style
     comes last, because rules of the same weight hold over those of Streamlit's client, which are in the head.
     Beside the document are `modules` of our own, by their names; whoever asks for one names its version.
+    `figures` are the modules that draw a screen's figures, each with its version: a link to such a screen
+    asks for them, and they are drawn, before Streamlit's client runs.
     """
 
     def __init__(
@@ -32,9 +36,10 @@ class DeskDocument:
         preloads: Preloads | None = None,
         style: str = "",
         modules: Mapping[str, str] | None = None,
+        figures: Mapping[str, str] | None = None,
     ) -> None:
         self._app, self._preloads, self._style = app, preloads, style
-        self._modules = modules or {}
+        self._modules, self._figures = modules or {}, figures or {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, WebSocket or lifespan."""
@@ -47,9 +52,17 @@ class DeskDocument:
         elif _is_screen(scope):
             plain = {**scope, "headers": [*scope["headers"]]}
             del MutableHeaders(scope=plain)["accept-encoding"]
-            await self._app(plain, receive, _Rewriting(send, *self._added(scope["path"])))
+            added = self._added(scope["path"])
+            await self._app(plain, receive, _Rewriting(send, self._early(scope), *added))
         else:
             await self._app(scope, receive, send)
+
+    def _early(self, scope: Scope) -> bytes:
+        """The tags at the begin of a head whose document asks for its figures at once; else empty."""
+        module = self._figures.get(scope["path"].rsplit("/", 1)[-1])
+        if module is None or not {b"project", b"slicer"} <= {*parse_qs(scope["query_string"])}:
+            return b""
+        return EARLY % module.encode()
 
     def _added(self, path: str) -> tuple[bytes, bytes, bytes]:
         """What is inserted at the begin and end of the head, and at the end of the body."""
@@ -61,8 +74,8 @@ class DeskDocument:
 class _Rewriting:
     """Sends an answer on; that of an HTML document whole, with what is `added` inserted."""
 
-    def __init__(self, send: Send, *added: bytes) -> None:
-        self._send, self._added = send, added
+    def __init__(self, send: Send, early: bytes, *added: bytes) -> None:
+        self._send, self._early, self._added = send, early, added
         self._start: Message | None = None
         self._body = b""
 
@@ -79,6 +92,8 @@ class _Rewriting:
 
     async def _finish(self, start: Message) -> None:
         body = parts.insert(self._body, *self._added)
+        if self._early and (later := parts.later(body)) is not None:
+            body = later.replace(TAG, self._early, 1)
         MutableHeaders(raw=start["headers"])["content-length"] = str(len(body))
         await self._send(start)
         await self._send({"type": "http.response.body", "body": body})

@@ -9,8 +9,6 @@ const COOKIE_MILLISECONDS = [200, 400, 800, 1600, 3000] // right after a sign-in
 const ONLY_CARDS = ["order", "find"]
 const STEPS = { undo: ".st-key-question_undo button", redo: ".st-key-question_redo button" }
 
-const page = (globalThis.trancheBoard ??= newPage())
-
 function newPage() {
   const host = make("div", { class: "tranche-board" })
   const shadow = host.attachShadow({ mode: "open" })
@@ -41,7 +39,7 @@ function newPage() {
 /** Streamlit's call: with its first data, and with each change of them. */
 export function mount({ parentElement, data, setStateValue }) {
   const place = parentElement.querySelector(".place")
-  if (page.host.parentNode !== place) place.append(page.host) // adopts what was drawn early
+  if (page.host.parentNode !== place) adopt(page, place)
   page.send = () => setStateValue("acts", { by: page.cards.by, list: page.outbox })
   try {
     acknowledge(page, data)
@@ -57,6 +55,7 @@ function acknowledge(page, data) {
   if (page.data && JSON.stringify(page.data.edition) !== JSON.stringify(data.edition)) outdate(page)
   page.about = about
   page.data = data
+  if (page.head?.figures.length) drawTools(page.tools, page.head, data.fields)
   const last = data.taken[0] === page.cards.by ? data.taken[1] : 0
   page.outbox = page.outbox.filter(([number]) => number > last)
   const isAwaited = isOnItsWay(page, data.params, last)
@@ -194,6 +193,7 @@ function finish(page, whole, upto, request) {
     page.drawn = { keys, base: page.base, upto, whole: { ...whole }, since: performance.now() }
   }
   settle(page, upto)
+  document.dispatchEvent(new Event("tranche-drawn"))
 }
 
 /** Nothing is awaited any more. */
@@ -225,8 +225,9 @@ function fail(page, error, request) {
   page.wish = page.listening = null
   if (error.status === 401) {
     clear(page)
+    if (!page.send) return leaveEarly(page)
     const wait = COOKIE_MILLISECONDS[page.tries++]
-    if (wait !== undefined && page.send) return void setTimeout(() => again(page), wait)
+    if (wait !== undefined) return void setTimeout(() => again(page), wait)
   }
   explain(page, error.message || "The desk can't be reached. What is shown is not up to date; your clicks are kept.", "head")
   tellIn(page, PAINTED_MILLISECONDS)
@@ -301,65 +302,4 @@ function actAt(page, { target, shiftKey, altKey }) {
   const tables = { get: (id) => page.cards.tables.get(id), values: () => [] }
   onClick({ tables, waiting: [], number: 0, send: ([[, ...told]]) => (what = told) }, { target, shiftKey, altKey, detail: 1 })
   return what
-}
-
-function drawFigures(page, head) {
-  const { root, tools, foot } = page
-  root.classList.toggle("nothing", Boolean(head.nothing))
-  root.classList.toggle("timeless", !head.grain)
-  page.head = head
-  if (head.nothing) return drawNothing(page, head)
-  drawHeadline(page, head)
-  drawTools(tools, head, page.data?.fields)
-  drawChart(page.time, head)
-  drawFoot(foot, head)
-}
-
-/** A field whose lines are here is drawn before its answer comes. */
-function showChosenField(page, field) {
-  const { head } = page
-  if (!head?.fields[field]) return
-  for (const node of page.heads.children) showField(node, field)
-  if (!head.values.length) drawChart(page.time, { ...head, field })
-}
-
-/** Why there are no figures, and the question that leads on. */
-function drawNothing(page, { nothing }) {
-  const way = make("button", { type: "button", "data-act": JSON.stringify(["go", nothing.params]) }, nothing.label ?? "")
-  page.heads.replaceChildren(make("div", { class: "message" }, make("p", { role: "status" }, nothing.sentence), ...(nothing.params ? [way] : [])))
-  page.time.sign = page.time.head = null
-  page.time.lines = []
-  for (const part of [page.tools, page.foot, page.time.picture]) part.replaceChildren()
-}
-
-function drawTools(tools, head, fields) {
-  if (!tools.children.length) tools.append(make("select", { "aria-label": "Data field" }), make("div", { class: "grains", role: "group", "aria-label": "Granularity" }), make("button", { type: "button", class: "zoom", "data-act": '["zoom_out"]' }, "Zoom out"))
-  const [select, grains, zoom] = tools.children
-  const options = fields ?? Object.entries(head.fields).map(([name, field]) => [name, field.title])
-  if (select.sign !== JSON.stringify(options)) {
-    select.replaceChildren(...options.map(([value, label]) => make("option", { value }, label)))
-    select.sign = JSON.stringify(options)
-  }
-  select.value = head.field
-  if (grains.children.length !== head.grains.length) {
-    grains.replaceChildren(...head.grains.map((grain) => make("button", { type: "button", "data-act": JSON.stringify(["grain", grain]) }, grain[0].toUpperCase() + grain.slice(1))))
-  }
-  head.grains.forEach((grain, place) => set(grains.children[place], "aria-pressed", String(grain === head.grain)))
-  grains.hidden = !head.grains.length
-  zoom.hidden = !head.is_zoomed
-}
-
-/** Notes on the figures, and how precise they are: a button where a click can change that. */
-function drawFoot(foot, { field, fields, other_precision: other }) {
-  const { notes, precision } = fields[field]
-  const act = other && JSON.stringify(["read", other.limit])
-  if (!foot.children.length || Boolean(act) !== foot.lastChild.matches("button")) {
-    const how = act ? make("button", { type: "button", class: "precision" }) : make("span", { class: "precision" })
-    foot.replaceChildren(make("span", { class: "notes" }), how)
-  }
-  const [said, how] = foot.children
-  text(said, notes.join(" "))
-  text(how, precision)
-  set(how, "data-act", act)
-  set(how, "title", other?.help ?? null)
 }

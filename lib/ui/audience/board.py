@@ -22,7 +22,7 @@ from lib.ui.query.view import granularities
 from lib.wire.text import straight
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ("store.js", "figures.js", "chart.js", "board.js")
+SCRIPTS = ("store.js", "figures.js", "chart.js", "board.js", "early.js")
 FILE, MOST_STEPS = "board.js", 3
 
 
@@ -35,13 +35,13 @@ def _script() -> str:
 
 
 SCRIPT = _script()
-VERSION = hashlib.sha256(SCRIPT.encode()).hexdigest()[:16]
+ADDRESS = f"{FILE}?{hashlib.sha256(SCRIPT.encode()).hexdigest()[:16]}"
 _mount = st.components.v2.component(
     "tranche_board",
     html='<div class="place"></div>',
     js=f"""
 export default function (given) {{
-  import(new URL("{FILE}?{VERSION}", globalThis.trancheServer)).then((board) => board.mount(given))
+  import(new URL("{ADDRESS}", globalThis.trancheServer)).then((board) => board.mount(given))
 }}
 """,
     isolate_styles=False,

@@ -1,4 +1,4 @@
-// The headline: a figure per data field, with its change and its course; a click makes it the field of the page.
+// The figures: the headline, where a click on one makes it the field of the page, and what stands around the chart.
 
 const SPARK = { width: 120, height: 24, edge: 1.5 }
 const ARROWS = { up: "↑ ", down: "↓ " }
@@ -67,4 +67,65 @@ function path(values, x, y) {
     steps += `${isFirst ? "M" : "L"}${x(place).toFixed(1)} ${y(value).toFixed(1)}`
   })
   return steps
+}
+
+function drawFigures(page, head) {
+  const { root, tools, foot } = page
+  root.classList.toggle("nothing", Boolean(head.nothing))
+  root.classList.toggle("timeless", !head.grain)
+  page.head = head
+  if (head.nothing) return drawNothing(page, head)
+  drawHeadline(page, head)
+  drawTools(tools, head, page.data?.fields)
+  drawChart(page.time, head)
+  drawFoot(foot, head)
+}
+
+/** A field whose lines are here is drawn before its answer comes. */
+function showChosenField(page, field) {
+  const { head } = page
+  if (!head?.fields[field]) return
+  for (const node of page.heads.children) showField(node, field)
+  if (!head.values.length) drawChart(page.time, { ...head, field })
+}
+
+/** Why there are no figures, and the question that leads on. */
+function drawNothing(page, { nothing }) {
+  const way = make("button", { type: "button", "data-act": JSON.stringify(["go", nothing.params]) }, nothing.label ?? "")
+  page.heads.replaceChildren(make("div", { class: "message" }, make("p", { role: "status" }, nothing.sentence), ...(nothing.params ? [way] : [])))
+  page.time.sign = page.time.head = null
+  page.time.lines = []
+  for (const part of [page.tools, page.foot, page.time.picture]) part.replaceChildren()
+}
+
+function drawTools(tools, head, fields) {
+  if (!tools.children.length) tools.append(make("select", { "aria-label": "Data field" }), make("div", { class: "grains", role: "group", "aria-label": "Granularity" }), make("button", { type: "button", class: "zoom", "data-act": '["zoom_out"]' }, "Zoom out"))
+  const [select, grains, zoom] = tools.children
+  const options = fields ?? Object.entries(head.fields).map(([name, field]) => [name, field.title])
+  if (select.sign !== JSON.stringify(options)) {
+    select.replaceChildren(...options.map(([value, label]) => make("option", { value }, label)))
+    select.sign = JSON.stringify(options)
+  }
+  select.value = head.field
+  if (grains.children.length !== head.grains.length) {
+    grains.replaceChildren(...head.grains.map((grain) => make("button", { type: "button", "data-act": JSON.stringify(["grain", grain]) }, grain[0].toUpperCase() + grain.slice(1))))
+  }
+  head.grains.forEach((grain, place) => set(grains.children[place], "aria-pressed", String(grain === head.grain)))
+  grains.hidden = !head.grains.length
+  zoom.hidden = !head.is_zoomed
+}
+
+/** Notes on the figures, and how precise they are: a button where a click can change that. */
+function drawFoot(foot, { field, fields, other_precision: other }) {
+  const { notes, precision } = fields[field]
+  const act = other && JSON.stringify(["read", other.limit])
+  if (!foot.children.length || Boolean(act) !== foot.lastChild.matches("button")) {
+    const how = act ? make("button", { type: "button", class: "precision" }) : make("span", { class: "precision" })
+    foot.replaceChildren(make("span", { class: "notes" }), how)
+  }
+  const [said, how] = foot.children
+  text(said, notes.join(" "))
+  text(how, precision)
+  set(how, "data-act", act)
+  set(how, "title", other?.help ?? null)
 }
