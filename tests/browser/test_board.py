@@ -166,7 +166,7 @@ def failing(board: Page) -> Iterator[list[int]]:
 
 def test_a_failure_says_its_sentence(board: Page, failing: list[int]) -> None:
     """A failed answer says why, the click is kept, and another try shows its figures."""
-    failing.append(503)
+    failing.append(403)
     value(board, "Germany").click()
     expect(board.get_by_role("alert").filter(has_text="The service is away.")).to_be_visible()
     board.wait_for_url(re.compile("is.geo.country=DE"))
@@ -174,6 +174,17 @@ def test_a_failure_says_its_sentence(board: Page, failing: list[int]) -> None:
     board.get_by_role("button", name="Try again").click()
     quiet(board)
     expect(board.get_by_role("alert").filter(has_text="The service is away.")).to_be_hidden()
+    expect_answer(board)
+
+
+def test_what_may_pass_is_tried_again(board: Page, failing: list[int]) -> None:
+    """A service that was away for a moment needs no click."""
+    failing.append(503)
+    value(board, "Germany").click()
+    expect(board.get_by_role("alert").filter(has_text="The service is away.")).to_be_visible()
+    failing.clear()
+    expect(board.get_by_role("alert").filter(has_text="The service is away.")).to_be_hidden()
+    quiet(board)
     expect_answer(board)
 
 

@@ -6,6 +6,8 @@ const LATEST_MILLISECONDS = 1000
 const PREDICTED_MILLISECONDS = 3000
 const LEFT_MILLISECONDS = 250
 const COOKIE_MILLISECONDS = [200, 400, 800, 1600, 3000] // right after a sign-in the cookie is still on its way
+const RETRY_MILLISECONDS = [1000, 2000, 4000, 8000, 15000, 30000] // after what may pass
+const UNREACHABLE = "The desk can't be reached. What is shown is not up to date; your clicks are kept."
 const ONLY_CARDS = ["order", "find"]
 const STEPS = { undo: ".st-key-question_undo button", redo: ".st-key-question_redo button" }
 
@@ -22,7 +24,7 @@ function newPage() {
   problem.hidden = missing.hidden = true
   set(chart, "tabindex", "0")
   set(chart, "role", "img")
-  const own = { host, root, problems: { head: problem, cards: missing }, heads, tools, chart, foot, acts: [], outbox: [], base: null, about: null, drawn: null, steps: null, predicted: [], dimmed: [], store: newStore(), tries: 0 }
+  const own = { host, root, problems: { head: problem, cards: missing }, heads, tools, chart, foot, acts: [], outbox: [], base: null, about: null, drawn: null, steps: null, predicted: [], dimmed: [], store: newStore(), tries: 0, failures: 0 }
   own.cards = newBoard(cards)
   own.cards.send = () => onAct(own)
   own.time = newChart(own)
@@ -61,6 +63,7 @@ function acknowledge(page, data) {
   const isAwaited = isOnItsWay(page, data.params, last)
   if (page.outbox.length) return tellIn(page, LATEST_MILLISECONDS)
   page.isLate = Boolean(page.wish && page.acts.length) // the answer that is awaited is of this question, most likely
+  tellIn(page, LATEST_MILLISECONDS)
   if (isAwaited || page.isLate) return
   page.base = data.params
   page.acts = []
@@ -109,6 +112,7 @@ function onStep(page, event) {
   page.base = there
   page.acts = []
   page.predicted.push({ key: keyOf(page.about, there), since: performance.now(), after: page.cards.number })
+  page.host.classList.add("told")
   setTimeout(() => acknowledge(page, page.data), PREDICTED_MILLISECONDS + 1)
   show(page)
 }
@@ -116,6 +120,7 @@ function onStep(page, event) {
 /** Sends the acts, once the figures are painted: Streamlit's run would take the server's time from them. */
 function tellIn(page, milliseconds, isNow = false) {
   clearTimeout(page.telling)
+  page.host.classList.toggle("told", page.outbox.length + page.predicted.length > 0)
   if (!page.outbox.length) return
   if (isNow) return page.send?.()
   page.telling = setTimeout(() => page.send?.(), milliseconds)
@@ -177,7 +182,7 @@ function isOld(store, drawn) {
 }
 
 function draw(page, line, upto) {
-  if (line.error) return explain(page, line.error.sentence, line.part)
+  if (line.error) return explain(page, line.error.sentence, line.part, line.error.is_passing)
   if (line.part in page.problems) page.problems[line.part].hidden = true
   if (line.part === "head") drawFigures(page, line.head)
   if (line.part === "cards") update(page.cards, { taken: [page.cards.by, upto], tables: line.cards })
@@ -188,6 +193,8 @@ function draw(page, line, upto) {
 /** All parts of an answer are drawn; exact figures may still follow. */
 function finish(page, whole, upto, request) {
   page.tries = 0
+  if (!request?.failed) page.failures = 0
+  page.drawn = null
   if (!request?.failed) {
     const keys = [keyOf(page.about, page.base, actsOf(page)), keyOf(page.about, whole.params)]
     page.drawn = { keys, base: page.base, upto, whole: { ...whole }, since: performance.now() }
@@ -222,28 +229,33 @@ function fail(page, error, request) {
     return show(page)
   }
   if (error.name === "AbortError") return
-  page.wish = page.listening = null
+  page.wish = page.listening = page.drawn = null
   if (error.status === 401) {
     clear(page)
     if (!page.send) return leaveEarly(page)
     const wait = COOKIE_MILLISECONDS[page.tries++]
     if (wait !== undefined) return void setTimeout(() => again(page), wait)
   }
-  explain(page, error.message || "The desk can't be reached. What is shown is not up to date; your clicks are kept.", "head")
+  const { status = 0, message } = error instanceof Failure ? error : {}
+  explain(page, message || UNREACHABLE, "head", status === 0 || status >= 500)
   tellIn(page, PAINTED_MILLISECONDS)
 }
 
-/** A failure in a sentence, with a way to try again; what was shown stays, dimmed. */
-function explain(page, sentence, part) {
+/** A failure in a sentence, with a way to try again; what was shown stays, dimmed. What may pass is tried again. */
+function explain(page, sentence, part, isPassing) {
   const node = page.problems[part] ?? page.problems.head
   const button = make("button", { type: "button", "data-act": "again" }, "Try again")
   node.replaceChildren(make("p", { role: "alert" }, sentence), button)
   node.hidden = false
   set(page.root, "aria-busy", "false")
+  clearTimeout(page.retrying)
+  const wait = RETRY_MILLISECONDS[Math.min(page.failures++, RETRY_MILLISECONDS.length - 1)]
+  if (isPassing) page.retrying = setTimeout(() => page.host.isConnected && again(page), wait)
 }
 
+/** Asks once more, with what is shown still there. */
 function again(page) {
-  for (const node of Object.values(page.problems)) node.hidden = true
+  clearTimeout(page.retrying)
   page.drawn = null
   if (page.base && page.about) show(page)
 }
