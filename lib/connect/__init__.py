@@ -9,6 +9,7 @@ from sqlalchemy import make_url
 
 from lib import private
 from lib.connect.clients import Clients
+from lib.connect.embedded import EmbeddedReporting
 from lib.connect.opening import Installation, installation
 from lib.connect.reports import Reports
 from lib.deals.bulk_actions import BulkActions
@@ -99,7 +100,9 @@ def _reporting(
     line = installation.lines.reporting
     patience = replace(ONCE if line is None else line.patience, session=session_id, within=within)
     if line is None:
-        return Reporting(installation.http, installation.passes.of(person, "reporting"), patience)
+        token = installation.passes.of(person, "reporting")
+        service, meter = installation.reporting, installation.meter
+        return EmbeddedReporting(installation.http, token, patience, service, meter)
     return Reporting(line.http, line.credential, patience)
 
 

@@ -45,6 +45,8 @@ class Meter:
 
     def note(self, kind: str, status: int, seconds: float, slicer: str) -> None:
         """A request was answered."""
+        more = {"kind": kind, "status": status, "seconds": round(seconds, 4)}
+        log.debug("%s: %d in %.4f s", kind, status, seconds, extra={"more": more})
         labels = (kind, slicer) if self._names_slicers else (kind,)
         self._seconds.labels(*labels).observe(seconds)
         self._requests.labels(*labels, str(status)).inc()
@@ -118,8 +120,6 @@ class Observed:
                 kind = kind_of(scope["method"], scope["path"])
                 taken = seconds or time.perf_counter() - began
                 self._meter.note(kind, status, taken, scope.get(SLICER, ""))
-                more = {"kind": kind, "status": status, "seconds": round(taken, 4)}
-                log.debug("%s: %d in %.4f s", kind, status, taken, extra={"more": more})
         return None
 
 

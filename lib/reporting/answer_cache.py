@@ -10,7 +10,6 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future, TimeoutError
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from lib.reporting.answers import Audience
@@ -139,16 +138,20 @@ def _awaited(running: "Future[Audience | None]", deadline: Deadline) -> Audience
 
 
 def size_of(answer: Audience) -> int:
-    """The approximate size of an answer in memory, in bytes."""
-    parts = (getattr(answer, name) for name in answer.__dataclass_fields__)
-    frames = (part for part in parts if isinstance(part, pd.DataFrame | pd.Series))
-    total = answer.total
-    return BYTES_BESIDE_FRAMES + 64 * (len(total.dates) + 8 * len(total.values)) + sum(map(_bytes, frames))
+    """The approximate size of an answer in memory, in bytes: by shapes, and the buffers of its texts."""
+    frames = (answer.values, answer.percents, answer.low, answer.high, answer.n_eff)
+    numbers = 8 * sum(frame.size for frame in frames if frame is not None)
+    columns = [column for frame in (answer.names, answer.descriptions) for column in _columns(frame)]
+    columns += [] if answer.confidence_range is None else [answer.confidence_range]
+    total = 64 * (len(answer.total.dates) + 8 * len(answer.total.values))
+    return BYTES_BESIDE_FRAMES + total + numbers + sum(map(_text_bytes, columns))
 
 
-def _bytes(frame: pd.DataFrame | pd.Series) -> int:
-    if isinstance(frame, pd.Series):
-        return int(frame.memory_usage(index=True, deep=True))
-    if all(dtype == np.float64 for dtype in frame.dtypes):
-        return 8 * frame.size
-    return int(frame.memory_usage(index=True, deep=True).sum())
+def _columns(frame: pd.DataFrame | None) -> list[pd.Series]:
+    return [] if frame is None else [column for _, column in frame.items()]
+
+
+def _text_bytes(column: pd.Series) -> int:
+    """The bytes of a column of texts; texts of Python's own are counted one by one."""
+    is_packed = isinstance(column.dtype, pd.StringDtype) and column.dtype.storage == "pyarrow"
+    return int(column.array.nbytes if is_packed else column.memory_usage(index=False, deep=True))

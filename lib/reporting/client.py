@@ -199,17 +199,20 @@ class Reporting:
 
     def info(self, query: InfoQuery) -> Slicer:
         """The slicer's description."""
-        return described(self._asked("info", query.model_dump(), JSON, received.slicer))
+        return described(self._info(query.model_dump()))
 
     def audience(self, query: AudienceQuery, slicer: Slicer | None = None) -> Audience:
         """The figures. `slicer` (its info) saves asking which extensions the service knows."""
         slicer = slicer or self.info(_where(query))
-        sent = known(query, slicer.extensions)
-        accept = as_arrow.MEDIA_TYPE if slicer.knows("arrow") else JSON
-        audience = self._asked(
-            "audience", sent, accept, lambda answer: received.audience(answer, query.split_by)
-        )
+        audience = self._audience(known(query, slicer.extensions), query.split_by, slicer)
         return complete(audience, query, slicer)
+
+    def _info(self, fields: Mapping[str, Any]) -> Slicer:
+        return self._asked("info", fields, JSON, received.slicer)
+
+    def _audience(self, fields: Mapping[str, Any], split_by: tuple[str, ...], slicer: Slicer) -> Audience:
+        accept = as_arrow.MEDIA_TYPE if slicer.knows("arrow") else JSON
+        return self._asked("audience", fields, accept, lambda answer: received.audience(answer, split_by))
 
     def export(self, query: ExportQuery, slicer: Slicer | None = None) -> Download:
         """The file, whole. `slicer` (its info) saves asking which extensions the service knows.

@@ -75,10 +75,8 @@ class _Endpoints:
     """Takes requests, with threads that check tokens, and threads that answer, shared fairly."""
 
     def __init__(self, service: ReportingService) -> None:
-        settings = service.settings
         self.service = service
         self.auth_threads = FairPool(AUTH_THREADS, AUTH_THREADS, "door")
-        self.queries = FairPool(settings.query_threads, settings.query_share, "query")
         self._files: Counter[str] = Counter()
 
     async def admit(self, request: Request) -> "_AuthorizedCall":
@@ -87,7 +85,7 @@ class _Endpoints:
         body = await request.body()
         admitted = await asyncio.wrap_future(self.auth_threads.submit(None, lambda: self.service.admit(body)))
         request.scope["tranche.slicer"] = f"{admitted.stored.project}/{admitted.stored.name}"
-        return _AuthorizedCall(admitted, deadline, request.receive, self.queries)
+        return _AuthorizedCall(admitted, deadline, request.receive, self.service.queries)
 
     def check_files(self, who: str) -> None:
         """Raise Throttled if this person has too many unfinished downloads, which take up disk space."""

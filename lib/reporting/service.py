@@ -33,6 +33,7 @@ from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, BadRequest
+from lib.wire.fair import FairPool
 from lib.wire.throttle import Throttle
 
 START_NANOSECONDS, START_COUNTS = 20.0, 3
@@ -153,6 +154,7 @@ class ReportingService:
         self.rows_read, self._counting = 0, threading.Lock()
         self._throttle = Throttle(settings.throttle_questions, share=access.tally("questions"))
         self._is_exempt = is_exempt
+        self.queries = FairPool(settings.query_threads, settings.query_share, "query")
 
     def deadline(self) -> Deadline:
         """A new deadline; create it when the request arrives."""
@@ -160,7 +162,10 @@ class ReportingService:
 
     def admit(self, body: bytes) -> AuthorizedRequest:
         """Authorise the request in a body. AccessError, or Throttled for too many requests."""
-        token, fields = requests.read(body)
+        return self.admit_fields(*requests.read(body))
+
+    def admit_fields(self, token: str, fields: requests.Fields) -> AuthorizedRequest:
+        """The same for a request whose body is read."""
         caller = self.access.caller(token, self.settings.reporting_service)
         if not self._is_exempt(token):
             self._throttle.admit(caller.token.id)

@@ -65,15 +65,17 @@ class Patience:
     session: str = ""
     within: Deadline | None = None
 
+    def deadline(self) -> Deadline:
+        """The deadline of a call that may be repeated; it begins now."""
+        deadline = Deadline(self.seconds) if self.within is None else self.within.part(self.seconds)
+        return track(self.session, deadline)
+
     def call(self, method: str, path: str, is_repeatable: bool, **parts: Any) -> Call:
         """A call with this patience; its deadline begins now. `is_repeatable`: asking twice does no harm."""
-        deadline = Deadline(self.seconds)
-        if is_repeatable and self.within is not None:
-            deadline = self.within.part(self.seconds)
         return Call(
             method,
             path,
-            deadline=track(self.session, deadline) if is_repeatable else deadline,
+            deadline=self.deadline() if is_repeatable else Deadline(self.seconds),
             retries=self.retries if is_repeatable else 0,
             max_bytes=self.max_bytes,
             breaker=self.breaker,

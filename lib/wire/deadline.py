@@ -32,9 +32,9 @@ class Deadline:
 
     def part(self, seconds: float | None = None) -> "Deadline":
         """A deadline for a part of the work: at most so many seconds from now; abandoned with this one."""
-        ends = [end for end in (self.remaining(), seconds) if end is not None]
-        part = Deadline(min(ends, default=None))
-        part._abandoned = self._abandoned
+        part = Deadline(self.seconds if seconds is None else seconds)
+        ends = [end for end in (self._end, part._end if seconds is not None else None) if end is not None]
+        part._end, part._abandoned = min(ends, default=None), self._abandoned
         return part
 
     def half(self) -> "Deadline":

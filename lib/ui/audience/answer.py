@@ -35,9 +35,6 @@ Params = Mapping[str, str]
 
 def head(focus: Focus, params: Params) -> Json:
     """Headline and time chart. `params` are those of the question. Raises the errors of the service."""
-    if not focus.slicer.data_fields:
-        nothing = NoData("This slicer has no data fields to show.", True)
-        return _about(focus) | _nothing(nothing, params)
     query = focus.over_time()
     ask.ahead(focus.context, [query, *(focus.in_days(query, days) for days in _other_days(focus))])
     now = ask.quickly(focus.context, query)
@@ -49,7 +46,6 @@ def head(focus: Focus, params: Params) -> Json:
     lines = {name: over_time.lines(_showing(focus, name), now, found) for name in focus.headline}
     other = headline.other_precision(focus, now)
     return _about(focus) | {
-        "field": focus.field.name,
         "metrics": list(focus.metrics),
         "figures": [_figure(focus, name, now, found) for name in focus.headline],
         "nothing": None,
@@ -66,7 +62,7 @@ def head(focus: Focus, params: Params) -> Json:
 
 def cards(focus: Focus) -> list[Json]:
     """The leaderboards, as the component with rows draws them; one that fails says why."""
-    return [rows.as_json(table) for table in leaderboards.tables(focus)] if focus.slicer.data_fields else []
+    return [rows.as_json(table) for table in leaderboards.tables(focus)]
 
 
 def _other_days(focus: Focus) -> list[Days]:
@@ -81,6 +77,7 @@ def _showing(focus: Focus, name: str) -> Focus:
 def _about(focus: Focus) -> Json:
     """What the figures are about, whatever they are."""
     return {
+        "field": focus.field.name,
         "grain": focus.grain,
         "grains": list(views.granularities(focus.slicer)),
         "period": _days(focus.period),
@@ -104,8 +101,22 @@ def _nothing(nothing: NoData, params: Params) -> Json:
         "label": straight(nothing.label) if query else None,
         "params": question.params_of(query) | looked if query else None,
     }
-    empty: Json = {"figures": [], "metrics": [], "fields": {}, "values": [], "date_notes": []}
-    return empty | {"field": None, "other_precision": None, "nothing": said, **_buckets([])}
+    return _empty() | {"nothing": said}
+
+
+def _empty() -> Json:
+    lists: Json = {name: [] for name in ("figures", "metrics", "values", "date_notes")}
+    return lists | {"fields": {}, "other_precision": None, **_buckets([])}
+
+
+def of_nothing(name: str) -> Json | list[Json]:
+    """A part about a slicer without data fields, about which nothing can be asked."""
+    if name == "cards":
+        return []
+    about = dict.fromkeys(("field", "grain", "period", "before"))
+    said = {"sentence": "This slicer has no data fields to show.", "label": None, "params": None}
+    more: Json = {"grains": [], "is_zoomed": False, "separators": [",", "."], "nothing": said}
+    return about | _empty() | more
 
 
 def _figure(focus: Focus, name: str, now: Audience, found: ComparedAnswers | None) -> Json:

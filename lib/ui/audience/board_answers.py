@@ -44,14 +44,19 @@ class _Turn:
         """The line of a part; one with the error where it fails."""
         head = {"part": name, "stage": stage, "params": self.question.params, "version": self.version}
         try:
-            shown = focus.of_question(self.context, self.question.query, self.question.view)
             head["day"] = ask.today(self.context, self.question.query).isoformat()
-            made = answer.PARTS[name](shown, self.question.params)
+            made = self._made(name)
         except Abandoned:
             raise
         except TrancheError as error:
             return head | {"error": _problem(error)}
         return head | {"is_final": self.answers.later_count == self.settled, name: made}
+
+    def _made(self, name: str) -> Json | list[Json]:
+        if not self.context.slicer.data_fields:
+            return answer.of_nothing(name)
+        shown = focus.of_question(self.context, self.question.query, self.question.view)
+        return answer.PARTS[name](shown, self.question.params)
 
     def settle(self) -> bool:
         """Wait for the exact answers under way; False if there were none since the last time."""

@@ -81,15 +81,15 @@ def _rows(focus: Focus, board: Board) -> list[Row]:
     changes = split_rows.changes(split) if focus.comparison is not None else [None] * len(labels)
     values = split.answer.values[focus.field.name].tolist()
     names = split.answer.names[board.card.name].tolist()
-    rows = zip(names, labels, values, changes, strict=True)
-    return [_row(focus, board, place, *row) for place, row in enumerate(rows)]
+    rows = zip(names, labels, values, _bars(board, values), changes, strict=True)
+    return [_row(focus, board, *row) for row in rows]
 
 
 def _row(
-    focus: Focus, board: Board, place: int, code: str, label: str, value: float, changed: Change | None
+    focus: Focus, board: Board, code: str, label: str, value: float, bar: Bar | None, changed: Change | None
 ) -> Row:
     split, name = board.split, board.card.name
-    cells = [Cell(label, bar=_bar(board, place), about=filter_words.both(code, label)), _value(focus, value)]
+    cells = [Cell(label, bar=bar, about=filter_words.both(code, label)), _value(focus, value)]
     if split.has_share:
         cells.append(Cell(focus.numbers.number(_share(board, value), 1)))
     if changed is not None:
@@ -130,16 +130,18 @@ def _share(board: Board, value: float) -> float | None:
     return 100 * value / board.whole if board.whole else None
 
 
-def _bar(board: Board, place: int) -> Bar | None:
-    """The value's share with the bounds of its range, from 0 to 1; a full bar is the total."""
-    split, name = board.split, board.split.field.name
-    if not split.is_additive or not board.whole or board.whole < 0:
-        return None
-    answer = split.answer
-    sides = [answer.values[name].iloc[place]] * 3
+def _bars(board: Board, values: Sequence[float]) -> list[Bar | None]:
+    """Each value's share with the bounds of its range, from 0 to 1; a full bar is the total."""
+    answer, name, whole = board.split.answer, board.split.field.name, board.whole
+    if not board.split.is_additive or not whole or whole < 0:
+        return [None] * len(values)
+    low = high = values
     if answer.low is not None and answer.high is not None and name in answer.low:
-        sides[1:] = [answer.low[name].iloc[place], answer.high[name].iloc[place]]
-    shares = [float(side) / board.whole for side in sides]
+        low, high = answer.low[name].tolist(), answer.high[name].tolist()
+    return [_bar([side / whole for side in sides]) for sides in zip(values, low, high, strict=True)]
+
+
+def _bar(shares: Sequence[float]) -> Bar | None:
     if not all(map(math.isfinite, shares)) or shares[0] < 0:
         return None
     length, low, high = (min(max(share, 0.0), 1.0) for share in shares)

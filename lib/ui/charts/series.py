@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -77,7 +79,8 @@ def over(
 
     A bucket without a row is 0 for an additive field on a day that has data, and unknown otherwise.
     """
-    names = buckets(grain, period)
+    axis = _axis(grain, period, there or period, today)
+    names = axis.names
     places = {name: place for place, name in enumerate(audience.names[time_key_field(grain)])}
     rows = np.array([places.get(name, -1) for name in names])
     values = _taken(audience.values[field].to_numpy(), rows)
@@ -86,13 +89,28 @@ def over(
         values[(rows < 0) & np.isin(names, list(with_data))] = 0.0
     sampled = audience.low is not None and audience.high is not None and field in audience.low
     return Series(
-        names=tuple(names),
-        starts=tuple(start(grain, name) for name in names),
+        names=names,
+        starts=axis.starts,
         values=values,
         low=_taken(audience.low[field].to_numpy(), rows) if sampled and audience.low is not None else None,
         high=_taken(audience.high[field].to_numpy(), rows) if sampled and audience.high is not None else None,
-        parts=tuple(part(grain, name, there or period, today) for name in names),
+        parts=axis.parts,
     )
+
+
+class _Axis(NamedTuple):
+    """The buckets of a period: their names, starts, and how much of each there is."""
+
+    names: tuple[str, ...]
+    starts: tuple[datetime, ...]
+    parts: tuple[str, ...]
+
+
+@lru_cache(maxsize=64)
+def _axis(grain: Granularity, period: Days, there: Days, today: date | None) -> _Axis:
+    names = tuple(buckets(grain, period))
+    parts = tuple(part(grain, name, there, today) for name in names)
+    return _Axis(names, tuple(start(grain, name) for name in names), parts)
 
 
 def part(grain: Granularity, name: str, period: Days, today: date | None = None) -> str:

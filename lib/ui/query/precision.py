@@ -117,6 +117,8 @@ def _width(audience: Audience, field: DataField) -> float:
 def _has_estimates(audience: Audience, field: str) -> bool:
     if audience.low is None or audience.high is None or field not in audience.low:
         return False
+    if audience.precision is not None and not audience.precision.is_sampled:
+        return False
     return bool((audience.high[field] > audience.low[field]).any())
 
 

@@ -1,0 +1,146 @@
+"""The reporting client over the service of this process: questions and answers as values, not as HTTP.
+
+What is checked is the same: token and grants at every call, the request, the deadline, and the fair share of
+a person. So are the errors: they go through the words of the API and back. Files still go over the in-process
+transport, and so do the tests of the API's specification.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Hashable, Mapping
+from concurrent.futures import Future, TimeoutError
+from dataclasses import replace
+from typing import Any, NoReturn, TypeVar
+
+import httpx
+import pandas as pd
+
+from lib.operations import Meter
+from lib.operations.meter import ABANDONED
+from lib.reporting.answers import Audience, received
+from lib.reporting.answers.rows_json import EXTRAS
+from lib.reporting.client import PATH, Reporting
+from lib.reporting.models import Slicer
+from lib.reporting.service import AuthorizedRequest, ReportingService
+from lib.wire.call import Patience
+from lib.wire.credential import Credential, in_the_name_of
+from lib.wire.deadline import Deadline
+from lib.wire.errors import Abandoned, InternalError, TrancheError
+from lib.wire.problems import problem
+
+SECONDS_BETWEEN_CHECKS = 0.25
+OK = 200
+OPTIONAL = (*EXTRAS, "descriptions")
+Result = TypeVar("Result")
+Work = Callable[[AuthorizedRequest, Deadline], Result]
+log = logging.getLogger(__name__)
+
+
+class EmbeddedReporting(Reporting):
+    """A client with a token of the service in this process.
+
+    Calls run on the service's threads, shared fairly among people. Those within a deadline of the caller's
+    (Patience.within) run on its own thread, which people share fairly: they are the questions of one screen,
+    and share one look at token and grants.
+    """
+
+    def __init__(
+        self,
+        http: httpx.Client,
+        token: Credential,
+        patience: Patience,
+        service: ReportingService,
+        meter: Meter,
+    ) -> None:
+        super().__init__(http, token, patience)
+        self._service, self._meter = service, meter
+        self._first: dict[Hashable, AuthorizedRequest] = {}
+
+    def _info(self, fields: Mapping[str, Any]) -> Slicer:
+        return self._answered("info", fields, lambda admitted, _: self._service.info(admitted))
+
+    def _audience(self, fields: Mapping[str, Any], split_by: tuple[str, ...], slicer: Slicer) -> Audience:
+        return _own(self._answered("audience", fields, self._service.audience))
+
+    def _answered(self, verb: str, fields: Mapping[str, Any], work: "Work[Result]") -> Result:
+        """What `work` makes of the request, with the errors that the API would send."""
+        deadline = self._patience.deadline().part(self._service.settings.deadline_seconds)
+        return in_the_name_of(
+            self._credential, lambda token: self._measured(verb, token, dict(fields), work, deadline)
+        )
+
+    def _measured(
+        self, verb: str, token: str, fields: dict[str, Any], work: "Work[Result]", deadline: Deadline
+    ) -> Result:
+        began, status, slicer = time.perf_counter(), OK, ""
+        try:
+            admitted = self._admitted(token, fields)
+            slicer = f"{admitted.stored.project}/{admitted.stored.name}"
+            return self._run(admitted, work, deadline)
+        except Abandoned:
+            status = ABANDONED
+            raise
+        except TrancheError as error:
+            status = error.http
+            _raise_as_answered(verb, error)
+        except Exception:
+            log.exception("%s failed", verb)
+            status = InternalError.http
+            _raise_as_answered(verb, InternalError())
+        finally:
+            self._meter.note(verb, status, time.perf_counter() - began, slicer)
+
+    def _admitted(self, token: str, fields: dict[str, Any]) -> AuthorizedRequest:
+        """The request, checked; within a deadline of the caller's once for all questions about a slicer."""
+        about = token, fields.get("project_name"), fields.get("slicer_name")
+        first = self._first.get(about)
+        if first is not None:
+            return replace(first, fields=fields)
+        admitted = self._service.admit_fields(token, fields)
+        if self._patience.within is not None:
+            self._first[about] = admitted
+        return admitted
+
+    def _run(self, admitted: AuthorizedRequest, work: "Work[Result]", deadline: Deadline) -> Result:
+        def checked() -> Result:
+            deadline.check()
+            return work(admitted, deadline)
+
+        if self._patience.within is not None:
+            return checked()
+        return _awaited(self._service.queries.submit(admitted.who, checked), deadline)
+
+
+def _awaited(future: "Future[Result]", deadline: Deadline) -> Result:
+    """The result, unless the caller leaves before its turn comes. Work under way ends with its deadline."""
+    while True:
+        try:
+            return future.result(SECONDS_BETWEEN_CHECKS)
+        except TimeoutError:
+            if future.done():
+                raise
+            if deadline.is_abandoned and future.cancel():
+                deadline.check()
+
+
+def _raise_as_answered(verb: str, error: TrancheError) -> NoReturn:
+    """Raise what the client makes of the answer that the API gives for this error."""
+    answer = problem(f"{PATH}/{verb}", error)
+    received.fields(
+        httpx.Response(answer.status_code, headers=dict(answer.headers), content=bytes(answer.body))
+    )
+    raise InternalError
+
+
+def _own(audience: Audience) -> Audience:
+    """The answer with frames of its own, which share their memory until one is changed (copy on write).
+
+    An optional frame without columns is None, as over HTTP.
+    """
+    parts = {name: getattr(audience, name) for name in audience.__dataclass_fields__}
+    frames: dict[str, Any] = {
+        name: part.copy(deep=False) if part.shape[-1] or name not in OPTIONAL else None
+        for name, part in parts.items()
+        if isinstance(part, pd.DataFrame | pd.Series)
+    }
+    return replace(audience, **frames)

@@ -1,0 +1,263 @@
+"""Figures of the Audience page's board, against files of the same questions, and against the page."""
+
+import csv
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import COUNTRIES, DEFINITION, LAST_DAY, copied, small_rows
+from opening import of_delivery
+
+from lib import connect
+from lib.people import Person
+from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer, time_key_field
+from lib.settings import Settings
+from lib.ui.audience.answer import of_nothing
+from lib.ui.audience.board_answers import BoardAnswers
+from lib.ui.audience.leaderboard_queries import SHOWN
+from lib.ui.query import link
+from lib.wire.deadline import Deadline
+from lib.wire.front.board_route import BoardRequest
+
+MANAGER = Person("manager", "Max Manager", None, "admin")
+QUESTIONS, AT_ONCE = 200, 10
+KEYS = {"geo.country": (*COUNTRIES, ""), "campaign_id": tuple("12345678"), "categories": ("news", "sport")}
+FIELDS = ("imps", "clicks", "revenue", "ctr", "unique_users")
+Answer = Callable[..., dict[str, Any]]
+Table = dict[str, dict[str, str]]
+
+
+@pytest.fixture(scope="module")
+def answer(settings: Settings) -> Answer:
+    """The parts of an answer by name, as they are in the end."""
+    answers = BoardAnswers(settings)
+
+    def made(params: dict[str, str], *acts: list[Any], **fields: Any) -> dict[str, Any]:
+        about: dict[str, Any] = {"project": "demo", "slicer": "delivery"} | fields
+        request = BoardRequest(**about, params=params, acts=list(acts))
+        return {line["part"]: line for line in answers.lines(request, MANAGER, Deadline(60))}
+
+    return made
+
+
+@pytest.fixture(scope="module")
+def slicer(settings: Settings) -> Slicer:
+    """What the slicer of the small demo is."""
+    reporting = connect.connect(MANAGER, settings).reporting
+    return reporting.info(InfoQuery(project_name="demo", slicer_name="delivery"))
+
+
+@pytest.fixture(scope="module")
+def file(settings: Settings) -> Callable[[AudienceQuery, tuple[str, ...], tuple[str, ...]], Table]:
+    """The rows of an export, by first cell and column's name; without a split that cell is empty."""
+    reporting = connect.connect(MANAGER, settings).reporting
+
+    def read(query: AudienceQuery, split: tuple[str, ...], fields: tuple[str, ...]) -> Table:
+        asked = ExportQuery(
+            project_name="demo",
+            slicer_name="delivery",
+            start_date=query.start_date,
+            end_date=query.end_date,
+            filters=query.filters,
+            split_by=split,
+            data_fields=fields,
+            export_format="tsv2",
+        )
+        text = reporting.export(asked).content.read().decode()
+        rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+        return {row[split[0]] if split else "": row for row in rows}
+
+    return read
+
+
+def some(draw: np.random.Generator, among: tuple[str, ...], least: int = 1) -> list[str]:
+    """A few of these."""
+    return draw.choice(among, draw.integers(least, len(among) + 1), replace=False).tolist()
+
+
+def question(draw: np.random.Generator) -> tuple[dict[str, str], list[list[Any]]]:
+    """The parameters of a random link, and random clicks after it."""
+    params = {
+        "start": f"-{draw.integers(1, 15)}d",
+        "end": "yesterday",
+        "fields": link.joined(some(draw, FIELDS)),
+    }
+    for name in some(draw, tuple(KEYS), least=0):
+        code = str(draw.choice(["is", "not", "has"]))
+        params[f"{code}.{name}"] = link.joined(some(draw, KEYS[name])[:3])
+    params |= {"cards": link.joined(some(draw, tuple(KEYS)))}
+    acts: list[list[Any]] = []
+    for _ in range(draw.integers(0, 3)):
+        name = str(draw.choice([*KEYS]))
+        kind = str(draw.choice(["add", "include", "exclude", "release"]))
+        acts.append([kind, [[name, str(draw.choice(KEYS[name]))]]])
+    if draw.random() < 0.5:
+        acts.append(["field", str(draw.choice(FIELDS))])
+    if draw.random() < 0.5:
+        acts.append(["grain", str(draw.choice(["day", "week", "hour"]))])
+    return params, acts
+
+
+def written(text: str, places: int) -> str:
+    """A number of a file as a screen writes it: a dash for none."""
+    return f"{float(text):,.{places}f}".replace("-", "\u2212") if text else "–"
+
+
+@pytest.mark.parametrize("first", range(0, QUESTIONS, AT_ONCE))
+def test_figures_are_those_of_the_file(
+    answer: Answer, slicer: Slicer, file: Callable[..., Table], first: int
+) -> None:
+    """Headline, time chart and leaderboards of random questions have the figures of an export of the same."""
+    for seed in range(first, first + AT_ONCE):
+        params, acts = question(np.random.default_rng(seed))
+        found = answer(params, *acts)
+        query = link.from_params(found["head"]["params"], slicer, "demo", "delivery").query
+        if found["head"]["head"]["nothing"] is None:
+            check_headline(found["head"]["head"], query, slicer, file)
+            check_chart(found["head"]["head"], query, file)
+        for card in found["cards"]["cards"]:
+            check_card(card, found["head"]["head"]["field"], query, slicer, file)
+
+
+def check_headline(head: Any, query: AudienceQuery, slicer: Slicer, file: Callable[..., Table]) -> None:
+    """Each figure is the file's total, at the field's precision; the whole one is said first of its help."""
+    names = tuple(figure["name"] for figure in head["figures"])
+    totals = file(query, (), names)[""]
+    for figure in head["figures"]:
+        places, total = slicer.data_field(figure["name"]).display_precision, totals[figure["name"]]
+        is_long = bool(total) and abs(float(total)) >= 1000
+        assert figure["text"] == written(total, 0 if is_long else places), (figure, total)
+        assert figure["help"].split(" · ")[0] == written(total, places)
+
+
+def check_chart(head: Any, query: AudienceQuery, file: Callable[..., Table]) -> None:
+    """Each value of each line is that of the file's row for its bucket; a sum without a row is zero."""
+    key = time_key_field(head["grain"])
+    rows = file(query, (key,), tuple(head["fields"]))
+    for name, field in head["fields"].items():
+        for bucket, value in zip(head["buckets"]["names"], field["now"]["values"], strict=True):
+            text = rows.get(bucket, {}).get(name, "")
+            if text:
+                assert value == pytest.approx(float(text), rel=1e-5)
+            else:
+                assert value in (None, 0)
+
+
+def check_card(
+    card: Any, field: str, query: AudienceQuery, slicer: Slicer, file: Callable[..., Table]
+) -> None:
+    """The first values are the file's largest, without filters on the card's own values, with its figures."""
+    own = {"equals", "not equals"}
+    filters = tuple(one for one in query.filters if one.name != card["id"] or one.match not in own)
+    volume = "imps" if slicer.data_field(field).formula else field
+    rows = file(query.model_copy(update={"filters": filters}), (card["id"],), tuple({field, volume}))
+    shown = [row for row in card["rows"] if row["kind"] == "row"]
+    volumes = sorted((float(row[volume] or "-inf") for row in rows.values()), reverse=True)
+    codes = [row["values"][0][1] for row in shown]
+    assert [float(rows[code][volume] or "-inf") for code in codes[:SHOWN]] == pytest.approx(volumes[:SHOWN])
+    for code, row in zip(codes, shown, strict=True):
+        assert row["cells"][1]["text"] == written(
+            rows[code][field], slicer.data_field(field).display_precision
+        )
+    assert card["card"]["about"] == str(len(rows))
+
+
+def test_an_undone_click_gives_the_same_answer(answer: Answer) -> None:
+    """Undo asks the question of before the click: its answer is the one of then, in every text."""
+    before = answer({})
+    clicked = answer(before["head"]["params"], ["add", [["geo.country", "US"]]], ["field", "clicks"])
+    assert clicked["head"]["params"] != before["head"]["params"]
+    assert answer(before["head"]["params"]) == before
+
+
+def test_a_zoom_keeps_the_days_of_before(answer: Answer) -> None:
+    """A brush asks about its days; zooming out asks about those of before, at the granularity of then."""
+    params = {"start": "-14d", "end": "yesterday", "grain": "week"}
+    day = LAST_DAY.isoformat()
+    zoomed = answer(params, ["zoom", day, day])["head"]
+    assert (zoomed["params"]["start"], zoomed["params"]["end"]) == (day, day)
+    assert zoomed["head"]["is_zoomed"]
+    assert answer(zoomed["params"], ["zoom_out"])["head"]["params"] == params
+
+
+@pytest.mark.parametrize("params", [{}, {"start": "-14d", "end": "yesterday", "not.campaign_id": "3"}])
+def test_the_page_says_the_same(
+    answer: Answer, home: Path, monkeypatch: pytest.MonkeyPatch, params: dict[str, str]
+) -> None:
+    """Figures, changes and ranges of the page are the texts of the answer to its question."""
+    monkeypatch.setenv("TRANCHE_HOME", str(home))
+    figures = answer(params)["head"]["head"]["figures"]
+    page = [
+        (metric.label, metric.value, metric.delta.replace("\\", ""))
+        for metric in of_delivery(**params).metric
+    ]
+    assert page == [(figure["title"], figure["text"], figure["delta"]) for figure in figures]
+
+
+def test_numbers_are_written_for_the_reader(answer: Answer) -> None:
+    """Marks of thousands and decimals are those of the browser's language."""
+    english, german = (answer({}, locale=locale)["head"]["head"] for locale in ("en-US", "de-DE"))
+    assert (english["separators"], german["separators"]) == ([",", "."], [".", ","])
+    swap = str.maketrans(",.", ".,")
+    assert [figure["text"].translate(swap) for figure in english["figures"]] == [
+        figure["text"] for figure in german["figures"]
+    ]
+
+
+def test_no_data_has_a_way_on(answer: Answer) -> None:
+    """Where a filter leaves nothing, the answer says which one, and the question without it."""
+    params = {"start": "-7d", "end": "yesterday", "is.geo.country": "nowhere"}
+    head = answer(params)["head"]["head"]
+    assert head["figures"] == []
+    assert head["nothing"]["sentence"].startswith("Nothing matches these filters")
+    assert head["nothing"]["params"] == {"start": "-7d", "end": "yesterday"}
+    assert answer(head["nothing"]["params"])["head"]["head"]["figures"]
+
+
+@pytest.fixture
+def sampled(home: Path, tmp_path: Path) -> Iterator[BoardAnswers]:
+    """Answers of a desk whose slicer is large enough that estimates come first."""
+    own = copied(home, tmp_path / "home")
+    desk = Settings(home=own, demo=True)
+    with connect.installation(desk).warehouse.writer(
+        "demo", "large", DEFINITION, {"country": COUNTRIES}
+    ) as writer:
+        for _ in range(10):
+            writer.write(small_rows(seed=1))
+        writer.commit("made for the test", "many rows")
+    yield BoardAnswers(desk)
+
+
+def test_exact_figures_follow_an_estimate(sampled: BoardAnswers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An estimate comes with its range, and is not final; exact figures come as later lines."""
+    monkeypatch.setattr("lib.ui.query.ask.FIRST", {"audience_rows_limit": 10_000, "exact_within": 0})
+    about: dict[str, Any] = {
+        "project": "demo",
+        "slicer": "large",
+        "params": {"start": "-21d", "end": "yesterday", "not.campaign_id": "3"},
+    }
+    lines = list(sampled.lines(BoardRequest(**about), MANAGER, Deadline(60)))
+    heads = [line for line in lines if line["part"] == "head"]
+    assert [(line["stage"], line["is_final"]) for line in heads] == [("first", False), ("exact", True)]
+    revenue = [next(one for one in line["head"]["figures"] if one["name"] == "ctr") for line in heads]
+    assert revenue[0]["range"].startswith("± ")
+    assert revenue[1]["range"] is None
+    assert heads[1]["head"]["fields"]["imps"]["precision"] == "Exact"
+    ahead = list(sampled.lines(BoardRequest(**about | {"ahead": True}), MANAGER, Deadline(60)))
+    assert [line["part"] for line in ahead] == ["head", "cards", "end"]
+
+
+def test_an_answer_without_figures_has_the_same_parts(answer: Answer) -> None:
+    """Whether there are figures, none, or no data fields at all, a head has the same fields."""
+    found = answer({})["head"]["head"]
+    empty = answer({"start": "-7d", "end": "yesterday", "is.geo.country": "nowhere"})["head"]["head"]
+    assert {*found} == {*empty} == {*answers_without_fields()}
+
+
+def answers_without_fields() -> dict[str, Any]:
+    """The head of a slicer without data fields."""
+    head = of_nothing("head")
+    assert isinstance(head, dict)
+    return head
