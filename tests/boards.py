@@ -82,7 +82,8 @@ def numbers(texts: pd.Series) -> list[float]:
 
 def click(desk: AppTest, key: str, *acts: list[Any]) -> AppTest:
     """Send acts, numbered on from the last ones, as the component of this key does, and run the script."""
-    before = desk.session_state[key]["acts"]["list"] if key in desk.session_state else []
+    state = desk.session_state[key] if key in desk.session_state else {}
+    before = state["acts"]["list"] if "acts" in state else []
     last = before[-1][0] if before else 0
     numbered = [[number, *act] for number, act in enumerate(acts, last + 1)]
     desk.session_state[key] = {"acts": {"by": "a browser", "list": numbered}}

@@ -160,10 +160,10 @@ function band(x, y, { low, high }) {
 }
 
 /** The names at the lines' right ends, one below the other where ends are close. */
-function labels({ x, y, foot }, lines) {
+function labels({ x, y, foot, starts }, lines) {
   const ends = lines.filter((line) => !line.isUnnamed).flatMap((line) => {
-    const place = line.values.findLastIndex((value) => value !== null)
-    return place < 0 ? [] : [{ line, x: x(Math.min(place, lines.at(-1).values.length - 1)) + 8, y: y(line.values[place]) + 4 }]
+    const place = line.values.slice(0, starts.length).findLastIndex((value) => value !== null)
+    return place < 0 ? [] : [{ line, x: x(place) + 8, y: y(line.values[place]) + 4 }]
   })
   ends.sort((one, other) => other.y - one.y)
   let below = foot + LABEL_APART
