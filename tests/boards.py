@@ -39,6 +39,7 @@ def answer(desk: AppTest) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     for line in BoardAnswers(Settings.current()).lines(request, person, Deadline(60)):
         parts |= {name: line[name] for name in ("head", "cards", "error") if name in line}
+    parts = json.loads(json.dumps(parts))
     return parts
 
 
@@ -82,9 +83,10 @@ def numbers(texts: pd.Series) -> list[float]:
 
 def click(desk: AppTest, key: str, *acts: list[Any]) -> AppTest:
     """Send acts, numbered on from the last ones, as the component of this key does, and run the script."""
-    state = desk.session_state[key] if key in desk.session_state else {}
-    before = state["acts"]["list"] if "acts" in state else []
-    last = before[-1][0] if before else 0
+    before = [[0]]
+    if key in desk.session_state and "acts" in desk.session_state[key]:
+        before = desk.session_state[key]["acts"]["list"]
+    last = before[-1][0]
     numbered = [[number, *act] for number, act in enumerate(acts, last + 1)]
     desk.session_state[key] = {"acts": {"by": "a browser", "list": numbered}}
     return desk.run()

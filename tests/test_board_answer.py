@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import COUNTRIES, DEFINITION, LAST_DAY, copied, small_rows
+from lib.wire.front.board_route import BoardRequest
 from opening import of_delivery
 
 from lib import connect
@@ -19,7 +20,6 @@ from lib.ui.audience.board_answers import BoardAnswers
 from lib.ui.audience.leaderboard_queries import SHOWN
 from lib.ui.query import link
 from lib.wire.deadline import Deadline
-from lib.wire.front.board_route import BoardRequest
 
 MANAGER = Person("manager", "Max Manager", None, "admin")
 QUESTIONS, AT_ONCE = 200, 10

@@ -32,8 +32,6 @@ SELECTORS: Mapping[str, tuple[str, ...]] = {
     "Selectbox": ("stSelectbox",),
     "StreamlitMarkdown": ("stCaptionContainer", "stMarkdownContainer"),
     "StreamlitSyntaxHighlighter": ("stCode",),
-    "Toolbar": ("stElementToolbar",),
-    "Tooltip": ("stTooltipHoverTarget",),
     "index": (
         "stApp",
         "stElementContainer",

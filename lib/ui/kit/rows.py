@@ -166,7 +166,7 @@ class Zooming:
 
 
 @dataclass(frozen=True)
-class Reading:
+class RecordLimit:
     """A click that reads so many records for the figures."""
 
     limit: int
@@ -179,7 +179,7 @@ class Going:
     params: Mapping[str, str]
 
 
-Act = Choice | Ordering | Finding | Opening | Setting | Zooming | Reading | Going
+Act = Choice | Ordering | Finding | Opening | Setting | Zooming | RecordLimit | Going
 
 
 def draw(key: str, tables: Sequence[Table], taken: Taken, on_acts: Callable[[], None]) -> None:
@@ -253,7 +253,7 @@ def _parsed_setting(act: Sequence[Any]) -> Iterator[Act]:
         case ["zoom_out"]:
             yield Zooming()
         case ["read", int(limit)]:
-            yield Reading(limit)
+            yield RecordLimit(limit)
         case ["go", dict(params)]:
             yield Going({str(name): text for name, text in params.items() if isinstance(text, str)})
 

@@ -11,7 +11,7 @@ from lib.reporting.dates import Days
 from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, Order, Slicer
 from lib.ui.kit import rows
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.rows import Act, Choice, Finding, Going, Opening, Ordering, Reading, Setting, Zooming
+from lib.ui.kit.rows import Act, Choice, Finding, Going, Opening, Ordering, RecordLimit, Setting, Zooming
 from lib.ui.query import cards, filters, folds, lines, link, question
 from lib.ui.query import view as views
 from lib.ui.query.cards import Card
@@ -54,7 +54,7 @@ def states(
     for act in acts:
         if isinstance(act, Zooming):
             query, changes = _zoomed(query, view, act)
-        elif isinstance(act, Reading):
+        elif isinstance(act, RecordLimit):
             query, changes = _read(query, act), {}
         elif isinstance(act, Going):
             query, changes = _gone(query, slicer, act)
@@ -94,7 +94,7 @@ def _zoomed(query: AudienceQuery, view: View, act: Zooming) -> tuple[AudienceQue
     return zoomed(query, view, days) if days[0] <= days[1] else (query, {})
 
 
-def _read(query: AudienceQuery, act: Reading) -> AudienceQuery:
+def _read(query: AudienceQuery, act: RecordLimit) -> AudienceQuery:
     """The question read from so many records; the same for a number that the desk does not offer."""
     is_offered = act.limit in (API_ROWS_LIMIT, ROWS_LIMITS[1])
     return query.model_copy(update={"audience_rows_limit": act.limit}) if is_offered else query
