@@ -32,6 +32,7 @@ SELECTORS: Mapping[str, tuple[str, ...]] = {
     "Selectbox": ("stSelectbox",),
     "StreamlitMarkdown": ("stCaptionContainer", "stMarkdownContainer"),
     "StreamlitSyntaxHighlighter": ("stCode",),
+    "Toolbar": ("stElementToolbar",),
     "index": (
         "stApp",
         "stElementContainer",
