@@ -193,7 +193,7 @@ class Lines:
     found: list[dict[str, Any]]
     may: bool = True
 
-    def may_ask_ahead(self, _: BoardRequest) -> bool:
+    def may_ask_ahead(self, _: BoardRequest, person: Any) -> bool:
         """As the test says."""
         return self.may
 
@@ -266,6 +266,12 @@ def test_what_is_not_worth_its_price_is_not_asked_ahead(installation: connect.In
     dear, cheap = route(installation, Lines([], may=False)), route(installation, Lines([{"part": "end"}]))
     assert dear.post(PATH, json=ASKED | {"ahead": True}, headers=headers).status_code == 204
     assert lines(cheap.post(PATH, json=ASKED | {"ahead": True}, headers=headers)) == [{"part": "end"}]
+
+
+def test_asking_ahead_tells_no_names(ask: Ask) -> None:
+    """A request ahead of a click is refused as any other, whether or not there is such a slicer."""
+    assert [ask(slicer=name, ahead=True).status_code for name in ("delivery", "unknown")] == [200, 403]
+    assert ask("manager", project="other", ahead=True).status_code == 403
 
 
 def test_a_failure_inside_is_told_without_details(installation: connect.Installation) -> None:

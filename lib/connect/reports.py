@@ -38,6 +38,11 @@ class Reports:
             return self._installation.warehouse.open(project, slicer).version
         return str(int(datetime.now(UTC).timestamp() // (60 * SLOW_MINUTES)))
 
+    @property
+    def is_remote(self) -> bool:
+        """Whether a remote service answers."""
+        return self._remote is not None
+
     def is_quick(self, project: str, slicer: str) -> bool:
         """Whether answers about the slicer are computed in this process, in milliseconds."""
         if self._remote is not None:

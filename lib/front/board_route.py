@@ -52,7 +52,7 @@ says why.
 Errors before the first line have a status and `{"detail": sentence}`: 400 a malformed request, 401 nobody is
 signed in (any more), 403 a page of another site or a slicer that this person may not see, 405, 413, 429 (with
 `Retry-After`), 504. A request ahead of a click is answered 204, without a body, where it is not worth its
-price: for slicers in connected databases, for slow services, and beyond a budget.
+price: for slicers in connected databases, for remote services that were slow lately, and beyond a budget.
 """
 
 import asyncio
@@ -117,8 +117,8 @@ class BoardRequest(BaseModel):
 class AnswerSource(Protocol[Person]):
     """Whatever makes the answers."""
 
-    def may_ask_ahead(self, request: BoardRequest) -> bool:
-        """Whether an answer costs so little that it may be made for nothing."""
+    def may_ask_ahead(self, request: BoardRequest, person: Person) -> bool:
+        """Whether an answer costs so little that it may be made for nothing. Raises AccessError."""
 
     def lines(self, request: BoardRequest, person: Person, deadline: Deadline) -> Iterator[Line]:
         """The lines of an answer. Raises AccessError or BadRequest before the first."""
@@ -193,7 +193,7 @@ class BoardRoute:
     ) -> "Response | _Stream":
         """The answer with its first line ready. Raises why there is none."""
         self._clicks.admit(person.username)
-        if asked.ahead and not self._is_worth_it(asked, person):
+        if asked.ahead and not await self._is_worth_it(asked, person):
             return Response(status_code=204, headers={"Cache-Control": "no-store"})
         work = _Work(self._answers.lines(asked, person, deadline), deadline)
         work.future = self._pool.submit(Ahead(person.username) if asked.ahead else person.username, work.run)
@@ -201,13 +201,14 @@ class BoardRoute:
         await stream.begin()
         return stream
 
-    def _is_worth_it(self, asked: BoardRequest, person: SignedIn) -> bool:
+    async def _is_worth_it(self, asked: BoardRequest, person: SignedIn) -> bool:
         """Whether to answer what may not be needed."""
         try:
             self._ahead.admit(person.username)
         except TrancheError:
             return False
-        return self._answers.may_ask_ahead(asked)
+        looked = self._sessions.submit(None, lambda: self._answers.may_ask_ahead(asked, person))
+        return await asyncio.wrap_future(looked)
 
 
 def read(body: bytes, languages: str = "") -> BoardRequest:

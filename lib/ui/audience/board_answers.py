@@ -1,5 +1,7 @@
 """Answers of the Audience page's board: for a request of the route, its lines (board_route.py)."""
 
+import time
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import TimeoutError
 from contextlib import suppress
@@ -23,6 +25,7 @@ from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned, AccessError, TrancheError
 
 SLICERS, SECONDS_BETWEEN_CHECKS = 1_000, 0.25
+QUICK_SECONDS, LATEST = 0.15, 5
 MOST_ROUNDS = 3  # exact figures may bring other rows, whose comparison is an estimate again
 
 
@@ -87,17 +90,28 @@ class BoardAnswers:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._reports = Reports(connect.installation(settings))
+        self._latest: deque[float] = deque(maxlen=LATEST)
         self._slicers: SessionCache[Slicer] = SessionCache(connect.SLICER_SECONDS, SLICERS)
 
-    def may_ask_ahead(self, request: BoardRequest) -> bool:
-        """Whether an answer costs so little that it may be made for nothing."""
-        return self._reports.is_quick(request.project, request.slicer)
+    def may_ask_ahead(self, request: BoardRequest, person: Person) -> bool:
+        """Whether an answer costs so little that it may be made for nothing. Raises AccessError.
+
+        Never in databases, where reading may cost money; at a remote service if its last answers were quick.
+        """
+        about = request.project, request.slicer
+        if not person.may_see(*about):
+            raise AccessError
+        if self._reports.is_quick(*about):
+            return True
+        latest = [*self._latest]
+        return self._reports.is_remote and bool(latest) and max(latest) < QUICK_SECONDS
 
     def lines(self, request: BoardRequest, person: Person, deadline: Deadline) -> Iterator[Json]:
         """The lines of an answer. Raises AccessError before the first."""
-        turn = self._turn(request, person, deadline)
+        began, turn = time.monotonic(), self._turn(request, person, deadline)
         for name in dict.fromkeys(request.parts):
             yield turn.part(name, "first")
+        self._latest.append(time.monotonic() - began)
         for _ in range(0 if request.ahead else MOST_ROUNDS):
             if not turn.settle():
                 break

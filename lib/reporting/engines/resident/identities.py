@@ -3,8 +3,10 @@
 import bisect
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from lib.reporting.engines.resident.layout import Floats, Ints, Numbers, Places
@@ -18,12 +20,17 @@ PENDING = 1 << 22
 class Membership:
     """A chunk: the record numbers that count, and for each element the group's place and its record's place.
 
-    `place` is -1 where the group is not among those of the answer; `owner` points into `records`.
+    `place` is -1 where the group is not among those of the answer; `owner` points into `records`, and is None
+    where each record has one element, in their order.
     """
 
     records: Ints
     place: Ints
-    owner: Ints
+    owner: Ints | None
+
+    def of_elements(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """A value per element, of one per record."""
+        return values if self.owner is None else values[self.owner]
 
 
 def count_distinct(
@@ -35,10 +42,11 @@ def count_distinct(
     for chunk in chunks:
         deadline.check()
         found = codes[chunk.records].astype(np.int64)
-        known = found < values
-        everything[found[known]] = True
-        inside = known[chunk.owner] & (chunk.place >= 0)
-        pairs.add(chunk.place[inside] * values + found[chunk.owner[inside]])
+        is_known = found < values
+        everything[found if is_known.all() else found[is_known]] = True
+        inside = chunk.of_elements(is_known) & (chunk.place >= 0)
+        pair = chunk.place * values + chunk.of_elements(found)
+        pairs.add(pair if inside.all() else pair[inside])
     return pairs.counts(), float(everything.sum())
 
 
@@ -85,8 +93,9 @@ def extreme(
     for chunk in chunks:
         deadline.check()
         values = column[chunk.records]
-        inside = (chunk.place >= 0) & ~np.isnan(values)[chunk.owner]
-        better.at(best, chunk.place[inside], values[chunk.owner[inside]])
+        elements = chunk.of_elements(values)
+        inside = (chunk.place >= 0) & ~np.isnan(elements)
+        better.at(best, chunk.place[inside], elements[inside])
         total = float(better.reduce(values, initial=total))
     return np.where(best == empty, np.nan, best), float("nan") if total == empty else total
 

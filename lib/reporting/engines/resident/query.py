@@ -42,6 +42,7 @@ from lib.reporting.models import TIME_KEY_FIELDS, Filter
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 
+LARGEST_TABLE = 1 << 22
 FEW = 8  # values that are looked for one after the other in less time than all together
 Mask = npt.NDArray[np.bool_]
 
@@ -244,14 +245,15 @@ class Query:
 
     def memberships(self, keys: Ints, records: Ints | None = None) -> Iterator[Membership]:
         """The records that count, of the period or of `records`, and the places of their groups in `keys`."""
-        places = pd.Index(keys)
+        places = _Places(keys)
         pieces = chunks(self.layout, self.period, None) if records is None else parts(records, CHUNK)
         for rows in pieces:
             picked = self._picked(rows)
             counting = rows if picked is None else numbers(rows)[picked]
             found, indptr = self.split.keys(counting, None)
-            owner = np.repeat(np.arange(count(counting)), np.diff(indptr))
-            yield Membership(numbers(counting), places.get_indexer(pd.Index(found)), owner)
+            is_plain = not self.split.is_segmented
+            owner = None if is_plain else np.repeat(np.arange(count(counting)), np.diff(indptr))
+            yield Membership(numbers(counting), places.of(found), owner)
 
     def _counted_hours(self) -> tuple[Ints, Floats]:
         conditions = (condition for condition in self.conditions if isinstance(condition, Condition))
@@ -309,3 +311,20 @@ class Query:
         fields = {part.name: part.mapping for part in self.stored.definition.key_fields}
         mapping = fields[name]
         return self.stored.mapping(mapping) if mapping else {}
+
+
+class _Places:
+    """Where keys stand among those of an answer; -1 for others. A table, as long as it is small."""
+
+    def __init__(self, keys: Ints) -> None:
+        self._end = int(keys.max(initial=-1)) + 1
+        self._index, self._table = pd.Index(keys), None
+        if self._end < LARGEST_TABLE and keys.min(initial=0) >= 0:
+            self._table = np.full(self._end + 1, -1, dtype=np.int64)
+            self._table[keys] = np.arange(len(keys))
+
+    def of(self, found: Ints) -> Ints:
+        """The place of each key that was found, none of which is negative."""
+        if self._table is None:
+            return self._index.get_indexer(pd.Index(found))
+        return self._table[np.minimum(found, self._end)]
