@@ -39,8 +39,8 @@ def answer(desk: AppTest) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     for line in BoardAnswers(Settings.current()).lines(request, person, Deadline(60)):
         parts |= {name: line[name] for name in ("head", "cards", "error") if name in line}
-    parts = json.loads(json.dumps(parts))
-    return parts
+    found: dict[str, Any] = json.loads(json.dumps(parts))
+    return found
 
 
 def head(desk: AppTest) -> dict[str, Any]:
