@@ -201,7 +201,7 @@ function point(chart, place) {
   const isBrush = from !== null && from !== place
   const [first, last] = from === null ? [place, place] : [Math.min(from, place), Math.max(from, place)]
   brush.hidden = false
-  brush.classList.toggle("range", isBrush)
+  brush.classList.toggle("wide", isBrush)
   brush.style.left = `${scale.x(first)}px`
   brush.style.width = `${scale.x(last) - scale.x(first)}px`
   days.hidden = !isBrush
