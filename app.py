@@ -42,6 +42,7 @@ from lib.front.closed_sessions import ClosedSessions
 from lib.operations import OpenTabs
 from lib.settings import Settings
 from lib.ui import streamlit_compat
+from lib.ui.audience import board as audience_board
 from lib.ui.audience.board_answers import BoardAnswers
 from lib.ui.kit import sign_in_check
 from lib.ui.kit.media import OwnedMedia, script_owner
@@ -101,7 +102,9 @@ def application(settings: Settings) -> ASGIApp:
         limits=limits,
         origins=settings.origins,
     )
-    document = Middleware(DeskDocument, Preloads(streamlit_compat.STATIC), STYLE)
+    modules = {audience_board.FILE: audience_board.SCRIPT}
+    figures = {"audience": audience_board.ADDRESS}
+    document = Middleware(DeskDocument, Preloads(streamlit_compat.STATIC), STYLE, modules, figures)
     charts = [Middleware(ChartLater)] if streamlit_compat.charts_can_wait() else []
     socket = Middleware(DeskSocket, streamlit_compat.protocol(), installation.has_session, settings.visitors)
     middleware = [apis, signing_in, board, routes, socket, *company, tabs, document, *charts]

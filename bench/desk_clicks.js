@@ -3,7 +3,7 @@
 (find) => {
   const QUIET = 400
   const LONGEST = 20000
-  const FIGURES = "[data-testid=stMetricValue], [data-testid=stMetricDelta], .js-line, .point, td .value, th .value"
+  const FIGURES = "[data-testid=stMetricValue], [data-testid=stMetricDelta], .js-line, .point, .fig-value, .delta, .course, td .value, th .value"
   const roots = [...document.querySelectorAll("*")].map((node) => node.shadowRoot)
   const boards = roots.filter((root) => root?.querySelector(".board"))
   const app = document.querySelector("[data-testid=stApp]")

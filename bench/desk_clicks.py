@@ -30,8 +30,8 @@ CARD = "[data-card$='user.geo.country']"
 DEVICE = "[data-card$='supply.publisher_id']"
 INTERACTIONS: dict[str, tuple[str, ...]] = {
     "Choose the field by its figure": (
-        ".st-key-show_figure_clicks button",
-        ".st-key-show_figure_imps button",
+        "[data-name=clicks] .show, .st-key-show_figure_clicks button",
+        "[data-name=imps] .show, .st-key-show_figure_imps button",
     ),
     "Keep a value, release it": (f"{CARD} tr.row .include",),
     "Leave a value out, let it in": (f"{CARD} tr.row:nth-child(2) .exclude",),
@@ -42,8 +42,8 @@ INTERACTIONS: dict[str, tuple[str, ...]] = {
     "Draw a value as a line, or not": (f"{DEVICE} tr.row .line",),
     "Undo, redo": (".st-key-question_undo button", ".st-key-question_redo button"),
     "Change the granularity": (
-        "[class*=st-key-shown_grain] label:nth-of-type(3), [class*=st-key-shown_grain] button:nth-of-type(3)",
-        "[class*=st-key-shown_grain] label:nth-of-type(2), [class*=st-key-shown_grain] button:nth-of-type(2)",
+        ".grains button:nth-child(3), [class*=st-key-shown_grain] button:nth-of-type(3)",
+        ".grains button:nth-child(2), [class*=st-key-shown_grain] button:nth-of-type(2)",
     ),
 }
 BAREST = """
@@ -112,7 +112,7 @@ def opened(browser: Browser, address: str) -> Page:
     page.goto(f"{address}/audience?project=demo&slicer=delivery")
     page.get_by_role("button", name="Manager", exact=True).click()
     page.locator(f"{CARD} tr.row").first.wait_for()
-    page.locator(".js-line").first.wait_for(state="attached")
+    page.locator(".js-line, .course").first.wait_for(state="attached")
     page.wait_for_timeout(3000)
     return page
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from lib.ui.admin import firing
-from lib.ui.audience import figures, leaderboards, moved, split
+from lib.ui.audience import board, board_controls, moved, split
 from lib.ui.deals import way_to_deals
 from lib.ui.deals.new_package import from_question
 from lib.ui.kit import frame
@@ -18,6 +18,7 @@ for sentence in question.left_out():
 firing.at_start(context.clients)
 bar.draw(context, more=(way_to_deals.draw, from_question.draw))
 moved.draw(context)
-figures.draw(context)
-leaderboards.draw(context)
+with st.container(key=board.place(context)):
+    board_controls.draw(context)
+    board.draw(context)
 split.draw(context)

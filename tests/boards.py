@@ -1,4 +1,4 @@
-"""Reads the rows component in an AppTest, and sends clicks to it."""
+"""Reads the components of rows and the board in an AppTest, and sends clicks to them."""
 
 import json
 from typing import Any
@@ -6,15 +6,53 @@ from typing import Any
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
+from lib.front.board_route import BoardRequest
+from lib.settings import Settings
+from lib.ui.audience.board_answers import BoardAnswers
+from lib.ui.kit.frame import CONTEXT
+from lib.wire.deadline import Deadline
+
 
 def drawn(desk: AppTest) -> list[dict[str, Any]]:
     """The tables that the script was given to draw."""
-    return [table for data in components(desk) for table in data.get("tables", ())]
+    tables = [table for data in components(desk) for table in data.get("tables", ())]
+    return [*tables, *answer(desk).get("cards", ())]
 
 
 def components(desk: AppTest) -> list[dict[str, Any]]:
     """The data of every component of ours that is given some."""
     return [json.loads(one.proto.json) for one in desk.get("bidi_component") if one.proto.json]
+
+
+def asked(desk: AppTest) -> dict[str, Any] | None:
+    """What the board on the page is given: the question that it shows; None without a board."""
+    return next((data for data in components(desk) if "params" in data), None)
+
+
+def answer(desk: AppTest) -> dict[str, Any]:
+    """The head and the cards that the board on the page draws, in the end; empty without a board."""
+    data = asked(desk)
+    if data is None:
+        return {}
+    request = BoardRequest(project=data["project"], slicer=data["slicer"], params=data["params"])
+    person = desk.session_state[CONTEXT].person
+    parts: dict[str, Any] = {}
+    for line in BoardAnswers(Settings.current()).lines(request, person, Deadline(60)):
+        parts |= {name: line[name] for name in ("head", "cards", "error") if name in line}
+    found: dict[str, Any] = json.loads(json.dumps(parts))
+    return found
+
+
+def head(desk: AppTest) -> dict[str, Any]:
+    """The head of the board's answer: headline, chart and what is said about them."""
+    found: dict[str, Any] = answer(desk)["head"]
+    return found
+
+
+def headline(desk: AppTest) -> dict[str, str]:
+    """The figures of the board's headline by title; empty without a board."""
+    figures = answer(desk).get("head", {}).get("figures", ())
+    return {figure["title"]: figure["text"] for figure in figures}
 
 
 def shown(desk: AppTest) -> pd.DataFrame:
@@ -44,7 +82,11 @@ def numbers(texts: pd.Series) -> list[float]:
 
 
 def click(desk: AppTest, key: str, *acts: list[Any]) -> AppTest:
-    """Send acts, numbered from 1, as the component of this key does, and run the script."""
-    numbered = [[number, *act] for number, act in enumerate(acts, 1)]
+    """Send acts, numbered on from the last ones, as the component of this key does, and run the script."""
+    before = [[0]]
+    if key in desk.session_state and "acts" in desk.session_state[key]:
+        before = desk.session_state[key]["acts"]["list"]
+    last = before[-1][0]
+    numbered = [[number, *act] for number, act in enumerate(acts, last + 1)]
     desk.session_state[key] = {"acts": {"by": "a browser", "list": numbered}}
     return desk.run()

@@ -20,19 +20,34 @@ function nameButtons() {
   }
 }
 
-// A button over each figure of the headline chooses it: the chosen one is pressed.
-function pressFigures() {
-  for (const button of document.querySelectorAll('[class*="st-key-show_figure_"] button')) {
-    const isChosen = button.closest('[class*="st-key-figure_"]')?.querySelector(".st-key-chosen_figure")
-    const pressed = String(Boolean(isChosen))
-    if (button.getAttribute("aria-pressed") !== pressed) button.setAttribute("aria-pressed", pressed)
-  }
-}
-
-function describe() {
-  nameButtons()
-  pressFigures()
-}
-
 const CHANGES = { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] }
-new MutationObserver(describe).observe(document, CHANGES)
+new MutationObserver(nameButtons).observe(document, CHANGES)
+
+// A link to figures: they are asked for, and drawn (board.js), before Streamlit's client runs, which takes a
+// browser seconds. So the document keeps that client and all that is loaded ahead for it back for a moment.
+const LONGEST_WAIT = 700
+
+function askEarly() {
+  const { project, slicer, ...params } = Object.fromEntries(new URLSearchParams(location.search))
+  const body = JSON.stringify({ project, slicer, params, acts: [], parts: ["head", "cards"], locale: navigator.language })
+  const headers = { "Content-Type": "application/json" }
+  const response = fetch(new URL("board/answer", window.trancheServer), { method: "POST", headers, body, priority: "high" })
+  window.trancheEarly = { body, response }
+  response.then(({ ok }) => ok || startClient(), startClient)
+  document.addEventListener("tranche-drawn", () => requestAnimationFrame(() => setTimeout(startClient)))
+  document.addEventListener("DOMContentLoaded", () => {
+    for (const link of document.querySelectorAll("link[rel=x-later]")) link.rel = "modulepreload"
+    setTimeout(startClient, LONGEST_WAIT)
+  })
+}
+
+function startClient() {
+  const link = document.querySelector("link[data-client]")
+  if (!link) return
+  const script = document.createElement("script")
+  Object.assign(script, { type: "module", crossOrigin: "", src: link.href })
+  link.remove()
+  document.head.append(script)
+}
+
+if (document.currentScript.dataset.early !== undefined) askEarly()

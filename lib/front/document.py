@@ -1,6 +1,8 @@
 """The desk's HTML document, with a script and a style of our own, and with what to load early."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
@@ -11,6 +13,7 @@ from lib.front.preloads import Preloads
 
 FILE = "desk.js"
 TAG = f'\n    <script src="./{FILE}"></script>'.encode()
+EARLY = b'\n    <script src="./desk.js" data-early></script>\n    <script type="module" src="./%s"></script>'
 SCRIPT = Path(__file__).with_name(FILE).read_text("utf-8")
 
 
@@ -22,10 +25,21 @@ class DeskDocument:
     before the client starts: it is where the script came from, also behind a proxy that adds a path. And it
     gives the buttons that Streamlit names alike the names of their pickers, for screen readers. The style
     comes last, because rules of the same weight hold over those of Streamlit's client, which are in the head.
+    Beside the document are `modules` of our own, by their names; whoever asks for one names its version.
+    `figures` are the modules that draw a screen's figures, each with its version: a link to such a screen
+    asks for them, and they are drawn, before Streamlit's client runs.
     """
 
-    def __init__(self, app: ASGIApp, preloads: Preloads | None = None, style: str = "") -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        preloads: Preloads | None = None,
+        style: str = "",
+        modules: Mapping[str, str] | None = None,
+        figures: Mapping[str, str] | None = None,
+    ) -> None:
         self._app, self._preloads, self._style = app, preloads, style
+        self._modules, self._figures = modules or {}, figures or {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, WebSocket or lifespan."""
@@ -33,12 +47,22 @@ class DeskDocument:
             await self._app(scope, receive, send)
         elif scope["path"].endswith(f"/{FILE}"):
             await _script()(scope, receive, send)
+        elif (module := self._modules.get(scope["path"].rsplit("/", 1)[-1])) is not None:
+            await _module(module, scope["query_string"])(scope, receive, send)
         elif _is_screen(scope):
             plain = {**scope, "headers": [*scope["headers"]]}
             del MutableHeaders(scope=plain)["accept-encoding"]
-            await self._app(plain, receive, _Rewriting(send, *self._added(scope["path"])))
+            added = self._added(scope["path"])
+            await self._app(plain, receive, _Rewriting(send, self._early(scope), *added))
         else:
             await self._app(scope, receive, send)
+
+    def _early(self, scope: Scope) -> bytes:
+        """The tags at the begin of a head whose document asks for its figures at once; else empty."""
+        module = self._figures.get(scope["path"].rsplit("/", 1)[-1])
+        if module is None or not {b"project", b"slicer"} <= {*parse_qs(scope["query_string"])}:
+            return b""
+        return EARLY % module.encode()
 
     def _added(self, path: str) -> tuple[bytes, bytes, bytes]:
         """What is inserted at the begin and end of the head, and at the end of the body."""
@@ -50,8 +74,8 @@ class DeskDocument:
 class _Rewriting:
     """Sends an answer on; that of an HTML document whole, with what is `added` inserted."""
 
-    def __init__(self, send: Send, *added: bytes) -> None:
-        self._send, self._added = send, added
+    def __init__(self, send: Send, early: bytes, *added: bytes) -> None:
+        self._send, self._early, self._added = send, early, added
         self._start: Message | None = None
         self._body = b""
 
@@ -68,6 +92,8 @@ class _Rewriting:
 
     async def _finish(self, start: Message) -> None:
         body = parts.insert(self._body, *self._added)
+        if self._early and (later := parts.later(body)) is not None:
+            body = later.replace(TAG, self._early, 1)
         MutableHeaders(raw=start["headers"])["content-length"] = str(len(body))
         await self._send(start)
         await self._send({"type": "http.response.body", "body": body})
@@ -85,3 +111,9 @@ def _is_document(start: Message) -> bool:
 
 def _script() -> Response:
     return Response(SCRIPT, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
+
+
+def _module(text: str, version: bytes) -> Response:
+    """A module; asked for by its version it stays as it is."""
+    stays = "public, max-age=31536000, immutable" if version else "no-cache"
+    return Response(text, media_type="text/javascript", headers={"Cache-Control": stays})

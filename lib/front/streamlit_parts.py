@@ -20,13 +20,12 @@ MODULES, PAGE = "static/js", "index.html"
 HEAD, HEAD_END, BODY_END = b"<head>", b"</head>", b"</body>"
 CHART = re.compile(r"PlotlyChart\.[\w-]+\.js")
 EVERYWHERE = ("BidiComponent", "Button", "ButtonGroup", "Html", "MenuButton", "Selectbox")
-SCREENS: Mapping[str, tuple[str, ...]] = {"audience": ("Metric", "ImageList", "Multiselect", "PlotlyChart")}
+SCREENS: Mapping[str, tuple[str, ...]] = {"audience": ("Multiselect",)}
 SELECTORS: Mapping[str, tuple[str, ...]] = {
     "BidiComponent": ("stBidiComponent",),
     "DataFrame": ("stDataFrame",),
     "DateTimeInput": ("stDateTimeInput",),
     "DynamicIcon": ("stIconMaterial",),
-    "ImageList": ("stImage",),
     "Metric": ("stMetric", "stMetricLabel", "stMetricValue"),
     "Multiselect": ("stMultiSelect",),
     "PlotlyChart": ("stPlotlyChart",),
@@ -34,7 +33,6 @@ SELECTORS: Mapping[str, tuple[str, ...]] = {
     "StreamlitMarkdown": ("stCaptionContainer", "stMarkdownContainer"),
     "StreamlitSyntaxHighlighter": ("stCode",),
     "Toolbar": ("stElementToolbar",),
-    "Tooltip": ("stTooltipHoverTarget",),
     "index": (
         "stApp",
         "stElementContainer",
@@ -48,6 +46,7 @@ SELECTORS: Mapping[str, tuple[str, ...]] = {
     ),
 }
 """Test ids, classes and attributes that our styles and scripts select by → the module that draws them."""
+_CLIENT = re.compile(rb'<script type="module" crossorigin src="(\./static/js/index\.[\w-]+\.js)"></script>')
 _IMPORTED = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"')
 _DEFAULT = re.compile(rb"export\s*\{[^{}]*\bas default\s*\};?\s*(?://[^\n]*\s*)?$")
 _FIRST, _LAST = 10_000, 500
@@ -95,6 +94,17 @@ def insert(document: bytes, head: bytes, head_end: bytes, body_end: bytes) -> by
     return document.replace(BODY_END, body_end + BODY_END, 1)
 
 
+def later(document: bytes) -> bytes | None:
+    """The document with its client, and all that is loaded ahead for it, for a script of ours to start.
+
+    None where it is not one script of the kind that we know.
+    """
+    if len(_CLIENT.findall(document)) != 1 or document.count(b"<script type=") != 1:
+        return None
+    document = document.replace(b'rel="modulepreload"', b'rel="x-later"')
+    return _CLIENT.sub(rb'<link rel="modulepreload" crossorigin href="\1" data-client>', document)
+
+
 def missing_selectors(static: Path) -> list[str]:
     """Those of `SELECTORS` that the client does not have."""
     return [
@@ -112,6 +122,11 @@ def reaches(static: Path) -> Iterator[Reach]:
         "the tags head and body of its document",
         "screens lack Tranche's style, names for screen readers, and preloads",
         lambda: all(tag in page(static).encode() for tag in (HEAD, HEAD_END, BODY_END)),
+    )
+    yield Reach(
+        "the tag of its client's script",
+        "a link to figures shows them later",
+        lambda: later(page(static).encode()) is not None,
     )
     yield Reach(
         "window.__streamlit",

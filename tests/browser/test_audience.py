@@ -30,7 +30,7 @@ def audience(address: str, page: Page) -> Page:
 
 def expect_impressions(page: Page, rows: pd.DataFrame) -> None:
     """The headline's impressions are those of these rows."""
-    figure = page.get_by_test_id("stMetricValue").first
+    figure = page.locator(".fig-value").first
     expect(figure).to_have_text(f"{rows['imps'].sum():,.0f}")
 
 
@@ -47,6 +47,16 @@ def chart(page: Page, key: str) -> dict[str, float]:
     return place(page, f"[class*='st-key-{key}'] .js-plotly-plot")
 
 
+def time_chart(page: Page) -> dict[str, float]:
+    """Where the chart over time stands on the screen, brought into view."""
+    settled(page)
+    found = page.locator(".tranche-board .chart")
+    found.scroll_into_view_if_needed()
+    box = found.bounding_box()
+    assert box is not None
+    return {name: box[name] for name in ("x", "y", "width", "height")}
+
+
 def include(page: Page, row: int) -> None:
     """Click a value of the split's table; row 1 is the first below the total."""
     settled(page)
@@ -57,10 +67,10 @@ def include(page: Page, row: int) -> None:
 
 def test_everything_important_without_scrolling(audience: Page) -> None:
     """On a screen of 1440 by 900, headline, time chart and the first leaderboards are in view."""
-    begins_above = "([what, y]) => document.querySelector(what)?.getBoundingClientRect().top < y"
-    for what in ("[class*='st-key-time_chart']", "[class*='st-key-leaderboards']"):
-        audience.wait_for_function(begins_above, arg=[what, 900 - 3 * ROW])
-    audience.wait_for_function(begins_above, arg=["[data-testid='stMetric']", 300])
+    for what, y in ((".fig", 300), (".chart", 900 - 3 * ROW), (".card", 900 - 3 * ROW)):
+        box = audience.locator(what).first.bounding_box()
+        assert box is not None
+        assert box["y"] < y
 
 
 def test_the_editor_of_a_filter(
@@ -135,14 +145,14 @@ def test_drill_in_the_heatmap(audience: Page, address: str, week: pd.DataFrame) 
 
 def test_brush_to_zoom(audience: Page) -> None:
     """A range brushed on the time chart becomes the days asked for, by the hour if few; then back."""
-    box = chart(audience, "time_chart")
+    box = time_chart(audience)
     audience.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 80)
     audience.mouse.down()
     audience.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 80, steps=4)
     audience.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 80, steps=4)
     audience.mouse.up()
     expect_asked(audience, "start=20", "end=20")
-    expect(audience.get_by_role("radio", name="Hour")).to_be_checked()
+    expect(audience.get_by_role("button", name="Hour", pressed=True)).to_be_visible()
     audience.get_by_role("button", name="Zoom out").click()
     expect_asked(audience, "start=-7d", "end=yesterday")
 
@@ -153,7 +163,7 @@ def test_a_zoom_stays_until_it_is_left(audience: Page) -> None:
     audience.get_by_role("radio", name="Last 14 days").click()
     expect_asked(audience, "start=-14d")
     audience.keyboard.press("Escape")
-    box = chart(audience, "time_chart")
+    box = time_chart(audience)
     audience.mouse.move(box["x"] + box["width"] * 0.47, box["y"] + 80)
     audience.mouse.down()
     audience.mouse.move(box["x"] + box["width"] * 0.49, box["y"] + 80, steps=4)
@@ -161,10 +171,9 @@ def test_a_zoom_stays_until_it_is_left(audience: Page) -> None:
     audience.mouse.up()
     expect_asked(audience, "zoom=-14d~yesterday")
     days = re.search(r"start=[\d-]+&end=[\d-]+", audience.url)[0]
-    audience.get_by_role("radio", name="Day", exact=True).click(force=True)
+    audience.get_by_role("button", name="Day", exact=True).click()
     expect_asked(audience, "grain=day", days)
-    audience.get_by_role("combobox", name="Data field").click()
-    audience.get_by_role("option", name="Clicks", exact=True).click()
+    audience.get_by_role("combobox", name="Data field").select_option("clicks")
     expect_asked(audience, "field=clicks", days)
     audience.locator(".st-key-compare button").click()
     audience.get_by_role("radio", name="Same weekdays").click()
@@ -186,22 +195,22 @@ def test_stale_figures_are_dimmed_at_once(audience: Page) -> None:
             window.seen = []
             const label = document.querySelector('.st-key-dates'), before = label.innerText
             const look = () => {
-                const metric = document.querySelector('[data-testid=stMetric]')
-                const container = metric.closest('[data-testid=stElementContainer]')
-                const figure = metric.querySelector('[data-testid=stMetricValue]').innerText
+                const metric = trancheBoard.root.querySelector('.fig-value')
+                const faded = at => Number(getComputedStyle(at).opacity)
+                const opacity = Math.min(faded(metric), faded(trancheBoard.host))
                 const isNew = label.innerText.includes('Last 14 days')
-                if (isNew) window.seen.push([figure, Number(getComputedStyle(container).opacity)])
+                if (isNew) window.seen.push([metric.innerText, opacity])
             }
             new MutationObserver(look).observe(label, {subtree: true, characterData: true, childList: true})
         }"""
     )
-    old = audience.get_by_test_id("stMetricValue").first.inner_text()
+    old = audience.locator(".fig-value").first.inner_text()
     audience.get_by_role("radio", name="Last 14 days").click()
     expect_asked(audience, "start=-14d")
     seen = audience.evaluate("window.seen")
     assert seen
     assert all(opacity < 0.5 for figure, opacity in seen if figure == old)
-    expect(audience.get_by_test_id("stMetricValue").first).not_to_have_text(old)
+    expect(audience.locator(".fig-value").first).not_to_have_text(old)
 
 
 def test_nothing_moves_the_table(audience: Page) -> None:
@@ -216,7 +225,7 @@ def test_nothing_moves_the_table(audience: Page) -> None:
         expect_asked(audience, said)
         audience.keyboard.press("Escape")
         assert audience.evaluate(top) == before
-    audience.get_by_role("radio", name="Month", exact=True).click(force=True)
+    audience.get_by_role("button", name="Month", exact=True).click()
     expect_asked(audience, "grain=month")
     assert audience.evaluate(top) == before
 
@@ -225,11 +234,11 @@ def test_link_asks_the_same_elsewhere(audience: Page, visitor: Visitor, week: pd
     """A link opened in a fresh browser, through the sign-in, shows the same question and figures."""
     include(audience, row=2)
     expect_asked(audience, "is.geo.country=")
-    shown = audience.get_by_test_id("stMetricValue").all_inner_texts()
+    shown = audience.locator(".fig-value").all_inner_texts()
     elsewhere = visitor().new_page()
     enter(elsewhere, audience.url, "Admin")
     assert elsewhere.url == audience.url
-    assert elsewhere.get_by_test_id("stMetricValue").all_inner_texts() == shown
+    assert elsewhere.locator(".fig-value").all_inner_texts() == shown
 
 
 def test_reader_elsewhere(visitor: Visitor, address: str, chromium: object, week: pd.DataFrame) -> None:
@@ -240,7 +249,7 @@ def test_reader_elsewhere(visitor: Visitor, address: str, chromium: object, week
         page = german.new_page()
         enter(page, f"{address}/audience?project=demo&slicer=delivery")
         text = f"{week['imps'].sum():,.0f}".replace(",", ".")
-        expect(page.get_by_test_id("stMetricValue").first).to_have_text(text)
+        expect(page.locator(".fig-value").first).to_have_text(text)
     finally:
         german.close()
 

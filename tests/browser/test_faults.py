@@ -53,10 +53,11 @@ def test_the_figures_come_back(page: Page, elsewhere: str, reports: Proxy) -> No
     """Figures that fail are asked for again by themselves, and the question stays as it was."""
     reports.behaviour = do.where(is_of_figures, do.instead(504, do.HTML, do.PAGE))
     enter(page, f"{elsewhere}/{AUDIENCE}&split=campaign_id")
-    expect_failures(page, "The service did not answer in time.", 2)
+    failed = page.locator(".tranche-board").get_by_role("alert")
+    expect(failed.filter(has_text="The service did not answer in time.").first).to_be_visible()
     asked = page.url
     reports.behaviour = do.through
-    expect(page.get_by_test_id("stMetricValue").first).to_be_visible()
+    expect(page.locator(".fig-value").first).to_be_visible()
     expect(page.get_by_text("The service did not answer in time.")).to_have_count(0)
     assert page.url == asked
 
@@ -68,7 +69,7 @@ def test_the_slicer_comes_back(page: Page, elsewhere: str, reports: Proxy) -> No
     page.get_by_role("button", name="Manager", exact=True).click()
     expect_failures(page, "Your question is kept in the address of this page.")
     reports.listen()
-    expect(page.get_by_test_id("stMetricValue").first).to_be_visible()
+    expect(page.locator(".fig-value").first).to_be_visible()
 
 
 def test_a_click_is_quicker(page: Page, elsewhere: str, deals: Proxy) -> None:

@@ -56,13 +56,13 @@ def test_link_to_what_is_not_there(address: str, page: Page) -> None:
     for _ in range(2):
         expect(warning).to_be_visible()
         expect(page.get_by_role("combobox", name="Slicer")).to_have_value("curation")
-        expect(page.get_by_test_id("stMetric")).to_have_count(0)
+        expect(page.locator(".fig")).to_have_count(0)
         assert at("audience", project="demo", slicer="curation", split="campaign_id")(page.url)
         page.reload()
     expect(warning).to_be_visible()
     pick(page, "Slicer", "delivery")
     expect(warning).to_be_hidden()
-    expect(page.get_by_test_id("stMetric").first).to_be_visible()
+    expect(page.locator(".fig").first).to_be_visible()
 
 
 def test_figures_are_tabular(address: str, page: Page) -> None:

@@ -54,7 +54,7 @@ def test_by_mouse(page: Page, country: Locator) -> None:
     expect(country.locator("tr.row")).to_have_count(len(COUNTRIES) + 1)
     expect(country.locator("tr.row[aria-selected=true]")).to_have_count(2)
     for name in ("Germany", "France"):
-        expect(page.locator(".js-plotly-plot .annotation-text", has_text=name)).to_be_visible()
+        expect(page.locator(".chart text", has_text=name)).to_be_visible()
         line = country.get_by_role("button", name=f"Draw {name} as a line")
         expect(line).to_have_attribute("aria-pressed", "true")
     country.get_by_role("button", name="Leave out Japan").dispatch_event("click")

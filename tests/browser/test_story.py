@@ -104,7 +104,7 @@ def drop(story: Followed, page: Page) -> None:
     page.keyboard.press("Escape")
     settled(page)
     now, before = (story.total(days, "imps") for days in (("-14d", "yesterday"), ("-28d", "-15d")))
-    metric = page.get_by_test_id("stMetric").first
+    metric = page.locator(".fig").first
     expect(metric).to_contain_text(f"Impressions{now:,.0f}")
     expect(metric).to_contain_text(f"{abs(100 * (now / before - 1)):.1f} %")
     days = story.asked(("-14d", "yesterday"), ("imps",), ("granularity_day",)).values["imps"]

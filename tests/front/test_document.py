@@ -7,7 +7,8 @@ import pytest
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from lib.front import DeskDocument
+from lib.front import DeskDocument, streamlit_parts
+from lib.ui.streamlit_compat import STATIC
 from lib.wire.transport import InProcess
 
 PAGE = "<!DOCTYPE html>\n<html><head><title>x</title></head><body>ü</body></html>"
@@ -62,3 +63,68 @@ def test_the_style_comes_last() -> None:
     with httpx.Client(transport=transport, base_url="http://desk") as client:
         text = client.get("/audience", headers=HTML).text
     assert text.endswith(f"<style>\n{style}</style>\n</body></html>")
+
+
+CLIENT = '<script type="module" crossorigin src="./static/js/index.Ab-1.js"></script>'
+AHEAD = '<link rel="modulepreload" crossorigin href="./static/js/a.js">'
+LINK = "/audience?project=demo&slicer=delivery"
+
+
+def document(head: str, path: str) -> str:
+    """What a desk with figures on Audience makes of a document with this head, at this address."""
+
+    async def page(scope: Scope, receive: Receive, send: Send) -> None:
+        await HTMLResponse(PAGE.replace("<title>x</title>", head))(scope, receive, send)
+
+    desk = DeskDocument(page, figures={"audience": "board.js?1"})
+    with httpx.Client(transport=InProcess(desk), base_url="http://desk") as client:
+        response = client.get(path, headers=HTML)
+    assert response.headers["content-length"] == str(len(response.content))
+    return response.text
+
+
+def test_a_link_to_figures_asks_before_the_client_runs() -> None:
+    """The module of the figures comes first; the client and what is loaded ahead wait for the script."""
+    text = document(CLIENT + AHEAD, LINK)
+    assert '<script src="./desk.js" data-early></script>' in text
+    assert '<script type="module" src="./board.js?1"></script>' in text
+    assert '<link rel="modulepreload" crossorigin href="./static/js/index.Ab-1.js" data-client>' in text
+    assert CLIENT not in text
+    assert AHEAD.replace("modulepreload", "x-later") in text
+
+
+@pytest.mark.parametrize(
+    ("head", "path"),
+    [
+        (CLIENT, "/deals?project=demo&slicer=delivery"),
+        (CLIENT, "/audience?project=demo"),
+        (CLIENT.replace("module", "classic"), LINK),
+        (CLIENT * 2, LINK),
+        ("", LINK),
+    ],
+    ids=["another screen", "no slicer", "another script", "two scripts", "no script"],
+)
+def test_other_documents_start_their_client_themselves(head: str, path: str) -> None:
+    """Without a link to figures, or with a client that is started in another way, nothing waits."""
+    text = document(head, path)
+    assert head in text
+    assert f"    {TAG}" in text
+    assert "board.js" not in text
+
+
+def test_the_client_of_today_can_wait() -> None:
+    """Streamlit's document starts its client by the one tag that we know: else links show figures later."""
+    later = streamlit_parts.later((STATIC / "index.html").read_bytes())
+    assert later is not None
+    assert b"data-client" in later
+    assert b'rel="modulepreload" crossorigin href="./static/js/index.' in later
+
+
+def test_modules_stay_in_the_browser_by_their_version() -> None:
+    """A module of ours is served beside every screen; asked for by its version it stays there."""
+    desk = DeskDocument(PlainTextResponse("none"), modules={"board.js": "export {}"})
+    with httpx.Client(transport=InProcess(desk), base_url="http://desk") as client:
+        versioned, plain = client.get("/below/board.js?1"), client.get("/board.js")
+    assert versioned.text == plain.text == "export {}"
+    assert "immutable" in versioned.headers["cache-control"]
+    assert plain.headers["cache-control"] == "no-cache"

@@ -102,5 +102,5 @@ def test_each_block_offers_its_file(home: Path, monkeypatch: pytest.MonkeyPatch)
     named = [json.loads(chart.proto.config)["toImageButtonOptions"] for chart in desk.get("plotly_chart")]
     days = f"{LAST_DAY - pd.Timedelta(days=6).to_pytimedelta()}_{LAST_DAY}"
     assert [one["filename"] for one in named] == [
-        f"delivery_time_chart_{days}", f"delivery_split_bars_{days}"
+        f"delivery_split_bars_{days}"
     ]  # fmt: skip

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from lib.reporting.client import Reporting
 from lib.reporting.warehouse import Warehouse
 from lib.ui.audience import split_queries
+from lib.ui.query import drill
 from lib.wire.errors import Unreachable
 
 AUDIENCE, EXPORT = "../pages/audience.py", "../pages/export.py"
@@ -45,11 +46,6 @@ def last_week(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["day"] > LAST_DAY - pd.Timedelta(days=7).to_pytimedelta()]
 
 
-def headline(desk: AppTest) -> dict[str, str]:
-    """The figures of the headline by title."""
-    return {metric.label.strip("*"): metric.value for metric in desk.metric}
-
-
 def question(desk: AppTest) -> dict[str, str]:
     """The question's URL parameters."""
     texts = {
@@ -62,8 +58,8 @@ def question(desk: AppTest) -> dict[str, str]:
 def test_opens_on_an_answer(visit: Visit, rows: pd.DataFrame) -> None:
     """Without any question the page shows the last complete week, split by the first key field."""
     desk, week = visit(), last_week(rows)
-    assert headline(desk)["Impressions"] == f"{week['imps'].sum():,.0f}"
-    assert headline(desk)["Unique users"] == f"{week['users'].nunique():,}"
+    assert boards.headline(desk)["Impressions"] == f"{week['imps'].sum():,.0f}"
+    assert boards.headline(desk)["Unique users"] == f"{week['users'].nunique():,}"
     assert desk.multiselect(key="split_fields").value == ["geo.country"]
     assert boards.shown(desk)["Country"].iloc[0] == "Total"
     assert question(desk) == {}
@@ -74,9 +70,9 @@ def test_asks_what_the_link_asks(visit: Visit, rows: pd.DataFrame) -> None:
     desk = visit(**{"start": "-14d", "is.geo.country": "US~", "not.campaign_id": "3", "fields": "clicks~ctr"})
     days = rows[rows["day"] > LAST_DAY - pd.Timedelta(days=14).to_pytimedelta()]
     kept = days[days["geo.country"].isin(["US", ""]) & (days["campaign_id"] != "3")]
-    assert list(headline(desk)) == ["Clicks", "CTR"]
-    assert headline(desk)["Clicks"] == f"{kept['clicks'].sum():,.0f}"
-    assert desk.selectbox(key="shown_field").value == "clicks"
+    assert list(boards.headline(desk)) == ["Clicks", "CTR"]
+    assert boards.headline(desk)["Clicks"] == f"{kept['clicks'].sum():,.0f}"
+    assert boards.head(desk)["field"] == "clicks"
 
 
 def test_what_a_link_asks_in_vain_is_said(visit: Visit) -> None:
@@ -112,7 +108,8 @@ def test_nothing_is_sampled_without_need(
     shown = dict(zip(table["Campaign"], boards.numbers(table["Relative change, %"]), strict=True))
     assert {name: shown[name] for name in expected.index} == pytest.approx(expected.to_dict(), abs=0.051)
     assert "±, %" not in table
-    assert [caption.value for caption in desk.caption].count("Exact") == 2
+    assert [caption.value for caption in desk.caption].count("Exact") == 1
+    assert boards.head(desk)["fields"]["ctr"]["precision"] == "Exact"
 
 
 def test_counts_of_a_sample_are_lower_bounds(
@@ -141,10 +138,11 @@ def test_a_zoom_stays_until_it_is_left(visit: Visit) -> None:
     """While days are zoomed in to, other controls leave them alone; the link knows the way back."""
     zoomed = {"start": "2026-11-05", "end": "2026-11-05", "zoom": "-30d~yesterday"}
     desk = visit(**zoomed)
-    desk.selectbox(key="shown_field").set_value("clicks")
-    assert question(checked(desk.run())) == {**zoomed, "field": "clicks"}
-    next(button for button in desk.button if button.label == "Zoom out").click()
-    assert question(checked(desk.run())) == {"start": "-30d", "end": "yesterday", "field": "clicks"}
+    boards.click(desk, drill.CARDS, ["field", "clicks"])
+    assert question(checked(desk)) == {**zoomed, "field": "clicks"}
+    assert boards.head(desk)["is_zoomed"]
+    boards.click(desk, drill.CARDS, ["zoom_out"])
+    assert question(checked(desk)) == {"start": "-30d", "end": "yesterday", "field": "clicks"}
 
 
 def test_zoom_out_restores_the_granularity(visit: Visit) -> None:
@@ -152,17 +150,17 @@ def test_zoom_out_restores_the_granularity(visit: Visit) -> None:
     zoomed = {"start": "2026-11-05", "end": "2026-11-05", "zoom": "-30d~yesterday~week"}
     desk = visit(**zoomed)
     assert question(desk) == zoomed
-    next(button for button in desk.button if button.label == "Zoom out").click()
-    assert question(checked(desk.run())) == {"start": "-30d", "end": "yesterday", "grain": "week"}
+    boards.click(desk, drill.CARDS, ["zoom_out"])
+    assert question(checked(desk)) == {"start": "-30d", "end": "yesterday", "grain": "week"}
 
 
 def test_the_chosen_field_has_its_total(visit: Visit, rows: pd.DataFrame) -> None:
     """A data field without a card of its own in the headline gets one while it is chosen."""
     desk, week = visit(fields="imps~clicks", field="ctr"), last_week(rows)
-    assert list(headline(desk)) == ["Impressions", "Clicks", "CTR"]
-    assert headline(desk)["CTR"] == f"{100 * week['clicks'].sum() / week['imps'].sum():.2f}"
-    desk.selectbox(key="shown_field").set_value("imps")
-    assert list(headline(checked(desk.run()))) == ["Impressions", "Clicks"]
+    assert list(boards.headline(desk)) == ["Impressions", "Clicks", "CTR"]
+    assert boards.headline(desk)["CTR"] == f"{100 * week['clicks'].sum() / week['imps'].sum():.2f}"
+    boards.click(desk, drill.CARDS, ["field", "imps"])
+    assert list(boards.headline(checked(desk))) == ["Impressions", "Clicks"]
 
 
 def test_days_picked_before_do_not_come_back(visit: Visit) -> None:
@@ -173,8 +171,8 @@ def test_days_picked_before_do_not_come_back(visit: Visit) -> None:
     desk.query_params["start"] = desk.query_params["end"] = LAST_DAY.isoformat()
     checked(desk.run())
     assert desk.get_by_key("dates_preset_1").value is None
-    desk.selectbox(key="shown_field").set_value("clicks")
-    assert question(checked(desk.run()))["start"] == LAST_DAY.isoformat()
+    boards.click(desk, drill.CARDS, ["field", "clicks"])
+    assert question(checked(desk))["start"] == LAST_DAY.isoformat()
 
 
 def test_the_split_is_in_the_url(visit: Visit) -> None:
@@ -189,8 +187,8 @@ def test_the_split_is_in_the_url(visit: Visit) -> None:
 def test_what_is_looked_at_is_in_the_url(visit: Visit) -> None:
     """The data field shown and the granularity stand in the URL."""
     desk = visit()
-    desk.selectbox(key="shown_field").set_value("ctr")
-    assert question(checked(desk.run()))["field"] == "ctr"
+    boards.click(desk, drill.CARDS, ["field", "ctr"], ["grain", "week"])
+    assert (question(checked(desk))["field"], question(desk)["grain"]) == ("ctr", "week")
 
 
 def test_a_question_goes_with_one(visit: Visit) -> None:
@@ -224,10 +222,12 @@ def test_nothing_found_leads_on(visit: Visit, rows: pd.DataFrame) -> None:
     """Where filters leave nothing, the page says which one stands in the way, and removes it on a click."""
     desk = visit(**{"is.geo.country": "US", "is.campaign_id": "99"})
     us = last_week(rows).query("`geo.country` == 'US'")["imps"].sum()
-    assert not desk.metric
-    assert f"Without “Campaign is 99” there are {us:,.0f} impressions." in desk.info[-1].value
-    next(button for button in desk.button if "Campaign is 99" in button.label).click()
-    assert headline(checked(desk.run()))["Impressions"] == f"{us:,.0f}"
+    assert not boards.headline(desk)
+    nothing = boards.head(desk)["nothing"]
+    assert f"Without “Campaign is 99” there are {us:,.0f} impressions." in nothing["sentence"]
+    assert "Campaign is 99" in nothing["label"]
+    boards.click(desk, drill.CARDS, ["go", nothing["params"]])
+    assert boards.headline(checked(desk))["Impressions"] == f"{us:,.0f}"
 
 
 def test_days_without_data_lead_on(visit: Visit) -> None:
@@ -235,10 +235,10 @@ def test_days_without_data_lead_on(visit: Visit) -> None:
     desk = visit(start="2020-01-01", end="2020-01-31")
     assert (
         f"The data covers {LAST_DAY - pd.Timedelta(days=20).to_pytimedelta()} to {LAST_DAY}"
-        in desk.info[-1].value
+        in boards.head(desk)["nothing"]["sentence"]
     )
-    next(button for button in desk.button if button.label == "Show the last days with data").click()
-    assert question(checked(desk.run()))["start"] == "-7d"
+    boards.click(desk, drill.CARDS, ["go", boards.head(desk)["nothing"]["params"]])
+    assert question(checked(desk))["start"] == "-7d"
 
 
 def test_several_values_per_record(visit: Visit, rows: pd.DataFrame) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import boards
 import numpy as np
 import pytest
 from conftest import COUNTRIES, DEFINITION, LAST_DAY, copied, small_rows
@@ -186,14 +187,10 @@ def test_a_zoom_keeps_the_days_of_before(answer: Answer) -> None:
 def test_the_page_says_the_same(
     answer: Answer, home: Path, monkeypatch: pytest.MonkeyPatch, params: dict[str, str]
 ) -> None:
-    """Figures, changes and ranges of the page are the texts of the answer to its question."""
+    """The board on the page is given the question of its link: its figures are those of the answer to it."""
     monkeypatch.setenv("TRANCHE_HOME", str(home))
     figures = answer(params)["head"]["head"]["figures"]
-    page = [
-        (metric.label, metric.value, metric.delta.replace("\\", ""))
-        for metric in of_delivery(**params).metric
-    ]
-    assert page == [(figure["title"], figure["text"], figure["delta"]) for figure in figures]
+    assert boards.head(of_delivery(**params))["figures"] == figures
 
 
 def test_numbers_are_written_for_the_reader(answer: Answer) -> None:

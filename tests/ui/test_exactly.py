@@ -1,7 +1,9 @@
 """From an estimate to exact figures by a click, and back; the figures are those of the rows."""
 
 from pathlib import Path
+from typing import Any
 
+import boards
 import pandas as pd
 import pytest
 from conftest import COUNTRIES, DAYS, DEFINITION, small_rows
@@ -9,7 +11,7 @@ from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
 from lib.reporting.warehouse import Warehouse
-from lib.ui.audience import figure_controls
+from lib.ui.query import drill
 
 SEEDS = range(3)
 SAMPLED = {"start": f"-{DAYS}d", "end": "yesterday", "rows": "10000"}
@@ -29,33 +31,39 @@ def rows(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
     return pd.concat([table.to_pandas() for table in tables])
 
 
-def buttons(desk: AppTest) -> set[str]:
-    """Those of the two that are there."""
-    return {button.key for button in desk.button} & {figure_controls.EXACTLY, figure_controls.AGAIN}
-
-
-def clicks(desk: AppTest) -> str:
-    """The figure in the headline."""
-    return next(metric.value for metric in desk.metric if metric.label == "Clicks")
+def other(desk: AppTest) -> dict[str, Any] | None:
+    """The other precision that a click on the board gives."""
+    found: dict[str, Any] | None = boards.head(desk)["other_precision"]
+    return found
 
 
 def test_to_exact_figures_and_back(rows: pd.DataFrame) -> None:
     """An estimate has a button that reads all records; the link keeps it, and another goes back."""
     desk = of_delivery(**SAMPLED)
-    assert buttons(desk) == {figure_controls.EXACTLY}
-    assert f"{len(rows):,} records" in desk.button(key=figure_controls.EXACTLY).help
-    desk.button(key=figure_controls.EXACTLY).click().run()
+    exact = other(desk)
+    assert exact is not None
+    assert f"{len(rows):,} records" in exact["help"]
+    boards.click(desk, drill.CARDS, ["read", exact["limit"]])
     assert not desk.exception
     assert desk.query_params["rows"] == "10000000"
-    assert clicks(desk) == f"{rows['clicks'].sum():,.0f}"
-    assert buttons(desk) == {figure_controls.AGAIN}
-    desk.button(key=figure_controls.AGAIN).click().run()
+    assert boards.headline(desk)["Clicks"] == f"{rows['clicks'].sum():,.0f}"
+    usual = other(desk)
+    assert usual is not None
+    boards.click(desk, drill.CARDS, ["read", usual["limit"]])
     assert not desk.query_params.get("rows")
-    assert buttons(desk) == set()
+    assert other(desk) is None
+
+
+@pytest.mark.parametrize("limit", [7, -1, True, "10000000"])
+def test_a_browser_chooses_among_the_numbers_offered(rows: pd.DataFrame, limit: object) -> None:
+    """An act with any other number of records changes nothing."""
+    desk = boards.click(of_delivery(**SAMPLED), drill.CARDS, ["read", limit])
+    assert not desk.exception
+    assert desk.query_params["rows"] in ("10000", ["10000"])
 
 
 def test_exact_figures_need_no_button(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where all records were read, and where the page goes on to them by itself, there is none."""
     monkeypatch.setenv("TRANCHE_HOME", str(home))
-    assert buttons(of_delivery(**{**SAMPLED, "rows": ""})) == set()
-    assert buttons(of_delivery(**SAMPLED)) == set()
+    assert other(of_delivery(**{**SAMPLED, "rows": ""})) is None
+    assert other(of_delivery(**SAMPLED)) is None

@@ -40,7 +40,7 @@ def warnings(desk: AppTest) -> list[str]:
 def assert_no_figures(desk: AppTest, project: str, slicer: str) -> None:
     """The page names the missing slicer alone: no metric, no table, no chart, no date of another's data."""
     assert warnings(checked(desk)) == [missing_sentence(project, slicer)]
-    assert not desk.metric
+    assert boards.asked(desk) is None
     assert not desk.dataframe
     assert not desk.get("plotly_chart")
     assert not boards.drawn(desk)
@@ -66,7 +66,7 @@ def test_choosing_goes_on(desk_home: Path) -> None:
     """Once another slicer is chosen, its figures are shown, and the warning does not come back."""
     desk = opened("audience", project="demo", slicer="gone")
     desk.selectbox(key="slicer").set_value("delivery")
-    assert checked(desk.run()).metric
+    assert boards.headline(checked(desk.run()))
     assert warnings(desk) == []
     assert desk.selectbox(key="slicer").options == ["curation", "delivery"]
     desk.query_params["slicer"] = "delivery"  # as a browser's address is by now
@@ -81,7 +81,7 @@ def test_an_old_address_after_the_choice(desk_home: Path) -> None:
     desk.selectbox(key="slicer").set_value("delivery").run()
     desk.query_params["slicer"] = "gone"
     assert checked(desk.run()).selectbox(key="slicer").value == "delivery"
-    assert desk.metric
+    assert boards.headline(desk)
 
 
 @pytest.mark.parametrize("screen", SCREENS)

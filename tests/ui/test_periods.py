@@ -141,32 +141,6 @@ def test_days_without_rows_are_not_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("box", "days"),
-    [
-        (["2026-11-14 20:00", "2026-11-16 03:00"], (15, 16)),
-        (["2026-11-16 03:00:00.1234", "2026-11-14 20:00"], (15, 16)),
-        (["2026-11-15 02:00", "2026-11-15 03:00"], (15, 15)),
-        (["2026-11-10", "2026-11-30"], (14, 17)),
-    ],
-)
-def test_a_brushed_range_is_whole_days(box: list[str], days: tuple[int, int]) -> None:
-    """A range brushed on the chart means the days whose points it holds, or the one that it lies in."""
-    period = (date(2026, 11, 14), date(2026, 11, 17))
-    line = series.over(by_day({}, []), "imps", "day", period)
-    assert over_time.days_of(box, line) == (date(2026, 11, days[0]), date(2026, 11, days[1]))
-
-
-def test_a_brushed_range_of_hours_is_their_days() -> None:
-    """Hours are brushed, days are asked: the API knows no hours in its dates."""
-    period = (date(2026, 11, 14), date(2026, 11, 15))
-    line = series.Series(
-        *zip(*[(n, series.start("hour", n)) for n in series.buckets("hour", period)], strict=True),
-        np.zeros(48),
-    )
-    assert over_time.days_of(["2026-11-14 20:10", "2026-11-14 23:30"], line) == (period[0], period[0])
-
-
-@pytest.mark.parametrize(
     ("grain", "parts"),
     [
         ("day", [""] * 15),

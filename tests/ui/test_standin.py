@@ -90,12 +90,12 @@ def test_slicers_opens_on_an_answer(visit: Visit, rows: pd.DataFrame) -> None:
 def test_audience_opens_on_an_answer(visit: Visit, rows: pd.DataFrame) -> None:
     """Audience shows the last complete week, its change and its split, largest first."""
     desk = visit("audience")
-    assert headline(desk)["Impressions"] == f"{rows['imps'].sum():,.0f}"
+    assert boards.headline(desk)["Impressions"] == f"{rows['imps'].sum():,.0f}"
     table = boards.shown(desk)
     order = rows.groupby("geo.country")["imps"].sum().sort_values(ascending=False)
     assert table["Country"].tolist() == ["Total", *(code or "(not set)" for code in order.index)]
     assert boards.numbers(table["Impressions"]) == [order.sum(), *order]
-    assert desk.metric[0].delta
+    assert boards.head(desk)["figures"][0]["delta"]
     assert "Exact" in said(desk)
     assert "Country as codes" in said(desk)
 
@@ -113,8 +113,8 @@ def test_top_rows_of_many(visit: Visit, rows: pd.DataFrame) -> None:
 def test_other_days_and_zone(visit: Visit) -> None:
     """Days by the hour, in another zone, compared with the same weekdays, are asked for and shown."""
     desk = visit("audience", start="-3d", end="yesterday", tz="-5", compare="weekdays", grain="hour")
-    assert len(desk.metric) == 5
-    assert desk.get_by_key("shown_grain").value == "hour"
+    assert len(boards.headline(desk)) == 5
+    assert boards.head(desk)["grain"] == "hour"
 
 
 def test_several_values_per_record(visit: Visit, rows: pd.DataFrame) -> None:

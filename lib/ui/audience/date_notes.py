@@ -17,8 +17,8 @@ from lib.ui.query.focus import Focus
 from lib.views import LONGEST_NOTE, Note
 from lib.wire.errors import TrancheError
 
-POPOVER, EDITING, DELETING, SAID, PROBLEM = (
-    f"date_notes{part}" for part in ("", "_edited", "_deleted", "_said", "_problem")
+POPOVER, EDITING, DELETING, SAID, PROBLEM, CHANGES = (
+    f"date_notes{part}" for part in ("", "_edited", "_deleted", "_said", "_problem", "_changes")
 )
 WIDTH = 400
 
@@ -42,13 +42,20 @@ def of(focus: Focus) -> Noted:
         return Noted(trouble=error)
 
 
-def draw(focus: Focus, noted: Noted) -> None:
-    """Draw the popover."""
+def changes() -> int:
+    """How often this session has changed notes."""
+    count: int = st.session_state.get(CHANGES, 0)
+    return count
+
+
+def draw(focus: Focus) -> None:
+    """Draw the popover; the notes are read only while it is open."""
     popover = st.popover(
         "Notes", icon=":material/sticky_note_2:", type="tertiary", key=POPOVER, on_change="rerun"
     )
     if not popover.open:
         return
+    noted = of(focus)
     with popover, st.container(width=WIDTH):
         if noted.trouble is not None:
             problems.show(noted.trouble, "The notes", "Your question is kept.")
@@ -173,4 +180,5 @@ def _attempted(work: Callable[[], object]) -> bool:
     except TrancheError as error:
         problem = f"{error.reason.rstrip('.')}."
     st.session_state[PROBLEM] = problem
+    st.session_state[CHANGES] = changes() + 1
     return not problem

@@ -1,10 +1,7 @@
-"""The leaderboards: a card per key field, all in one component, queried in parallel."""
+"""The leaderboards: a card per key field, queried in parallel."""
 
 import math
 from collections.abc import Sequence
-from functools import partial
-
-import streamlit as st
 
 from lib.reporting.models import Direction
 from lib.ui.audience import leaderboard_queries as queries
@@ -13,10 +10,8 @@ from lib.ui.charts import numbers
 from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import LONGEST, NOTHING
 from lib.ui.kit import problems, rows
-from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import Cell, Column, Row, Table
-from lib.ui.kit.waiting import awaited
-from lib.ui.query import ask, cards, drill, filter_words, focus, lines, precision, split_rows, values
+from lib.ui.query import filter_words, focus, lines, precision, split_rows, values
 from lib.ui.query.cards import By, Card
 from lib.ui.query.focus import Focus
 from lib.wire.errors import TrancheError
@@ -186,28 +181,6 @@ def _message(board: Board, card: Card) -> str:
 
 def _is_asked(focus: Focus, name: str, code: str, match: str) -> bool:
     return any(f.name == name and f.match == match and code in f.value for f in focus.query.filters)
-
-
-HEIGHT, PLACE = 236, "cards"
-
-
-def draw(context: PageContext) -> None:
-    """Draw them in a place of their own, which has the height of a row of cards from the start."""
-    with st.container(key=PLACE if cards.usual(context.slicer) else None):
-        _draw(context)
-
-
-@st.fragment(parallel=True)
-def _draw(context: PageContext) -> None:
-    """Query all cards, then draw them together; a card that fails shows its error."""
-    if not context.slicer.data_fields:
-        return
-    drill.catch_up(context)
-    seen = focus.of(context)
-    with awaited(HEIGHT, drill.CARDS):
-        drawn = tables(seen)
-    rows.draw(drill.CARDS, drawn, seen.taken_cards, partial(drill.follow, context))
-    ask.refined()
 
 
 def tables(focus: Focus) -> list[Table]:

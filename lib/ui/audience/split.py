@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lib.ui.audience import chart_kinds, figure_controls, headline
+from lib.ui.audience import chart_kinds, headline
 from lib.ui.audience.chart_kinds import KINDS, ChartData
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
@@ -37,7 +37,7 @@ def draw(context: PageContext) -> None:
     if split_focus.query.split_by:
         kind = chart_kinds.kind(split_focus)
         with problems.reported("The split"):
-            with awaited(HEIGHT, figure_controls.FIELD):
+            with awaited(HEIGHT, drill.CARDS):
                 data = kind.ask(split_focus)
             remembered = data.pivot.levels if data.pivot is not None else [data]
             for part in remembered:

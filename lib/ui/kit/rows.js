@@ -1,6 +1,5 @@
 // Draws tables in place and sends what is clicked on them. rows.py says what the data are and how acts travel.
 
-const boards = new WeakMap()
 const PAGE = 10
 const WORDS = { asc: "ascending", desc: "descending" }
 const CARD_TITLE = 15
@@ -8,20 +7,6 @@ const FIND_MILLISECONDS = 250
 const FOLD_ICON = "M9 5.5 15.5 12 9 18.5Z"
 const LINE_ICON = "M3 17 9 11l4 4 7.6-7.6L22 8.8 13 18l-4-4-4.6 4.4Z"
 const LEAVE_ICON = "M12 2a10 10 0 1 0 0 20 10 10 0 0 0 0-20Zm0 2a8 8 0 0 1 4.9 1.7L5.7 16.9A8 8 0 0 1 12 4Zm0 16a8 8 0 0 1-4.9-1.7L18.3 7.1A8 8 0 0 1 12 20Z"
-
-export default function ({ parentElement, data, setStateValue }) {
-  let board = boards.get(parentElement)
-  if (!board) {
-    board = newBoard(parentElement.querySelector(".board"))
-    boards.set(parentElement, board)
-  }
-  board.send = (acts) => setStateValue("acts", { by: board.by, list: acts })
-  try {
-    update(board, data)
-  } catch (error) {
-    console.error("The rows can't be drawn:", error)
-  }
-}
 
 function newBoard(root) {
   const board = { root, by: Math.random().toString(36).slice(2), number: 0, waiting: [], tables: new Map() }

@@ -16,7 +16,7 @@ from lib.reporting.models import Direction
 from lib.wire.text import straight
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ("rows.js", "table.js", "card.js", "tree.js", "acts.js", "keys.js")
+DRAWING = ("rows.js", "table.js", "card.js", "tree.js", "acts.js", "keys.js")
 Values = tuple[tuple[str, str], ...]
 Taken = tuple[str, int]
 NOTHING_TAKEN: Taken = ("", 0)
@@ -25,7 +25,7 @@ _mount = st.components.v2.component(
     "tranche_rows",
     html='<div class="board"></div>',
     css=(FOLDER / "rows.css").read_text(),
-    js="\n".join((FOLDER / name).read_text() for name in SCRIPTS),
+    js="\n".join((FOLDER / name).read_text() for name in (*DRAWING, "rows_mount.js")),
 )
 
 
@@ -165,7 +165,21 @@ class Zooming:
     last: str = ""
 
 
-Act = Choice | Ordering | Finding | Opening | Setting | Zooming
+@dataclass(frozen=True)
+class RecordLimit:
+    """A click that reads so many records for the figures."""
+
+    limit: int
+
+
+@dataclass(frozen=True)
+class Going:
+    """A click that leads to another question, by the parameters of its link."""
+
+    params: Mapping[str, str]
+
+
+Act = Choice | Ordering | Finding | Opening | Setting | Zooming | RecordLimit | Going
 
 
 def draw(key: str, tables: Sequence[Table], taken: Taken, on_acts: Callable[[], None]) -> None:
@@ -218,12 +232,6 @@ def parsed(act: Sequence[Any]) -> Iterator[Act]:
             yield Finding(table, text)
         case ["open", str(table)]:
             yield Opening(table)
-        case ["field" | "grain" as name, str(value)]:
-            yield Setting(name, value)
-        case ["zoom", str(first), str(last)]:
-            yield Zooming(first, last)
-        case ["zoom_out"]:
-            yield Zooming()
         case [
             "include" | "add" | "exclude" | "release" | "draw" | "undraw" | "expand" | "collapse" as kind,
             list(values),
@@ -231,6 +239,23 @@ def parsed(act: Sequence[Any]) -> Iterator[Act]:
             pairs = tuple((str(pair[0]), str(pair[1])) for pair in _lists(values) if len(pair) == 2)
             if pairs:
                 yield Choice(kind, pairs)
+        case _:
+            yield from _parsed_setting(act)
+
+
+def _parsed_setting(act: Sequence[Any]) -> Iterator[Act]:
+    """The same of acts outside of tables."""
+    match act:
+        case ["field" | "grain" as name, str(value)]:
+            yield Setting(name, value)
+        case ["zoom", str(first), str(last)]:
+            yield Zooming(first, last)
+        case ["zoom_out"]:
+            yield Zooming()
+        case ["read", int(limit)]:
+            yield RecordLimit(limit)
+        case ["go", dict(params)]:
+            yield Going({str(name): text for name, text in params.items() if isinstance(text, str)})
 
 
 def _lists(told: object) -> Iterator[list[Any]]:

@@ -17,6 +17,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import (
     dates_picker,
+    drill,
     filter_editor,
     filter_words,
     filters,
@@ -167,12 +168,13 @@ def _ask(context: PageContext, change: Callable[[tuple[Filter, ...]], tuple[Filt
 def draw_history(context: PageContext) -> None:
     """Three buttons; each is disabled while there is nothing for it to do."""
     steps = question.steps()
-    _button("Undo", "undo", question.undo, bool(steps.past))
-    _button("Redo", "redo", question.redo, bool(steps.undone))
-    _button("Reset", "restart_alt", partial(question.reset, context), not question.is_usual(context))
+    _button(context, "Undo", "undo", question.undo, bool(steps.past))
+    _button(context, "Redo", "redo", question.redo, bool(steps.undone))
+    reset = partial(question.reset, context)
+    _button(context, "Reset", "restart_alt", reset, not question.is_usual(context))
 
 
-def _button(label: str, icon: str, act: Callable[[], None], is_possible: bool) -> None:
+def _button(context: PageContext, label: str, icon: str, act: Callable[[], None], is_possible: bool) -> None:
     st.button(
         label,
         icon=f":material/{icon}:",
@@ -181,11 +183,13 @@ def _button(label: str, icon: str, act: Callable[[], None], is_possible: bool) -
         help=label,
         disabled=not is_possible,
         on_click=_done,
-        args=(act,),
+        args=(context, act),
     )
 
 
-def _done(act: Callable[[], None]) -> None:
+def _done(context: PageContext, act: Callable[[], None]) -> None:
+    """Go a step from where the person is, who may just have clicked on a row."""
+    drill.catch_up(context)
     act()
     st.rerun()
 

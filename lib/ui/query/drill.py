@@ -8,11 +8,12 @@ from typing import Any
 import streamlit as st
 
 from lib.reporting.dates import Days
-from lib.reporting.models import AudienceQuery, Order, Slicer
+from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, Order, Slicer
 from lib.ui.kit import rows
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.rows import Act, Choice, Finding, Opening, Ordering, Setting, Zooming
-from lib.ui.query import cards, filters, folds, lines, question
+from lib.ui.kit.rows import Act, Choice, Finding, Going, Opening, Ordering, RecordLimit, Setting, Zooming
+from lib.ui.query import cards, filters, folds, lines, link, question
+from lib.ui.query import view as views
 from lib.ui.query.cards import Card
 from lib.ui.query.view import View, granularities
 
@@ -53,6 +54,10 @@ def states(
     for act in acts:
         if isinstance(act, Zooming):
             query, changes = _zoomed(query, view, act)
+        elif isinstance(act, RecordLimit):
+            query, changes = _read(query, act), {}
+        elif isinstance(act, Going):
+            query, changes = _gone(query, slicer, act)
         else:
             changes = {**looked_at(view, [act], slicer), **drawn(query, view, [act], slicer)}
             changes |= folded(query, view, [act])
@@ -87,6 +92,19 @@ def _zoomed(query: AudienceQuery, view: View, act: Zooming) -> tuple[AudienceQue
     except ValueError:
         return query, {}
     return zoomed(query, view, days) if days[0] <= days[1] else (query, {})
+
+
+def _read(query: AudienceQuery, act: RecordLimit) -> AudienceQuery:
+    """The question read from so many records; the same for a number that the desk does not offer."""
+    is_offered = act.limit in (API_ROWS_LIMIT, ROWS_LIMITS[1])
+    return query.model_copy(update={"audience_rows_limit": act.limit}) if is_offered else query
+
+
+def _gone(query: AudienceQuery, slicer: Slicer, act: Going) -> tuple[AudienceQuery, Mapping[str, Any]]:
+    """The question of a link about the same slicer."""
+    there = link.from_params(act.params, slicer, query.project_name, query.slicer_name).query
+    view = views.from_params(act.params, slicer)
+    return there, {name: getattr(view, name) for name in view.__dataclass_fields__}
 
 
 def follow(context: PageContext) -> None:

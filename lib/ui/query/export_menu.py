@@ -93,6 +93,7 @@ button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offse
     js="""
 export default function ({ parentElement, data }) {
   parentElement.querySelector("button").onclick = () => {
+    if (data.file) return globalThis.trancheBoard?.savePicture(data.file)
     const chart = document.querySelector(`[class*="st-key-${data.chart}"] .js-plotly-plot`)
     if (!chart) return
     const { layout } = chart
@@ -108,19 +109,24 @@ export default function ({ parentElement, data }) {
 
 def config(focus: Focus, name: str) -> dict[str, Any]:
     """The Plotly config of a chart with a hidden camera; `name` (letters) becomes part of the file name."""
-    start, end = focus.period
-    file = f"{focus.query.slicer_name}_{name}_{start}_{end}"
     return {
         **theme.CONFIG,
         "displayModeBar": "hover",
         "modeBarButtons": [["toImage"]],
-        "toImageButtonOptions": {"format": "png", "filename": file, "scale": SCALE},
+        "toImageButtonOptions": {"format": "png", "filename": file(focus, name), "scale": SCALE},
     }
 
 
-def button(name: str, chart: str) -> None:
-    """Draw the button of the block `name` for the chart whose key begins with `chart`."""
-    _mount(key=f"{name}_png", data={"chart": chart})
+def file(focus: Focus, name: str) -> str:
+    """The name of a file of the block `name` (letters), without its ending."""
+    return f"{focus.query.slicer_name}_{name}_{focus.period[0]}_{focus.period[1]}"
+
+
+def button(name: str, chart: str = "", file: str = "") -> None:
+    """Draw the button of the block `name`: for the chart whose key begins with `chart`, or for the board's,
+    which is saved in a `file` of that name.
+    """
+    _mount(key=f"{name}_png", data={"chart": chart, "file": file})
 
 
 MEDIA_TYPE = "text/csv"
@@ -178,7 +184,7 @@ def download(focus: Focus, name: str, text: Callable[[], str], label: str) -> No
     st.download_button(
         label,
         data=text,
-        file_name=f"{focus.query.slicer_name}_{name}_{focus.period[0]}_{focus.period[1]}.csv",
+        file_name=f"{file(focus, name)}.csv",
         mime=MEDIA_TYPE,
         on_click="ignore",
         icon=":material/table_rows:",

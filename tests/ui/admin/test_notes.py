@@ -1,12 +1,10 @@
 """Notes on dates on the Audience page: marks on the chart, and the popover that adds, edits and deletes."""
 
-import json
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import plotly.graph_objects as go
+import boards
 import pytest
 from conftest import LAST_DAY
 from keeping import Keeper, keeper
@@ -15,9 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from lib import connect
 from lib.settings import Settings
-from lib.ui.charts import time_chart
-from lib.ui.charts.series import Series
-from lib.views import Note, ViewStore
+from lib.views import ViewStore
 
 DELIVERY = ("demo", "delivery")
 HOSTILE = "<b>x</b> **y** [z](http://a.example) %{x}"
@@ -37,14 +33,10 @@ def with_notes(person: str = "manager") -> AppTest:
     return NOTES.opened(of_delivery(person=person))
 
 
-def chart(desk: AppTest) -> Any:
-    """The chart over time, as it is sent to the browser."""
-    return next(one.proto for one in desk.get("plotly_chart") if "time_chart" in one.proto.id)
-
-
 def marks(desk: AppTest) -> list[dict[str, Any]]:
-    """The marks of notes on the chart over time."""
-    return [trace for trace in json.loads(chart(desk).spec)["data"] if trace.get("yaxis") == "y2"]
+    """The notes that the chart over time marks."""
+    found: list[dict[str, Any]] = boards.head(desk)["date_notes"]
+    return found
 
 
 def stored(kept: ViewStore) -> list[tuple[date, str, str]]:
@@ -52,55 +44,20 @@ def stored(kept: ViewStore) -> list[tuple[date, str, str]]:
     return [(note.day, note.text, note.owner) for note in kept.notes.of(*DELIVERY, date.min, date.max)]
 
 
-def a_note(day: date, text: str, number: int = 1) -> Note:
-    """A note of somebody else."""
-    return Note(number, *DELIVERY, day, text, "ada", datetime.now(UTC), False)
-
-
-def marked(notes: list[Note], days: int, step: int) -> go.Figure:
-    """A figure of so many buckets, `step` days long each, with these notes on it."""
-    starts = tuple(START + timedelta(days=place * step) for place in range(days))
-    figure = go.Figure()
-    time_chart.draw(figure, notes, Series(tuple(map(str, starts)), starts, np.zeros(days)))
-    return figure
-
-
-def test_a_mark_on_the_bucket_of_its_day() -> None:
-    """A note is marked at its day's bucket, those of one week together; one before the chart is not."""
-    notes = [a_note(date(2026, 11, day), f"On {day}") for day in (1, 9, 12)]
-    (weeks,) = marked(notes, 2, 7).data
-    assert [when.date() for when in weeks.x] == [date(2026, 11, 9)]
-    assert weeks.customdata[0] == "9 Nov 2026: On 9<br>12 Nov 2026: On 12"
-    (days,) = marked(notes, 14, 1).data
-    assert [when.day for when in days.x] == [9, 12]
-    assert not marked([], 2, 7).data
-
-
-def test_a_hover_of_many_and_long_notes_is_short() -> None:
-    """Long texts are broken into lines, and of many notes on a day the hover counts the rest."""
-    notes = [a_note(date(2026, 11, 2), "word " * 30 + str(number)) for number in range(6)]
-    (shown,) = marked(notes, 1, 1).data
-    lines = shown.customdata[0].split("<br>")
-    assert max(map(len, lines)) <= time_chart.LINE_LENGTH
-    assert lines[-1] == "and 2 more"
-
-
 def test_a_note_on_the_chart_and_in_its_accessible_text(kept: Keeper) -> None:
     """Whoever may see the slicer sees another's note: a mark with its text, also when read out."""
     kept("manager").notes.add(*DELIVERY, LAST_DAY, "Publisher left")
     desk = of_delivery(person="viewer")
     (mark,) = marks(desk)
-    assert [str(when)[:10] for when in mark["x"]] == [LAST_DAY.isoformat()]
-    assert "Publisher left" in mark["customdata"][0]
-    assert "Publisher left" in chart(desk).alt
+    assert (mark["day"], mark["place"], mark["text"]) == (LAST_DAY.isoformat(), 6, "Publisher left")
+    assert "Publisher left" in boards.head(desk)["fields"]["imps"]["alt"]
 
 
 def test_texts_of_others_are_characters(kept: Keeper) -> None:
-    """A note's marks, tags and links reach neither Markdown nor Plotly's HTML."""
+    """A note's marks, tags and links are no Markdown; the board sets them as text."""
     kept("manager").notes.add(*DELIVERY, LAST_DAY, HOSTILE)
     desk = with_notes("viewer")
-    assert "<b>" not in marks(desk)[0]["customdata"][0]
-    assert "&lt;b&gt;" in marks(desk)[0]["customdata"][0]
+    assert marks(desk)[0]["text"] == HOSTILE
     shown = [one.value for one in desk.markdown if "http" in one.value]
     assert shown
     assert all(r"\*\*y\*\*" in text and r"\<b\>" in text for text in shown)

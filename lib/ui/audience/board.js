@@ -1,0 +1,317 @@
+// One board a page: headline, time chart and leaderboards, drawn from one store (component.py says how acts travel).
+// What is shown is always the question that Streamlit took last, and the acts since then.
+
+const PAINTED_MILLISECONDS = 20
+const LATEST_MILLISECONDS = 1000
+const PREDICTED_MILLISECONDS = 3000
+const LEFT_MILLISECONDS = 250
+const COOKIE_MILLISECONDS = [200, 400, 800, 1600, 3000] // right after a sign-in the cookie is still on its way
+const RETRY_MILLISECONDS = [1000, 2000, 4000, 8000, 15000, 30000] // after what may pass
+const UNREACHABLE = "The desk can't be reached. What is shown is not up to date; your clicks are kept."
+const ONLY_CARDS = ["order", "find"]
+const STEPS = { undo: ".st-key-question_undo button", redo: ".st-key-question_redo button" }
+
+function newPage() {
+  const host = make("div", { class: "tranche-board" })
+  const shadow = host.attachShadow({ mode: "open" })
+  const style = make("style")
+  style.textContent = STYLE
+  const names = ["problem", "heads", "tools", "chart", "foot", "problem"]
+  const [problem, heads, tools, chart, foot, missing] = names.map((name) => make("div", { class: name }))
+  const cards = make("div", { class: "board cards" })
+  const root = make("div", { class: "root", "aria-busy": "true" }, problem, heads, tools, chart, foot, missing, cards)
+  shadow.append(style, root)
+  problem.hidden = missing.hidden = true
+  set(chart, "tabindex", "0")
+  set(chart, "role", "img")
+  const own = { host, root, problems: { head: problem, cards: missing }, heads, tools, chart, foot, acts: [], outbox: [], base: null, about: null, drawn: null, steps: null, predicted: [], dimmed: [], store: newStore(), tries: 0, failures: 0 }
+  own.cards = newBoard(cards)
+  own.cards.send = () => onAct(own)
+  own.time = newChart(own)
+  root.addEventListener("click", (event) => onControl(own, event))
+  root.addEventListener("change", (event) => event.target.matches(".tools select") && act(own.cards, "field", event.target.value))
+  root.addEventListener("pointerdown", (event) => event.button === 0 && askAhead(own, event))
+  root.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && askAhead(own, event))
+  document.addEventListener("pointerup", () => giveUp(own), true)
+  document.addEventListener("click", (event) => onStep(own, event), true)
+  own.savePicture = (file) => savePicture(own.time, file)
+  return own
+}
+
+/** Streamlit's call: with its first data, and with each change of them. */
+export function mount({ parentElement, data, setStateValue }) {
+  const place = parentElement.querySelector(".place")
+  if (page.host.parentNode !== place) adopt(page, place)
+  page.send = () => setStateValue("acts", { by: page.cards.by, list: page.outbox })
+  try {
+    acknowledge(page, data)
+  } catch (error) {
+    console.error("The board can't be drawn:", error)
+  }
+}
+
+/** What Streamlit has taken needs not be sent again; once it has all, the board shows what it says (a picker, Back). */
+function acknowledge(page, data) {
+  const about = { project: data.project, slicer: data.slicer }
+  if (page.about && (page.about.project !== about.project || page.about.slicer !== about.slicer)) clear(page)
+  if (page.data && JSON.stringify(page.data.edition) !== JSON.stringify(data.edition)) outdate(page)
+  page.about = about
+  page.data = data
+  if (page.head?.figures.length) drawTools(page.tools, page.head, data.fields)
+  const last = data.taken[0] === page.cards.by ? data.taken[1] : 0
+  page.outbox = page.outbox.filter(([number]) => number > last)
+  const isAwaited = isOnItsWay(page, data.params, last)
+  if (page.outbox.length) return tellIn(page, LATEST_MILLISECONDS)
+  page.isLate = Boolean(page.wish && page.acts.length) // the answer that is awaited is of this question, most likely
+  tellIn(page, LATEST_MILLISECONDS)
+  if (isAwaited || page.isLate) return
+  page.base = data.params
+  page.acts = []
+  page.steps = { undo: [...data.steps.undo], redo: [...data.steps.redo] }
+  show(page)
+}
+
+/** Whether Streamlit has not yet taken all undoing that is shown already. */
+function isOnItsWay(page, params, last) {
+  const key = keyOf(page.about, params)
+  const now = performance.now()
+  page.predicted = page.predicted.filter((one) => now - one.since < PREDICTED_MILLISECONDS && one.after >= last)
+  const place = page.predicted.findIndex((one) => one.key === key)
+  page.predicted = place < 0 ? page.predicted : page.predicted.slice(place + 1)
+  return page.predicted.length > 0
+}
+
+/** An act of a person: it is kept until Streamlit has taken it, shown, and then sent. */
+function onAct(page) {
+  const numbered = page.cards.waiting.at(-1)
+  page.acts.push(numbered)
+  page.outbox.push(numbered)
+  tellIn(page, LATEST_MILLISECONDS)
+  const [, kind, value] = numbered
+  if (kind === "field") showChosenField(page, value)
+  if (kind === "open") return tellIn(page, 0)
+  show(page)
+}
+
+/** A control outside of the cards that carries its act. */
+function onControl(page, event) {
+  const control = event.target.closest("[data-act]")
+  if (!control || control.getAttribute("aria-pressed") === "true") return
+  if (control.dataset.act === "again") return again(page)
+  act(page.cards, ...JSON.parse(control.dataset.act))
+}
+
+/** Undo and redo are Streamlit's; the question that they lead to is known, and shown at once. */
+function onStep(page, event) {
+  const which = Object.keys(STEPS).find((name) => event.target.closest?.(STEPS[name]))
+  if (!which || !page.steps || !page.root.isConnected) return
+  if (page.outbox.length) return tellIn(page, 0, true) // the server's steps do not have these yet
+  const there = page.steps[which].pop()
+  if (!there) return
+  page.steps[which === "undo" ? "redo" : "undo"].push(page.base)
+  page.base = there
+  page.acts = []
+  page.predicted.push({ key: keyOf(page.about, there), since: performance.now(), after: page.cards.number })
+  page.host.classList.add("told")
+  setTimeout(() => acknowledge(page, page.data), PREDICTED_MILLISECONDS + 1)
+  show(page)
+}
+
+/** Sends the acts, once the figures are painted: Streamlit's run would take the server's time from them. */
+function tellIn(page, milliseconds, isNow = false) {
+  clearTimeout(page.telling)
+  page.host.classList.toggle("told", page.outbox.length + page.predicted.length > 0)
+  if (!page.outbox.length) return
+  if (isNow) return page.send?.()
+  page.telling = setTimeout(() => page.send?.(), milliseconds)
+}
+
+function actsOf(page) {
+  return page.acts.map(([, ...what]) => what)
+}
+
+/** The parts that differ from what is drawn, by the acts since then. */
+function partsOf(page) {
+  const { drawn, acts } = page
+  if (!drawn || drawn.base !== page.base) return ["head", "cards"]
+  const since = acts.filter(([number]) => number > drawn.upto)
+  if (since.length && since.every(([, kind]) => ONLY_CARDS.includes(kind))) return ["cards"]
+  return since.length && since.every(([, kind]) => kind === "grain") ? ["head"] : ["head", "cards"]
+}
+
+/** Shows the question: from the store at once, or as its parts come. What is stale meanwhile is dimmed. */
+function show(page) {
+  const { store, about, base } = page
+  const [acts, upto] = [actsOf(page), page.acts.at(-1)?.[0] ?? page.cards.number]
+  const key = keyOf(about, base, acts)
+  if (page.drawn?.keys.includes(key) && !isOld(store, page.drawn)) return settle(page, upto)
+  if (page.listening === key && store.underway.has(key)) return
+  page.wish = key
+  page.listening = null
+  const kept = find(store, key)
+  if (kept) {
+    for (const part of ["head", "cards"]) draw(page, { part, [part]: kept[part] }, upto)
+    finish(page, kept, upto)
+    if (!kept.ahead || kept.is_exact) return
+  }
+  const parts = partsOf(page)
+  if (!kept) dim(page, parts)
+  listen(page, ask(store, about, { params: base, acts, parts, base: parts.length === 2 ? {} : page.drawn.whole }), upto)
+}
+
+/** Draws what a request brings, for as long as nothing else is wanted. */
+function listen(page, request, upto) {
+  const { key } = request
+  page.listening = key
+  const onLine = (line) => {
+    if (page.listening !== key) return
+    draw(page, line, upto)
+    if (request.wanted.every((part) => request.lines.some((one) => one.part === part))) finish(page, request.whole, upto, request)
+  }
+  request.lines.forEach(onLine)
+  request.listeners.add(onLine)
+  request.promise.then(
+    () => page.listening === key && request.ahead && !request.whole.is_exact && show(page),
+    (error) => page.listening === key && fail(page, error, request),
+  )
+}
+
+/** Another answer than what is drawn would come now: it is asked for with the next change. */
+function isOld(store, drawn) {
+  return performance.now() - drawn.since > KEPT_MILLISECONDS && !store.underway.size
+}
+
+function draw(page, line, upto) {
+  if (line.error) return explain(page, line.error.sentence, line.part, line.error.is_passing)
+  if (line.part in page.problems) page.problems[line.part].hidden = true
+  if (line.part === "head") drawFigures(page, line.head)
+  if (line.part === "cards") update(page.cards, { taken: [page.cards.by, upto], tables: line.cards })
+  dim(page, page.dimmed.filter((part) => part !== line.part))
+  tellIn(page, PAINTED_MILLISECONDS)
+}
+
+/** All parts of an answer are drawn; exact figures may still follow. */
+function finish(page, whole, upto, request) {
+  page.tries = 0
+  if (!request?.failed) page.failures = 0
+  page.drawn = null
+  if (!request?.failed) {
+    const keys = [keyOf(page.about, page.base, actsOf(page)), keyOf(page.about, whole.params)]
+    page.drawn = { keys, base: page.base, upto, whole: { ...whole }, since: performance.now() }
+  }
+  settle(page, upto)
+  document.dispatchEvent(new Event("tranche-drawn"))
+}
+
+/** Nothing is awaited any more. */
+function settle(page, upto) {
+  page.wish = null
+  if (page.drawn) page.drawn.base = page.base
+  if (page.drawn) page.drawn.upto = upto
+  page.cards.waiting = page.cards.waiting.filter(([number]) => number > upto)
+  showWaiting(page.cards)
+  dim(page, [])
+  tellIn(page, PAINTED_MILLISECONDS)
+  if (page.isLate) acknowledge(page, page.data)
+}
+
+/** Dims the parts that are stale. */
+function dim(page, parts) {
+  page.dimmed = parts
+  set(page.root, "aria-busy", String(parts.length > 0))
+  page.root.classList.toggle("stale-head", parts.includes("head"))
+  set(page.cards.root, "aria-busy", String(parts.includes("cards")))
+}
+
+function fail(page, error, request) {
+  if (request.ahead) {
+    if (error.status === 204) page.declined = true
+    return show(page)
+  }
+  if (error.name === "AbortError") return
+  page.wish = page.listening = page.drawn = null
+  if (error.status === 401) {
+    clear(page)
+    if (!page.send) return leaveEarly(page)
+    const wait = COOKIE_MILLISECONDS[page.tries++]
+    if (wait !== undefined) return void setTimeout(() => again(page), wait)
+  }
+  const { status = 0, message } = error instanceof Failure ? error : {}
+  explain(page, message || UNREACHABLE, "head", status === 0 || status >= 500)
+  tellIn(page, PAINTED_MILLISECONDS)
+}
+
+/** A failure in a sentence, with a way to try again; what was shown stays, dimmed. What may pass is tried again. */
+function explain(page, sentence, part, isPassing) {
+  const node = page.problems[part] ?? page.problems.head
+  const button = make("button", { type: "button", "data-act": "again" }, "Try again")
+  node.replaceChildren(make("p", { role: "alert" }, sentence), button)
+  node.hidden = false
+  set(page.root, "aria-busy", "false")
+  clearTimeout(page.retrying)
+  const wait = RETRY_MILLISECONDS[Math.min(page.failures++, RETRY_MILLISECONDS.length - 1)]
+  if (isPassing) page.retrying = setTimeout(() => page.host.isConnected && again(page), wait)
+}
+
+/** Asks once more, with what is shown still there. */
+function again(page) {
+  clearTimeout(page.retrying)
+  page.drawn = null
+  if (page.base && page.about) show(page)
+}
+
+/** What no parameter says has changed: notes, or the person's choice of leaderboards. */
+function outdate(page) {
+  page.store.answers.clear()
+  page.drawn = null
+}
+
+/** Forgets what was of another slicer or person. */
+function clear(page) {
+  forget(page.store)
+  page.drawn = page.wish = page.listening = page.head = null
+  page.predicted = []
+  page.acts = []
+  page.outbox = []
+  page.cards.waiting = []
+  page.time.head = page.time.sign = null
+  page.time.picture.replaceChildren()
+  for (const part of [page.heads, page.tools, page.foot]) part.replaceChildren()
+  page.cards.tables.clear()
+  page.cards.root.replaceChildren()
+}
+
+/** Asks at the press, or at the keyboard's focus, what a click would need. */
+function askAhead(page, event) {
+  if (!page.base || page.declined || page.wish) return
+  const what = actAt(page, event)
+  if (!what || ["open", "again"].includes(what[0])) return
+  const acts = [...actsOf(page), what]
+  const key = keyOf(page.about, page.base, acts)
+  if (find(page.store, key) || page.ahead === key) return
+  page.ahead = key
+  page.acts.push([page.cards.number + 1, ...what])
+  const parts = partsOf(page)
+  page.acts.pop()
+  const from = parts.length === 2 ? {} : page.drawn?.whole
+  ask(page.store, page.about, { params: page.base, acts, parts, base: from }, true)
+}
+
+/** A press that became no click is given up. */
+function giveUp(page) {
+  const { ahead } = page
+  page.ahead = null
+  if (!ahead) return
+  setTimeout(() => page.wish !== ahead && page.store.underway.get(ahead)?.control.abort(), LEFT_MILLISECONDS)
+}
+
+/** What a click here would do: the rows' own answer, given to nobody. */
+function actAt(page, { target, shiftKey, altKey }) {
+  const control = target.closest("[data-act]")
+  if (control) return control.getAttribute("aria-pressed") === "true" || control.dataset.act === "again" ? null : JSON.parse(control.dataset.act)
+  if (!page.cards.root.contains(target)) return null
+  let what = null
+  const tables = { get: (id) => page.cards.tables.get(id), values: () => [] }
+  onClick({ tables, waiting: [], number: 0, send: ([[, ...told]]) => (what = told) }, { target, shiftKey, altKey, detail: 1 })
+  return what
+}

@@ -1,0 +1,131 @@
+// The figures: the headline, where a click on one makes it the field of the page, and what stands around the chart.
+
+const SPARK = { width: 120, height: 24, edge: 1.5 }
+const ARROWS = { up: "↑ ", down: "↓ " }
+
+function drawHeadline(page, head) {
+  page.heads.style.setProperty("--count", Math.max(head.figures.length, 4))
+  const known = new Map([...page.heads.children].map((node) => [node.dataset.name, node]))
+  const nodes = head.figures.map((figure) => known.get(figure.name) ?? newFigure(figure.name))
+  inOrder(page.heads, nodes)
+  head.figures.forEach((figure, place) => drawFigure(nodes[place], figure, head))
+}
+
+function newFigure(name) {
+  const button = make("button", { type: "button", class: "show", "data-act": JSON.stringify(["field", name]) })
+  const parts = ["label", "fig-value", "delta"].map((part) => make("span", { class: part }))
+  const line = shape("path", { class: "fig-line" })
+  const spark = shape("svg", { viewBox: `0 0 ${SPARK.width} ${SPARK.height}`, preserveAspectRatio: "none", role: "img" }, line)
+  return make("div", { class: "fig", "data-name": name, role: "group" }, ...parts, spark, button)
+}
+
+function drawFigure(node, figure, head) {
+  const [label, value, delta, spark, button] = node.children
+  text(label, figure.title)
+  text(value, figure.text)
+  text(delta, [`${ARROWS[figure.arrow] ?? ""}${figure.delta ?? ""}`, figure.range ?? ""].join(" ").trim())
+  set(delta, "class", `delta ${figure.color ?? "gray"}`)
+  set(node, "aria-label", figure.title)
+  set(button, "aria-label", `Show ${figure.title}`)
+  set(button, "title", figure.help || null)
+  showField(node, head.field)
+  const path = sparkline(head.fields[figure.name]?.now?.values ?? [], head.buckets.parts)
+  set(spark, "aria-label", path ? figure.spark : null)
+  set(spark, "aria-hidden", path ? null : "true")
+  set(spark.firstChild, "d", path)
+}
+
+function showField(node, field) {
+  set(node.querySelector(".show"), "aria-pressed", String(node.dataset.name === field))
+}
+
+/** A line per run of whole buckets, from the least at the bottom to the greatest at the top. */
+function sparkline(line, parts) {
+  const values = line.map((value, place) => (parts[place] ? null : value))
+  const there = values.filter((value) => value !== null)
+  if (there.length < 2) return ""
+  const low = Math.min(...there)
+  const span = Math.max(...there) - low || 1
+  const { width, height, edge } = SPARK
+  const x = (place) => edge + (place * (width - 2 * edge)) / (values.length - 1)
+  return path(values, x, (value) => height - edge - ((value - low) / span) * (height - 2 * edge))
+}
+
+function shape(name, attributes = {}, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", name)
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value)
+  node.append(...children)
+  return node
+}
+
+/** The points of a line; it is broken where a value is missing. */
+function path(values, x, y) {
+  let steps = ""
+  values.forEach((value, place) => {
+    if (value === null) return
+    const isFirst = place === 0 || values[place - 1] === null
+    steps += `${isFirst ? "M" : "L"}${x(place).toFixed(1)} ${y(value).toFixed(1)}`
+  })
+  return steps
+}
+
+function drawFigures(page, head) {
+  const { root, tools, foot } = page
+  root.classList.toggle("nothing", Boolean(head.nothing))
+  root.classList.toggle("timeless", !head.grain)
+  page.head = head
+  if (head.nothing) return drawNothing(page, head)
+  drawHeadline(page, head)
+  drawTools(tools, head, page.data?.fields)
+  drawChart(page.time, head)
+  drawFoot(foot, head)
+}
+
+/** A field whose lines are here is drawn before its answer comes. */
+function showChosenField(page, field) {
+  const { head } = page
+  if (!head?.fields[field]) return
+  for (const node of page.heads.children) showField(node, field)
+  if (!head.values.length) drawChart(page.time, { ...head, field })
+}
+
+/** Why there are no figures, and the question that leads on. */
+function drawNothing(page, { nothing }) {
+  const way = make("button", { type: "button", "data-act": JSON.stringify(["go", nothing.params]) }, nothing.label ?? "")
+  page.heads.replaceChildren(make("div", { class: "message" }, make("p", { role: "status" }, nothing.sentence), ...(nothing.params ? [way] : [])))
+  page.time.sign = page.time.head = null
+  page.time.lines = []
+  for (const part of [page.tools, page.foot, page.time.picture]) part.replaceChildren()
+}
+
+function drawTools(tools, head, fields) {
+  if (!tools.children.length) tools.append(make("select", { "aria-label": "Data field" }), make("div", { class: "grains", role: "group", "aria-label": "Granularity" }), make("button", { type: "button", class: "zoom", "data-act": '["zoom_out"]' }, "Zoom out"))
+  const [select, grains, zoom] = tools.children
+  const options = fields ?? Object.entries(head.fields).map(([name, field]) => [name, field.title])
+  if (select.sign !== JSON.stringify(options)) {
+    select.replaceChildren(...options.map(([value, label]) => make("option", { value }, label)))
+    select.sign = JSON.stringify(options)
+  }
+  select.value = head.field
+  if (grains.children.length !== head.grains.length) {
+    grains.replaceChildren(...head.grains.map((grain) => make("button", { type: "button", "data-act": JSON.stringify(["grain", grain]) }, grain[0].toUpperCase() + grain.slice(1))))
+  }
+  head.grains.forEach((grain, place) => set(grains.children[place], "aria-pressed", String(grain === head.grain)))
+  grains.hidden = !head.grains.length
+  zoom.hidden = !head.is_zoomed
+}
+
+/** Notes on the figures, and how precise they are: a button where a click can change that. */
+function drawFoot(foot, { field, fields, other_precision: other }) {
+  const { notes, precision } = fields[field]
+  const act = other && JSON.stringify(["read", other.limit])
+  if (!foot.children.length || Boolean(act) !== foot.lastChild.matches("button")) {
+    const how = act ? make("button", { type: "button", class: "precision" }) : make("span", { class: "precision" })
+    foot.replaceChildren(make("span", { class: "notes" }), how)
+  }
+  const [said, how] = foot.children
+  text(said, notes.join(" "))
+  text(how, precision)
+  set(how, "data-act", act)
+  set(how, "title", other?.help ?? null)
+}

@@ -1,0 +1,242 @@
+"""The board in a browser: clicks in any order and at any speed are shown and kept, and nothing moves."""
+
+import random
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pandas as pd
+import pytest
+from conftest import LAST_DAY, small_rows
+from playwright.sync_api import Locator, Page, Route, expect
+
+from browser.conftest import enter, settled
+
+QUIET = "() => trancheBoard.root.getAttribute('aria-busy') === 'false' && trancheBoard.outbox.length === 0"
+CONTROLS = ".show, .grains button, thead button, .include, .exclude, .line"
+CLICKS = 30
+
+
+@pytest.fixture
+def board(address: str, page: Page) -> Page:
+    """The Audience page with its usual question about the slicer delivery, once it stands still."""
+    enter(page, f"{address}/audience?project=demo&slicer=delivery")
+    quiet(page)
+    return page
+
+
+@pytest.fixture(scope="module")
+def week() -> pd.DataFrame:
+    """The rows of the slicer delivery in the last seven complete days."""
+    rows = small_rows(seed=0).to_pandas().fillna({"geo.country": ""})
+    return rows[rows["time"].dt.date > LAST_DAY - pd.Timedelta(days=7).to_pytimedelta()]
+
+
+def quiet(page: Page) -> None:
+    """Wait until the board awaits nothing and Streamlit has taken all acts."""
+    page.wait_for_function(QUIET)
+    settled(page)
+    page.wait_for_function(QUIET)
+
+
+def value(page: Page, name: str) -> Locator:
+    """The button of a value in its leaderboard."""
+    return page.locator(".tranche-board").get_by_role("button", name=name, exact=True)
+
+
+def figure(page: Page, name: str = "imps") -> str:
+    """The text of a figure of the headline."""
+    return page.locator(f".fig[data-name={name}] .fig-value").inner_text()
+
+
+def asked(page: Page) -> dict[str, str]:
+    """The URL's parameters."""
+    return dict(parse_qsl(urlsplit(page.url).query))
+
+
+def answer(page: Page) -> dict[str, Any]:
+    """The figures that the route gives for the question of the URL."""
+    found: dict[str, Any] = page.evaluate(
+        """async ({project, slicer, ...params}) => {
+            const body = JSON.stringify({project, slicer, params, locale: navigator.language})
+            const answer = await fetch(new URL("board/answer", trancheServer), {method: "POST", body})
+            return Object.assign({}, ...(await answer.text()).trim().split("\\n").map(JSON.parse))
+        }""",
+        asked(page),
+    )
+    return found
+
+
+def expect_answer(page: Page) -> None:
+    """The figures and tables on the screen are those of the URL's question."""
+    found = answer(page)
+    assert page.locator(".fig-value").all_inner_texts() == [one["text"] for one in found["head"]["figures"]]
+    shown = page.locator(".board.cards tbody tr").evaluate_all(
+        "rows => rows.map(row => [...row.querySelectorAll('.value')].map(value => value.textContent))"
+    )
+    assert shown == [
+        [cell["text"] for cell in row["cells"]] for table in found["cards"] for row in table["rows"]
+    ]
+
+
+CLICK = """([chance, controls]) => {
+    const there = [...trancheBoard.root.querySelectorAll(controls)]
+    const control = (window.clicked = there[Math.floor(chance * there.length)])
+    const before = trancheBoard.cards.number
+    const isIdle = control.matches("[data-act][aria-pressed=true]")
+    control.scrollIntoView({block: "nearest"})
+    const {x, y} = control.getBoundingClientRect()
+    control.click()
+    return [trancheBoard.cards.number - before, isIdle ? 0 : 1, x, y]
+}"""
+PLACE = """() => {
+    const {x, y} = clicked.getBoundingClientRect()
+    return clicked.isConnected ? [x, y] : null
+}"""
+
+
+def test_random_clicks(board: Page) -> None:
+    """Of dozens of clicks none is lost, no control moves under the pointer; the figures are the API's."""
+    chance = random.Random(5)  # noqa: S311
+    is_quiet = True
+    for _ in range(CLICKS):
+        number, expected, *before = board.evaluate(CLICK, [chance.random(), CONTROLS])
+        assert number == expected
+        was_quiet, is_quiet = is_quiet, chance.random() < 0.4
+        if is_quiet:
+            quiet(board)
+        else:
+            board.wait_for_timeout(chance.choice((0, 20, 200)))
+        if was_quiet:
+            assert board.evaluate(PLACE) in (None, pytest.approx(before, abs=1))
+    quiet(board)
+    expect_answer(board)
+
+
+def test_two_clicks_at_once(board: Page, week: pd.DataFrame) -> None:
+    """Two clicks within 50 ms are both kept, in their order: the second is a step of its own to undo."""
+    for name in ("Germany", "France"):
+        value(board, name).dispatch_event("click")
+    quiet(board)
+    assert asked(board)["is.geo.country"] in ("DE~FR", "FR~DE")
+    both = week[week["geo.country"].isin(["DE", "FR"])]
+    assert figure(board) == f"{both['imps'].sum():,.0f}"
+    board.locator(".st-key-question_undo button").first.click()
+    quiet(board)
+    assert asked(board)["is.geo.country"] == "DE"
+    assert figure(board) == f"{week[week['geo.country'] == 'DE']['imps'].sum():,.0f}"
+
+
+def test_a_click_while_streamlit_runs(board: Page) -> None:
+    """A click during a run of the page that another click began is shown and kept as well."""
+    value(board, "Germany").click()
+    board.wait_for_function("() => document.querySelector('[data-test-script-state=running]') !== null")
+    board.get_by_role("button", name="Show Clicks").click()
+    quiet(board)
+    assert (asked(board)["is.geo.country"], asked(board)["field"]) == ("DE", "clicks")
+    expect_answer(board)
+
+
+def test_undo_then_a_click(board: Page) -> None:
+    """Undo shows the question before at once, and a click right after it goes on from there."""
+    usual = figure(board)
+    value(board, "Germany").click()
+    quiet(board)
+    board.locator(".st-key-question_undo button").first.click()
+    expect(board.locator(".fig[data-name=imps] .fig-value")).to_have_text(usual)
+    value(board, "France").click()
+    quiet(board)
+    assert asked(board)["is.geo.country"] == "FR"
+    expect_answer(board)
+
+
+def test_back_shows_the_question_before(board: Page) -> None:
+    """The browser's Back leads Streamlit to another question, and the board follows."""
+    usual = figure(board)
+    value(board, "Germany").click()
+    quiet(board)
+    board.go_back()
+    expect(board.locator(".fig[data-name=imps] .fig-value")).to_have_text(usual)
+    quiet(board)
+    expect_answer(board)
+
+
+@pytest.fixture
+def failing(board: Page) -> Iterator[list[int]]:
+    """Requests to the route fail with the first of these status codes, while there is one."""
+    codes: list[int] = []
+
+    def respond(route: Route) -> None:
+        if not codes:
+            return route.continue_()
+        return route.fulfill(status=codes[0], json={"detail": "The service is away."})
+
+    board.route("**/board/answer", respond)
+    yield codes
+    board.unroute("**/board/answer")
+
+
+def test_a_failure_says_its_sentence(board: Page, failing: list[int]) -> None:
+    """A failed answer says why, the click is kept, and another try shows its figures."""
+    failing.append(403)
+    value(board, "Germany").click()
+    expect(board.get_by_role("alert").filter(has_text="The service is away.")).to_be_visible()
+    board.wait_for_url(re.compile("is.geo.country=DE"))
+    failing.clear()
+    board.get_by_role("button", name="Try again").click()
+    quiet(board)
+    expect(board.get_by_role("alert").filter(has_text="The service is away.")).to_be_hidden()
+    expect_answer(board)
+
+
+def test_what_may_pass_is_tried_again(board: Page, failing: list[int]) -> None:
+    """A service that was away for a moment needs no click."""
+    failing.append(503)
+    value(board, "Germany").click()
+    expect(board.get_by_role("alert").filter(has_text="The service is away.")).to_be_visible()
+    failing.clear()
+    expect(board.get_by_role("alert").filter(has_text="The service is away.")).to_be_hidden()
+    quiet(board)
+    expect_answer(board)
+
+
+def test_whoever_is_signed_out_sees_nothing(board: Page, failing: list[int]) -> None:
+    """An answer that nobody is signed in clears figures and tables at once."""
+    failing.append(401)
+    value(board, "Germany").click()
+    expect(board.locator(".fig-value")).to_have_count(0)
+    expect(board.locator(".board.cards tr")).to_have_count(0)
+
+
+def test_the_chart_by_keyboard(board: Page) -> None:
+    """Arrows say the values of the chart's days; with Shift they choose days, and Enter zooms to them."""
+    chart = board.locator(".chart")
+    chart.focus()
+    board.keyboard.press("ArrowRight")
+    expect(board.locator(".tip")).to_be_visible()
+    board.keyboard.press("Shift+ArrowRight")
+    board.keyboard.press("Shift+ArrowRight")
+    expect(board.locator(".days")).to_be_visible()
+    board.keyboard.press("Enter")
+    quiet(board)
+    first = LAST_DAY - pd.Timedelta(days=6).to_pytimedelta()
+    last = LAST_DAY - pd.Timedelta(days=4).to_pytimedelta()
+    assert (asked(board)["start"], asked(board)["end"]) == (first.isoformat(), last.isoformat())
+    board.get_by_role("button", name="Zoom out").click()
+    quiet(board)
+    assert "zoom" not in asked(board)
+
+
+def test_a_brush_zooms(board: Page) -> None:
+    """A drag over the chart says the days under it, and leads to them."""
+    box = board.locator(".chart").bounding_box()
+    assert box is not None
+    board.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 80)
+    board.mouse.down()
+    board.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 80)
+    expect(board.locator(".days")).to_be_visible()
+    board.mouse.up()
+    quiet(board)
+    assert "zoom" in asked(board)
+    expect_answer(board)
