@@ -113,9 +113,9 @@ def test_every_screen(tab: Page, selling: Desk, screen: str) -> None:
 def test_sparklines_read_as_their_numbers(tab: Page, selling: Desk) -> None:
     """A sparkline's alternative text has every value that it draws."""
     tab.goto(f"{selling.address}/audience?{ASKED}")
-    sparkline = tab.get_by_role("img", name="Impressions by day, ")
+    sparkline = tab.locator(".fig").get_by_role("img", name="Impressions by day, ")
     expect(sparkline).to_have_count(1)
-    text = sparkline.get_attribute("alt") or ""
+    text = sparkline.get_attribute("aria-label") or ""
     assert len(text.partition(": ")[2].split(", ")) == 7
 
 
