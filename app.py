@@ -31,7 +31,7 @@ from lib.front import (
     DeskSocket,
     Preloads,
     SignInRoutes,
-    guarded,
+    guard,
     inline_scripts,
     logs,
     server,
@@ -109,7 +109,7 @@ def application(settings: Settings) -> ASGIApp:
     socket = Middleware(DeskSocket, streamlit_compat.protocol(), installation.has_session, settings.visitors)
     middleware = [apis, signing_in, board, routes, socket, *company, tabs, document, *charts]
     desk = st.App(DESK, middleware=middleware, lifespan=preloaded, secrets=installation.secrets or None)
-    return guarded(desk, settings.network, _inline_scripts())
+    return guard(desk, settings.network, _inline_scripts())
 
 
 def _company(installation: connect.Installation) -> list[Middleware]:

@@ -15,7 +15,7 @@ import pandas as pd
 import xlsxwriter
 import xlwt
 
-from lib.reporting.files import FileColumn, FileTable, made
+from lib.reporting.files import FileColumn, FileTable, make_file
 from lib.reporting.models import ExportFormat
 
 SPREADSHEET_ROWS = 100_000
@@ -96,7 +96,7 @@ def main(rows: int) -> None:
     print(f"{'format':8}{'rows':>10}{'k cells/s':>12}{'MB':>8}{'instead':>12}{'ratio':>8}")
     for export_format, other in others.items():
         table = report(min(rows, SPREADSHEET_ROWS) if export_format.startswith("xls") else rows)
-        speed, size = measured(lambda t, f=export_format: len(made(t, f).read()), table)  # type: ignore[misc]
+        speed, size = measured(lambda t, f=export_format: len(make_file(t, f).read()), table)  # type: ignore[misc]
         instead = measured(other, table, runs=1)[0] if other else None
         beside = f"{instead:>12,.0f}{speed / instead:>8.1f}" if instead else ""
         print(f"{export_format:8}{table.rows:>10,}{speed:>12,.0f}{size / 1e6:>8.1f}{beside}")

@@ -122,7 +122,7 @@ def uniform(draw: np.random.Generator, cube: Cube, name: str, part: float = 0.7)
 def explained(cube: Cube, name: str = "imps") -> Moved:
     """What moved a data field in the last week, against the week before."""
     query = AudienceQuery(project_name="p", slicer_name="s", start_date="today", end_date="today")
-    return explain.explained(cube.ask, query, SLICER, SLICER.data_field(name), (BEFORE, NOW), list(SIZES))
+    return explain.explain(cube.ask, query, SLICER, SLICER.data_field(name), (BEFORE, NOW), list(SIZES))
 
 
 def rates(noise: Noise, slicers: int, seed: int, name: str = "imps") -> dict[str, float]:

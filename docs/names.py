@@ -1,6 +1,6 @@
 """Writes docs/names.md: each module of lib with its first sentence and its public names.
 
-    python docs/names.py
+python docs/names.py
 """
 
 import ast

@@ -91,12 +91,12 @@ if person is None:
     sign_in.form()
 else:
     with hidden:
-        page_scripts.close_when_chosen()
+        page_scripts.close_after_choice()
     if screen is start:
         own_first_screen(person)
         first_screen()
     if screen.url_path not in ("", "audience"):
-        firing.left()
+        firing.forget()
     if screen.url_path != "deals":
         deals.leave()
     frame.heading(title)

@@ -21,14 +21,14 @@ def folder(path: Path) -> Path:
 
     Here and below StoreUnavailable says which file or folder can't be written: no room, no permission.
     """
-    with _written(path):
+    with _write_whole(path):
         path.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
     return path
 
 
 def write(path: Path, text: str) -> None:
     """Replace the file's content in one step: a reader sees the old text or the new one, never a part."""
-    with _written_beside(path, text) as temporary, _written(path):
+    with _written_beside(path, text) as temporary, _write_whole(path):
         temporary.replace(path)
 
 
@@ -56,10 +56,10 @@ def close(home: Path) -> None:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def lock(path: Path) -> Iterator[None]:
     """Hold a lock against other threads and processes (`<path>.lock` beside the file)."""
     beside = path.with_name(f"{path.name}.lock")
-    with _written(folder(path.parent)):
+    with _write_whole(folder(path.parent)):
         handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -75,7 +75,7 @@ def process_lock(path: Path, *, shared: bool = False) -> Iterator[int]:
     `shared`: others may hold it too who say the same. The kernel lets go of it when the process ends, however
     that happens.
     """
-    with _written(folder(path.parent)):
+    with _write_whole(folder(path.parent)):
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
     try:
         try:
@@ -84,7 +84,7 @@ def process_lock(path: Path, *, shared: bool = False) -> Iterator[int]:
             held = os.read(handle, 32).decode("ascii", "replace").strip()
             yield int(held) if held.isdecimal() and int(held) > 0 else -1
         else:
-            with _written(path):
+            with _write_whole(path):
                 os.ftruncate(handle, 0)
                 os.write(handle, f"{os.getpid()}\n".encode())
             yield 0
@@ -95,10 +95,10 @@ def process_lock(path: Path, *, shared: bool = False) -> Iterator[int]:
 @contextmanager
 def _written_beside(path: Path, text: str) -> Iterator[Path]:
     """A temporary file in the same folder with this text, synced to disk; removed afterwards."""
-    with _written(folder(path.parent)):
+    with _write_whole(folder(path.parent)):
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with _written(path), os.fdopen(handle, "w", encoding="utf-8") as stream:
+        with _write_whole(path), os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)
             stream.flush()
             os.fsync(stream.fileno())
@@ -108,7 +108,7 @@ def _written_beside(path: Path, text: str) -> Iterator[Path]:
 
 
 @contextmanager
-def _written(path: Path) -> Iterator[None]:
+def _write_whole(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

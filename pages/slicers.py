@@ -7,7 +7,7 @@ from lib.ui.kit import frame, problems
 context = frame.with_slicer(frame.signed_in())
 firing.block(context.clients)
 screen.facts(context)
-with problems.reported("The latest figures"):
+with problems.report_errors("The latest figures"):
     screen.headline(context)
 view_figures.draw(context)
 explorer.explorer(context)

@@ -66,7 +66,7 @@ class ReadView(Protocol):
 Read = Callable[[Mapping[str, str], Slicer, str, str], ReadView]
 
 
-def checked(alert: Alert, settings: Settings, read: Read) -> Verdict:
+def check(alert: Alert, settings: Settings, read: Read) -> Verdict:
     """The alert's verdict now. Failures of a service or a person become verdicts; they are not raised."""
     person = _owner(alert, settings)
     if person is None:
@@ -124,11 +124,11 @@ def _of_view(alert: Alert, view: SavedView, clients: connect.Clients, read: Read
 
     found = figure(days)
     if alert.rule == "changed":
-        return _changed(found, days, slicer, figure, daily)
-    return _bounded(alert, found)
+        return _check_change(found, days, slicer, figure, daily)
+    return _check_bound(alert, found)
 
 
-def _bounded(alert: Alert, found: Figure) -> Verdict:
+def _check_bound(alert: Alert, found: Figure) -> Verdict:
     """Past a bound is an estimate only with its whole 95 % range."""
     if math.isinf(found.side):
         raise FigureUnavailable("The figure is based on too few records.")
@@ -137,7 +137,7 @@ def _bounded(alert: Alert, found: Figure) -> Verdict:
     return Verdict("firing" if is_past else "ok", found.value)
 
 
-def _changed(
+def _check_change(
     found: Figure,
     days: Days,
     slicer: Slicer,

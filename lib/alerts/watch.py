@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 
 from lib import connect, database
-from lib.alerts.check import Read, checked
+from lib.alerts.check import Read, check
 from lib.alerts.store import AlertStore
 from lib.alerts.webhook import Webhook
 from lib.settings import Settings
@@ -41,7 +41,7 @@ class Watch:
         versions = {pair: self._version(*pair) for pair in {(one.project, one.slicer) for one in alerts}}
         due = [one for one in alerts if self._is_due(one, versions, now)]
         for alert in due:
-            verdict = checked(alert, self._settings, self._read)
+            verdict = check(alert, self._settings, self._read)
             if self.store.settle(alert, verdict, now, self._webhook.is_set):
                 log.info("Alert %d: %s", alert.id, "fires" if verdict.state == "firing" else "cleared")
         self._versions = versions

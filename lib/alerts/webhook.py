@@ -50,7 +50,7 @@ class Webhook:
         for message in store.waiting(now):
             if not store.claim(message, now, now + CLAIMED):
                 continue
-            trouble, is_reached = self._sent(message)
+            trouble, is_reached = self._send(message)
             if not trouble:
                 store.sent(message)
             elif message.attempts >= len(PAUSES):
@@ -70,7 +70,7 @@ class Webhook:
     def _host(self) -> str:
         return urlsplit(self._address).hostname or ""
 
-    def _sent(self, message: Waiting) -> tuple[str, bool]:
+    def _send(self, message: Waiting) -> tuple[str, bool]:
         """Why the message was not taken, empty if it was; and whether somebody was there.
 
         The status is all that counts: no body is read.

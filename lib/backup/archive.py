@@ -35,16 +35,18 @@ class Archive:
 
     def finish(self, contents: Inventory) -> None:
         """Write the manifest, and the end."""
-        self._put(MANIFEST, io.BytesIO(content := contents.model_dump_json(indent=1).encode()), len(content))
+        self._add_member(
+            MANIFEST, io.BytesIO(content := contents.model_dump_json(indent=1).encode()), len(content)
+        )
         self._tar.close()
 
     def _add(self, name: str, file: IO[bytes], size: int, changed: float) -> Member:
         digesting = _Digesting(file)
-        self._put(name, digesting, size, changed)
+        self._add_member(name, digesting, size, changed)
         self.members[name] = Member(size=size, sha256=digesting.digest.hexdigest())
         return self.members[name]
 
-    def _put(self, name: str, file: "IO[bytes] | _Digesting", size: int, changed: float = 0) -> None:
+    def _add_member(self, name: str, file: "IO[bytes] | _Digesting", size: int, changed: float = 0) -> None:
         about = tarfile.TarInfo(name)
         about.size, about.mtime, about.mode = size, int(changed or time.time()), private.FILE_MODE
         self._tar.addfile(about, file)

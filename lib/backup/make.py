@@ -26,7 +26,7 @@ from lib.backup.contents import (
     member_of,
     table_member,
 )
-from lib.backup.slicers import add_slicer, held
+from lib.backup.slicers import add_slicer, hold
 from lib.settings import Settings
 from lib.wire.errors import BadRequest, Misconfigured
 
@@ -56,8 +56,8 @@ def back_up(settings: Settings, path: Path) -> Made:
     if path.resolve().is_relative_to(home.resolve()):
         raise BadRequest(f"{path} lies in the data directory: name a file outside of it")
     refuse_existing(path)
-    with _one_at_a_time(home), held(settings.warehouse) as slicers, new_archive(path) as (archive, folder):
-        for relative in _kept(home):
+    with _one_at_a_time(home), hold(settings.warehouse) as slicers, new_archive(path) as (archive, folder):
+        for relative in _other_files(home):
             archive.add(member_of(HOME, relative), home / relative)
         kept = _add_database(archive, settings, folder)
         for slicer in slicers:
@@ -77,7 +77,7 @@ def _one_at_a_time(home: Path) -> Iterator[None]:
         yield
 
 
-def _kept(home: Path) -> Iterator[str]:
+def _other_files(home: Path) -> Iterator[str]:
     """The files beside slicers and database, relative to the home. Each is replaced whole when it changes."""
     yield from (name for name in FILES if (home / name).is_file())
     for folder in FOLDERS:

@@ -33,7 +33,7 @@ def move(settings: Settings, url: str) -> MovedState:
         file = database.engine(settings.database_url)
         try:
             with database.writing(file).begin() as source:
-                return MovedState(_copied(source, target))
+                return MovedState(_copy_rows(source, target))
         finally:
             file.dispose()
 
@@ -47,7 +47,7 @@ def _check(file: str, url: str) -> None:
         )
 
 
-def _copied(source: Connection, target: Connection) -> dict[str, int]:
+def _copy_rows(source: Connection, target: Connection) -> dict[str, int]:
     revision = revision_of(source)
     if revision is None:
         raise Misconfigured("database_url: that file has no tables of Tranche")

@@ -45,7 +45,7 @@ def receive(archive: Path, folder: Path) -> Inventory:
     """
     try:
         with tarfile.open(archive, mode="r:") as tar:
-            found, contents = _unpacked(tar, folder)
+            found, contents = _unpack(tar, folder)
     except (tarfile.TarError, EOFError) as error:
         raise Damage(f"{archive} is no backup, or damaged: {error}") from None
     except UnicodeError:
@@ -56,30 +56,34 @@ def receive(archive: Path, folder: Path) -> Inventory:
     return contents
 
 
-def _unpacked(tar: tarfile.TarFile, folder: Path) -> tuple[dict[str, Member], Inventory | None]:
+def _unpack(tar: tarfile.TarFile, folder: Path) -> tuple[dict[str, Member], Inventory | None]:
     found: dict[str, Member] = {}
     for member in tar:
-        name = _checked(member, found)
+        name = _safe_name(member, found)
         content = tar.extractfile(member)
         if content is None:
-            raise Damage(f"The member '{_shown(name)}' is no plain file")
+            raise Damage(f"The member '{_printable(name)}' is no plain file")
         if name == MANIFEST:
             return found, _manifest(content, member.size)
-        found[name] = _written(content, member.size, folder / name)
+        found[name] = _write(content, member.size, folder / name)
     return found, None
 
 
-def _checked(member: tarfile.TarInfo, found: dict[str, Member]) -> str:
+def _safe_name(member: tarfile.TarInfo, found: dict[str, Member]) -> str:
     """The name of a member that may be written; Damage for every other one."""
     name, path = member.name, PurePosixPath(member.name)
     if member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or member.issparse():
-        raise Damage(f"The member '{_shown(name)}' is no plain file (a link, a device, a folder): refused")
+        raise Damage(
+            f"The member '{_printable(name)}' is no plain file (a link, a device, a folder): refused"
+        )
     is_below = len(path.parts) > 1 and path.parts[0] in (HOME, DATABASE)
     is_plain = path.as_posix() == name and ".." not in path.parts and name.isprintable() and "\\" not in name
     if name != MANIFEST and not (is_below and is_plain and not path.is_absolute()):
-        raise Damage(f"The member '{_shown(name)}' would be written outside of the data directory: refused")
+        raise Damage(
+            f"The member '{_printable(name)}' would be written outside of the data directory: refused"
+        )
     if name in found:
-        raise Damage(f"The member '{_shown(name)}' is there twice")
+        raise Damage(f"The member '{_printable(name)}' is there twice")
     return name
 
 
@@ -92,25 +96,25 @@ def _manifest(content: IO[bytes], size: int) -> Inventory:
         first = error.errors(include_input=False, include_url=False)[0]
         where = ".".join(map(str, first["loc"])) or MANIFEST
         raise Damage(
-            f"{MANIFEST} can't be read: {_shown(where)}: {first['msg']}. It is damaged, or of a later "
+            f"{MANIFEST} can't be read: {_printable(where)}: {first['msg']}. It is damaged, or of a later "
             "version of Tranche"
         ) from None
 
 
-def _written(content: IO[bytes], size: int, path: Path) -> Member:
+def _write(content: IO[bytes], size: int, path: Path) -> Member:
     digest, written = hashlib.sha256(), 0
     try:
         path.parent.mkdir(mode=private.FOLDER_MODE, parents=True, exist_ok=True)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, private.FILE_MODE)
     except (FileExistsError, NotADirectoryError):
-        raise Damage(f"The member '{_shown(path.name)}' is a file and a folder at once") from None
+        raise Damage(f"The member '{_printable(path.name)}' is a file and a folder at once") from None
     with os.fdopen(handle, "wb") as file:
         while piece := content.read(PIECE_BYTES):
             file.write(piece)
             digest.update(piece)
             written += len(piece)
     if written != size:
-        raise Damage(f"The archive ends within '{_shown(path.name)}'")
+        raise Damage(f"The archive ends within '{_printable(path.name)}'")
     return Member(size=size, sha256=digest.hexdigest())
 
 
@@ -118,14 +122,14 @@ def _compare(found: dict[str, Member], stated: dict[str, Member]) -> None:
     """Damage for the first member that is not as the manifest states it."""
     for name in sorted(found.keys() | stated.keys()):
         if name not in stated:
-            raise Damage(f"The member '{_shown(name)}' is not in {MANIFEST}")
+            raise Damage(f"The member '{_printable(name)}' is not in {MANIFEST}")
         if name not in found:
-            raise Damage(f"The member '{_shown(name)}' is missing")
+            raise Damage(f"The member '{_printable(name)}' is missing")
         if found[name] != stated[name]:
-            raise Damage(f"The member '{_shown(name)}' is damaged: its SHA-256 digest is another one")
+            raise Damage(f"The member '{_printable(name)}' is damaged: its SHA-256 digest is another one")
 
 
-def _shown(name: str) -> str:
+def _printable(name: str) -> str:
     """A name from outside, fit for a line of a terminal."""
     return "".join(character if character.isprintable() else "?" for character in name)[:200]
 
@@ -160,7 +164,7 @@ def restore(archive: Path, home: Path, *, replace: bool = False) -> Restored:
         load = _database(contents, fresh, home, folder, replace=replace)
         os.sync()
         load()
-        return Restored(contents, _swapped(fresh, home))
+        return Restored(contents, _swap(fresh, home))
 
 
 @contextmanager
@@ -237,7 +241,7 @@ class _Loading:
         postgres.load(self.settings.database_url, self.rows, files, replace=self.replace)
 
 
-def _swapped(fresh: Path, home: Path) -> Path | None:
+def _swap(fresh: Path, home: Path) -> Path | None:
     """Put the fresh home in place; where the one of before is now, if it held anything."""
     if not home.exists() or not any(home.iterdir()):
         fresh.replace(home)

@@ -45,7 +45,7 @@ class HeldSlicer:
 
 
 @contextmanager
-def held(warehouse: Path) -> Iterator[list[HeldSlicer]]:
+def hold(warehouse: Path) -> Iterator[list[HeldSlicer]]:
     """Every slicer of this moment, to be read until the end of the block. One caller at a time.
 
     Misconfigured for a slicer that lacks a file or has a damaged manifest.
@@ -54,7 +54,7 @@ def held(warehouse: Path) -> Iterator[list[HeldSlicer]]:
     shutil.rmtree(links, ignore_errors=True)  # of a backup that was killed
     try:
         folders = sorted(path.parent for path in warehouse.glob(f"*/*/{MANIFEST}"))
-        yield [_held(folder, links / str(number)) for number, folder in enumerate(folders)]
+        yield [_hold(folder, links / str(number)) for number, folder in enumerate(folders)]
     finally:
         shutil.rmtree(links, ignore_errors=True)
 
@@ -73,7 +73,7 @@ def add_slicer(archive: Archive, slicer: HeldSlicer) -> None:
     archive.add_bytes(member_of(HOME, WAREHOUSE, inside, MANIFEST), slicer.content)
 
 
-def _held(folder: Path, links: Path) -> HeldSlicer:
+def _hold(folder: Path, links: Path) -> HeldSlicer:
     """Imports go on: a file that is gone belonged to a version that is over, so that the next is taken."""
     seen: bytes | None = None
     for _ in range(ATTEMPTS):

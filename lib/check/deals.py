@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from lib import connect, remote
-from lib.check.step import Settled, Step, reached
+from lib.check.step import Settled, Step, check_reachable
 from lib.deals.abilities import Abilities
 from lib.deals.client import Deals
 from lib.deals.compat import Dialect, Memory, has_lists
@@ -31,24 +31,24 @@ def steps(settings: Settings) -> Iterator[Step]:
         return
     service = Settled(NAME, "curate_url", REFUSAL)
     line = remote.deals_line(settings)
-    if not (yield from reached(service, line, settings, settings.deals_service)):
+    if not (yield from check_reachable(service, line, settings, settings.deals_service)):
         return
     try:
         there = RemoteDeals(settings, line, connect.installation(settings).access.store.engine)
         client, dialect = there.client(Abilities()), there.dialect
         lists = has_lists(client)
-        yield from _admitted(client, lists)
-        known = _listed(client) if lists else _remembered(settings, line.address)
+        yield from _check_token(client, lists)
+        known = _entities(client) if lists else _cached_entities(settings, line.address)
         yield from _shapes(dialect, known)
     except TrancheError as error:
         yield service.failure("Deals", error)
         return
-    yield from _confirmed(settings, dialect)
+    yield from _check_changes(settings, dialect)
     if not lists:
         yield from _seats(settings)
 
 
-def _admitted(client: Deals, lists: bool) -> Iterator[Step]:
+def _check_token(client: Deals, lists: bool) -> Iterator[Step]:
     """Reading something shows that the token is taken; a deal that is not there shows it too."""
     if lists:
         yield Step(NAME, "Lists", "ok", "The token is accepted; the service lists its packages.")
@@ -63,14 +63,14 @@ def _admitted(client: Deals, lists: bool) -> Iterator[Step]:
     )
 
 
-def _listed(client: Deals) -> Iterator[tuple[Entity, Body]]:
+def _entities(client: Deals) -> Iterator[tuple[Entity, Body]]:
     """A few packages and deals, each as the service gives it."""
     for model in LOOKED_INTO:
         for one in client.list(model, limit=LOOKED_AT).results:
             yield model, client.get(model, one.id or 0).raw
 
 
-def _remembered(settings: Settings, address: str) -> Iterator[tuple[Entity, Body]]:
+def _cached_entities(settings: Settings, address: str) -> Iterator[tuple[Entity, Body]]:
     """The deals and packages that were created or seen through this desk."""
     memory = Memory(connect.installation(settings).access.store.engine, address, "check")
     for model in LOOKED_INTO:
@@ -98,7 +98,7 @@ def _shapes(dialect: Dialect, known: Iterator[tuple[Entity, Body]]) -> Iterator[
         )
 
 
-def _confirmed(settings: Settings, dialect: Dialect) -> Iterator[Step]:
+def _check_changes(settings: Settings, dialect: Dialect) -> Iterator[Step]:
     """The changes that the settings allow the desk to make there."""
     if settings.deals_mapping_confirmed:
         yield Step(NAME, "Changes", "ok", "The mapping is confirmed: deals can be changed.")

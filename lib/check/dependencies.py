@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from lib.check.step import Step, timed
+from lib.check.step import Step, timer
 from lib.connect.dependencies import SECONDS, SIGN_IN, WEBHOOK, Check, address_checks, connection_checks
 from lib.reporting.connected import Connected
 from lib.reporting.warehouse import Warehouse
@@ -52,7 +52,7 @@ def _connections(settings: Settings) -> Iterator[Step]:
 
 def _step(service: str, what: str, check: Check, remedy: str) -> Step:
     try:
-        with timed() as took:
+        with timer() as took:
             check(Deadline(SECONDS))
     except TrancheError as error:
         return Step(service, what, "failed", _sentence(error), remedy)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from lib import connect, remote
-from lib.check.step import Settled, Step, Steps, reached, timed
+from lib.check.step import Settled, Step, Steps, check_reachable, timer
 from lib.reporting.client import Reporting
 from lib.reporting.models import EXTENSIONS, ROWS_LIMITS, AudienceQuery, ExportQuery, InfoQuery, Slicer
 from lib.settings import Settings
@@ -25,7 +25,7 @@ def steps(settings: Settings) -> Iterator[Step]:
         return
     service = Settled(NAME, "base_url", REFUSAL)
     line = remote.reporting_line(settings)
-    if (yield from reached(service, line, settings, settings.reporting_service)):
+    if (yield from check_reachable(service, line, settings, settings.reporting_service)):
         client = Reporting(line.http, line.credential, line.patience)
         first: tuple[InfoQuery, Slicer] | None = None
         for name in settings.slicers:
@@ -45,11 +45,11 @@ def _slicer(service: Settled, client: Reporting, name: str) -> Steps[tuple[InfoQ
         hint = "Check this name in slicers. " if isinstance(error, AccessError) else ""
         yield replace(step, remedy=f"{hint}{step.remedy}")
         return None
-    yield Step(NAME, name, "ok", _described(slicer))
+    yield Step(NAME, name, "ok", _describe(slicer))
     return query, slicer
 
 
-def _described(slicer: Slicer) -> str:
+def _describe(slicer: Slicer) -> str:
     counts = f"{len(slicer.key_fields)} key fields, {len(slicer.data_fields)} data fields"
     days = f"data to {slicer.last_date}" if slicer.last_date else "no data yet"
     missing = [name for name in EXTENSIONS if name not in slicer.extensions]
@@ -64,10 +64,10 @@ def _figures(service: Settled, client: Reporting, query: InfoQuery, slicer: Slic
         return
     day = {"start_date": slicer.last_date, "end_date": slicer.last_date, **query.model_dump()}
     try:
-        with timed() as took:
+        with timer() as took:
             client.audience(AudienceQuery(**day, audience_rows_limit=ROWS_LIMITS[0]), slicer)
         yield Step(NAME, "Figures", "ok", f"The totals of {slicer.last_date} came {took()}.")
-        with timed() as took, client.export(ExportQuery(**day, export_format="csv")).content as file:
+        with timer() as took, client.export(ExportQuery(**day, export_format="csv")).content as file:
             size = file.seek(0, 2)
         yield Step(NAME, "File", "ok", f"The same day as csv, {size:,} bytes, came {took()}.")
     except TrancheError as error:

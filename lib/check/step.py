@@ -84,7 +84,7 @@ class Settled:
 
 
 @contextmanager
-def timed() -> Iterator[Callable[[], str]]:
+def timer() -> Iterator[Callable[[], str]]:
     """The duration of the block, as the end of a sentence."""
     began = time.perf_counter()
     yield lambda: f"in {time.perf_counter() - began:.2f} s"
@@ -93,10 +93,10 @@ def timed() -> Iterator[Callable[[], str]]:
 SMALL = 1_048_576
 
 
-def reached(service: Settled, line: Line, settings: Settings, identifier: str) -> Steps[bool]:
+def check_reachable(service: Settled, line: Line, settings: Settings, identifier: str) -> Steps[bool]:
     """Whether it answers at all, and there is a token for this identifier; the steps that say so."""
     try:
-        with timed() as took:
+        with timer() as took:
             code = _answer(line.http, settings.connect_seconds)
         yield Step(service.name, "Connection", "ok", f"{line.address} answers {took()} (HTTP {code}).")
     except TrancheError as error:
@@ -120,7 +120,7 @@ def _token(service: Settled, line: Line, settings: Settings, identifier: str) ->
         )
         return True
     try:
-        with timed() as took:
+        with timer() as took:
             line.credential.token()
     except TrancheError as error:
         refusal = f"Check service_username and service_password, and the service identifier {identifier}"

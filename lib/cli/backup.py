@@ -25,7 +25,7 @@ def backup(file: Path) -> None:
     """
     settings = Settings.load()
     made = back_up(settings, file)
-    click.echo(f"{file}: {_described(made.contents)}, {made.size / 1e6:,.1f} MB")
+    click.echo(f"{file}: {_describe(made.contents)}, {made.size / 1e6:,.1f} MB")
     if made.left_out:
         click.echo(f"Not in it, because Tranche did not write it: {', '.join(made.left_out)}", err=True)
     if config_file().is_file() and config_file().absolute() != settings.home / "tranche.toml":
@@ -50,12 +50,12 @@ def restore(file: Path, replace: bool) -> None:
     home = Settings.load().home if os.environ.get(CONFIG) else Path(os.environ.get(f"{PREFIX}HOME") or HOME)
     home = home.expanduser().absolute()
     done = restored(file, home, replace=replace)
-    click.echo(f"{home}: {_described(done.contents)}, as of {done.contents.made:%Y-%m-%d %H:%M:%S} UTC")
+    click.echo(f"{home}: {_describe(done.contents)}, as of {done.contents.made:%Y-%m-%d %H:%M:%S} UTC")
     if done.former:
         click.echo(f"The former one is {done.former}; delete it when you no longer need it")
 
 
-def _described(contents: Inventory) -> str:
+def _describe(contents: Inventory) -> str:
     count = len(contents.slicers())
     database = {None: "no database yet", "sqlite": "SQLite database", "postgresql": "rows of PostgreSQL"}
     kind = contents.database.kind if contents.database else None

@@ -81,14 +81,14 @@ def connect(
         return
     refuse_mode("replace" if replace else "create", warehouse.has(project, slicer), f"{project}/{slicer}")
     if definition is None:
-        found = _guessed(connected.live, source, given, project, slicer)
+        found = _infer(connected.live, source, given, project, slicer)
     else:
         found = read_definition(definition).model_copy(update={"source": source})
     connected.live.check(found)
     private.folder(settings.home)
     warehouse.connect(project, slicer, found, given, replace)
     stored = warehouse.open(project, slicer)
-    _tell_connected(stored, table)
+    _print_slicer(stored, table)
     if sample:
         _write_sample(connected.live, stored, sample_into, sample_rows)
 
@@ -117,7 +117,7 @@ def _is_connected(warehouse: Warehouse, project: str, slicer: str, source: RowSo
     )
 
 
-def _tell_connected(stored: StoredSlicer, table: str) -> None:
+def _print_slicer(stored: StoredSlicer, table: str) -> None:
     info = stored.info()
     click.echo(
         f"{stored.project}/{stored.name} is connected to {table}: {stored.row_count:,} rows, "
@@ -137,9 +137,7 @@ def _read(mappings: Mapping[str, Path]) -> Mappings:
     return {name: read_mapping(path) for name, path in mappings.items()}
 
 
-def _guessed(
-    live: LiveSlicers, source: RowSource, mappings: Mappings, project: str, slicer: str
-) -> Definition:
+def _infer(live: LiveSlicers, source: RowSource, mappings: Mappings, project: str, slicer: str) -> Definition:
     """The definition that the first rows suggest, told on the screen and written to a file."""
     with tempfile.TemporaryDirectory() as folder:
         sample = Path(folder) / f"{plain_name(source.table)}.parquet"

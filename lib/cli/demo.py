@@ -47,7 +47,7 @@ def demo(rows: int, force: bool) -> None:
     ready = present(warehouse)
     if force or len(ready) < len(ACTS):
         _refuse_to_replace(ready)
-        ready = _made(warehouse, people, rows)
+        ready = _make(warehouse, people, rows)
     _seed_deals(settings, people)
     _report(settings, ready)
 
@@ -94,7 +94,7 @@ def _seed_deals(settings: Settings, people: People) -> None:
         date_back(connect.installation(settings).access.store.engine, _today())
 
 
-def _made(warehouse: Warehouse, people: People, rows: int) -> tuple[StoredSlicer, ...]:
+def _make(warehouse: Warehouse, people: People, rows: int) -> tuple[StoredSlicer, ...]:
     with click.progressbar(
         length=1000, label="Making the demo", show_eta=False, item_show_func=_words, file=sys.stderr
     ) as bar:

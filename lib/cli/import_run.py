@@ -20,7 +20,7 @@ from lib.reporting.definition.file import read_definition
 from lib.reporting.ingest.files import Reader
 from lib.reporting.ingest.importing import ImportJob, digests, import_files, missing_columns
 from lib.reporting.ingest.inference import Hints, Inference, infer
-from lib.reporting.ingest.layout import delimiter_named
+from lib.reporting.ingest.layout import find_delimiter
 from lib.reporting.ingest.readers import readers
 from lib.reporting.ingest.rejects import LEFT_OUT, Rejects
 from lib.reporting.warehouse import Warehouse
@@ -60,7 +60,7 @@ class ImportProgress:
         now = self._clock()
         if now - self._written >= self._pause:
             self._written = now
-            self._show(f"Reading: {self._rows:,} rows{self._rate(now)}{self._left(now)}", is_last=False)
+            self._show(f"Reading: {self._rows:,} rows{self._rate(now)}{self._time_left(now)}", is_last=False)
 
     def end(self) -> None:
         """All was read, or it ended early: the last line says how many rows, where one was shown before."""
@@ -77,7 +77,7 @@ class ImportProgress:
         seconds = now - self._began
         return f", {self._rows / seconds:,.0f} rows/s" if seconds > 0 else ""
 
-    def _left(self, now: float) -> str:
+    def _time_left(self, now: float) -> str:
         share = min(self._bytes / self._size, 1.0) if self._size else 0.0
         if not share:
             return ""
@@ -110,7 +110,7 @@ Mappings = Mapping[str, Mapping[str, str]]
 def run(request: ImportRequest, settings: Settings) -> None:
     """Run the import. ImportRefused or BadDefinition if it can't be done; nothing is changed then."""
     try:
-        stored, before = _imported(request, settings)
+        stored, before = _import_slicer(request, settings)
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         raise ImportRefused(f"{error.strerror or error}{where}; nothing was changed") from None
@@ -118,7 +118,7 @@ def run(request: ImportRequest, settings: Settings) -> None:
     _prepare(stored)
 
 
-def _imported(request: ImportRequest, settings: Settings) -> tuple[StoredSlicer, StoredSlicer | None]:
+def _import_slicer(request: ImportRequest, settings: Settings) -> tuple[StoredSlicer, StoredSlicer | None]:
     """The slicer after the import, and before it."""
     mode, warehouse = request.mode, Warehouse(settings.warehouse)
     before = (
@@ -128,16 +128,16 @@ def _imported(request: ImportRequest, settings: Settings) -> tuple[StoredSlicer,
     )
     refuse_mode(mode, before is not None, request.target)
     mappings = {name: read_mapping(path) for name, path in request.mappings.items()}
-    readers, definition = _recognised(request, before, mappings)
+    readers, definition = _readers_and_definition(request, before, mappings)
     job = ImportJob(request.project, request.slicer, readers, definition, mappings, mode, request.max_rejects)
     private.folder(settings.home)
     return _import(job, warehouse, request.rejects or _rejects_path(settings, request)), before
 
 
-def recognised(request: ImportRequest, definition: Definition | None = None) -> list[Reader]:
+def recognise(request: ImportRequest, definition: Definition | None = None) -> list[Reader]:
     """The readers of the files; prints what was recognised."""
     try:
-        delimiter = delimiter_named(request.delimiter) if request.delimiter else None
+        delimiter = find_delimiter(request.delimiter) if request.delimiter else None
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--delimiter") from None
     found_readers = [
@@ -153,22 +153,22 @@ def recognised(request: ImportRequest, definition: Definition | None = None) -> 
     return found_readers
 
 
-def _recognised(
+def _readers_and_definition(
     request: ImportRequest, before: StoredSlicer | None, mappings: Mappings
 ) -> tuple[list[Reader], Definition]:
     """The files, and the definition: the given one, the slicer's own if it fits, or an inferred one."""
     if request.definition:
         request.refuse_hints()
         definition = request.settle(read_definition(request.definition))
-        return recognised(request, definition), definition
+        return recognise(request, definition), definition
     if before and request.mode != "replace":
         request.refuse_hints()
     if before and (request.mode != "replace" or _all_fit(request, before.definition)):
         definition = request.settle(before.definition)
-        files = recognised(request, definition)
+        files = recognise(request, definition)
         click.echo(f"Definition: that of {request.target}, unchanged")
         return files, definition
-    files = recognised(request)
+    files = recognise(request)
     inference = infer(files[0], mappings, request.hints, files[1:])
     definition = request.settle(inference.definition)
     path = _write_definition(request, definition, inference.notes)
@@ -176,7 +176,7 @@ def _recognised(
     click.echo(
         f"\nWritten to {path.absolute()}; change it there and import again with --replace --definition\n"
     )
-    return files if definition.header else recognised(request, definition), definition
+    return files if definition.header else recognise(request, definition), definition
 
 
 def _all_fit(request: ImportRequest, definition: Definition) -> bool:

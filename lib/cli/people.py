@@ -68,7 +68,7 @@ def add(
     if access.people.get(person.username):
         raise BadRequest(f"There is a person '{person.username}' already")
     access.add(person, _password(password_stdin), caller())
-    click.echo(f"Added {_described(person)}", err=True)
+    click.echo(f"Added {_describe(person)}", err=True)
 
 
 @user.command()
@@ -82,7 +82,7 @@ def change(name: str, role: Role | None, deals: DealsGrant | None) -> None:
     """
     if role is None and deals is None:
         raise click.UsageError("Name what to change: --role, --deals")
-    click.echo(_described(_access().change(name, caller(), role=role, deals=deals)), err=True)
+    click.echo(_describe(_access().change(name, caller(), role=role, deals=deals)), err=True)
 
 
 @user.command("list")
@@ -128,7 +128,7 @@ def remove(name: str, yes: bool) -> None:
 @click.option("--revoke", is_flag=True, help="Revoke these grants instead.")
 def grant(name: str, grants: tuple[Grant, ...], revoke: bool) -> None:
     """Grant the person NAME projects (all their slicers) or single slicers; * is everything."""
-    click.echo(_described(_access().regrant(name, grants, caller(), takes=revoke)), err=True)
+    click.echo(_describe(_access().regrant(name, grants, caller(), takes=revoke)), err=True)
 
 
 @user.command()
@@ -167,6 +167,6 @@ def _grants(person: Person) -> str:
     return "everything" if person.role == "admin" else ", ".join(map(str, person.grants))
 
 
-def _described(person: Person) -> str:
+def _describe(person: Person) -> str:
     sees = _grants(person) or "nothing yet"
     return f"{person.username} ({person.role}), who may see {sees}; deals: may {person.deals.words}"

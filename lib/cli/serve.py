@@ -21,7 +21,7 @@ def serve(host: str | None, port: int | None) -> None:
     They are documented at /docs.
     """
     from lib import connect
-    from lib.front import guarded, logs, server
+    from lib.front import guard, logs, server
     from lib.wire.apis import Compressed
 
     options: dict[str, Any] = {} if host is None else {"host": host}
@@ -30,7 +30,7 @@ def serve(host: str | None, port: int | None) -> None:
     for warning in connect.startup_warnings(settings):
         click.echo(warning, err=True)
     network = settings.network if port is None else replace(settings.network, port=port)
-    server.run(guarded(Compressed(connect.installation(settings).api), network), network, _ready)
+    server.run(guard(Compressed(connect.installation(settings).api), network), network, _ready)
 
 
 def _ready(address: str) -> None:

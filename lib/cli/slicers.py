@@ -7,7 +7,7 @@ import click
 import pyarrow as pa
 
 from lib.cli.import_request import ImportRequest, Share, with_mappings
-from lib.cli.import_run import recognised, run, tell_guess, tell_rejects
+from lib.cli.import_run import recognise, run, tell_guess, tell_rejects
 from lib.cli.table import table
 from lib.reporting.connected import Connected
 from lib.reporting.definition import Definition, RowSource
@@ -30,7 +30,7 @@ _WIDTH = 24
 def try_files(request: ImportRequest) -> None:
     """Show how the files would be read. ImportRefused or BadDefinition where they would be refused."""
     definition = request.settle(read_definition(request.definition)) if request.definition else None
-    readers = recognised(request, definition)
+    readers = recognise(request, definition)
     if definition is None:
         mappings = {name: read_mapping(path) for name, path in request.mappings.items()}
         inference = infer(readers[0], mappings, request.hints, readers[1:])
@@ -63,13 +63,13 @@ def _show_first_rows(reader: Reader, definition: Definition) -> None:
     ending.close()
     first = pa.concat_tables(tables or [definition.schema().empty_table()]).slice(0, _ROWS)
     header = ("FIELD", *(f"ROW {number}" for number in range(1, first.num_rows + 1)))
-    lines = [(name, *map(_shown, first.column(name).to_pylist())) for name in first.column_names]
+    lines = [(name, *map(_cell_text, first.column(name).to_pylist())) for name in first.column_names]
     click.echo(f"{reader.file.name} as it would be read:\n\n{table(header, lines)}")
     tell_rejects(rejects)
     click.echo(f"\nRead {read:,} rows to show this; nothing was written.")
 
 
-def _shown(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, float):

@@ -30,7 +30,7 @@ def verify(project: str | None, slicer: str | None) -> None:
     problems = 0
     for found in wanted:
         stored = warehouse.open(*found)
-        damaged = list(_damaged(stored))
+        damaged = list(_damage(stored))
         problems += len(damaged)
         for problem in damaged:
             click.echo(f"{problem}\n", err=True)
@@ -40,7 +40,7 @@ def verify(project: str | None, slicer: str | None) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _damaged(stored: StoredSlicer) -> Iterator[str]:
+def _damage(stored: StoredSlicer) -> Iterator[str]:
     """The damage of files that can't be rebuilt, a sentence each."""
     for files in stored.files.values():
         for path in files:

@@ -4,7 +4,7 @@ from lib.database.columns import Amount, Document, Instant, Key, metadata
 from lib.database.engine import engine, writing
 from lib.database.migrate import migrate, upgrade
 from lib.database.process_lock import process_lock
-from lib.database.transaction import explained, reading, transact
+from lib.database.transaction import explain_errors, reading, transact
 
 __all__ = [
     "Amount",
@@ -12,7 +12,7 @@ __all__ = [
     "Instant",
     "Key",
     "engine",
-    "explained",
+    "explain_errors",
     "metadata",
     "migrate",
     "process_lock",

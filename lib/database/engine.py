@@ -29,7 +29,7 @@ def engine(url: str) -> Engine:
     SQLite: the file is made closed to others (0600), with a write-ahead log, foreign keys and ten seconds'
     patience for another writer. Transactions that write begin with `writing(engine).begin()`.
     """
-    parsed = _parsed(url)
+    parsed = _parse(url)
     if parsed.get_backend_name() != "sqlite":
         server = create_engine(
             parsed,
@@ -59,7 +59,7 @@ def writing(engine: Engine) -> Engine:
     return engine.execution_options(**{WRITES: True})
 
 
-def _parsed(url: str) -> URL:
+def _parse(url: str) -> URL:
     try:
         parsed = make_url(url)
         parsed.get_dialect().import_dbapi()
@@ -79,7 +79,7 @@ def _prepare(path: Path) -> None:
     it in this process, and lose writes (sqlite.org, How To Corrupt An SQLite Database File, 2.2).
     """
     try:
-        with private.locked(path):
+        with private.lock(path):
             if not path.exists():
                 _create(path)
             elif path.stat().st_size == 0:
@@ -124,7 +124,7 @@ def _begin(connection: Connection) -> None:
     deadline = options.get(DEADLINE)
     if options.get(WRITES):
         _take_turn(connection, deadline or Deadline(BUSY_SECONDS))
-    connection.exec_driver_sql(f"PRAGMA busy_timeout={_left(deadline)}")
+    connection.exec_driver_sql(f"PRAGMA busy_timeout={_milliseconds_left(deadline)}")
     if not options.get(WRITES):
         connection.exec_driver_sql("BEGIN")
 
@@ -155,10 +155,10 @@ def _limit(connection: Connection) -> None:
     """Let PostgreSQL enforce the transaction's deadline, lock waits included."""
     deadline = connection.get_execution_options().get(DEADLINE)
     if deadline is not None and deadline.remaining() is not None:
-        connection.exec_driver_sql(f"SET LOCAL statement_timeout = {_left(deadline)}")
+        connection.exec_driver_sql(f"SET LOCAL statement_timeout = {_milliseconds_left(deadline)}")
 
 
-def _left(deadline: Deadline | None) -> int:
+def _milliseconds_left(deadline: Deadline | None) -> int:
     """Milliseconds until the deadline, at least one; the usual patience without a deadline."""
     left = None if deadline is None else deadline.remaining()
     return max(1, round(1000 * (BUSY_SECONDS if left is None else left)))

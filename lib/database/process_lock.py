@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from lib import private
-from lib.database.transaction import explained
+from lib.database.transaction import explain_errors
 
 LOCKS = 7_226_245  # of advisory locks, as in migrate.py: the first of two numbers
 TAKEN = text("select pg_try_advisory_lock(:of, :key)")
@@ -34,11 +34,11 @@ def process_lock(engine: Engine, work: str) -> Iterator[Callable[[], bool]]:
             yield lambda: not other
         return
     numbers = {"of": LOCKS, "key": zlib.crc32(work.encode()) >> 1}
-    with explained():
+    with explain_errors():
         connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
         connection.detach()  # its end is the end of the lock: no pool is to keep it
     with connection:
-        with explained():
+        with explain_errors():
             connection.exec_driver_sql(LIVELY)
             connection.execute(TAKEN, numbers)
         yield lambda: _holds(connection, numbers)

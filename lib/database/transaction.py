@@ -63,14 +63,14 @@ def failure(error: DBAPIError | PoolExhausted) -> Failure:
         return Failure.LOCKED
     cause = error.orig
     if isinstance(cause, sqlite3.Error):
-        return _named(_SQLITE, getattr(cause, "sqlite_errorname", None) or "")
+        return _failure_kind(_SQLITE, getattr(cause, "sqlite_errorname", None) or "")
     state = getattr(cause, "sqlstate", None)
     if state is None:
         return Failure.LOST
-    return _named(_POSTGRES, state)
+    return _failure_kind(_POSTGRES, state)
 
 
-def _named(kinds: dict[str, Failure], code: str) -> Failure:
+def _failure_kind(kinds: dict[str, Failure], code: str) -> Failure:
     """The kind of the longest known prefix of the code."""
     known = [name for name in kinds if code.startswith(name)]
     return kinds[max(known, key=len)] if known else Failure.OTHER
@@ -104,7 +104,7 @@ def transact(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
     nothing but through its connection. DeadlineExceeded or StoreUnavailable, in which case nothing was
     written; IntegrityError is the caller's to explain.
     """
-    return _repeated(lambda: _written(writing(engine), work, deadline), deadline, _PASSING)
+    return _retry(lambda: _run_write(writing(engine), work, deadline), deadline, _PASSING)
 
 
 def reading(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
@@ -112,11 +112,11 @@ def reading(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
 
     All that it reads is of one moment, whoever writes meanwhile.
     """
-    return _repeated(lambda: _read(engine, work, deadline), deadline, _PASSING | {Failure.LOST})
+    return _retry(lambda: _read(engine, work, deadline), deadline, _PASSING | {Failure.LOST})
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def explain_errors() -> Iterator[None]:
     """Convert the errors of a short read outside of `reading` to StoreUnavailable."""
     try:
         yield
@@ -137,7 +137,7 @@ _PASSING = frozenset({Failure.UNDONE, Failure.LOCKED})
 _AWAY = _PASSING | {Failure.LOST, Failure.STOPPED}
 
 
-def _repeated(attempt: Callable[[], Result], deadline: Deadline, again: frozenset[Failure]) -> Result:
+def _retry(attempt: Callable[[], Result], deadline: Deadline, again: frozenset[Failure]) -> Result:
     for number in range(ATTEMPTS):
         try:
             return attempt()
@@ -153,8 +153,8 @@ def _repeated(attempt: Callable[[], Result], deadline: Deadline, again: frozense
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def _written(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
-    with _connected(engine, deadline) as connection:
+def _run_write(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
+    with _connect(engine, deadline) as connection:
         transaction = connection.begin()
         try:
             if engine.dialect.name == "postgresql":
@@ -175,14 +175,14 @@ def _written(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
 
 
 def _read(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
-    with _connected(engine, deadline) as connection, connection.begin():
+    with _connect(engine, deadline) as connection, connection.begin():
         if engine.dialect.name == "postgresql":
             connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         return work(connection)
 
 
 @contextmanager
-def _connected(engine: Engine, deadline: Deadline) -> Iterator[Connection]:
+def _connect(engine: Engine, deadline: Deadline) -> Iterator[Connection]:
     """A connection whose statements and lock waits end with the deadline."""
     _check(deadline)
     with engine.connect().execution_options(**{DEADLINE: deadline}) as connection:

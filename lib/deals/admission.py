@@ -35,7 +35,7 @@ class Admission:
 
         Forbidden for a DSP, and for somebody who may only read and wants to write.
         """
-        caller = self._known(authorization, writes)
+        caller = self._caller(authorization, writes)
         if caller.deals.syncs:
             raise Forbidden(SYNC_ALONE)
         if writes and not caller.deals.writes:
@@ -44,12 +44,12 @@ class Admission:
 
     def sync_caller(self, authorization: str | None, reports: bool) -> Caller:
         """The caller of deal sync: anybody with access to deals, but a DSP alone `reports` statuses."""
-        caller = self._known(authorization, reports)
+        caller = self._caller(authorization, reports)
         if reports and not caller.deals.syncs:
             raise Forbidden(NOT_A_DSP)
         return caller
 
-    def _known(self, authorization: str | None, writes: bool) -> Caller:
+    def _caller(self, authorization: str | None, writes: bool) -> Caller:
         """The caller with this header, who has some access to deals.
 
         Unauthorised without a token that opens this service, and for somebody without access to deals;
@@ -59,7 +59,7 @@ class Admission:
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthorised(MISSING)
         try:
-            with database.explained():
+            with database.explain_errors():
                 caller = self._access.caller(token.strip(), self._service)
         except AccessError:
             raise Unauthorised(WRONG, 'Bearer error="invalid_token"') from None

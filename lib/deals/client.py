@@ -157,7 +157,7 @@ class Deals:
         self.abilities.check("create", DemandDeal.entity)
         body = self._codec.write({"create_demand_deals": deals.sent()})
         headers = {IDEMPOTENCY_KEY: idempotency_key, **_condition(if_match)}
-        reading.done(
+        reading.check(
             self._codec, self._ask("PUT", _path(SupplyPackage, package_id), body=body, headers=headers)
         )
 
@@ -176,7 +176,7 @@ class Deals:
             for one, fields in changes.items()
         ]
         answer = self._ask("PUT", f"{_path(entity)}?atomic=true", body=body)
-        return reading.refused(self._codec, answer)
+        return reading.refusals(self._codec, answer)
 
     def change_each(self, entity: Entity[Any], changes: Mapping[int, Mapping[str, Any]]) -> dict[int, str]:
         """Change plain fields of several, by id; returns the reasons of those that were refused, by id.
@@ -188,7 +188,7 @@ class Deals:
         if self._takes_many and self.abilities.finds:
             body = [{"id": one, **self._codec.write(sent(fields))} for one, fields in changes.items()]
             try:
-                return reading.refused(self._codec, self._ask("PUT", _path(entity), body=body))
+                return reading.refusals(self._codec, self._ask("PUT", _path(entity), body=body))
             except BadRequest:
                 self._takes_many = False
         refused: dict[int, str] = {}
@@ -219,7 +219,9 @@ class Deals:
     def remove(self, entity: Entity[Any], entity_id: int, if_match: str | None = None) -> None:
         """Delete it. InUse names what depends on it."""
         self.abilities.check("delete", model_of(entity).entity)
-        reading.done(self._codec, self._ask("DELETE", _path(entity, entity_id), headers=_condition(if_match)))
+        reading.check(
+            self._codec, self._ask("DELETE", _path(entity, entity_id), headers=_condition(if_match))
+        )
 
     def history(self, entity: Entity[Any], entity_id: int, **params: Any) -> Changes:
         """Its changes, latest first, even after it was removed; by default the last 500."""
@@ -241,14 +243,16 @@ class Deals:
         """POST this body; returns the response."""
         self.abilities.check("create", model.entity)
         headers = {IDEMPOTENCY_KEY: key} if key is not None and self.abilities.repeats else {}
-        return reading.made(self._codec, model, self._ask("POST", _path(model), body=body, headers=headers))
+        return reading.read_created(
+            self._codec, model, self._ask("POST", _path(model), body=body, headers=headers)
+        )
 
     def _change(
         self, model: type[Resource], entity_id: int, body: Mapping[str, Any], if_match: str | None
     ) -> None:
         """PUT this body."""
         headers = _condition(if_match)
-        reading.done(self._codec, self._ask("PUT", _path(model, entity_id), body=body, headers=headers))
+        reading.check(self._codec, self._ask("PUT", _path(model, entity_id), body=body, headers=headers))
 
     def _ask(
         self,

@@ -292,7 +292,7 @@ def _body(entity: str, verb: str) -> Schema:
     if verb == "create_many":
         listed = a_list(schema) | {"minItems": 1, "maxItems": several.MOST}
         shown = {name: (summary, [value]) for name, (summary, value) in examples.items()}
-        content = {"schema": listed, "examples": _shown(shown)}
+        content = {"schema": listed, "examples": _with_examples(shown)}
         return {"requestBody": {"required": True, "content": {"application/json": content}}}
     if verb == "change_many":
         return _many(_partial(schema), examples)
@@ -300,7 +300,7 @@ def _body(entity: str, verb: str) -> Schema:
     if NEW_DEALS in schema["properties"]:
         both = {"demand_deals": {"type": "array"}, NEW_DEALS: {"type": "object"}}
         schema |= {"not": {"required": list(both), "properties": both}}
-    content = {"schema": schema, "examples": _shown(examples)}
+    content = {"schema": schema, "examples": _with_examples(examples)}
     return {"requestBody": {"required": True, "content": {"application/json": content}}}
 
 
@@ -312,7 +312,7 @@ def _many(schema: Schema, examples: Examples) -> Schema:
     several_ = a_list(one | {"required": ["id"]})
     several_ |= {"minItems": 1, "maxItems": several.MOST, "uniqueItems": True}
     shown = {name: (summary, [{"id": 1, **value}]) for name, (summary, value) in examples.items()}
-    content = {"schema": several_, "examples": _shown(shown)}
+    content = {"schema": several_, "examples": _with_examples(shown)}
     return {"requestBody": {"required": True, "content": {"application/json": content}}}
 
 
@@ -325,7 +325,7 @@ def _partial(schema: Schema) -> Schema:
     return {key: value for key, value in schema.items() if key != "required"} | {"properties": properties}
 
 
-def _shown(examples: Mapping[str, tuple[str, Any]]) -> Schema:
+def _with_examples(examples: Mapping[str, tuple[str, Any]]) -> Schema:
     return {name: {"summary": summary, "value": value} for name, (summary, value) in examples.items()}
 
 

@@ -158,6 +158,6 @@ def read_only(entity: str) -> frozenset[str]:
     return frozenset(field.name for field in of(entity) if not field.is_writable)
 
 
-def searched(entity: str) -> tuple[str, ...]:
+def search_fields(entity: str) -> tuple[str, ...]:
     """The names of those that a search looks in."""
     return tuple(field.name for field in of(entity) if field.is_searched)

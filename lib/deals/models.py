@@ -58,11 +58,11 @@ def generated_name(package: str, seat: str) -> str:
     whole = f"{package} - {seat}"
     if len(whole) <= LONGEST_NAME:
         return whole
-    short = shortened(seat, max(LONGEST_NAME // 2, LONGEST_NAME - len(package) - 3))
-    return f"{shortened(package, LONGEST_NAME - len(short) - 3)} - {short}"
+    short = shorten(seat, max(LONGEST_NAME // 2, LONGEST_NAME - len(package) - 3))
+    return f"{shorten(package, LONGEST_NAME - len(short) - 3)} - {short}"
 
 
-def shortened(text: str, longest: int) -> str:
+def shorten(text: str, longest: int) -> str:
     """The text, cut with an ellipsis where it is longer."""
     return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
 

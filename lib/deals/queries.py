@@ -61,7 +61,7 @@ PAGES = ListOffer()
 
 def query(parameters: Parameters, problems: Problems, offer: ListOffer = PAGES) -> ListQuery:
     """The query, as far as it can be read; filters and meanings may come several times, the rest once."""
-    given = _given(parameters, problems, offer.parameters)
+    given = _known_parameters(parameters, problems, offer.parameters)
     meanings = _meanings(given.pop("meaning", []), offer.kinds, problems)
     single = {name: _single(given.pop(name, []), name, problems) for name in (*PAGING, *FINDING)}
     return ListQuery(
@@ -77,7 +77,7 @@ def query(parameters: Parameters, problems: Problems, offer: ListOffer = PAGES) 
     )
 
 
-def _given(parameters: Parameters, problems: Problems, known: list[str]) -> dict[str, list[str]]:
+def _known_parameters(parameters: Parameters, problems: Problems, known: list[str]) -> dict[str, list[str]]:
     given: dict[str, list[str]] = {}
     for name, text in parameters:
         if name not in known:

@@ -34,7 +34,7 @@ def resource(codec: Codec, model: type[Model], response: httpx.Response) -> Mode
     return _entity(codec, model, json(codec, response), response)
 
 
-def made(codec: Codec, model: type[Model], response: httpx.Response) -> Model:
+def read_created(codec: Codec, model: type[Model], response: httpx.Response) -> Model:
     """The created entity, or at least its id, from the Location header if not from the body."""
     address = ID_IN_ADDRESS.search(response.headers.get("location", ""))
     try:
@@ -54,7 +54,7 @@ def created(codec: Codec, response: httpx.Response) -> list[DemandDeal]:
         raise Unreadable(f"The service's answer does not follow the API; {MAY_BE_THERE}") from error
 
 
-def done(codec: Codec, response: httpx.Response) -> None:
+def check(codec: Codec, response: httpx.Response) -> None:
     """Return if the request succeeded; raise the error if the body hides one, or is an HTML page."""
     if response.content.lstrip()[:1] == b"<":
         raise Unreadable(f"The service returned a web page; {MAY_BE_SAVED}")
@@ -66,7 +66,7 @@ def done(codec: Codec, response: httpx.Response) -> None:
         raise failure
 
 
-def refused(codec: Codec, response: httpx.Response) -> dict[int, str]:
+def refusals(codec: Codec, response: httpx.Response) -> dict[int, str]:
     """The reasons of refused changes among several, by id."""
     body = json(codec, response)
     try:
@@ -120,7 +120,7 @@ def _entity(codec: Codec, model: type[Model], body: Any, response: httpx.Respons
     return found.known_as(etag=_strong(response.headers.get("etag")), raw=body)
 
 
-def _tagged(answer: Answer, etags: Mapping[str, str]) -> Answer:
+def _with_etag(answer: Answer, etags: Mapping[str, str]) -> Answer:
     """The entity with its ETag, where the list has it."""
     tag = etags.get(str(getattr(answer, "id", None)))
     return answer if tag is None or not isinstance(answer, Resource) else answer.known_as(etag=tag)
@@ -136,7 +136,7 @@ def _page(codec: Codec, response: httpx.Response, read: Callable[[Any], Answer])
     try:
         counts = {name: dict(found) for name, found in (body.get("counts") or {}).items()}
         tags = body.get("etags") or {}
-        results = (_tagged(read(one), tags) for one in body["results"])
+        results = (_with_etag(read(one), tags) for one in body["results"])
         return Page(int(body["count"]), tuple(results), counts)
     except (AttributeError, KeyError, TypeError, ValueError, ValidationError) as error:
         raise Unreadable("The service's list does not follow the API") from error

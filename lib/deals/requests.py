@@ -60,7 +60,7 @@ MOST_DEALS = 500
 MOST_ENTRIES = 20_000
 
 
-def _not_given() -> Any:
+def _no_deals() -> Any:
     """An empty list is a way to get deals as well: beside create_demand_deals it is refused."""
     return None
 
@@ -112,7 +112,7 @@ SupplyPackageRequest = _request(
     _SupplyPackage,
     **_plain(fields.SUPPLY),
     **REQUESTS,
-    demand_deals=(Annotated[list[ById], Field(max_length=MOST_DEALS, default_factory=_not_given)], ...),
+    demand_deals=(Annotated[list[ById], Field(max_length=MOST_DEALS, default_factory=_no_deals)], ...),
     create_demand_deals=(CreateDemandDealsRequest | None, None),
 )
 

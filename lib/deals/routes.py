@@ -124,29 +124,29 @@ class _Entity:
         scope = scope_of(await self._shared.admit(request, writes=False))
         key = self._key(request)
         found = await self._shared.run(lambda: self._deals.get(key, parameters_of(request), scope, deadline))
-        return _shown(found)
+        return _response(found)
 
     async def create(self, request: Request) -> Response:
         """A new one."""
         deadline = self._deadline()
-        asked = await self._asked(request, deadline)
+        asked = await self._write_request(request, deadline)
         found = await self._shared.run(lambda: self._deals.create(self.name, asked, deadline))
         body = found.body | _warnings(self.name, asked.body)
-        answer = _shown(replace(found, body=body), 201)
+        answer = _response(replace(found, body=body), 201)
         answer.headers["Location"] = f"/api/{self.name}/{found.body['id']}/"
         return answer
 
     async def create_many(self, request: Request) -> Response:
         """Several new ones, all or none."""
         deadline = self._deadline()
-        asked = await self._asked(request, deadline)
+        asked = await self._write_request(request, deadline)
         results = await self._shared.run(lambda: self._deals.create_many(asked, deadline))
         return Response(exact.dumps({"results": results}), 201, media_type=JSON)
 
     async def change(self, request: Request) -> Response:
         """Some of its fields."""
         deadline = self._deadline()
-        asked, key = await self._asked(request, deadline), self._key(request)
+        asked, key = await self._write_request(request, deadline), self._key(request)
         etag = await self._shared.run(lambda: self._deals.change(key, asked, deadline))
         found = _warnings(self.name, asked.body)
         warned = {WARNINGS: json.dumps(found["warnings"])} if found else {}
@@ -155,7 +155,7 @@ class _Entity:
     async def change_many(self, request: Request) -> Response:
         """Some fields of several."""
         deadline = self._deadline()
-        asked = await self._asked(request, deadline)
+        asked = await self._write_request(request, deadline)
         results = await self._shared.run(lambda: self._deals.change_many(self.name, asked, deadline))
         for one, given in zip(results, asked.body, strict=True):
             one |= _warnings(self.name, given) if one["status"] == 204 else {}
@@ -164,7 +164,7 @@ class _Entity:
     async def remove(self, request: Request) -> Response:
         """The whole of it."""
         deadline = self._deadline()
-        asked, key = await self._asked(request, deadline, has_body=False), self._key(request)
+        asked, key = await self._write_request(request, deadline, has_body=False), self._key(request)
         await self._shared.run(lambda: self._deals.remove(key, asked, deadline))
         return Response(status_code=204)
 
@@ -195,9 +195,11 @@ class _Entity:
         deadline = self._deadline()
         scope = scope_of(await self._shared.admit(request, writes=False))
         part = await self._shared.run(lambda: work(scope, deadline))
-        return Response(exact.dumps(listed(request, part)), media_type=JSON)
+        return Response(exact.dumps(list_page(request, part)), media_type=JSON)
 
-    async def _asked(self, request: Request, deadline: Deadline, *, has_body: bool = True) -> WriteRequest:
+    async def _write_request(
+        self, request: Request, deadline: Deadline, *, has_body: bool = True
+    ) -> WriteRequest:
         caller = await self._shared.admit(request, writes=True)
         return WriteRequest(
             scope=scope_of(caller),
@@ -253,12 +255,12 @@ def _warnings(entity: str, given: Any) -> Fields:
     return {"warnings": [f"{one}." for one in found]} if found else {}
 
 
-def _shown(found: Stored, code: int = 200) -> Response:
+def _response(found: Stored, code: int = 200) -> Response:
     headers = {"ETag": found.etag} | ({"Idempotency-Replayed": "true"} if found.is_replay else {})
     return Response(exact.dumps(found.body), code, headers, JSON)
 
 
-def listed(request: Request, part: ListPart) -> Fields:
+def list_page(request: Request, part: ListPart) -> Fields:
     """`count`, `next`, `previous`, `results`; the links are whole addresses, or null. `counts`, if wanted."""
 
     def link(offset: int) -> str:

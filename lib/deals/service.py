@@ -135,8 +135,8 @@ class DealsService:
         def within(work: Work) -> Stored:
             problems = request.problems()
             if once is not None and (first := once.first_answer(work, problems)):
-                return _replayed(work, entity, *first)
-            made = _created(work, entity_store, request.body, problems)
+                return _replay(work, entity, *first)
+            made = _create(work, entity_store, request.body, problems)
             if once is not None:
                 once.remember(work, made.body, made.etag)
             return made
@@ -178,7 +178,7 @@ class DealsService:
             problems = request.problems()
             if once is None:
                 _check_repeatable(request.body, problems)
-            etag = _changed(work, key, request, problems)
+            etag = _change(work, key, request, problems)
             if once is not None:
                 once.remember(work, {}, etag)
             return etag
@@ -209,7 +209,7 @@ class DealsService:
                 problems = Problems()
                 _check_repeatable(one, problems)
                 etags.check(work, key, recording.version(key), one.get("etag"))
-                _applied(work, key, recording, shown[one["id"]], several.fields(one), problems)
+                _apply(work, key, recording, shown[one["id"]], several.fields(one), problems)
 
             with several.together(work, is_atomic) as results:
                 results += [several.result(work, one["id"], partial(change, one)) for one in bodies]
@@ -223,7 +223,7 @@ class DealsService:
         entity_store = ENTITY_STORES[key[0]]
 
         def within(work: Work) -> None:
-            recording, before = _found(work, key)
+            recording, before = _find(work, key)
             etags.check(work, key, recording.version(key), request.if_match)
             request.problems().check()
             if entity_store.entity in unseen.MASTER_DATA:
@@ -257,7 +257,7 @@ class DealsService:
         return self._write(within, request, deadline)
 
 
-def _created(work: Work, entity_store: EntityStore, body: Any, problems: Problems) -> Stored:
+def _create(work: Work, entity_store: EntityStore, body: Any, problems: Problems) -> Stored:
     fields = read(entity_store.request, body, problems)
     unseen.check_change(work, entity_store, fields, None)
     entity_store.check(work, fields, None, problems)
@@ -277,15 +277,15 @@ def _check_repeatable(body: Any, problems: Problems) -> None:
         problems.add((), NEEDS_KEY)
 
 
-def _changed(work: Work, key: EntityKey, request: WriteRequest, problems: Problems) -> str:
-    recording, before = _found(work, key)
+def _change(work: Work, key: EntityKey, request: WriteRequest, problems: Problems) -> str:
+    recording, before = _find(work, key)
     etags.check(work, key, recording.version(key), request.if_match)
-    _applied(work, key, recording, before, request.body, problems)
+    _apply(work, key, recording, before, request.body, problems)
     recording.write()
     return etags.of(work, key)
 
 
-def _applied(
+def _apply(
     work: Work, key: EntityKey, recording: history.Recording, before: Fields, body: Any, problems: Problems
 ) -> None:
     """Write the fields of the body. Invalid lists all errors."""
@@ -294,12 +294,12 @@ def _applied(
     unseen.check_change(work, entity_store, fields, before)
     entity_store.check(work, fields, before, problems)
     problems.check()
-    fields = unseen.kept(work, entity_store, fields, before)
+    fields = unseen.keep_hidden_links(work, entity_store, fields, before)
     recording.watch(entity_store.touched(fields, before))
     recording.created(entity_store.change(work, key[1], fields))
 
 
-def _found(work: Work, key: EntityKey) -> tuple[history.Recording, Fields]:
+def _find(work: Work, key: EntityKey) -> tuple[history.Recording, Fields]:
     """The entity, with its changes recorded from now on; NotFound without it."""
     recording = history.Recording(work)
     recording.watch([key])
@@ -308,7 +308,7 @@ def _found(work: Work, key: EntityKey) -> tuple[history.Recording, Fields]:
     return recording, ENTITY_STORES[key[0]].show(work, [key[1]])[0]
 
 
-def _replayed(work: Work, entity: str, answer: Fields, etag: str) -> Stored:
+def _replay(work: Work, entity: str, answer: Fields, etag: str) -> Stored:
     """The first answer, without what the caller may not see any more; NotFound if that is the whole of it."""
     key = entity, int(answer["id"])
     if work.scope.is_limited and not work.seen(ENTITY_STORES[entity].table, [key[1]]):

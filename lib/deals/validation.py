@@ -33,7 +33,7 @@ class Problems:
     def check(self) -> None:
         """Raise Invalid with all errors, if there are any."""
         if self._found:
-            raise Invalid(_nested(self._found))
+            raise Invalid(_nest(self._found))
 
 
 def read(
@@ -110,7 +110,7 @@ def _adapter(model: type[BaseModel], name: str, of_anything: bool = False) -> Ty
     return TypeAdapter(field.rebuild_annotation())
 
 
-def _nested(found: Mapping[Path, list[str]]) -> dict[str, Any]:
+def _nest(found: Mapping[Path, list[str]]) -> dict[str, Any]:
     """Paths → a tree as the request is; a list has an empty object where nothing is wrong."""
     tree: dict[str, Any] = {}
     for name in dict.fromkeys(path[0] for path in found):
@@ -125,7 +125,7 @@ def _branch(found: Mapping[Path, list[str]]) -> Any:
         return found[()]
     if all(isinstance(path[0], int) for path in found):
         return _elements(found)
-    return _nested(found)
+    return _nest(found)
 
 
 def _elements(found: Mapping[Path, list[str]]) -> list[Any]:

@@ -68,10 +68,10 @@ def _video(rng: np.random.Generator, imps: Ints) -> dict[str, Ints]:
         "vast_error": thin(rng, shown - started, 0.7),
         "vast_progress_30": thin(rng, half, 0.6),
     }
-    return {name: _scattered(values, rows, len(imps)) for name, values in steps.items()}
+    return {name: _scatter(values, rows, len(imps)) for name, values in steps.items()}
 
 
-def _scattered(values: Ints, rows: Ints, length: int) -> Ints:
+def _scatter(values: Ints, rows: Ints, length: int) -> Ints:
     everything = np.zeros(length, np.int64)
     everything[rows] = values
     return everything

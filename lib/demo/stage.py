@@ -99,8 +99,8 @@ def _chances(rng: np.random.Generator, auctions: Auctions, terms: Rates) -> Chan
     win_rate = rng.beta(6.0, 24.0, len(sites())) * rng.normal(1.0, DAILY_NOISE, (stories.DAYS, len(sites())))
     handling = np.where(kind == "tv", 0.05, np.where(scene.platform == 1, 1.3, 1.0))
     return Chances(
-        win=win_rate[scene.hour // 24, auctions.site] * stories.win_rate_left(scene.hour, of_publisher),
-        seen=seen * stories.viewability_left(in_browser[scene.population.agent[user]]),
+        win=win_rate[scene.hour // 24, auctions.site] * stories.win_rate_factor(scene.hour, of_publisher),
+        seen=seen * stories.viewability_factor(in_browser[scene.population.agent[user]]),
         click=terms.click[auctions.creative] * handling,
         is_video=is_video[auctions.creative],
         is_anomalous=scene.population.anomaly[user] > 0,

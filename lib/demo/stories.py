@@ -36,13 +36,13 @@ def growth(places: Sequence[City], hours: Ints) -> Floats:
     return np.where(grows[None, :], WEEKLY_GROWTH ** (hours / 168)[:, None], 1.0)
 
 
-def win_rate_left(hour: Ints, of_publisher: Flags) -> Floats:
+def win_rate_factor(hour: Ints, of_publisher: Flags) -> Floats:
     """Story 1, as a factor per row."""
     collapsed = of_publisher & (hour // 24 == DAYS - 1 - DAYS_BEFORE_END)
     return np.where(collapsed, WIN_RATE_LEFT, 1.0)
 
 
-def viewability_left(of_browser: Flags) -> Floats:
+def viewability_factor(of_browser: Flags) -> Floats:
     """Story 3, as a factor per row."""
     return np.where(of_browser, VIEWABILITY_LEFT, 1.0)
 

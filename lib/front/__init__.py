@@ -5,7 +5,7 @@ from lib.front.company_routes import OUTCOME, CompanyRoutes
 from lib.front.desk_routes import DeskRoutes
 from lib.front.desk_socket import DeskSocket
 from lib.front.document import DeskDocument
-from lib.front.guarded import guarded
+from lib.front.guarded import guard
 from lib.front.open_sockets import note_sign_in
 from lib.front.preloads import Preloads
 from lib.front.sign_in_routes import ADDRESS_HEADER, BROWSER_HEADER, SESSION, SignInRoutes
@@ -27,7 +27,7 @@ __all__ = [
     "Preloads",
     "Protocol",
     "SignInRoutes",
-    "guarded",
+    "guard",
     "inline_scripts",
     "note_sign_in",
 ]

@@ -57,14 +57,14 @@ class CompanyRoutes:
         headers = MutableHeaders(raw=start["headers"])
         if scope["path"] == LOGIN:
             if start["status"] >= 400:
-                _to(start, headers, _said(UNREACHABLE))
+                _to(start, headers, _outcome_text(UNREACHABLE))
             else:
                 headers.append("set-cookie", _return(begun_at(scope)))
         elif self._has_signed_in(start["headers"]):
             _to(start, headers, returned_to(scope))
             headers.append("set-cookie", _return(""))
         elif outcome := _outcome(scope):
-            _to(start, headers, _said(outcome))
+            _to(start, headers, _outcome_text(outcome))
 
     def _has_signed_in(self, headers: list[tuple[bytes, bytes]]) -> bool:
         """Whether the answer sets the cookies of who signed in; they then last as long as a session."""
@@ -138,7 +138,7 @@ def _first(values: Sequence[str] | None) -> str:
     return values[0] if values else ""
 
 
-def _said(outcome: str) -> str:
+def _outcome_text(outcome: str) -> str:
     return f"/?{OUTCOME}={outcome}"
 
 

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from lib.front.desk_routes import POLICY_VIOLATION
 from lib.front.open_sockets import HEADER, TOO_MANY_REQUESTS, OpenSocket, OpenSockets
 from lib.front.request_timeout import RESIZE
-from lib.front.socket_messages import RERUN, Messages, PolicyViolation, Protocol, superseded
+from lib.front.socket_messages import RERUN, Messages, PolicyViolation, Protocol, supersedes
 from lib.front.socket_pace import (
     PERSON_MESSAGES,
     PERSON_MESSAGES_PER_ADDRESS,
@@ -76,7 +76,7 @@ class DeskSocket:
             await answer(scope, receive, send)
             return
         try:
-            await connection.serve(self._app, _known(scope, connection.socket))
+            await connection.serve(self._app, _with_socket_header(scope, connection.socket))
         finally:
             self._open.remove(connection.socket)
             self.runs.leave(connection.socket)
@@ -161,14 +161,14 @@ class _Connection:
                 data, is_signed_in = message.get("bytes"), self.socket.is_signed_in
                 found = self._messages.received(data, is_signed_in=is_signed_in)
                 if found is not None:
-                    await self._put(found)
+                    await self._enqueue(found)
         except PolicyViolation as refused:
             await self.close(POLICY_VIOLATION, str(refused))
         finally:
             self._over({"type": "websocket.disconnect", "code": NO_CODE})
 
-    async def _put(self, message: Any) -> None:
-        if self._waiting and superseded(self._waiting[-1], message):
+    async def _enqueue(self, message: Any) -> None:
+        if self._waiting and supersedes(self._waiting[-1], message):
             self._waiting[-1] = message
         else:
             while len(self._waiting) >= MOST_WAITING:
@@ -200,7 +200,7 @@ class _Connection:
             self._desk.runs.leave(self.socket)
 
 
-def _known(scope: Scope, socket: OpenSocket) -> Scope:
+def _with_socket_header(scope: Scope, socket: OpenSocket) -> Scope:
     """The handshake with the socket's own header, and without a session to resume if nobody is signed in.
 
     Streamlit hands a session to whoever names it.

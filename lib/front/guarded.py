@@ -9,7 +9,7 @@ from lib.wire.network import Network
 from lib.wire.policy import SecurityHeaders
 
 
-def guarded(app: ASGIApp, network: Network, scripts: Collection[str] = ()) -> ASGIApp:
+def guard(app: ASGIApp, network: Network, scripts: Collection[str] = ()) -> ASGIApp:
     """`app` behind the checks of a request's host and origin; every answer carries the headers of policy.py.
 
     `scripts` are the hashes of the inline scripts that may run.

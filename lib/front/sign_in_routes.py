@@ -70,13 +70,13 @@ class SignInRoutes:
         if scope["type"] == "websocket":
             await self._app(self._with_browser(scope), receive, send)
         elif path in (SESSION, LOGOUT):
-            answer = await _answered(path, self._changed(Request(scope, receive)))
+            answer = await _answer_or_away(path, self._change_cookie(Request(scope, receive)))
             await answer(scope, receive, send)
         elif path == HOST_CONFIG:
             new = self._cookies.new_browser(_cookie(scope))
             await self._app(scope, receive, self._setting(scope, new, send))
         elif path.startswith(MEDIA):
-            refusal = await _answered(path, self._media_refusal(scope))
+            refusal = await _answer_or_away(path, self._media_refusal(scope))
             await (refusal or self._app)(scope, receive, send)
         else:
             await self._app(scope, receive, send)
@@ -95,7 +95,7 @@ class SignInRoutes:
             return None
         return PlainTextResponse("There is nothing here", 404)
 
-    async def _changed(self, request: Request) -> Response:
+    async def _change_cookie(self, request: Request) -> Response:
         if request.method != "POST":
             return PlainTextResponse("Send a POST from a page of the desk", 405, {"Allow": "POST"})
         if not is_from_own_page(request.headers, self._origins):
@@ -171,7 +171,7 @@ def _cookie(scope: Scope) -> str:
     return "; ".join(Headers(scope=scope).getlist("cookie"))
 
 
-async def _answered(path: str, answer: Awaitable[Answer]) -> Answer | Response:
+async def _answer_or_away(path: str, answer: Awaitable[Answer]) -> Answer | Response:
     """The answer, or that of a database that is away."""
     try:
         return await answer

@@ -59,7 +59,7 @@ class Messages:
         if len(widgets) < len(state.widget_states.widgets):
             del state.widget_states.widgets[:]
             state.widget_states.widgets.extend(widgets)
-        return message if is_signed_in else self._reduced(message)
+        return message if is_signed_in else self._reduce(message)
 
     def note_sent(self, data: bytes, *, is_signed_in: bool) -> bool:
         """Note the widgets that a message to a visitor draws; returns whether it says that a run is over."""
@@ -74,7 +74,7 @@ class Messages:
                 self.drawn_values[getattr(element, name).id] = value
         return kind == "script_finished" and int(message.script_finished) != EARLY
 
-    def _reduced(self, message: Any) -> Any:
+    def _reduce(self, message: Any) -> Any:
         """A visitor's rerun with no more than the sign-in page can send. None for one of a part of the page.
 
         The sign-in page has no parts that run alone.
@@ -103,7 +103,7 @@ def _is_widget(widget: Any) -> bool:
     return is_made
 
 
-def superseded(earlier: Any, later: Any) -> bool:
+def supersedes(earlier: Any, later: Any) -> bool:
     """Whether a run for the later message makes one for the earlier needless. The later gets its clicks.
 
     Both are reruns of the whole of one page. A browser sends a click once, and all other values each time.

@@ -137,13 +137,13 @@ def _trial(element: Element, whole: Translation, rest: Translation, slicer: Slic
     if side is None:
         return None
     if rest_side is None or element.is_excluded:
-        return Trial(element, (*rest.filters, _negated(side)), True)
-    return Trial(element, (*whole.filters, _negated(rest_side)), False)
+        return Trial(element, (*rest.filters, _negate(side)), True)
+    return Trial(element, (*whole.filters, _negate(rest_side)), False)
 
 
 def _side(filters: Sequence[Filter], name: str, match: str) -> Filter | None:
     return next((one for one in filters if one.name == name and one.match == match), None)
 
 
-def _negated(one: Filter) -> Filter:
+def _negate(one: Filter) -> Filter:
     return one.model_copy(update={"match": NOT_EQUALS if one.match == EQUALS else EQUALS})

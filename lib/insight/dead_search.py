@@ -106,7 +106,7 @@ class DeadSearch:
         packages = dict([*packages.items()][:MOST])
         checks = dead_targets.checks(packages.values(), scope.slicer, scope.lists)
         queries = dead_targets.questions(scope.period, checks.included)
-        bids = dead_targets.seen(queries, self._answers(queries), scope.field)
+        bids = dead_targets.read_bids(queries, self._answers(queries), scope.field)
         missing = dead_targets.without_bids(checks.included, bids)
         dead, unproven = (missing, []) if bids.is_exact else ([], missing)
         titles = (scope.slicer.key_field(name).description or name for name in sorted(bids.empty))

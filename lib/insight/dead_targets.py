@@ -108,7 +108,7 @@ def questions(period: AudienceQuery, included: Iterable[IncludedTarget]) -> list
     return [period, *filled, *_split(period, values)]
 
 
-def seen(queries: Sequence[AudienceQuery], answers: Sequence[Audience], field: str) -> BidsSeen:
+def read_bids(queries: Sequence[AudienceQuery], answers: Sequence[Audience], field: str) -> BidsSeen:
     """What the answers to `questions` say; `field` counts the bids."""
     values: dict[str, set[str]] = {}
     empty = set()
@@ -159,12 +159,12 @@ def last_days(
                 last[name, value] = max(at, last.get((name, value), at))
     is_exact = not any(map(_is_sampled, answers))
     return [
-        DeadTarget(one, max((last[at] for at in _named(one) if at in last), default=None), is_exact)
+        DeadTarget(one, max((last[at] for at in _target_names(one) if at in last), default=None), is_exact)
         for one in dead
     ]
 
 
-def _named(one: IncludedTarget) -> Iterator[tuple[str, str]]:
+def _target_names(one: IncludedTarget) -> Iterator[tuple[str, str]]:
     return ((one.field, value) for value in one.values)
 
 

@@ -110,7 +110,7 @@ def day_of(at: datetime, hours: int) -> date:
     return at.astimezone(timezone(timedelta(hours=hours))).date()
 
 
-def untouched(
+def unchanged_ids(
     entities: Iterable[PackageOrDeal],
     linked: Iterable[PackageOrDeal],
     changed: PackageOrDeal,

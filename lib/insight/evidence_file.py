@@ -80,12 +80,12 @@ def content(matter: Matter, queries: Sequence[AudienceQuery], rows: Sequence[Evi
             {"path": "/API/v2/audience", "body": query.model_dump(mode="json", exclude_defaults=True)}
             for query in queries
         ],
-        "figures": [_told(row) for row in rows],
+        "figures": [_as_json(row) for row in rows],
     }
     return exact.dumps(told)
 
 
-def _told(row: EvidenceRow) -> dict[str, Any]:
+def _as_json(row: EvidenceRow) -> dict[str, Any]:
     difference = row.difference
     return {
         "data_field": row.field.name,

@@ -53,7 +53,7 @@ class FromFilters:
 
     def with_lists(self, ids: Sequence[int]) -> Targeting:
         """The targeting with the needed lists, once they have these ids."""
-        more: dict[str, list[dict[str, Any]]] = _dumped(self.targeting)
+        more: dict[str, list[dict[str, Any]]] = _dump(self.targeting)
         for one, number in zip(self.lists, ids, strict=True):
             more[one.kind.field].append(one.kind.element(str(number), one.is_excluded))
         return Targeting.model_validate(more)
@@ -156,5 +156,5 @@ def _is_value(kind: TargetingKind, value: str) -> bool:
     return bool(value) and (kind.field != "size_targetings" or SIZE.fullmatch(value) is not None)
 
 
-def _dumped(targeting: Targeting) -> dict[str, list[dict[str, Any]]]:
+def _dump(targeting: Targeting) -> dict[str, list[dict[str, Any]]]:
     return {name: [one.model_dump() for one in getattr(targeting, name)] for name in Targeting.model_fields}

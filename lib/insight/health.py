@@ -104,7 +104,7 @@ def health(deal: DemandDeal, around: Surroundings, funnels: Funnels | None) -> D
         return DealHealth("attention", fault, () if funnels is None else funnels.steps.get(str(deal.id), ()))
     if funnels is None or not funnels.names:
         return DealHealth("unknown", "No report of deals")
-    return _delivered(deal, around, funnels)
+    return _judge_delivery(deal, around, funnels)
 
 
 def faults(deal: DemandDeal, around: Surroundings) -> Iterator[str]:
@@ -136,7 +136,7 @@ def until(deal: DemandDeal, around: Surroundings) -> datetime | None:
     return min((at for at in moments if at > around.now), default=None)
 
 
-def rated(steps: Sequence[FunnelStep]) -> list[tuple[str, float, Estimate]]:
+def rates(steps: Sequence[FunnelStep]) -> list[tuple[str, float, Estimate]]:
     """Each step with its value, and its percent of the step before; no value for the first one."""
     before = [None, *(one.value for one in steps[:-1])]
     return [
@@ -171,7 +171,7 @@ def _buyer(deal: DemandDeal, around: Surroundings) -> tuple[Seat | None, Dsp | N
     return seat, None if dsp is None else around.dsps.get(dsp.id or 0) or dsp
 
 
-def _delivered(deal: DemandDeal, around: Surroundings, funnels: Funnels) -> DealHealth:
+def _judge_delivery(deal: DemandDeal, around: Surroundings, funnels: Funnels) -> DealHealth:
     steps = funnels.steps.get(str(deal.id), ())
     if not funnels.has_data:
         return DealHealth("unknown", "No data")

@@ -95,7 +95,7 @@ def win_prices(answer: Audience, fields: WinFields) -> WinPrices | None:
     return WinPrices(low, median, high, int(there.sum()), covered, not is_sampled)
 
 
-def proposed(prices: WinPrices, fee_type: int | None, fee: Decimal | None) -> Decimal | None:
+def propose_price(prices: WinPrices, fee_type: int | None, fee: Decimal | None) -> Decimal | None:
     """The floor that three quarters of the wins reach once the agency fee is paid out of it, in whole cents.
 
     A percent of spend and a fee by CPM are added; others don't depend on the price. None where the fee takes

@@ -104,7 +104,7 @@ class Observed:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         began, status, seconds = time.perf_counter(), ABANDONED, 0.0
-        request_id = request_ids.taken(Headers(scope=scope).get(request_ids.HEADER))
+        request_id = request_ids.id_of_caller(Headers(scope=scope).get(request_ids.HEADER))
 
         async def observed(message: Message) -> None:
             nonlocal status, seconds

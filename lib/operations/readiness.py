@@ -92,7 +92,7 @@ def probes(
     """
     parts = {
         "database": Probe(lambda deadline: database.reading(engine, _revision, deadline)),
-        "warehouse": Probe(lambda _: _listed(warehouse)),
+        "warehouse": Probe(lambda _: _check_folder(warehouse)),
     }
     for line in lines:
         name = line.patience.breaker.name.removeprefix("the ") if line.patience.breaker else "service"
@@ -113,7 +113,7 @@ def _revision(connection: Connection) -> object:
     return connection.execute(text("select version_num from alembic_version")).one()
 
 
-def _listed(warehouse: Path) -> None:
+def _check_folder(warehouse: Path) -> None:
     """The folder is there and can be read; before the first import its parent is."""
     with scandir(warehouse if warehouse.exists() else warehouse.parent) as entries:
         next(entries, None)

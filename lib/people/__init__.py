@@ -3,7 +3,7 @@
 from lib.people.attempts import Attempts
 from lib.people.credentials import People
 from lib.people.deals_grant import ALL_DEALS, NO_DEALS, DealsAccess, DealsGrant
-from lib.people.person import ROLES, SHORTEST_PASSWORD, Grant, Person, Role, capped
+from lib.people.person import ROLES, SHORTEST_PASSWORD, Grant, Person, Role, cap_grant
 
 __all__ = [
     "ALL_DEALS",
@@ -17,5 +17,5 @@ __all__ = [
     "People",
     "Person",
     "Role",
-    "capped",
+    "cap_grant",
 ]

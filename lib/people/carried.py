@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, insert, select
 
 from lib import private
 from lib.database import transact
-from lib.people.records import Records, parsed, person_of
+from lib.people.records import Records, parse, person_of
 from lib.people.tables import people
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Misconfigured
@@ -27,11 +27,11 @@ def carry_over(engine: Engine, path: Path) -> None:
     """
     if not path.exists():
         return
-    with private.locked(path):
+    with private.lock(path):
         if not path.exists():  # another process was first
             return
-        records = _plain(parsed(path))
-        if transact(engine, lambda connection: _carried(connection, records), Deadline(SECONDS)):
+        records = _plain(parse(path))
+        if transact(engine, lambda connection: _carry(connection, records), Deadline(SECONDS)):
             log.info("%s: %d people carried over into the database", path, len(records))
             _put_aside(path)
         else:
@@ -42,7 +42,7 @@ def carry_over(engine: Engine, path: Path) -> None:
             )
 
 
-def _carried(connection: Connection, records: Records) -> bool:
+def _carry(connection: Connection, records: Records) -> bool:
     """Whether these are the people of the database now, because it had no others."""
     held: Records = {row.username: row.record for row in connection.execute(select(people))}
     if held:

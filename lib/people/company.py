@@ -16,7 +16,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from lib.database import transact
 from lib.people.credentials import SECONDS, People
-from lib.people.person import BY_AN_ADMIN, LONGEST_NAME, Person, Username, capped, email_fault, name_fault
+from lib.people.person import BY_AN_ADMIN, LONGEST_NAME, Person, Username, cap_grant, email_fault, name_fault
 from lib.people.records import BLOCKED, COMPANY, NO_RULE, Record, block, key, person_of, record_of
 from lib.people.rules import ClaimRule, Claims, Rights, found_in, rights
 from lib.people.tables import id_tokens, people
@@ -65,7 +65,7 @@ class Company:
         NotAdmitted says why it may not sign in; a known person whose claims match no rule any more is locked
         out, with their tokens. StoreUnavailable without the database.
         """
-        trusted = verified(claims)
+        trusted = verified_claims(claims)
         self._check(trusted)
         given = rights(self._rules, trusted)
 
@@ -95,7 +95,7 @@ class Company:
         return float(ends) + LEEWAY if isinstance(ends, int | float) and not isinstance(ends, bool) else 0.0
 
     def _let_in(self, connection: Connection, claims: Claims, rights: Rights | None) -> Person | str:
-        username, record = _found(connection, claims)
+        username, record = _find(connection, claims)
         if rights is None:
             if record and record.get(BLOCKED) != BY_AN_ADMIN:
                 block(record, NO_RULE)
@@ -110,12 +110,12 @@ class Company:
             connection.execute(insert(people).values(username=username, record={}))
         elif record.get(BLOCKED) == BY_AN_ADMIN:
             return BLOCKED_HERE
-        person = _as_told(username, claims, rights, record)
+        person = _person_of_claims(username, claims, rights, record)
         account = {"issuer": claims["iss"], "subject": str(claims["sub"])}
         kept = {name: value for name, value in (record or {}).items() if name != BLOCKED}
         _write(connection, username, kept | record_of(person) | {COMPANY: account})
         self._use(connection, claims)
-        return person_of(username, _found(connection, claims)[1] or {})
+        return person_of(username, _find(connection, claims)[1] or {})
 
     def _new_name(self, claims: Claims) -> str:
         """The user name for a new person; empty if the claim gives none that can be one."""
@@ -130,7 +130,7 @@ class Company:
         connection.execute(insert(id_tokens).values(digest=_digest(claims), ends=ends))
 
 
-def verified(claims: Claims) -> dict[str, Any]:
+def verified_claims(claims: Claims) -> dict[str, Any]:
     """The claims without an e-mail address of which `email_verified` says anything but JSON's true."""
     is_verified = claims.get("email_verified", True) is True
     return {name: value for name, value in claims.items() if name != "email" or is_verified}
@@ -144,7 +144,7 @@ def is_for(client_id: str, claims: Claims) -> bool:
     return claims.get("aud") in (client_id, [client_id]) and claims.get("azp", client_id) == client_id
 
 
-def _as_told(username: str, claims: Claims, rights: Rights, record: Record | None) -> Person:
+def _person_of_claims(username: str, claims: Claims, rights: Rights, record: Record | None) -> Person:
     """The person as the claims describe them; without a name that can be shown, their user name."""
     name, email = str(claims.get("name") or "").strip(), str(claims.get("email") or "")
     before = None if record is None else person_of(username, record)
@@ -155,11 +155,11 @@ def _as_told(username: str, claims: Claims, rights: Rights, record: Record | Non
         rights.role,
         rights.grants,
         before.added if before else datetime.now(UTC),
-        capped(rights.role, rights.deals),
+        cap_grant(rights.role, rights.deals),
     )
 
 
-def _found(connection: Connection, claims: Claims) -> tuple[str, Record | None]:
+def _find(connection: Connection, claims: Claims) -> tuple[str, Record | None]:
     """The user name and record of this account's person; an empty name and None without one."""
     account = (claims["iss"], str(claims["sub"]))
     for row in connection.execute(select(people)):

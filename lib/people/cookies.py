@@ -98,7 +98,7 @@ class Cookies:
             return ""
         claims = {"username": sign_in.username, "ends": sign_in.ends, "browser": browser.id}
         once = {"until": self._clock() + CODE_SECONDS, "nonce": secrets.token_urlsafe(16)}
-        return self._signed("code", claims | once)
+        return self._sign("code", claims | once)
 
     def exchange(self, header: str, code: str) -> dict[str, tuple[str, float]] | None:
         """The cookies to set for a code: name → value and seconds; None for one that is worth nothing."""
@@ -145,7 +145,7 @@ class Cookies:
 
     def session_value(self, sign_in: SignIn) -> str:
         """The value of a session cookie."""
-        return self._signed("session", {"username": sign_in.username, "ends": sign_in.ends})
+        return self._sign("session", {"username": sign_in.username, "ends": sign_in.ends})
 
     def browser_value(self, browser: Browser | None = None, username: str = "") -> str:
         """The value of a browser cookie: of a new browser, or of one in which this person signed in too."""
@@ -154,7 +154,7 @@ class Cookies:
         if username:
             digest = self._digest(username)
             known = (digest, *(one for one in known if one != digest))[:MOST_NAMES]
-        return self._signed("browser", {"id": found.id, "known": known})
+        return self._sign("browser", {"id": found.id, "known": known})
 
     def _fresh_sign_in(self, values: Values) -> SignIn | None:
         browser = self.browser(values)
@@ -163,7 +163,7 @@ class Cookies:
     def _valid(self, sign_in: SignIn | None) -> Person | None:
         return None if sign_in is None else self._sessions.person(sign_in.username, sign_in.ends)
 
-    def _signed(self, purpose: str, claims: Mapping[str, Any]) -> str:
+    def _sign(self, purpose: str, claims: Mapping[str, Any]) -> str:
         return jwt.encode(dict(claims), self._purpose_key(purpose), algorithm=ALGORITHM)
 
     def _read(self, purpose: str, value: str) -> dict[str, Any] | None:

@@ -22,7 +22,7 @@ from lib.people.person import (
     Grant,
     Person,
     Role,
-    capped,
+    cap_grant,
     email_fault,
     name_fault,
     usual,
@@ -75,7 +75,7 @@ class People:
     def record(self, username: str) -> Record | None:
         """What is stored of the person of that name, ignoring case, or None."""
         wanted = {"username": key(username)}
-        return self._found(lambda connection: connection.execute(_BY_NAME, wanted).scalar_one_or_none())
+        return self._find(lambda connection: connection.execute(_BY_NAME, wanted).scalar_one_or_none())
 
     def get(self, username: str) -> Person | None:
         """The person of that name, ignoring case, or None."""
@@ -122,7 +122,7 @@ class People:
     def add(self, person: Person, password: str) -> None:
         """Add a person; BadRequest if the name is taken, or name, e-mail or password can't be stored."""
         _check(person)
-        hashed = self._hashed(password)
+        hashed = self._hash(password)
 
         row = {"username": person.username, "record": record_of(person) | {"password": hashed}}
 
@@ -182,7 +182,7 @@ class People:
             before = person_of(key(username), record)
             is_usual = before.deals == usual(before.role)
             now = role or before.role
-            wanted = deals or (usual(now) if is_usual else capped(now, before.deals))
+            wanted = deals or (usual(now) if is_usual else cap_grant(now, before.deals))
             after = replace(before, role=now, deals=wanted)
             record.update(roles=[after.role], deals=str(after.deals))
             if grants is not None:
@@ -192,7 +192,7 @@ class People:
 
     def set_password(self, username: str, password: str) -> None:
         """Give a person another password; UnknownName without such a person."""
-        hashed = self._hashed(password)
+        hashed = self._hash(password)
 
         def changed(record: Record) -> None:
             check_is_ours(key(username), record)
@@ -242,7 +242,7 @@ class People:
         known = self._records().items()
         return {"usernames": {name: one for name, one in known if hash_of(one) or COMPANY in one}}
 
-    def _hashed(self, password: str) -> str:
+    def _hash(self, password: str) -> str:
         if not password or len(password.encode()) > BCRYPT_BYTES:
             raise BadRequest(f"A password has 1 to {BCRYPT_BYTES} bytes (bcrypt reads no more)")
         return bcrypt.hashpw(password.encode(), bcrypt.gensalt(self._rounds)).decode()
@@ -270,9 +270,9 @@ class People:
         return transact(self.engine, within, Deadline(SECONDS))
 
     def _records(self) -> Records:
-        return self._found(_records)
+        return self._find(_records)
 
-    def _found(self, read: Callable[[Connection], Result]) -> Result:
+    def _find(self, read: Callable[[Connection], Result]) -> Result:
         return reading(self.engine, read, Deadline(SECONDS))
 
 

@@ -75,7 +75,7 @@ class Person:
             raise UnknownName("role", self.role, ROLES)
         if self.role == "admin":
             object.__setattr__(self, "deals", ALL_DEALS)
-        if self.deals != capped(self.role, self.deals):
+        if self.deals != cap_grant(self.role, self.deals):
             raise BadRequest(f"A {self.role} can't change deals: grant read, or make them a manager")
 
     @property
@@ -99,11 +99,11 @@ def email_fault(email: str) -> str:
     return "" if not email or text.is_email(email) else "Not an e-mail address."
 
 
-def capped(role: Role, deals: DealsGrant) -> DealsGrant:
+def cap_grant(role: Role, deals: DealsGrant) -> DealsGrant:
     """As much of the grant as the role allows."""
     return deals.within(READERS.get(role))
 
 
 def usual(role: Role) -> DealsGrant:
     """The permission for deals that a role had before such permissions existed."""
-    return capped(role, ALL_DEALS)
+    return cap_grant(role, ALL_DEALS)

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from lib.people.deals_grant import DealsGrant
-from lib.people.person import ROLES, Grant, Person, Role, capped, usual
+from lib.people.person import ROLES, Grant, Person, Role, cap_grant, usual
 from lib.wire.errors import BadRequest, Misconfigured, TrancheError
 from lib.wire.shallow_yaml import ShallowLoader
 
@@ -52,7 +52,7 @@ def person_of(username: str, record: Record) -> Person:
             email=record.get("email"),
             role=role,
             grants=tuple(Grant.parse(text) for text in record.get("grants") or ()),
-            deals=capped(role, DealsGrant.parse(str(record.get("deals") or "none"))),
+            deals=cap_grant(role, DealsGrant.parse(str(record.get("deals") or "none"))),
             added=_instant(record["added"]) if record.get("added") else None,
             company=str((record.get(COMPANY) or {}).get("issuer") or ""),
             blocked=str(record.get(BLOCKED) or ""),
@@ -67,14 +67,18 @@ def hash_of(record: Record) -> str | None:
     return hashed if isinstance(hashed, str) and Hash.fullmatch(hashed) else None
 
 
-def parsed(path: Path) -> Records:
+def parse(path: Path) -> Records:
     """The records of a credentials file, by username in lower case; Misconfigured for another shape."""
     content = content_of(path)
     usernames = content.get("usernames") if isinstance(content, dict) else None
     if not isinstance(usernames, dict) or not all(isinstance(record, dict) for record in usernames.values()):
         raise Misconfigured(f"{path.name} must have 'usernames', with one mapping of fields per person")
     records = {key(str(name)): record for name, record in usernames.items()}
-    return records if is_current(content) else {name: _stated(record) for name, record in records.items()}
+    return (
+        records
+        if is_current(content)
+        else {name: _with_deals_grant(record) for name, record in records.items()}
+    )
 
 
 def content_of(path: Path) -> Any:
@@ -109,7 +113,7 @@ def check_is_ours(username: str, record: Record) -> None:
         raise BadRequest(NOT_HERE.format(username))
 
 
-def _stated(record: Record) -> Record:
+def _with_deals_grant(record: Record) -> Record:
     """A record of before, with the deals that a person of its role could see and change then."""
     roles = record.get("roles") or ["viewer"]
     role: Role = roles[0] if isinstance(roles, list) and roles[0] in ROLES else "viewer"

@@ -57,14 +57,14 @@ class SomeSeats(Deals):
         resource = self._all.get(model, entity_id)
         if not self._is_seen(resource):
             raise NotFound(f"There is no {model.entity.replace('_', ' ').removesuffix('s')} {entity_id}")
-        return self._shown(resource)
+        return self._without_hidden(resource)
 
     def list(self, entity: type[Resource] | str, **params: Any) -> Page[Any]:
         """As `Deals.list`, of visible entities: reads all of them, then searches, filters and sorts here."""
         model = model_of(entity)
         if model in LISTS:
             return self._all.list(model, **params)
-        seen = [self._shown(one) for one in self._everything(model)]
+        seen = [self._without_hidden(one) for one in self._everything(model)]
         return listed(model, seen, params, self._linked())
 
     def create(
@@ -78,7 +78,7 @@ class SomeSeats(Deals):
         self._forget()
         if isinstance(resource, SupplyPackage):
             self._made |= {resource.id or 0}
-        return self._shown(resource)
+        return self._without_hidden(resource)
 
     def change(
         self, entity: Entity[Any], entity_id: int, fields: Mapping[str, Any], if_match: str | None = None
@@ -113,7 +113,7 @@ class SomeSeats(Deals):
         self.get(model, entity_id)
         entity_changes = self._all.history(model, entity_id, **params)
         if model is DemandDeal:
-            return self._since_here(entity_changes)
+            return self._changes_since_seat(entity_changes)
         return (
             [self._without_deals(change) for change in entity_changes]
             if model is SupplyPackage
@@ -131,7 +131,7 @@ class SomeSeats(Deals):
             return one.id in {seat.dsp.id for seat in self._everything(Seat) if seat.dsp}
         return isinstance(one, LISTS)
 
-    def _shown(self, one: Any) -> Any:
+    def _without_hidden(self, one: Any) -> Any:
         if isinstance(one, SupplyPackage):
             return one.model_copy(update={"demand_deals": self._own(one), "packages": ()})
         return one
@@ -155,11 +155,11 @@ class SomeSeats(Deals):
         """The deals of these seats, read again after some seconds and after a change."""
         at, deals = self._known
         if time.monotonic() - at > SECONDS:
-            deals = tuple(one for one in self._asked() if self._is_seen(one))
+            deals = tuple(one for one in self._list_deals() if self._is_seen(one))
             self._known = (time.monotonic(), deals)
         return deals
 
-    def _asked(self) -> Iterable[DemandDeal]:
+    def _list_deals(self) -> Iterable[DemandDeal]:
         """The deals that the service lists for these seats; all deals if it can't filter by seat."""
         try:
             return [*self._all.everything(DemandDeal, seat=sorted(self._seats))]
@@ -199,7 +199,7 @@ class SomeSeats(Deals):
             return {*self._made, *(of.id for deal in self._deals() for of in deal.supply_deals)}
         return {deal.id for deal in self._deals()}
 
-    def _since_here(self, changes: Changes) -> Changes:
+    def _changes_since_seat(self, changes: Changes) -> Changes:
         """The latest changes, back to the one that moved the deal from another seat."""
         entity_changes = []
         for change in changes:

@@ -48,7 +48,7 @@ def key(
             "start_date": days[0],
             "end_date": days[1],
             "timezone": timezone,
-            "filters": tuple(sorted({_ordered(one) for one in query.filters}, key=repr)),
+            "filters": tuple(sorted({_order_values(one) for one in query.filters}, key=repr)),
             "audience_rows_limit": 0,
             "exact_within": None,
         }
@@ -56,7 +56,7 @@ def key(
     return Key(stored.project, stored.name, stored.version, stored.read_at, shortest, rows_limit)
 
 
-def _ordered(filter_: Filter) -> Filter:
+def _order_values(filter_: Filter) -> Filter:
     return filter_.model_copy(update={"value": tuple(sorted(set(filter_.value)))})
 
 
@@ -90,7 +90,7 @@ class AnswerCache:
                     self.misses += 1
             if running is None:
                 return self._compute(key, mine, compute)
-            audience = _awaited(running, deadline)
+            audience = _wait_for(running, deadline)
             if audience is not None:
                 return audience
 
@@ -127,7 +127,7 @@ class AnswerCache:
                 self._bytes -= self._kept.popitem(last=False)[1][1]
 
 
-def _awaited(running: "Future[Audience | None]", deadline: Deadline) -> Audience | None:
+def _wait_for(running: "Future[Audience | None]", deadline: Deadline) -> Audience | None:
     """The result of another caller's computation; None if it fails."""
     while True:
         deadline.check()

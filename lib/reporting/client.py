@@ -67,7 +67,7 @@ def complete(audience: Audience, query: AudienceQuery, slicer: Slicer) -> Audien
     """
     left_out = set(EXTENSIONS) - set(slicer.extensions)
     if "order_by" in left_out:
-        audience = _rows(audience, _ordered(audience, query, slicer)[query.offset :][: query.limit])
+        audience = _rows(audience, _order(audience, query, slicer)[query.offset :][: query.limit])
     elif left_out & PAGE:
         audience = _rows(audience, np.arange(len(audience))[query.offset :][: query.limit])
     if "data_fields" in left_out and query.data_fields:
@@ -77,7 +77,7 @@ def complete(audience: Audience, query: AudienceQuery, slicer: Slicer) -> Audien
             f"unique_{query.audience_key}"
         }
         audience = _fields(audience, [name for name in audience.total.values if name not in others])
-    return _ranged(audience) if "precision" in left_out and query.precision else audience
+    return _with_ranges(audience) if "precision" in left_out and query.precision else audience
 
 
 def extensions_of(query: ExportQuery) -> list[str]:
@@ -97,7 +97,7 @@ def check_file(query: ExportQuery, extensions: Collection[str]) -> None:
             )
 
 
-def _ordered(audience: Audience, query: AudienceQuery, slicer: Slicer) -> Places:
+def _order(audience: Audience, query: AudienceQuery, slicer: Slicer) -> Places:
     """The rows in the asked order; what ties is ordered by name, and missing numbers come last."""
     keys = [
         _sort_key(audience, order, slicer)
@@ -144,7 +144,7 @@ def _fields(audience: Audience, names: Iterable[str]) -> Audience:
     )
 
 
-def _ranged(audience: Audience) -> Audience:
+def _with_ranges(audience: Audience) -> Audience:
     """The answer with the ranges that its confidence ranges leave: so many percent of each value.
 
     What a confidence range is of, the specification does not say: it is taken to hold for every data field.
@@ -208,11 +208,11 @@ class Reporting:
         return complete(audience, query, slicer)
 
     def _info(self, fields: Mapping[str, Any]) -> Slicer:
-        return self._asked("info", fields, JSON, received.slicer)
+        return self._request("info", fields, JSON, received.slicer)
 
     def _audience(self, fields: Mapping[str, Any], split_by: tuple[str, ...], slicer: Slicer) -> Audience:
         accept = as_arrow.MEDIA_TYPE if slicer.knows("arrow") else JSON
-        return self._asked("audience", fields, accept, lambda answer: received.audience(answer, split_by))
+        return self._request("audience", fields, accept, lambda answer: received.audience(answer, split_by))
 
     def export(self, query: ExportQuery, slicer: Slicer | None = None) -> Download:
         """The file, whole. `slicer` (its info) saves asking which extensions the service knows.
@@ -243,7 +243,7 @@ class Reporting:
         _error(content, response)
         return Download(_filename(response, query), media_type.partition(";")[0], content)
 
-    def _asked(
+    def _request(
         self, verb: str, fields: Mapping[str, Any], accept: str, read: Callable[[httpx.Response], Answer]
     ) -> Answer:
         """The response parsed by `read`; repeated once if the token was refused and can be renewed."""

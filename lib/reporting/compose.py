@@ -44,7 +44,7 @@ def compose(sums: Sums, shape: Shape) -> Audience:
     """The audience in that shape. Without a split there is one row, the total, with an empty name."""
     if sums.groups.shape[1] == 0:
         sums = _whole(sums)
-    places = _ordered(sums, shape, _kept(sums, shape))
+    places = _order(sums, shape, _passing_rows(sums, shape))
     page = places[shape.offset :][: shape.limit]
     rows = _take(sums.rows, page)
     values = {measure.name: _values(measure, rows) for measure in shape.returned}
@@ -56,7 +56,7 @@ def compose(sums: Sums, shape: Shape) -> Audience:
         names=names,
         values=_frame(values, len(page)),
         percents=_percents(shape.returned, values, totals, len(page)),
-        descriptions=None if shape.mappings is None else _described(names, shape.mappings),
+        descriptions=None if shape.mappings is None else _descriptions(names, shape.mappings),
         confidence_range=_texts(_widest(shape.returned, ranges, values, rows)) if sampled else None,
         total=_total(sums, shape, totals, len(places), sampled),
         precision=_precision(sums, shape) if shape.precision else None,
@@ -74,7 +74,7 @@ def _values(measure: Measure, aggregate: Aggregate) -> Numbers:
     return np.broadcast_to(measure.expression.evaluate(aggregate.estimate), aggregate.drawn.shape)
 
 
-def _kept(sums: Sums, shape: Shape) -> Places:
+def _passing_rows(sums: Sums, shape: Shape) -> Places:
     """The rows that pass the data filters."""
     kept = np.ones(len(sums.groups), dtype=bool)
     for data_filter in shape.data_filters:
@@ -83,7 +83,7 @@ def _kept(sums: Sums, shape: Shape) -> Places:
     return np.flatnonzero(kept)
 
 
-def _ordered(sums: Sums, shape: Shape, places: Places) -> Places:
+def _order(sums: Sums, shape: Shape, places: Places) -> Places:
     """The rows in the requested order; ties are sorted by name. Missing values come last."""
     columns = [_sort_key(sums, shape, order)[places] for order in shape.order_by or _usual_order(sums, shape)]
     names = [np.asarray(sums.groups[name].cat.codes)[places] for name in sums.groups]
@@ -135,7 +135,7 @@ def _percents(
     return _frame({name: 100 * values[name] / whole[name] for name in names}, length)
 
 
-def _described(names: pd.DataFrame, mappings: Mappings) -> pd.DataFrame:
+def _descriptions(names: pd.DataFrame, mappings: Mappings) -> pd.DataFrame:
     """The descriptions of mapped key fields; values missing in the mapping describe themselves."""
     descriptions = {name: _describe(names[name], mappings.get(name, {})) for name in map(str, names)}
     return pd.DataFrame(descriptions, index=names.index, dtype="str")

@@ -33,11 +33,11 @@ def resolve(text: str, today: dt.date) -> dt.date:
     text, and for a date outside the years 1 to 9999.
     """
     try:
-        found = _resolved(text, today)
+        found = _resolve(text, today)
     except (ValueError, OverflowError):
-        raise BadRequest(f"There is no such date as '{_shortened(text)}'; write {DATE_FORMS}") from None
+        raise BadRequest(f"There is no such date as '{_shorten(text)}'; write {DATE_FORMS}") from None
     if found is None:
-        raise BadRequest(f"Can't read the date '{_shortened(text)}'; write {DATE_FORMS}")
+        raise BadRequest(f"Can't read the date '{_shorten(text)}'; write {DATE_FORMS}")
     return found
 
 
@@ -77,18 +77,18 @@ def format_time(granularity: Granularity, hours: npt.NDArray[np.integer]) -> npt
     instants = np.asarray(hours, dtype=np.int64).astype("datetime64[h]")
     match granularity:
         case "hour":
-            return _joined(_cut(instants, "D"), " ", _two_digits(instants.astype(np.int64) % 24), ":00")
+            return _join(_truncate(instants, "D"), " ", _two_digits(instants.astype(np.int64) % 24), ":00")
         case "day":
-            return _cut(instants, "D")
+            return _truncate(instants, "D")
         case "week":
             return _weeks(instants)
         case "month":
-            return _cut(instants, "M")
+            return _truncate(instants, "M")
         case "quarter":
             quarter = instants.astype("datetime64[M]").astype(np.int64) % 12 // 3 + 1
-            return _joined(_cut(instants, "Y"), " Q", quarter.astype("U1"))
+            return _join(_truncate(instants, "Y"), " Q", quarter.astype("U1"))
         case "year":
-            return _cut(instants, "Y")
+            return _truncate(instants, "Y")
 
 
 def bounds(granularity: Granularity, text: str) -> tuple[dt.date, dt.date]:
@@ -103,10 +103,10 @@ def bounds(granularity: Granularity, text: str) -> tuple[dt.date, dt.date]:
             return days(*map(int, match.groups()))
     except (ValueError, OverflowError):
         match = None
-    raise BadRequest(f"'{_shortened(text)}' is not a valid {granularity}; write it like '{example}'")
+    raise BadRequest(f"'{_shorten(text)}' is not a valid {granularity}; write it like '{example}'")
 
 
-def _resolved(text: str, today: dt.date) -> dt.date | None:
+def _resolve(text: str, today: dt.date) -> dt.date | None:
     if text in ("today", "yesterday"):
         return today - dt.timedelta(days=text == "yesterday")
     if _ABSOLUTE.fullmatch(text):
@@ -132,10 +132,10 @@ def _weeks(instants: npt.NDArray[np.datetime64]) -> npt.NDArray[np.str_]:
     thursdays = (days - (days + _DAYS_FROM_MONDAY_1970) % 7 + 3).astype("datetime64[D]")
     new_year = thursdays.astype("datetime64[Y]").astype("datetime64[D]")
     week = (thursdays - new_year).astype(np.int64) // 7 + 1
-    return _joined(_cut(thursdays, "Y"), "-W", _two_digits(week))
+    return _join(_truncate(thursdays, "Y"), "-W", _two_digits(week))
 
 
-def _cut(instants: npt.NDArray[np.datetime64], unit: Literal["D", "M", "Y"]) -> npt.NDArray[np.str_]:
+def _truncate(instants: npt.NDArray[np.datetime64], unit: Literal["D", "M", "Y"]) -> npt.NDArray[np.str_]:
     return np.datetime_as_string(instants, unit=unit).astype(_TEXT_TYPES[unit])
 
 
@@ -143,7 +143,7 @@ def _two_digits(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.str_]:
     return np.array([f"{number:02}" for number in range(100)])[numbers]
 
 
-def _joined(*parts: npt.NDArray[np.str_] | str) -> npt.NDArray[np.str_]:
+def _join(*parts: npt.NDArray[np.str_] | str) -> npt.NDArray[np.str_]:
     whole = np.asarray(parts[0])
     for part in parts[1:]:
         whole = np.strings.add(whole, part)
@@ -175,7 +175,7 @@ def _year(year: int) -> tuple[dt.date, dt.date]:
     return dt.date(year, 1, 1), dt.date(year, 12, 31)
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 

@@ -160,7 +160,7 @@ class Negation(Expression):
 
     def derivative(self, field: str) -> Expression:
         """(-u)' = -u'."""
-        return _negated(self.operand.derivative(field))
+        return _negate(self.operand.derivative(field))
 
     def substitute(self, replacements: Mapping[str, Expression]) -> Expression:
         """The negation of the operand's substitution."""
@@ -230,7 +230,7 @@ class BinaryOperation(Expression):
 ZERO, ONE = Number(0), Number(1)
 
 
-def _negated(operand: Expression) -> Expression:
+def _negate(operand: Expression) -> Expression:
     return ZERO if operand == ZERO else Negation(operand)
 
 
@@ -242,7 +242,7 @@ def _sum(left: Expression, right: Expression) -> Expression:
 
 def _difference(left: Expression, right: Expression) -> Expression:
     if ZERO in (left, right):
-        return left if right == ZERO else _negated(right)
+        return left if right == ZERO else _negate(right)
     return BinaryOperation("-", left, right)
 
 

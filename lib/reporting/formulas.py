@@ -110,12 +110,12 @@ class _Parser:
         return left
 
     def _product(self) -> Expression:
-        left = self._signed()
+        left = self._sign()
         while self._next.text in ("*", "/"):
-            left = BinaryOperation(cast(Operator, self._take()), left, self._signed())
+            left = BinaryOperation(cast(Operator, self._take()), left, self._sign())
         return left
 
-    def _signed(self) -> Expression:
+    def _sign(self) -> Expression:
         if self._nesting == MAX_NESTING:
             self._refuse(f"at most {MAX_NESTING} brackets and signs inside each other")
         self._nesting += 1
@@ -125,7 +125,7 @@ class _Parser:
 
     def _negation(self) -> Expression:
         self._take()
-        return Negation(self._signed())
+        return Negation(self._sign())
 
     def _operand(self) -> Expression:
         if self._next.kind == "number":

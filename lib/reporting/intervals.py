@@ -79,12 +79,12 @@ def _sum(atom: str, aggregate: Aggregate, sample: Sample | None) -> Ranges:
         sample.contribution[atom],
     )
     light, whole = value - certain, variance + more**2
-    n_eff = _divided(light**2, whole)
+    n_eff = _divide(light**2, whole)
     if atom in sample.signed:
         half = NORMAL * np.sqrt(whole)
         return Ranges(value - half, value + half, n_eff)
-    low = certain + _gamma(TAIL, _divided(light**2, variance), _divided(variance, light))
-    high = certain + _gamma(1 - TAIL, _divided((light + more) ** 2, whole), _divided(whole, light + more))
+    low = certain + _gamma(TAIL, _divide(light**2, variance), _divide(variance, light))
+    high = certain + _gamma(1 - TAIL, _divide((light + more) ** 2, whole), _divide(whole, light + more))
     return Ranges(low, np.maximum(high, value), n_eff)
 
 
@@ -152,7 +152,7 @@ def _formula(measure: Measure, value: Numbers, aggregate: Aggregate, sample: Sam
 def _records(atom: str, aggregate: Aggregate, sample: Sample) -> Numbers:
     """How many effective records the light part of a sum rests on, the one that may be missing included."""
     light, more = aggregate.estimate[atom] - aggregate.certain[atom], sample.contribution[atom]
-    return np.maximum(1.0, _divided((light + more) ** 2, aggregate.moments[atom, atom] + more**2))
+    return np.maximum(1.0, _divide((light + more) ** 2, aggregate.moments[atom, atom] + more**2))
 
 
 def _within(measure: Measure, ranges: Ranges, value: Numbers, sample: Sample | None) -> Ranges:
@@ -194,6 +194,6 @@ def _student(freedom: Numbers) -> Numbers:
     return np.where(freedom < np.inf, stdtrit(np.clip(freedom, 1, 1e9), 1 - TAIL), NORMAL)
 
 
-def _divided(above: Numbers, below: Numbers) -> Numbers:
+def _divide(above: Numbers, below: Numbers) -> Numbers:
     """above / below, 0 where that has no meaning."""
     return np.divide(above, below, out=np.zeros_like(above, dtype=np.float64), where=below > 0)

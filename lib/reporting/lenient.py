@@ -56,7 +56,7 @@ def _day(value: Any) -> Any:
         return None
 
 
-def told(usual: Any) -> BeforeValidator:
+def use_defaults(usual: Any) -> BeforeValidator:
     """Sets fields that a response leaves null or empty to their defaults."""
     return BeforeValidator(lambda value: usual if value in (None, "") else value)
 
@@ -83,8 +83,8 @@ Flag = Annotated[
 ]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 Names = Annotated[Texts, Field(json_schema_extra={"uniqueItems": True})]
-ToldFlag = Annotated[Literal[0, 1], BeforeValidator(_told_flag), told(0)]
-ToldText = Annotated[str, told("")]
-Named = Annotated[str | None, told(None)]
+ToldFlag = Annotated[Literal[0, 1], BeforeValidator(_told_flag), use_defaults(0)]
+ToldText = Annotated[str, use_defaults("")]
+Named = Annotated[str | None, use_defaults(None)]
 Day = Annotated[str | None, BeforeValidator(_day)]
-Decimals = Annotated[int, AfterValidator(lambda places: min(max(places, 0), MOST_DECIMALS)), told(0)]
+Decimals = Annotated[int, AfterValidator(lambda places: min(max(places, 0), MOST_DECIMALS)), use_defaults(0)]

@@ -25,7 +25,7 @@ from lib.reporting.lenient import (
     ToldFlag,
     ToldText,
     Whole,
-    told,
+    use_defaults,
 )
 from lib.reporting.matches import DataMatch, Match
 
@@ -70,7 +70,7 @@ class KeyField(Descriptor):
     name: str
     description: ToldText = ""
     annotation: str | None = ""
-    type: Annotated[str, told("text")] = "text"
+    type: Annotated[str, use_defaults("text")] = "text"
     is_segmented: ToldFlag = 0
     mapping: Named = None
     link: Named = None
@@ -82,14 +82,14 @@ class DataField(Descriptor):
     name: str
     description: ToldText = ""
     annotation: str | None = ""
-    display_type: Annotated[str, told("int")] = "int"
+    display_type: Annotated[str, use_defaults("int")] = "int"
     display_precision: Decimals = 0
     display_pattern: Named = None
     formula: Named = None
     formula_description: Named = None
     is_optional: ToldFlag = 0
     access: Any = None
-    show_percents: Annotated[int, told(1)] = 1
+    show_percents: Annotated[int, use_defaults(1)] = 1
 
 
 class AudienceSource(Descriptor):
@@ -104,15 +104,15 @@ class Slicer(Descriptor):
     """The answer of info about a slicer (specification, Info response fields)."""
 
     status: Literal["success"] = "success"
-    timezone: Annotated[int, told(0)] = 0
-    supports_timezone: Annotated[ToldFlag, told(1)] = 1
+    timezone: Annotated[int, use_defaults(0)] = 0
+    supports_timezone: Annotated[ToldFlag, use_defaults(1)] = 1
     first_date: Day = None
     last_date: Day = None
     annotation: str | None = None
-    audience_sources: Annotated[tuple[AudienceSource, ...], told(())] = ()
-    key_fields: Annotated[tuple[KeyField, ...], told(())] = ()
-    data_fields: Annotated[tuple[DataField, ...], told(())] = ()
-    extensions: Annotated[tuple[str, ...], told(())] = ()
+    audience_sources: Annotated[tuple[AudienceSource, ...], use_defaults(())] = ()
+    key_fields: Annotated[tuple[KeyField, ...], use_defaults(())] = ()
+    data_fields: Annotated[tuple[DataField, ...], use_defaults(())] = ()
+    extensions: Annotated[tuple[str, ...], use_defaults(())] = ()
 
     def knows(self, extension: str) -> bool:
         """Whether the service of this slicer knows that extension of ours."""

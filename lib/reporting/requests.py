@@ -58,18 +58,20 @@ def check(query: AudienceQuery | ExportQuery, slicer: Slicer) -> None:
     keys = [field.name for field in slicer.key_fields]
     data = [field.name for field in slicer.data_fields]
     for name in (*query.split_by, *(wanted.name for wanted in query.filters)):
-        _known("key field", name, keys)
+        _check_name("key field", name, keys)
     _once("split_by", query.split_by)
     for name in query.data_fields or ():
-        _known("data field", name, data)
+        _check_name("data field", name, data)
     _once("data_fields", query.data_fields or ())
     for order in query.order_by:
-        _known("field to order by", order.name, [*query.split_by, *data])
+        _check_name("field to order by", order.name, [*query.split_by, *data])
     _once("order_by", tuple(order.name for order in query.order_by))
     for wanted in query.data_filters if isinstance(query, ExportQuery) else ():
-        _known("data field", wanted.name, data)
+        _check_name("data field", wanted.name, data)
     if query.audience_key is not None:
-        _known("audience source", query.audience_key, [source.name for source in slicer.audience_sources])
+        _check_name(
+            "audience source", query.audience_key, [source.name for source in slicer.audience_sources]
+        )
     if not slicer.supports_timezone and query.timezone not in (None, slicer.timezone):
         raise BadRequest(
             f"This slicer has daily data in its own timezone, {slicer.timezone}; leave timezone out"
@@ -85,7 +87,7 @@ def check_values(filters: tuple[Filter, ...], most: int) -> None:
             )
 
 
-def _known(kind: str, name: str, known: list[str]) -> None:
+def _check_name(kind: str, name: str, known: list[str]) -> None:
     if name not in known:
         raise UnknownName(kind, name, known)
 

@@ -24,7 +24,7 @@ from lib.reporting.models import Slicer
 from lib.reporting.service import AuthorizedRequest, ReportingService
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Throttled
-from lib.wire.fair import FairPool, answered
+from lib.wire.fair import FairPool, answer
 
 Result = TypeVar("Result")
 JSON = "application/json"
@@ -43,7 +43,7 @@ def routes(service: ReportingService) -> APIRouter:
     async def info(request: Request) -> Response:
         authorized_call = await desk.admit(request)
         slicer = await authorized_call.result(lambda: service.info(authorized_call.admitted))
-        return Response(orjson.dumps(_described(slicer)), media_type=JSON)
+        return Response(orjson.dumps(_describe(slicer)), media_type=JSON)
 
     @router.post("/audience", **documentation.audience(most_values))
     async def audience(request: Request) -> Response:
@@ -114,7 +114,7 @@ class _AuthorizedCall:
             self.deadline.check()
             return work()
 
-        return await answered(self.queries.submit(self.admitted.who, checked), self.receive, self.deadline)
+        return await answer(self.queries.submit(self.admitted.who, checked), self.receive, self.deadline)
 
     async def streamed(self, work: Callable[[], Iterator[bytes]]) -> Response:
         """The JSON whose parts `work` returns: in one piece if it is short, otherwise streamed.
@@ -159,7 +159,7 @@ def _size(file: IO[bytes]) -> int:
     return size
 
 
-def _described(slicer: Slicer) -> dict[str, Any]:
+def _describe(slicer: Slicer) -> dict[str, Any]:
     """The info response; only key fields with a `link` have that field (specification, Info)."""
     body = slicer.model_dump(mode="json")
     for field in body["key_fields"]:

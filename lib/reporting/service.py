@@ -190,13 +190,13 @@ class ReportingService:
         days, timezone = (first.isoformat(), last.isoformat()), _timezone(query, stored)
         audience = self.answers.get(
             answer_cache.key(stored, query, days, timezone, limit),
-            lambda: self._computed(stored, query, shape, limit, work, deadline),
+            lambda: self._compute(stored, query, shape, limit, work, deadline),
             deadline,
         )
         deadline.check()
         return _with_cost(audience, milliseconds)
 
-    def _computed(
+    def _compute(
         self,
         stored: StoredSlicer,
         query: AudienceQuery,
@@ -225,7 +225,7 @@ class ReportingService:
         return ExportFile(
             media_type=files.media_type(query.export_format),
             disposition=files.content_disposition(stored.name, first, last, query.export_format),
-            content=files.made(table(query, stored.info(), audience), query.export_format, deadline),
+            content=files.make_file(table(query, stored.info(), audience), query.export_format, deadline),
         )
 
     def _total_of(
@@ -259,7 +259,7 @@ class ReportingService:
             split_by=query.split_by,
             filters=query.filters,
             atoms=_atoms(shape),
-            pairs=pairs(_needed(shape)) if rows_limit is not None else frozenset(),
+            pairs=pairs(_needed_measures(shape)) if rows_limit is not None else frozenset(),
             rows_limit=rows_limit,
             max_groups=MAX_SPLIT_ROWS if counted else None,
             max_bytes=self.settings.question_megabytes * MEGABYTE,
@@ -316,7 +316,7 @@ def _usual_fields(query: AudienceQuery | ExportQuery, slicer: Slicer) -> list[st
     ]
 
 
-def _needed(shape: Shape) -> list[Measure]:
+def _needed_measures(shape: Shape) -> list[Measure]:
     """The data fields to compute: those returned, and those that order or filter the rows."""
     names = [order.name for order in shape.order_by] + [
         data_filter.name for data_filter in shape.data_filters
@@ -325,7 +325,7 @@ def _needed(shape: Shape) -> list[Measure]:
 
 
 def _atoms(shape: Shape) -> frozenset[str]:
-    return frozenset().union(*(measure.atoms for measure in _needed(shape)))
+    return frozenset().union(*(measure.atoms for measure in _needed_measures(shape)))
 
 
 def _work(stored: StoredSlicer, query: AudienceQuery, shape: Shape) -> Workload:

@@ -141,7 +141,7 @@ class Local(BaseSettings):
     @field_validator("origins", "trusted_proxies", mode="before")
     @classmethod
     def _separated_lists(cls, value: Any) -> Any:
-        return separated(value)
+        return split_values(value)
 
     @field_validator("origins", mode="after")
     @classmethod
@@ -221,6 +221,6 @@ def number(value: Any, kind: Any) -> Any:
     return value
 
 
-def separated(value: Any) -> Any:
+def split_values(value: Any) -> Any:
     """Several values in an environment variable, separated by commas."""
     return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator, model_validator
 from pydantic_settings import NoDecode
 
-from lib.settings.local import Local, number, separated
+from lib.settings.local import Local, number, split_values
 from lib.wire.network import is_loopback
 from lib.wire.text import DOTS
 
@@ -115,8 +115,8 @@ class Remote(Local):
 
     @field_validator("slicers", mode="before")
     @classmethod
-    def _separated(cls, value: Any) -> Any:
-        return separated(value)
+    def _split_values(cls, value: Any) -> Any:
+        return split_values(value)
 
     @field_validator("slicers", mode="after")
     @classmethod

@@ -39,7 +39,7 @@ class Settings(SigningIn):
         Raises Misconfigured, with one sentence for each wrong setting that names it and its source.
         """
         path = config_file(options)
-        stored = _stored(path, set(cls.model_fields))
+        stored = _read_file(path, set(cls.model_fields))
         outranked = {name for name in cls.model_fields if os.environ.get(f"{PREFIX}{name.upper()}")}
         values = {name: value for name, value in stored.items() if name not in outranked} | options
         try:
@@ -66,13 +66,13 @@ def _current() -> Settings:
 def settings_table() -> str:
     """The Markdown table of all settings, as docs/settings.md has it between `<!-- settings -->` marks."""
     rows = [
-        f"| `{name}` | `{PREFIX}{name.upper()}` | {_shown(field)} | {field.description} |"
+        f"| `{name}` | `{PREFIX}{name.upper()}` | {_field_name(field)} | {field.description} |"
         for name, field in Settings.model_fields.items()
     ]
     return "\n".join(["| Setting | Environment | Default | Meaning |", "|---|---|---|---|", *rows])
 
 
-def _shown(field: FieldInfo) -> str:
+def _field_name(field: FieldInfo) -> str:
     extra = field.json_schema_extra
     shown = extra["shown"] if isinstance(extra, dict) else field.default
     if shown in (None, "", (), {}):
@@ -89,7 +89,7 @@ def config_file(options: Mapping[str, Any] = NO_OPTIONS) -> Path:
     return Path(options.get("home") or os.environ.get(f"{PREFIX}HOME") or ".tranche") / "tranche.toml"
 
 
-def _stored(path: Path, known: set[str]) -> dict[str, Any]:
+def _read_file(path: Path, known: set[str]) -> dict[str, Any]:
     """The settings in the file; empty without a file. Misconfigured for a file without any text."""
     try:
         text = path.read_text(encoding="utf-8")

@@ -141,9 +141,9 @@ class Access:
             return None
         name, known = found.username, before.get(found.username)
         if known is None:
-            self.audit.note("person added", BY_RULE, name, _described(found))
-        elif _described(known) != _described(found):
-            self.audit.note("person changed", BY_RULE, name, f"{_described(known)} → {_described(found)}")
+            self.audit.note("person added", BY_RULE, name, _describe(found))
+        elif _describe(known) != _describe(found):
+            self.audit.note("person changed", BY_RULE, name, f"{_describe(known)} → {_describe(found)}")
         self.audit.note("signed in", name, name, "company account", address)
         return found
 
@@ -229,7 +229,7 @@ class Access:
     def add(self, person: Person, password: str, by: str) -> None:
         """Add a person; BadRequest if the name is taken or the password can't be stored."""
         self.people.add(person, password)
-        self.audit.note("person added", by, person.username, _described(person))
+        self.audit.note("person added", by, person.username, _describe(person))
 
     def change(
         self,
@@ -245,7 +245,7 @@ class Access:
         does not allow.
         """
         held = None if grants is None else tuple(grants)
-        return self._changed(username, by, lambda: self.people.change(username, role, deals, held))
+        return self._change(username, by, lambda: self.people.change(username, role, deals, held))
 
     def regrant(self, username: str, grants: Iterable[Grant], by: str, *, takes: bool = False) -> Person:
         """Grant more projects and slicers to a person, or take these away; returns them as they are now.
@@ -253,12 +253,12 @@ class Access:
         UnknownName without such a person; BadRequest for a grant to take away that they do not hold.
         """
         change = self.people.revoke if takes else self.people.grant
-        return self._changed(username, by, lambda: change(username, grants))
+        return self._change(username, by, lambda: change(username, grants))
 
-    def _changed(self, username: str, by: str, change: Callable[[], Person]) -> Person:
+    def _change(self, username: str, by: str, change: Callable[[], Person]) -> Person:
         before, after = self.people.known(username), change()
         if after != before:
-            detail = f"{_described(before)} → {_described(after)}"
+            detail = f"{_describe(before)} → {_describe(after)}"
             self.audit.note("person changed", by, after.username, detail)
         return after
 
@@ -307,7 +307,7 @@ class Access:
             )
 
 
-def _described(person: Person) -> str:
+def _describe(person: Person) -> str:
     sees = "everything" if person.role == "admin" else ", ".join(map(str, person.grants)) or "nothing"
     return f"{person.role}, sees {sees}, deals {person.deals}"
 

@@ -94,7 +94,7 @@ class Audit:
             with writing(self._engine).begin() as connection:
                 connection.execute(insert(audit).values(row))
                 if event == REFUSED:
-                    _forget_refused(connection)
+                    _delete_refused(connection)
         except (DBAPIError, PoolExhausted):
             log.exception("The audit log could not be written: %s", words)
 
@@ -118,7 +118,7 @@ class Audit:
             return count, [Entry(**row._mapping) for row in connection.execute(question)]
 
 
-def _forget_refused(connection: Connection) -> None:
+def _delete_refused(connection: Connection) -> None:
     mine = audit.c.event == REFUSED
     oldest = select(audit.c.id).where(mine).order_by(audit.c.id.desc()).limit(1).offset(REFUSED_KEPT)
     connection.execute(delete(audit).where(mine, audit.c.id <= oldest.scalar_subquery()))

@@ -49,7 +49,7 @@ _ISSUED = {
 _WAIT = {"Retry-After": {"description": "Seconds to wait", "schema": {"type": "string"}}}
 
 
-def _refused(error: str, description: str) -> dict[str, Any]:
+def _refusal(error: str, description: str) -> dict[str, Any]:
     return {"error": error, "error_description": description}
 
 
@@ -65,13 +65,13 @@ DOCUMENTATION: dict[str, Any] = {
     },
     "responses": {
         200: _response("The token, and for how many seconds it works", _ISSUED),
-        400: _response("A field of the form is missing", _refused("invalid_request", "Missing: scope")),
-        401: _response("No such person", _refused("invalid_grant", "Wrong name or password")),
-        413: _response("The form is too large", _refused("invalid_request", "The form is larger than…")),
-        429: _response("Too many failed attempts", _refused("slow_down", "Too many failed attempts…"))
+        400: _response("A field of the form is missing", _refusal("invalid_request", "Missing: scope")),
+        401: _response("No such person", _refusal("invalid_grant", "Wrong name or password")),
+        413: _response("The form is too large", _refusal("invalid_request", "The form is larger than…")),
+        429: _response("Too many failed attempts", _refusal("slow_down", "Too many failed attempts…"))
         | {"headers": _WAIT},
-        500: _response("A failure of the service", _refused("server_error", "The service had an error")),
-        503: _response("It is busy, or its database away", _refused("temporarily_unavailable", "Try again"))
+        500: _response("A failure of the service", _refusal("server_error", "The service had an error")),
+        503: _response("It is busy, or its database away", _refusal("temporarily_unavailable", "Try again"))
         | {"headers": _WAIT},
     },
 }
@@ -121,7 +121,7 @@ def routes(access: Access, services: Collection[str], lifetime: timedelta) -> AP
             form = _form(request.headers.get("content-type", ""), await _body(request))
             service = _service(form, services)
             with _place(waiting):
-                work = partial(_issued, access, form, service, lifetime, address)
+                work = partial(_issue, access, form, service, lifetime, address)
                 text = await asyncio.get_running_loop().run_in_executor(passwords, work)
         except TokenRefused as refused:
             return refused.answer()
@@ -190,7 +190,7 @@ def _service(form: Form, services: Collection[str]) -> str:
     return service
 
 
-def _issued(access: Access, form: Form, service: str, lifetime: timedelta, address: str | None) -> str:
+def _issue(access: Access, form: Form, service: str, lifetime: timedelta, address: str | None) -> str:
     try:
         person = access.check(form["username"], form["password"], address)
     except TooManyAttempts as error:

@@ -30,7 +30,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import OperationalError
 
-from lib.database import Instant, explained, metadata, writing
+from lib.database import Instant, explain_errors, metadata, writing
 from lib.people import DealsGrant, Grant
 from lib.tokens.models import Kind, Token
 from lib.wire.errors import AccessError, BadRequest
@@ -75,7 +75,7 @@ class TokenStore:
         self._now = now
         self._lent: dict[str, Token] = {}
 
-    @explained()
+    @explain_errors()
     def issue(
         self,
         owner: str,
@@ -121,7 +121,7 @@ class TokenStore:
         found = self._lent.get(_digest(token))
         return found is not None and found.state(self._now()) == "active"
 
-    @explained()
+    @explain_errors()
     def verify(self, token: str, service: str) -> Token:
         """The stored token if it is valid for this service; notes its use, at most once a minute.
 
@@ -141,7 +141,7 @@ class TokenStore:
             self._note_use(found, now)
         return found
 
-    @explained()
+    @explain_errors()
     def everything(self, owner: str | None = None) -> list[Token]:
         """All tokens, or those of one owner, oldest first; temporary ones until a day after their end."""
         question = select(*KEPT).order_by(tokens.c.id)
@@ -150,7 +150,7 @@ class TokenStore:
         with self.engine.connect() as connection:
             return [_token(row) for row in connection.execute(question)]
 
-    @explained()
+    @explain_errors()
     def numbered(self, token_id: int) -> Token:
         """The stored token of this number; BadRequest if there is none."""
         with self.engine.connect() as connection:
@@ -159,7 +159,7 @@ class TokenStore:
             raise BadRequest(f"There is no token {token_id}")
         return _token(row)
 
-    @explained()
+    @explain_errors()
     def revoke(self, token_id: int) -> None:
         """Revoke the token, at once and permanently; BadRequest if there is none of this number."""
         with self.engine.connect() as connection:
@@ -168,7 +168,7 @@ class TokenStore:
             raise BadRequest(f"There is no token {token_id}")
         self._set(tokens.c.id == token_id, tokens.c.revoked.is_(None), revoked=self._now())
 
-    @explained()
+    @explain_errors()
     def revoke_all(self, owner: str) -> int:
         """Revoke all tokens of an owner; returns how many there were to revoke."""
         return self._set(tokens.c.owner == owner, tokens.c.revoked.is_(None), revoked=self._now())

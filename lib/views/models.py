@@ -92,7 +92,7 @@ class Alert:
     checked: datetime | None
 
 
-def named(text: str, longest: int, what: str) -> str:
+def check_name(text: str, longest: int, what: str) -> str:
     """The stripped name or text; BadRequest if it is empty or too long."""
     found = " ".join(text.split())
     if not found:

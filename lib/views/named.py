@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from sqlalchemy import Connection, Row, Table, delete, func, insert, select, update
 
 from lib.database import reading, transact
-from lib.views.models import LONGEST_NAME, DealEntry, SavedView, named
+from lib.views.models import LONGEST_NAME, DealEntry, SavedView, check_name
 from lib.views.scope import SECONDS, Scope
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
@@ -57,7 +57,9 @@ class NamedEntries(ABC, Generic[Entry]):
 
     def rename(self, number: int, name: str, is_shared: bool) -> Entry:
         """Change name and sharing; BadRequest and AccessError as for a change."""
-        return self._change(number, {"name": named(name, LONGEST_NAME, "The name"), "is_shared": is_shared})
+        return self._change(
+            number, {"name": check_name(name, LONGEST_NAME, "The name"), "is_shared": is_shared}
+        )
 
     def _of(self, about: tuple[Any, ...]) -> list[Entry]:
         """The entries under this condition that the person sees, by name."""
@@ -72,7 +74,7 @@ class NamedEntries(ABC, Generic[Entry]):
     def _save(self, values: Mapping[str, Any], about: tuple[Any, ...]) -> Entry:
         """Store a new entry of the person; BadRequest for a name that is taken, and beyond MOST."""
         now = datetime.now(UTC)
-        made = {**values, "name": named(values["name"], LONGEST_NAME, "The name")}
+        made = {**values, "name": check_name(values["name"], LONGEST_NAME, "The name")}
         made |= {
             "service": self.scope.service,
             "owner": self.scope.person.username,

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from sqlalchemy import Row, Table
 
-from lib.views.models import LONGEST_NAME, SavedView, fitting, named
+from lib.views.models import LONGEST_NAME, SavedView, check_name, fitting
 from lib.views.named import NamedEntries
 from lib.views.tables import saved_views
 
@@ -44,7 +44,7 @@ class SavedViews(NamedEntries[SavedView]):
     ) -> SavedView:
         """Partial update; BadRequest and AccessError as for a new view, and for another person's."""
         wanted: dict[str, Any] = {
-            "name": None if name is None else named(name, LONGEST_NAME, "The name"),
+            "name": None if name is None else check_name(name, LONGEST_NAME, "The name"),
             "params": None if params is None else fitting(params),
             "is_shared": is_shared,
         }

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, sel
 from lib.database import reading, transact
 from lib.views.alerts import Alerts
 from lib.views.deal_entries import DealLists, EntriesScope, PackageTemplates
-from lib.views.models import LONGEST_NOTE, LONGEST_PARAMS, Note, SavedView, named
+from lib.views.models import LONGEST_NOTE, LONGEST_PARAMS, Note, SavedView, check_name
 from lib.views.saved import SavedViews
 from lib.views.scope import SECONDS, Scope
 from lib.views.tables import chosen_cards, notes, start_views
@@ -41,7 +41,7 @@ class Notes:
         about = self.scope.about(notes, project, slicer)
         values = {
             "service": self.scope.service, "project": project, "slicer": slicer, "day": day,
-            "text": named(text, LONGEST_NOTE, "The text"),
+            "text": check_name(text, LONGEST_NOTE, "The text"),
             "owner": self.scope.person.username, "created": datetime.now(UTC),
         }  # fmt: skip
 
@@ -56,7 +56,7 @@ class Notes:
 
     def change(self, number: int, day: date, text: str) -> Note:
         """Change day and text of a note; BadRequest and AccessError as for a new one, and as for `delete`."""
-        values = {"day": day, "text": named(text, LONGEST_NOTE, "The text")}
+        values = {"day": day, "text": check_name(text, LONGEST_NOTE, "The text")}
 
         def within(connection: Connection) -> Note:
             row = connection.execute(select(notes).where(notes.c.id == number)).one_or_none()

@@ -70,17 +70,17 @@ class Breaker:
         except Abandoned:
             raise
         except (Unreachable, ResponseTimeout):
-            self._failed()
+            self._note_failure()
             raise
         except BaseException:
-            self._answered()
+            self._note_answer()
             raise
         if any(response.status_code in DEAD for response in told):
-            self._failed()
+            self._note_failure()
         else:
-            self._answered()
+            self._note_answer()
         for response in told:
-            self._wished(response)
+            self._retry_after(response)
 
     def _admit(self) -> None:
         with self._lock:
@@ -90,18 +90,18 @@ class Breaker:
             if self._failures >= self._most:
                 self._rests_until = now + self._seconds
 
-    def _failed(self) -> None:
+    def _note_failure(self) -> None:
         with self._lock:
             self._failures += 1
             if self._failures >= self._most:
                 self._rests_until, self._why = self._now() + self._seconds, SILENT
 
-    def _wished(self, response: httpx.Response) -> None:
+    def _retry_after(self, response: httpx.Response) -> None:
         wish = retry_after(response) if response.status_code in PASSING else 0.0
         if wish > WAITED_FOR:
             with self._lock:
                 self._rests_until, self._why = self._now() + min(wish, LONGEST_REST), WISHES
 
-    def _answered(self) -> None:
+    def _note_answer(self) -> None:
         with self._lock:
             self._failures, self._rests_until = 0, 0.0

@@ -91,13 +91,13 @@ def call(http: httpx.Client, request: Call, pause: Callable[[float], None] = tim
     (more than `max_bytes`).
     """
     for attempt in range(request.retries):
-        answer = _tried(http, request)
+        answer = _try(http, request)
         response = answer if isinstance(answer, httpx.Response) else None
         if response is not None and response.status_code not in PASSING:
             return response
         wait = max(retry_after(response), _pause(attempt))
         if not _may_wait(wait, request.deadline):
-            return _given(answer)
+            return _check_status(answer)
         pause(wait)
     return _once(http, request)
 
@@ -108,7 +108,7 @@ def stream(http: httpx.Client, request: Call) -> Iterator[tuple[httpx.Response, 
 
     Raises as `call` does, also while the body is read inside the context. Never repeated.
     """
-    with _watched(request.breaker) as answered, _family(request.deadline), sockets.until(request.deadline):
+    with _watch(request.breaker) as answered, _family(request.deadline), sockets.until(request.deadline):
         response = http.send(_request(http, request), stream=True)
         answered(response)
         try:
@@ -117,7 +117,7 @@ def stream(http: httpx.Client, request: Call) -> Iterator[tuple[httpx.Response, 
             response.close()
 
 
-def _tried(http: httpx.Client, request: Call) -> httpx.Response | Unreachable:
+def _try(http: httpx.Client, request: Call) -> httpx.Response | Unreachable:
     """The answer, or why the service could not be reached."""
     try:
         return _once(http, request)
@@ -127,7 +127,7 @@ def _tried(http: httpx.Client, request: Call) -> httpx.Response | Unreachable:
         return error
 
 
-def _given(answer: httpx.Response | Unreachable) -> httpx.Response:
+def _check_status(answer: httpx.Response | Unreachable) -> httpx.Response:
     if isinstance(answer, Unreachable):
         raise answer
     return answer
@@ -147,12 +147,12 @@ def _request(http: httpx.Client, request: Call) -> httpx.Request:
         request.path,
         json=request.json,
         content=request.content,
-        headers={"Accept-Encoding": "gzip, deflate", **(request.headers or {}), **_named()},
+        headers={"Accept-Encoding": "gzip, deflate", **(request.headers or {}), **_request_id_header()},
         timeout=timeout,
     )
 
 
-def _named() -> dict[str, str]:
+def _request_id_header() -> dict[str, str]:
     """The header with the id of what is asked, where it has one."""
     request_id = request_ids.current()
     return {request_ids.HEADER: request_id} if request_id else {}
@@ -180,7 +180,7 @@ def _pieces(response: httpx.Response, request: Call) -> Iterator[bytes]:
             renewed = size
             request.deadline.renew()
         if request.deadline.remaining() == 0:
-            raise _unanswered(request.deadline)
+            raise _timeout_error(request.deadline)
         yield piece
 
 
@@ -190,7 +190,7 @@ def _family(deadline: Deadline) -> Iterator[None]:
     try:
         yield
     except (httpx.ReadTimeout, httpx.WriteTimeout, httpx.PoolTimeout) as error:
-        raise _unanswered(deadline) from error
+        raise _timeout_error(deadline) from error
     except httpx.ConnectTimeout as error:
         raise Unreachable("The service could not be reached in time") from error
     except httpx.ConnectError as error:
@@ -204,7 +204,7 @@ def _family(deadline: Deadline) -> Iterator[None]:
         raise Unreachable("The connection to the service was lost") from error
 
 
-def _unanswered(deadline: Deadline) -> Abandoned | ResponseTimeout:
+def _timeout_error(deadline: Deadline) -> Abandoned | ResponseTimeout:
     if deadline.is_abandoned:
         return Abandoned("The caller is gone")
     within = "in time" if deadline.seconds is None else f"within {deadline.seconds:g} seconds"
@@ -217,14 +217,14 @@ def _timeout(http: httpx.Client, request: Call) -> httpx.Timeout:
     if left is None:
         return http.timeout
     if left == 0:
-        raise _unanswered(request.deadline)
+        raise _timeout_error(request.deadline)
     limits = (http.timeout.connect, http.timeout.read, http.timeout.write, http.timeout.pool)
     connect, read, write, pool = (left if own is None else min(left, own) for own in limits)
     return httpx.Timeout(connect=connect, read=read, write=write, pool=pool)
 
 
 @contextmanager
-def _watched(breaker: Breaker | None) -> Iterator[Callable[[httpx.Response], None]]:
+def _watch(breaker: Breaker | None) -> Iterator[Callable[[httpx.Response], None]]:
     """Watch the call by the circuit breaker, if there is one."""
     if breaker is None:
         yield lambda response: None

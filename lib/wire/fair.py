@@ -12,12 +12,12 @@ from starlette.types import Receive
 
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned
-from lib.wire.request_ids import carried
+from lib.wire.request_ids import carry_id
 
 Result = TypeVar("Result")
 
 
-async def answered(work: "Future[Result]", receive: Receive, deadline: Deadline) -> Result:
+async def answer(work: "Future[Result]", receive: Receive, deadline: Deadline) -> Result:
     """The result of `work`, which checks `deadline`; Abandoned once the caller has disconnected.
 
     The request's body must have been read: what `receive` gives after it is the news that the caller left.
@@ -73,7 +73,7 @@ class FairPool:
         """The future of `work`. Work that is cancelled while it waits is never started."""
         future: Future[Result] = Future()
         with self._changed:
-            self._waiting.setdefault(caller, deque()).append((future, carried(work)))
+            self._waiting.setdefault(caller, deque()).append((future, carry_id(work)))
             self._start_thread()
             self._changed.notify()
         return future
@@ -90,7 +90,7 @@ class FairPool:
             caller, (future, work) = self._next()
             _settle(future, work)
             del future, work
-            self._done(caller)
+            self._finish(caller)
 
     def _next(self) -> tuple[Hashable, Work]:
         """The first work of the caller whose turn it is; waits for it."""
@@ -110,7 +110,7 @@ class FairPool:
         ahead = next((one for one in ready if is_ahead_idle), NOBODY)
         return next((one for one in ready if not isinstance(one, Ahead)), ahead)
 
-    def _done(self, caller: Hashable) -> None:
+    def _finish(self, caller: Hashable) -> None:
         with self._changed:
             self._running[caller] -= 1
             if not self._running[caller]:

@@ -76,7 +76,7 @@ def answer_problems(app: FastAPI) -> None:
         TrancheError: _own,
         HTTPException: _framework,
         RequestValidationError: _invalid,
-        ClientDisconnect: _left,
+        ClientDisconnect: _client_gone,
         Exception: _unforeseen,
     }
     for kind, handler in handlers.items():
@@ -102,7 +102,7 @@ def _framework(request: Request, error: HTTPException) -> Response:
     return answer
 
 
-def _left(request: Request, error: ClientDisconnect) -> Response:
+def _client_gone(request: Request, error: ClientDisconnect) -> Response:
     """The response if the caller left, or was too slow, before its request had arrived; nobody reads it."""
     log.info("%s %r: the request broke off", request.method, request.url.path)
     return problem(request.url.path, BadRequest("The request ended early"))

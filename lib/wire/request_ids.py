@@ -23,14 +23,14 @@ def current() -> str:
     return _current.get()
 
 
-def made() -> str:
+def new_id() -> str:
     """A new id: 16 hexadecimal digits."""
     return secrets.token_hex(8)
 
 
-def taken(brought: str | None) -> str:
+def id_of_caller(brought: str | None) -> str:
     """The id that a caller brought, or a new one in place of none or of one that isn't well-formed."""
-    return brought if brought and WELL_FORMED.fullmatch(brought) else made()
+    return brought if brought and WELL_FORMED.fullmatch(brought) else new_id()
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def under(request_id: str) -> Iterator[None]:
 @contextmanager
 def asking() -> Iterator[None]:
     """Ask a service under a new id, which an error of the block carries."""
-    with under(made()):
+    with under(new_id()):
         try:
             yield
         except TrancheError as error:
@@ -54,7 +54,7 @@ def asking() -> Iterator[None]:
             raise
 
 
-def carried(work: Callable[[], Result]) -> Callable[[], Result]:
+def carry_id(work: Callable[[], Result]) -> Callable[[], Result]:
     """`work` for another thread, under the id of this one."""
     request_id = current()
     if not request_id:

@@ -26,7 +26,7 @@ def a_list(items: Schema) -> Schema:
 def of_model(model: type[BaseModel], mode: Any = "validation") -> Schema:
     """The model's schema in one piece, without references; titles of models name a client's classes."""
     whole = model.model_json_schema(mode=mode, schema_generator=_Schemas)
-    inlined: Schema = _inlined(whole, whole.get("$defs", {}))
+    inlined: Schema = _inline(whole, whole.get("$defs", {}))
     return inlined
 
 
@@ -38,12 +38,12 @@ class _Schemas(GenerateJsonSchema):
         return False
 
 
-def _inlined(part: Any, definitions: dict[str, Schema]) -> Any:
+def _inline(part: Any, definitions: dict[str, Schema]) -> Any:
     """The schema with its references replaced by what they refer to."""
     if isinstance(part, list):
-        return [_inlined(item, definitions) for item in part]
+        return [_inline(item, definitions) for item in part]
     if not isinstance(part, dict):
         return part
     if "$ref" in part:
-        return _inlined(definitions[part["$ref"].rpartition("/")[2]], definitions)
-    return {key: _inlined(value, definitions) for key, value in part.items() if key != "$defs"}
+        return _inline(definitions[part["$ref"].rpartition("/")[2]], definitions)
+    return {key: _inline(value, definitions) for key, value in part.items() if key != "$defs"}

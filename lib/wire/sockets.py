@@ -60,11 +60,11 @@ def client(address: str, ca_file: Path | None, **options: Any) -> httpx.Client:
     is not for a proxy elsewhere.
     """
     direct = DIRECT if is_loopback(urlsplit(address).hostname or "") else None
-    verify = _trusted(ca_file)
-    return bounded(httpx.Client(follow_redirects=False, mounts=direct, verify=verify, **options))
+    verify = _trust(ca_file)
+    return keep_deadline(httpx.Client(follow_redirects=False, mounts=direct, verify=verify, **options))
 
 
-def _trusted(ca_file: Path | None) -> ssl.SSLContext | bool:
+def _trust(ca_file: Path | None) -> ssl.SSLContext | bool:
     if ca_file is None:
         return True
     try:
@@ -73,7 +73,7 @@ def _trusted(ca_file: Path | None) -> ssl.SSLContext | bool:
         raise Misconfigured(f"ca_file {ca_file} can't be read as certificates: {error}") from None
 
 
-def bounded(http: httpx.Client) -> httpx.Client:
+def keep_deadline(http: httpx.Client) -> httpx.Client:
     """The client, whose sockets, also those to proxies, keep to the deadline of `until`."""
     for transport in (http._transport, *http._mounts.values()):
         if isinstance(transport, httpx.HTTPTransport):

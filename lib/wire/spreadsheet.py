@@ -26,7 +26,7 @@ def escaped(text: str) -> str:
     return f"'{text}" if _RUNNABLE.match(text) else text
 
 
-def restored(cell: str) -> str:
+def unescape(cell: str) -> str:
     """The text that `escaped` was given."""
     return cell[1:] if cell.startswith("'") and _RUNNABLE.match(cell) else cell
 

@@ -161,7 +161,7 @@ def imported(warehouse: Warehouse, seed: int) -> None:
 def test_imports_that_end_during_a_backup_change_nothing_in_it(own_home: Path) -> None:
     """What is held stays readable while two imports replace and remove it."""
     warehouse = Warehouse(own_home / "warehouse")
-    with slicers.held(warehouse.root) as held:
+    with slicers.hold(warehouse.root) as held:
         slicer = next(one for one in held if one.folder.name == "delivery")
         before = {name: path.read_bytes() for name, path in slicer.files.items()}
         assert len(before) == 22
@@ -184,7 +184,7 @@ def test_a_version_that_vanishes_is_followed_by_the_next(
         return original(path, name)
 
     monkeypatch.setattr(slicers, "_linked", linked)
-    with slicers.held(warehouse.root) as held:
+    with slicers.hold(warehouse.root) as held:
         slicer = next(one for one in held if one.folder.name == "delivery")
         assert slicer.manifest.version == warehouse.open("demo", "delivery").version
         assert slicer.files.keys() == slicer.manifest.files()

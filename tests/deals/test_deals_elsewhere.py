@@ -206,7 +206,7 @@ def test_only_what_is_reported_can_be_changed() -> None:
         "name", "price", "is_active", "agency_curation_fee", "agency_curation_fee_type", "contact_email",
         "seat",
     }  # fmt: skip
-    assert edits.changed(edits.of(told), {"deal_sync": True, "supply_deals": [], "name": "y"}) == {
+    assert edits.edited_fields(edits.of(told), {"deal_sync": True, "supply_deals": [], "name": "y"}) == {
         "name": "y"
     }
 

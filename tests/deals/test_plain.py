@@ -34,7 +34,7 @@ from lib.deals.models import (
     SupplyPackage,
 )
 from lib.insight.assessor import Assessor
-from lib.ui.deals.deal_health import checked
+from lib.ui.deals.deal_health import check_health
 from lib.wire.errors import (
     Conflict,
     Forbidden,
@@ -137,7 +137,7 @@ def test_a_package_is_made_and_remembered(plain: PlainDeals, make: Make, book: B
 def test_the_health_of_its_deals(plain: PlainDeals, book: Book) -> None:
     """Nothing is wrong with deals by what the service returns, and without a report nothing else is known."""
     plain.create(SupplyPackage, package("2.5", "3"), "a-key")
-    found = checked(plain, {71: ALDER}, Assessor(None).assess)
+    found = check_health(plain, {71: ALDER}, Assessor(None).assess)
     assert [(one.state, one.words) for one in found.values()] == [("unknown", "No report of deals")] * 2
 
 

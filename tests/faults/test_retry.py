@@ -13,11 +13,11 @@ def cards() -> None:
     """Five cards that fail alike: side by side, one in another, and one as it is."""
     import streamlit as st
 
-    from lib.ui.kit.problems import reported
+    from lib.ui.kit.problems import report_errors
     from lib.wire.errors import Unreachable
 
     def fail() -> None:
-        with reported("The values"):
+        with report_errors("The values"):
             raise Unreachable("nobody there")
 
     def nested() -> None:
@@ -35,11 +35,11 @@ def card() -> None:
     """A card that fails while the session says so."""
     import streamlit as st
 
-    from lib.ui.kit.problems import reported
+    from lib.ui.kit.problems import report_errors
     from lib.wire.errors import Throttled, TooLarge, Unreachable
 
     kinds = {"gone": Unreachable("nobody there"), "wish": Throttled(10**9), "large": TooLarge("too much")}
-    with reported("The values"):
+    with report_errors("The values"):
         if kind := st.session_state.get("kind"):
             raise kinds[kind]
 

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from lib.front import guarded
+from lib.front import guard
 from lib.wire.network import Network
 from lib.wire.transport import InProcess
 
@@ -42,7 +42,7 @@ APP = Starlette(routes=[Route("/{path:path}", _page), WebSocketRoute("/{path:pat
 
 def _answer(listens: str, host: str, path: str = "/") -> httpx.Response:
     """What a server that listens there answers to a request for this host."""
-    app = guarded(APP, Network(listens, 8501, (DESK,)))
+    app = guard(APP, Network(listens, 8501, (DESK,)))
     with httpx.Client(transport=InProcess(app), base_url="http://127.0.0.1:8501") as http:
         return http.get(path, headers={"Host": host})
 
@@ -78,7 +78,7 @@ def test_refused_in_the_words_of_the_api(path: str, key: str) -> None:
 @pytest.fixture(scope="module")
 def served() -> Iterator[str]:
     """Host and port of a served application."""
-    with serving(guarded(APP, Network("127.0.0.1", 0)), ws="websockets-sansio") as address:
+    with serving(guard(APP, Network("127.0.0.1", 0)), ws="websockets-sansio") as address:
         yield address.removeprefix("http://")
 
 

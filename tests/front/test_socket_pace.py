@@ -15,7 +15,7 @@ from lib.front.open_sockets import (
     OpenSockets,
     note_sign_in,
 )
-from lib.front.socket_messages import superseded
+from lib.front.socket_messages import supersedes
 from lib.front.socket_pace import VISITOR_RUNS, Limiter, Pace, Rate, RunQueue
 
 
@@ -170,12 +170,12 @@ def test_a_superseded_click_is_kept() -> None:
         return message
 
     later = rerun(other=True)
-    assert superseded(rerun(button=True), later)
+    assert supersedes(rerun(button=True), later)
     widgets = later.rerun_script.widget_states.widgets
     assert [one.id for one in widgets] == ["text", "other", "button"]
-    assert not superseded(rerun("part"), rerun())
-    assert not superseded(rerun(), rerun("part"))
-    assert not superseded(BackMsg(stop_script=True), rerun())
+    assert not supersedes(rerun("part"), rerun())
+    assert not supersedes(rerun(), rerun("part"))
+    assert not supersedes(BackMsg(stop_script=True), rerun())
     other_page = rerun()
     other_page.rerun_script.page_name = "audience"
-    assert not superseded(other_page, rerun())
+    assert not supersedes(other_page, rerun())

@@ -85,7 +85,7 @@ def test_only_who_was_there_and_not_changed_is_untouched() -> None:
         SupplyPackage(id=7, created_at=old, updated_at=old, demand_deals=moved),
     ]
     since = (SUNDAY - 7 * DAY).date()
-    assert evidence.untouched(packages, deals, packages[0], since, 0) == [2]
+    assert evidence.unchanged_ids(packages, deals, packages[0], since, 0) == [2]
     assert evidence.changed_with(packages[0], deals, since, 0) == [7]
     assert evidence.changed_with(packages[1], deals, since, 0) == []
 

@@ -14,7 +14,7 @@ from lib.insight.health import (
     Surroundings,
     funnels,
     health,
-    rated,
+    rates,
     step_fields,
 )
 from lib.reporting.answers import Audience, Precision, Total
@@ -138,12 +138,12 @@ def test_funnels_of_an_answer() -> None:
 
 def test_shares_of_the_step_before() -> None:
     """40 of 100 bids are 40 %, 30 of 40 impressions 75 %; of zero there is no share."""
-    assert rated(seen(100, 40, 30).steps["7"]) == [
+    assert rates(seen(100, 40, 30).steps["7"]) == [
         ("bids", 100, Estimate(None)),
         ("impressions", 40, Estimate(40)),
         ("viewable impressions", 30, Estimate(75)),
     ]
-    assert rated(seen(0, 0, 0).steps["7"])[1] == ("impressions", 0, Estimate(None))
+    assert rates(seen(0, 0, 0).steps["7"])[1] == ("impressions", 0, Estimate(None))
 
 
 def test_a_price_is_no_reason() -> None:

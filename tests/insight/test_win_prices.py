@@ -14,7 +14,7 @@ from standin.known import CachedSlicer
 from standin.state import TOKEN, State
 
 from lib.connect import Clients
-from lib.insight.win_prices import WinFields, WinPrices, proposed, win_fields, win_prices, win_question
+from lib.insight.win_prices import WinFields, WinPrices, propose_price, win_fields, win_prices, win_question
 from lib.reporting.answers import Audience, Precision, Total
 from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
 from lib.reporting.models import AudienceQuery, Filter, InfoQuery
@@ -132,5 +132,5 @@ def test_what_does_not_count() -> None:
 def test_the_fee_comes_on_top(fee_type: int | None, fee: str | None, price: str | None) -> None:
     """Of 3.00 with a fee of 20 % 2.40 are left; a fee by CPM is added; others don't depend on the price."""
     of = WinPrices(2.4, 2.7, 3, 5, 100.0, is_exact=True)
-    found = proposed(of, fee_type, None if fee is None else Decimal(fee))
+    found = propose_price(of, fee_type, None if fee is None else Decimal(fee))
     assert found == (None if price is None else Decimal(price))

@@ -8,7 +8,7 @@ import pytest
 from peopled import people_in
 
 from lib.people import ALL_DEALS, DealsGrant, Grant, People, Person
-from lib.people.company import Company, verified
+from lib.people.company import Company, verified_claims
 from lib.people.rules import ClaimRule, found_in, rights
 from lib.people.sessions import Sessions
 from lib.tokens.access import Access
@@ -224,10 +224,10 @@ def test_a_token_begins_one_session(company: Company, clock: Clock, access: Acce
 
 def test_an_unverified_address_is_not_a_claim() -> None:
     """An e-mail address that the provider has not verified names nobody and matches no rule."""
-    assert "email" not in verified(claims(email_verified=False))
+    assert "email" not in verified_claims(claims(email_verified=False))
     for told in ("false", "False", "true", "True", 1, None, [True]):
-        assert "email" not in verified(claims(email_verified=told)), told
-    assert verified(claims(email_verified=True))["email"] == "bea@corp.example"
+        assert "email" not in verified_claims(claims(email_verified=told)), told
+    assert verified_claims(claims(email_verified=True))["email"] == "bea@corp.example"
 
 
 @pytest.mark.parametrize(

@@ -19,13 +19,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lib.reporting.files import FileColumn, FileTable, content_disposition, filename, made, media_type
-from lib.reporting.files.numbers import displayed, exact
+from lib.reporting.files import FileColumn, FileTable, content_disposition, filename, make_file, media_type
+from lib.reporting.files.numbers import display, exact
 from lib.reporting.files.table import Kind
 from lib.reporting.models import ExportFormat
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, DeadlineExceeded
-from lib.wire.spreadsheet import csv_records, escaped, restored
+from lib.wire.spreadsheet import csv_records, escaped, unescape
 
 DAY = dt.date(2026, 11, 1)
 Pair = tuple[str, str]
@@ -55,7 +55,7 @@ def _report(total: tuple[float | None, ...] | None = None) -> FileTable:
 
 
 def _written(table: FileTable, export_format: ExportFormat) -> str:
-    return made(table, export_format).read().decode()
+    return make_file(table, export_format).read().decode()
 
 
 def _read(text: str, delimiter: str) -> list[list[str]]:
@@ -152,7 +152,7 @@ def test_tsv2_survives_splitting(escapes: bool, texts: list[Pair]) -> None:
     found = [
         [re.sub(r"\\.", lambda e: escapes[e[0]], cell) for cell in line.split("\t")] for line in lines[1:-1]
     ]
-    assert [list(map(restored, row)) if escapes else row for row in found] == [list(pair) for pair in texts]
+    assert [list(map(unescape, row)) if escapes else row for row in found] == [list(pair) for pair in texts]
 
 
 @pytest.mark.parametrize(("export_format", "separator"), [("csv", ","), ("tsv", "\t"), ("tsv2", "\t")])
@@ -177,7 +177,7 @@ def test_numbers_are_no_formulas() -> None:
 @given(text=ANY_TEXT)
 def test_an_escape_can_be_taken_back(text: str) -> None:
     """What was escaped is restored to the letter, also a text that had an apostrophe before a formula."""
-    assert restored(escaped(text)) == text
+    assert unescape(escaped(text)) == text
     assert escaped(text) == _harmless(text)
 
 
@@ -202,7 +202,7 @@ def test_pandas_reads_csv_and_tsv() -> None:
         FileColumn("cost", "Cost", frame["Cost"], "float", precision=4),
     ))  # fmt: skip
     for export_format, separator in (("csv", ","), ("tsv", "\t")):
-        found = pd.read_csv(io.BytesIO(made(table, export_format).read()), sep=separator)  # type: ignore[arg-type]
+        found = pd.read_csv(io.BytesIO(make_file(table, export_format).read()), sep=separator)  # type: ignore[arg-type]
         pd.testing.assert_frame_equal(found, frame)
 
 
@@ -220,8 +220,8 @@ def test_displayed_numbers_against_decimals(value: float, decimals: int) -> None
         rounded = Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN)
         expected = f"{rounded:f}"
     expected = expected.removeprefix("-") if rounded == 0 else expected
-    assert displayed(np.array([value, np.nan]), decimals).to_pylist() == [expected, ""]
-    assert displayed(np.array([value]), decimals).to_pylist() == [expected]
+    assert display(np.array([value, np.nan]), decimals).to_pylist() == [expected, ""]
+    assert display(np.array([value]), decimals).to_pylist() == [expected]
 
 
 @given(st.lists(NUMBERS | st.integers(-(10**18), 10**18).map(float) | st.just(float("nan"))))
@@ -300,7 +300,7 @@ def test_a_large_file_is_made_in_pieces(export_format: ExportFormat) -> None:
         (_text_key([f"site {n % 1000}" for n in range(rows)]), FileColumn("n", "N", np.arange(rows), "int"))
     )
     tracemalloc.start()
-    with made(table, export_format) as file:
+    with make_file(table, export_format) as file:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert sum(1 for _ in file) == rows + 1
@@ -311,7 +311,7 @@ def test_a_large_file_is_made_in_pieces(export_format: ExportFormat) -> None:
 def test_the_deadline_ends_a_file(export_format: ExportFormat) -> None:
     """Once the time is over, there is no file, of any format: none is cut off."""
     with pytest.raises(DeadlineExceeded):
-        made(_report(), export_format, Deadline(-1))
+        make_file(_report(), export_format, Deadline(-1))
 
 
 def test_what_is_no_table() -> None:

@@ -24,7 +24,7 @@ def test_every_format_has_an_entry() -> None:
 @pytest.mark.parametrize("name", formats.FORMATS)
 def test_a_format_writes_its_file_and_says_what_it_is(name: formats.ExportFormat) -> None:
     """Each entry writes a file, and has a media type and words; a workbook has limits, a text a dialect."""
-    with files.made(TABLE, name) as file:
+    with files.make_file(TABLE, name) as file:
         assert file.read()
     entry = formats.FORMATS[name]
     assert files.media_type(name) == entry.media_type
@@ -39,7 +39,7 @@ def test_one_entry_is_a_format(monkeypatch: pytest.MonkeyPatch) -> None:
         file.write("|".join(table.columns[0].values).encode())
 
     monkeypatch.setitem(formats.FORMATS, "psv", formats.Format(write, "text/plain", "Text with bars."))
-    with files.made(TABLE, "psv") as file:
+    with files.make_file(TABLE, "psv") as file:
         assert file.read() == b"a|b"
     assert files.media_type("psv") == "text/plain"
     day = dt.date(2026, 11, 14)

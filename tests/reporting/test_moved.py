@@ -107,7 +107,7 @@ def explained(client: Reporting, slicer: Slicer) -> Explain:
         )  # fmt: skip
         ask = asking(client, slicer)
         fields = names or [field.name for field in slicer.key_fields]
-        return explain.explained(ask, query, slicer, slicer.data_field(name), days, fields)
+        return explain.explain(ask, query, slicer, slicer.data_field(name), days, fields)
 
     return explained
 
@@ -191,7 +191,7 @@ def test_ratios_of_overlapping_fields(
     of = quantity(slicer.data_field("win_rate"), slicer, {"imps", "bids"})
     about, ask = sides_of.About(query, ("bids", "imps"), (BEFORE, NOW)), asking(client, slicer)
     totals = [sides_of.whole(answer, about) for answer in ask([about.asked(days) for days in about.days])]
-    found = movers.candidate(of, sides_of.asked(ask, about, ["tags"])[0], Pair(*totals, *totals), True)
+    found = movers.candidate(of, sides_of.ask_sides(ask, about, ["tags"])[0], Pair(*totals, *totals), True)
     for code, moved in zip(found.sides.codes, found.found.whole, strict=True):
         kept = "not list_contains(tags, $1)" if code else "len(tags) > 0 and $1 = ''"
         before, now = (100 * imps / bids for imps, bids in left_out(duck, kept, code))
@@ -228,7 +228,7 @@ def test_a_fall_of_everything(tmp_path: Path) -> None:
     query = AudienceQuery(project_name="p", slicer_name="planted", start_date="today", end_date="today")
     names = [field.name for field in slicer.key_fields]
     ask, field = asking(reporting, slicer), slicer.data_field("imps")
-    found = explain.explained(ask, query, slicer, field, (BEFORE, NOW), names)
+    found = explain.explain(ask, query, slicer, field, (BEFORE, NOW), names)
     assert found.moves == ()
     assert {"publisher", "country"} <= {moves.name for moves in found.alike}
     for moves in found.alike:
@@ -280,7 +280,7 @@ def test_over_a_service_without_extensions(standin: Standin, embedded: httpx.Cli
             for name in ("imps", "ctr"):
                 field = slicer.data_field(name)
                 names = [known.name for known in slicer.key_fields]
-                found.append(explain.explained(asking(client, slicer), query, slicer, field, days, names))
+                found.append(explain.explain(asking(client, slicer), query, slicer, field, days, names))
     for plain, own in zip(found[:2], found[2:], strict=True):
         assert (plain.before, plain.now) == pytest.approx((own.before, own.now))
         assert plain.considered == own.considered
@@ -298,7 +298,7 @@ def test_few_questions(client: Reporting, slicer: Slicer) -> None:
     query = AudienceQuery(
         project_name="p", slicer_name="planted", start_date="2026-01-01", end_date="2026-01-01"
     )
-    explain.explained(counting, query, slicer, slicer.data_field("imps"), (BEFORE, NOW), names)
+    explain.explain(counting, query, slicer, slicer.data_field("imps"), (BEFORE, NOW), names)
     assert rounds == [3, 8, 0, 5]
 
 

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from openpyxl.utils.escape import unescape
 
-from lib.reporting.files import FileColumn, FileTable, made
+from lib.reporting.files import FileColumn, FileTable, make_file
 from lib.reporting.files.xls import XlsBook
 from lib.reporting.models import ExportFormat
 from lib.wire.errors import BadRequest
@@ -39,7 +39,7 @@ def _data(values: Any, kind: Any = "int", precision: int = 0) -> FileColumn:
 
 def _rows(table: FileTable, export_format: ExportFormat) -> dict[str, list[list[Any]]]:
     """The cells of each sheet as an independent reader finds them; None where there is none."""
-    file = made(table, export_format).read()
+    file = make_file(table, export_format).read()
     if export_format == "xls":
         sheets = xlrd.open_workbook(file_contents=file).sheets()
         return {
@@ -130,7 +130,7 @@ def test_xls_at_the_edge(rows: int, total: tuple[float] | None, sheets: list[int
 
 def test_xlsx_goes_on_in_further_sheets() -> None:
     """1,048,580 rows are two sheets: 1,048,576 rows with the header, and the header with five."""
-    file = made(FileTable((_data(np.arange(1_048_580)),)), "xlsx").read()
+    file = make_file(FileTable((_data(np.arange(1_048_580)),)), "xlsx").read()
     with zipfile.ZipFile(io.BytesIO(file)) as parts:
         sheets = [parts.read(f"xl/worksheets/sheet{n}.xml") for n in (1, 2)]
     assert [sheet.count(b"<row ") for sheet in sheets] == [1_048_576, 6]
@@ -148,7 +148,7 @@ def test_xls_is_what_xlwt_itself_writes() -> None:
     """Rows laid out by numpy make the very file, byte for byte, that xlwt makes cell by cell."""
     numbers = np.random.default_rng(5).normal(size=500)
     texts = [f"site {n % 70} ö" for n in range(500)]
-    ours = made(FileTable((_key(texts), _data(numbers, "float", 3))), "xls").read()
+    ours = make_file(FileTable((_key(texts), _data(numbers, "float", 3))), "xls").read()
     book = xlwt.Workbook(encoding="utf-8")
     bold, plain = xlwt.easyxf("font: bold on"), xlwt.XFStyle()
     book.add_style(plain)
@@ -172,7 +172,7 @@ def test_xls_is_what_xlwt_itself_writes() -> None:
 def test_xls_formats() -> None:
     """In xls the header is bold and stays in view, and numbers have the decimal places of their field."""
     table = FileTable((_key(["a"]), _data([1]), _data([2], "float", 3)))
-    book = xlrd.open_workbook(file_contents=made(table, "xls").read(), formatting_info=True)
+    book = xlrd.open_workbook(file_contents=make_file(table, "xls").read(), formatting_info=True)
     sheet = book.sheet_by_index(0)
     fonts = [book.font_list[book.xf_list[sheet.cell_xf_index(row, 0)].font_index] for row in (0, 1)]
     assert [font.bold for font in fonts] == [1, 0]
@@ -192,7 +192,7 @@ def test_xls_formats() -> None:
 def test_xlsx_formats() -> None:
     """In xlsx the header is bold and stays in view, columns fit, numbers have their decimal places."""
     table = FileTable((_key(["=1+1", "x" * 30, "y" * 500]), _data([1, 2, 3]), _data([2, 3, 4], "float", 3)))
-    sheet = openpyxl.load_workbook(io.BytesIO(made(table, "xlsx").read()))["Report"]
+    sheet = openpyxl.load_workbook(io.BytesIO(make_file(table, "xlsx").read()))["Report"]
     assert [sheet["A1"].font.b, sheet["A2"].font.b] == [True, False]
     assert sheet.freeze_panes == "A2"
     assert [sheet.cell(2, column).number_format for column in (2, 3)] == ["0", "0.000"]
@@ -209,8 +209,8 @@ def test_texts_that_no_cell_holds(export_format: ExportFormat) -> None:
     assert [row[0] for row in _rows(FileTable((_key(longest),)), export_format)["Report"][1:]] == longest
     for text in ("x" * 32_768, "😀" * 16_384):
         with pytest.raises(BadRequest, match=r"'site_id' have up to 32,768 characters.*ask for csv"):
-            made(FileTable((_key(["a", text]),)), export_format)
-    assert len(made(FileTable((_key(["x" * 40_000]),)), "csv").read()) > 40_000
+            make_file(FileTable((_key(["a", text]),)), export_format)
+    assert len(make_file(FileTable((_key(["x" * 40_000]),)), "csv").read()) > 40_000
 
 
 def test_many_astral_characters_in_xls() -> None:
@@ -231,7 +231,7 @@ def test_columns(export_format: ExportFormat, columns: int) -> None:
     assert _rows(table, export_format)["Report"][1] == ["a", *range(columns - 1)]
     if export_format == "xls":
         with pytest.raises(BadRequest, match="holds 256 columns, this file has 257"):
-            made(FileTable((*table.columns, _data([0]))), export_format)
+            make_file(FileTable((*table.columns, _data([0]))), export_format)
 
 
 @pytest.mark.parametrize("export_format", SPREADSHEETS)

@@ -83,12 +83,12 @@ def question(draw: np.random.Generator) -> tuple[dict[str, str], list[list[Any]]
     params = {
         "start": f"-{draw.integers(1, 15)}d",
         "end": "yesterday",
-        "fields": link.joined(some(draw, FIELDS)),
+        "fields": link.join_texts(some(draw, FIELDS)),
     }
     for name in some(draw, tuple(KEYS), least=0):
         code = str(draw.choice(["is", "not", "has"]))
-        params[f"{code}.{name}"] = link.joined(some(draw, KEYS[name])[:3])
-    params |= {"cards": link.joined(some(draw, tuple(KEYS)))}
+        params[f"{code}.{name}"] = link.join_texts(some(draw, KEYS[name])[:3])
+    params |= {"cards": link.join_texts(some(draw, tuple(KEYS)))}
     acts: list[list[Any]] = []
     for _ in range(draw.integers(0, 3)):
         name = str(draw.choice([*KEYS]))

@@ -169,14 +169,14 @@ def test_long_labels_are_cut() -> None:
 
 def test_labels_keep_what_tells_them_apart() -> None:
     """Long labels are cut in the middle; those that would end up alike keep the part that differs."""
-    assert theme.shortened(["Morning News Network – Harlequin Direct"], 20) == ["Morning Ne…in Direct"]
+    assert theme.shorten(["Morning News Network – Harlequin Direct"], 20) == ["Morning Ne…in Direct"]
     start, end = "a shared beginning that is long enough, ", " and an equally long shared end of it all"
     labels = [f"{start}{name}{end}" for name in ("Chrome", "Safari", "Samsung Internet")]
-    short = theme.shortened(labels, 34)
+    short = theme.shorten(labels, 34)
     assert len(set(short)) == len(labels)
     assert all(len(text) <= 34 for text in short)
     assert all(name[:6] in text for name, text in zip(("Chrome", "Safari", "Samsung"), short, strict=True))
-    assert theme.shortened(["<b>", "plain"], 34) == ["&lt;b&gt;", "plain"]
+    assert theme.shorten(["<b>", "plain"], 34) == ["&lt;b&gt;", "plain"]
 
 
 def test_bars_have_labels_that_differ() -> None:

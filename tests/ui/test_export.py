@@ -107,7 +107,7 @@ def cells(content: bytes, export_format: ExportFormat) -> list[list[str]]:
 
 def previewed(file: Preview, slicer: Slicer) -> list[list[str]]:
     """The lines of the preview."""
-    shown = files.shown(preview.first_rows(file, slicer), file.query.export_format)
+    shown = files.preview_cells(preview.first_rows(file, slicer), file.query.export_format)
     return shown.to_numpy().tolist()
 
 

@@ -43,16 +43,16 @@ def test_presets_are_ranges(slicer: Slicer, today: date) -> None:
 
 def test_previous_period() -> None:
     """The previous period is as long as the period, and ends the day before it."""
-    assert periods.compared((periods.PREVIOUS,), WEEK, TODAY) == (date(2026, 11, 7), date(2026, 11, 13))
+    assert periods.compared_days((periods.PREVIOUS,), WEEK, TODAY) == (date(2026, 11, 7), date(2026, 11, 13))
     month = (date(2026, 2, 1), date(2026, 2, 28))
-    assert periods.compared((periods.PREVIOUS,), month, TODAY) == (date(2026, 1, 4), date(2026, 1, 31))
+    assert periods.compared_days((periods.PREVIOUS,), month, TODAY) == (date(2026, 1, 4), date(2026, 1, 31))
 
 
 @pytest.mark.parametrize("length", [1, 5, 7, 8, 30])
 def test_same_weekdays(length: int) -> None:
     """The same weekdays are whole weeks earlier, as few as keep the two ranges apart."""
     period = (date(2026, 11, 10), date(2026, 11, 10) + timedelta(days=length - 1))
-    first, last = periods.compared((periods.WEEKDAYS,), period, TODAY) or period
+    first, last = periods.compared_days((periods.WEEKDAYS,), period, TODAY) or period
     assert (first.weekday(), last.weekday()) == (period[0].weekday(), period[1].weekday())
     assert (last - first).days == length - 1
     assert period[0] - timedelta(days=7) <= last < period[0]
@@ -61,8 +61,8 @@ def test_same_weekdays(length: int) -> None:
 def test_same_weekdays_lose_the_same_days_on_both_sides() -> None:
     """Where the data begin late, the same number of the same weekdays is compared, not 30 days with 25."""
     period = (date(2026, 10, 22), date(2026, 11, 20))
-    before = periods.compared((periods.WEEKDAYS,), period, TODAY) or period
-    now, then = periods.matched(period, before, FRESH, TODAY) or (period, before)
+    before = periods.compared_days((periods.WEEKDAYS,), period, TODAY) or period
+    now, then = periods.match_days(period, before, FRESH, TODAY) or (period, before)
     assert (then[0], then[1]) == (date(2026, 9, 22), date(2026, 10, 16))
     assert (now[0], now[1]) == (date(2026, 10, 27), date(2026, 11, 20))
     assert periods.length(now) == periods.length(then) == 25
@@ -72,10 +72,13 @@ def test_same_weekdays_lose_the_same_days_on_both_sides() -> None:
 def test_today_is_not_compared() -> None:
     """Today is not over: it is compared with nothing, and a range that ends with it without it."""
     today = (TODAY, TODAY)
-    assert periods.matched(today, periods.compared((periods.PREVIOUS,), today, TODAY), FRESH, TODAY) is None
+    assert (
+        periods.match_days(today, periods.compared_days((periods.PREVIOUS,), today, TODAY), FRESH, TODAY)
+        is None
+    )
     month = (date(2026, 11, 1), TODAY)
-    before = periods.compared((periods.PREVIOUS,), month, TODAY) or month
-    now, then = periods.matched(month, before, FRESH, TODAY) or (month, before)
+    before = periods.compared_days((periods.PREVIOUS,), month, TODAY) or month
+    now, then = periods.match_days(month, before, FRESH, TODAY) or (month, before)
     assert now == (date(2026, 11, 1), date(2026, 11, 20))
     assert then == (date(2026, 10, 11), date(2026, 10, 30))
 
@@ -83,18 +86,18 @@ def test_today_is_not_compared() -> None:
 def test_ranges_of_different_length_lose_their_own_days() -> None:
     """Of a chosen range of another length the days without data go, and nothing of the other side."""
     chosen = (date(2026, 9, 1), date(2026, 9, 30))
-    now, then = periods.matched(WEEK, chosen, FRESH, TODAY) or (WEEK, chosen)
+    now, then = periods.match_days(WEEK, chosen, FRESH, TODAY) or (WEEK, chosen)
     assert (now, then) == (WEEK, (date(2026, 9, 22), date(2026, 9, 30)))
     nothing = (date(2026, 8, 1), date(2026, 8, 31))
-    assert periods.matched(WEEK, nothing, FRESH, TODAY) is None
+    assert periods.match_days(WEEK, nothing, FRESH, TODAY) is None
 
 
 def test_a_range_to_compare_with() -> None:
     """A range of two date values is taken as it is; without one, or with no range, nothing is compared."""
     october = ("2026-10-01", "-1m_last")
-    assert periods.compared(october, WEEK, TODAY) == (date(2026, 10, 1), date(2026, 10, 31))
-    assert periods.compared((), WEEK, TODAY) is None
-    assert periods.compared(("2026-10-02", "2026-10-01"), WEEK, TODAY) is None
+    assert periods.compared_days(october, WEEK, TODAY) == (date(2026, 10, 1), date(2026, 10, 31))
+    assert periods.compared_days((), WEEK, TODAY) is None
+    assert periods.compared_days(("2026-10-02", "2026-10-01"), WEEK, TODAY) is None
 
 
 @pytest.mark.parametrize(

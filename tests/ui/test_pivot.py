@@ -320,7 +320,7 @@ def test_others_where_the_service_has_cut(pivot: Pivot) -> None:
     """Where a level's answer is cut, a row whose campaigns don't add up has Others, without a count."""
     top, below = pivot.levels
     places = [place for place, path in enumerate(below.paths) if path[0] != "US" or path[1] != "3"]
-    taken = split_levels.taken(below.split.answer, places)
+    taken = split_levels.take(below.split.answer, places)
     cut = replace(below, split=replace(below.split, answer=taken), is_cut=True, found=Counter())
     table = split_pivot.table(replace(pivot, levels=[top, cut]), (), "A pivot")
     rest = [row for row in table.rows if row.kind == "rest"]

@@ -88,11 +88,11 @@ def test_acts_change_the_question_in_their_order() -> None:
     acts = [Choice("exclude", us), Choice("exclude", de), Choice("include", fr)]
     out = Filter(name="geo.country", value=("US", "DE"), match="not equals")
     only = Filter(name="geo.country", value=("FR",), match="equals")
-    assert drill.changed(asked(), acts, slicer).filters == (out, only)
-    assert drill.changed(asked(out, only), [Choice("release", fr)], slicer).filters == (out,)
+    assert drill.apply(asked(), acts, slicer).filters == (out, only)
+    assert drill.apply(asked(out, only), [Choice("release", fr)], slicer).filters == (out,)
     ordered = [Ordering("split", "geo.country", "asc"), Ordering("split", "secret", "asc")]
-    assert drill.changed(asked(), ordered, slicer).order_by == (Order(name="geo.country", direction="asc"),)
-    assert drill.changed(asked(), [Choice("include", (("secret", "x"),))], slicer) == asked()
+    assert drill.apply(asked(), ordered, slicer).order_by == (Order(name="geo.country", direction="asc"),)
+    assert drill.apply(asked(), [Choice("include", (("secret", "x"),))], slicer) == asked()
 
 
 @pytest.fixture

@@ -82,9 +82,9 @@ def test_search_data_fields(text: str, found: list[str]) -> None:
 
 def test_choice_follows_the_search() -> None:
     """The chosen field stays while the search finds it or nothing at all; else it is the first one found."""
-    assert fields.chosen(KEYS, "hour") == "hour"
-    assert fields.chosen(KEYS[:2], "hour") == "geo.country"
-    assert fields.chosen([], "hour") == "hour"
+    assert fields.chosen_field(KEYS, "hour") == "hour"
+    assert fields.chosen_field(KEYS[:2], "hour") == "geo.country"
+    assert fields.chosen_field([], "hour") == "hour"
 
 
 def test_tables_of_fields() -> None:

@@ -155,11 +155,11 @@ def test_errors_are_shown_where_there_are_any() -> None:
 def test_a_count_of_a_sample_is_a_lower_bound() -> None:
     """The number of rows of a sample is said to be at least so many; an exact one stands as it is."""
     few = sampled([6, 4], off=5, n_eff=12)
-    assert chart_kinds.counted(few, 2, ENGLISH) == "2 of at least 9 rows"
-    assert chart_kinds.counted(few, 9, ENGLISH) == "At least 9 rows"
+    assert chart_kinds.count_label(few, 2, ENGLISH) == "2 of at least 9 rows"
+    assert chart_kinds.count_label(few, 9, ENGLISH) == "At least 9 rows"
     exact = replace(few, precision=Precision(1000, 1000))
-    assert chart_kinds.counted(exact, 2, ENGLISH) == "2 of 9 rows"
-    assert chart_kinds.counted(exact, 9, ENGLISH) == "9 rows"
+    assert chart_kinds.count_label(exact, 2, ENGLISH) == "2 of 9 rows"
+    assert chart_kinds.count_label(exact, 9, ENGLISH) == "9 rows"
 
 
 def test_total_and_others_have_their_change() -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from lib.ui.charts.theme import drawn
+from lib.ui.charts.theme import plain_text
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import Cell, Column, Row, Table, as_json
-from lib.ui.kit.straight import straightened
+from lib.ui.kit.straight import straighten
 from lib.wire.text import straight
 
 ROOT = Path(__file__).parents[2]
@@ -24,8 +24,8 @@ TURNING = [
 def test_no_text_on_screen_turns(turn: str) -> None:
     """Markdown, charts, tables and rows show a name without it; what a click sends back keeps it."""
     name = f"evil{turn}gpj.exe"
-    assert straight(name) == plain(name).replace("\\", "") == drawn(name) == "evilgpj.exe"
-    frame = straightened({name: [name, "x"], "n": [1, 2]})
+    assert straight(name) == plain(name).replace("\\", "") == plain_text(name) == "evilgpj.exe"
+    frame = straighten({name: [name, "x"], "n": [1, 2]})
     assert isinstance(frame, pd.DataFrame)
     assert frame.to_dict("list") == {"evilgpj.exe": ["evilgpj.exe", "x"], "n": [1, 2]}
     row = Row(cells=[Cell(name)], values=(("site", name),))
@@ -39,7 +39,7 @@ def test_no_text_on_screen_turns(turn: str) -> None:
 def test_usual_tables_stay_the_same() -> None:
     """A table without such characters is handed on as it is, whatever its types and index."""
     frame = pd.DataFrame({"a": pd.Categorical(["x", "y"]), "b": [1.5, None]}, index=["p", "q"])
-    assert straightened(frame) is frame
+    assert straighten(frame) is frame
 
 
 def test_every_table_on_a_screen_is_straightened() -> None:

@@ -20,7 +20,7 @@ from lib.wire.call import DOWNLOAD_STEP, Call, Patience, call, stream
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned, DeadlineExceeded, Unreachable, Unreadable
 from lib.wire.open_calls import CallGroup, abandon
-from lib.wire.sockets import bounded
+from lib.wire.sockets import keep_deadline
 from lib.wire.transport import InProcess
 
 Answer = tuple[int, dict[str, str], bytes]
@@ -186,7 +186,7 @@ def test_a_session_that_closes(leaving: str, is_embedded: bool) -> None:
     one, other = (Patience(retries=0, breaker=breaker, session=session_id) for session_id in ("one", "other"))
     asked = [(one, True), (one, False), (other, True)]
     requests = [patience.call("POST", "/", repeatable) for patience, repeatable in asked]
-    with bounded(httpx.Client(base_url=leaving, timeout=60, **where)) as http, pytest.raises(Abandoned):
+    with keep_deadline(httpx.Client(base_url=leaving, timeout=60, **where)) as http, pytest.raises(Abandoned):
         call(http, requests[0])
     assert [request.deadline.is_abandoned for request in requests] == [True, False, False]
     assert breaker.rest == 0
@@ -233,7 +233,7 @@ def test_the_deadline_spans_what_never_pauses():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         answering = threading.Thread(target=_interim, args=(listener,), daemon=True)
         answering.start()
-        http = bounded(httpx.Client(base_url=f"http://127.0.0.1:{listener.getsockname()[1]}"))
+        http = keep_deadline(httpx.Client(base_url=f"http://127.0.0.1:{listener.getsockname()[1]}"))
         with http, pytest.raises(DeadlineExceeded):
             call(http, Call("GET", "/", deadline=Deadline(0.2)))
         answering.join(30)

@@ -287,7 +287,7 @@ class PlainDeals(Deals):
             return
         self._note("changed" if states.digest(after) != states.digest(before) else "seen", model, [after.raw])
         resource = self._codec.read(model, {**before.raw, **body})
-        if kept := states.kept(body, before, resource, after):
+        if kept := states.unchanged_fields(body, before, resource, after):
             raise doubt or Unsupported(
                 f"The service accepted the change, but left {', '.join(kept)} as it was"
             )

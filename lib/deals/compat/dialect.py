@@ -82,10 +82,10 @@ class Dialect:
             fields[name] = self._targets(name, raw[name], unread)
         if FEE_TYPE in model.model_fields and fields.get(FEE_TYPE) is not None:
             fields[FEE_TYPE] = self._fee_type(raw[FEE_TYPE], unread)
-        for name, nested in _nested(model).items():
+        for name, nested in _nested_resources(model).items():
             if isinstance(raw.get(name), list):
                 fields[name] = [self._element(nested, one) for one in raw[name]]
-        return _validated(model, fields, raw, unread).known_as(unread=unread.found)
+        return _validate(model, fields, raw, unread).known_as(unread=unread.found)
 
     def write(self, fields: Mapping[str, Any], base: Resource | None = None) -> Fields:
         """The request of these fields. `base` is what they change: what is kept of it goes as it came.
@@ -93,7 +93,7 @@ class Dialect:
         Invalid, in our own words and places, for what can't be said to the service.
         """
         problems = Problems()
-        written = {name: self._written(name, value, base, problems) for name, value in fields.items()}
+        written = {name: self._field_value(name, value, base, problems) for name, value in fields.items()}
         if isinstance(new := written.get(NEW_DEALS), Mapping) and FEE_TYPE in new:
             where = (NEW_DEALS, FEE_TYPE)
             written[NEW_DEALS] = {**new, FEE_TYPE: self._number(new[FEE_TYPE], where, problems)}
@@ -108,7 +108,7 @@ class Dialect:
         """A sentence for each field of a response that does not fit; empty if all fit."""
         resource = self.read(model, raw)
         sentences = [self._misfit(name, part, raw[name]) for name, part in resource.unread.items()]
-        for name, nested in _nested(model).items():
+        for name, nested in _nested_resources(model).items():
             inside = raw.get(name)
             for one in inside if isinstance(inside, list) else ():
                 sentences += self.misfits(nested, one) if isinstance(one, Mapping) else []
@@ -134,7 +134,7 @@ class Dialect:
         except Unreadable:
             return raw
 
-    def _written(self, name: str, value: Any, base: Resource | None, problems: Problems) -> Any:
+    def _field_value(self, name: str, value: Any, base: Resource | None, problems: Problems) -> Any:
         unread = None if base is None else base.unread.get(name)
         if name == FEE_TYPE:
             return self._number(value, (name,), problems)
@@ -144,17 +144,17 @@ class Dialect:
             problems.add((name,), "This service writes it in a way that Tranche can't read: change it there.")
             return value
         kept = () if base is None or name not in self.shapes else base.raw.get(name) or ()
-        return [*self._targets_written(name, value, kept, problems), *(unread or ())]
+        return [*self._target_values(name, value, kept, problems), *(unread or ())]
 
-    def _targets_written(
+    def _target_values(
         self, name: str, value: Iterable[Any], kept: Iterable[Any], problems: Problems
     ) -> list[Any]:
         if name not in self.shapes:
             return [*value]
         shape, written = self.shapes[name], []
-        known = [(_compared(fields), one) for one in kept if (fields := shape.read(one)) is not None]
+        known = [(_target_key(fields), one) for one in kept if (fields := shape.read(one)) is not None]
         for place, one in enumerate(value):
-            same = next((at for at, (fields, _) in enumerate(known) if fields == _compared(one)), None)
+            same = next((at for at, (fields, _) in enumerate(known) if fields == _target_key(one)), None)
             try:
                 written.append(shape.write(one) if same is None else known.pop(same)[1])
             except BadRequest as error:
@@ -192,7 +192,7 @@ class Unread:
             self.found[name] = [*self.found.get(name, ()), *odd]
 
 
-def _validated(model: type[Model], fields: Fields, raw: Mapping[str, Any], unread: Unread) -> Model:
+def _validate(model: type[Model], fields: Fields, raw: Mapping[str, Any], unread: Unread) -> Model:
     """The model of the valid fields; the others are unread."""
     try:
         return model.model_validate(fields)
@@ -208,11 +208,11 @@ def _validated(model: type[Model], fields: Fields, raw: Mapping[str, Any], unrea
             fields[name] = [one for number, one in enumerate(fields[name]) if number not in odd]
         else:
             unread.found[name] = fields.pop(name)
-    return _validated(model, fields, raw, unread)
+    return _validate(model, fields, raw, unread)
 
 
 @cache
-def _nested(model: type[Resource]) -> dict[str, type[Resource]]:
+def _nested_resources(model: type[Resource]) -> dict[str, type[Resource]]:
     """The fields that are lists of other resources whole."""
     found = {name: get_args(field.annotation) for name, field in model.model_fields.items()}
     return {
@@ -225,7 +225,7 @@ def _nested(model: type[Resource]) -> dict[str, type[Resource]]:
     }
 
 
-def _compared(fields: Mapping[str, Any]) -> Fields:
+def _target_key(fields: Mapping[str, Any]) -> Fields:
     """The key by which targets are compared; a list's name follows from its id."""
     return {"is_excluded": False} | {name: value for name, value in fields.items() if name != "name"}
 

@@ -51,7 +51,7 @@ def page(
     searched = [one for one in everything if all(_has_word(one, word, meanings, linked) for word in words)]
     models = [one for one in searched if _has(one, fields, linked)]
     counted = {name: _counts(searched, fields, name, linked) for name in counts}
-    return Page(len(models), tuple(_ordered(models, ordering, linked)[offset : offset + limit]), counted)
+    return Page(len(models), tuple(_order(models, ordering, linked)[offset : offset + limit]), counted)
 
 
 def values(one: Resource, name: str, linked: Linked = no_links) -> list[Any]:
@@ -121,7 +121,7 @@ def _counts(
     return dict(Counter(text for one in found for text in _ids(one, name, linked) - {"None"}))
 
 
-def _ordered(models: Sequence[Model], ordering: str, linked: Linked) -> list[Model]:
+def _order(models: Sequence[Model], ordering: str, linked: Linked) -> list[Model]:
     """By the last name first: sorting keeps the order of equals. What has no value comes last."""
     ordered = sorted(models, key=lambda one: one.id or 0)
     for part in reversed([part.strip() for part in ordering.split(",") if part.strip()]):

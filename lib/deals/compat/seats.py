@@ -31,11 +31,11 @@ def together(configured: Iterable[Seat], deals: Iterable[DemandDeal]) -> dict[in
     found: dict[int, Seat] = {}
     for deal in deals:
         if deal.seat is not None and deal.seat.id is not None:
-            found[deal.seat.id] = completed(deal.seat, deal.dsp)
+            found[deal.seat.id] = complete(deal.seat, deal.dsp)
     return found | {seat.id: seat for seat in configured if seat.id is not None}
 
 
-def completed(seat: Seat, dsp: Dsp | None) -> Seat:
+def complete(seat: Seat, dsp: Dsp | None) -> Seat:
     """A seat with the DSP that is said beside it, where it has none of its own."""
     return seat if seat.dsp is not None or dsp is None else seat.model_copy(update={"dsp": dsp})
 

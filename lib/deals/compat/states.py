@@ -29,7 +29,9 @@ def conflict(
     return Conflict(f"Changed since it was read, so nothing was saved: {told}")
 
 
-def kept(body: Mapping[str, Any], before: Resource, resource: Resource, after: Resource) -> list[str]:
+def unchanged_fields(
+    body: Mapping[str, Any], before: Resource, resource: Resource, after: Resource
+) -> list[str]:
     """The fields of a request that are as they were, and not as they were asked to be."""
     shown = [name for name in body if name in after.raw and name in type(after).model_fields]
     values = {name: [getattr(one, name) for one in (before, resource, after)] for name in shown}

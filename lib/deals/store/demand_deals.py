@@ -41,8 +41,8 @@ class DemandDeals(EntityStore):
 
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
         """Each with its seat, its DSP and its packages."""
-        buyers = seats_shown(work, {row.seat_id for row in rows})
-        supply = supply_shown(work, [row.id for row in rows])
+        buyers = seats_of(work, {row.seat_id for row in rows})
+        supply = packages_of(work, [row.id for row in rows])
         return [
             {
                 "id": row.id,
@@ -127,7 +127,7 @@ def check_terms(fields: Fields, is_synced: bool, where: Path, problems: Problems
         problems.add(at_fee, "A percentage may be at most 100.")
 
 
-def seats_shown(work: Work, ids: Collection[int]) -> dict[int, Fields]:
+def seats_of(work: Work, ids: Collection[int]) -> dict[int, Fields]:
     """Id → seat with its DSP, of those that exist."""
     question = (
         select(seats, dsps.c.name.label("dsp"), dsps.c.supports_deal_sync)
@@ -143,10 +143,10 @@ def seats_shown(work: Work, ids: Collection[int]) -> dict[int, Fields]:
 
 def seats_to_sell_to(work: Work, ids: Collection[int]) -> dict[int, Fields]:
     """The same, of the seats that the caller may sell to."""
-    return seats_shown(work, {one for one in ids if work.scope.has_seat(one)})
+    return seats_of(work, {one for one in ids if work.scope.has_seat(one)})
 
 
-def supply_shown(work: Work, deal_ids: Sequence[int]) -> dict[int, list[Fields]]:
+def packages_of(work: Work, deal_ids: Sequence[int]) -> dict[int, list[Fields]]:
     """Id of a demand deal → its supply packages, in brief."""
     package, link, state = supply_packages.c, supply_package_deals.c, status.of_package(work.now)
     question = (

@@ -68,7 +68,7 @@ class EntityStore:
 
     def own(self, row: Row[Any]) -> Fields:
         """The request's fields that are columns, as returned."""
-        return {name: _shown(row, name) for name in self.request.model_fields if name in self.table.c}
+        return {name: _answer_value(row, name) for name in self.request.model_fields if name in self.table.c}
 
     def state(self, body: Fields) -> Fields:
         """The state for the history: the fields that can be set, with ids and names of other entities."""
@@ -146,7 +146,7 @@ def linked_ids(given: Any) -> list[int | None]:
     return [one.get("id") for one in given or ()]
 
 
-def _shown(row: Row[Any], name: str) -> Any:
+def _answer_value(row: Row[Any], name: str) -> Any:
     value = row._mapping[name]
     if isinstance(value, datetime):
         return moments.write(moments.at_offset(value, row._mapping[f"{name}_offset"]))

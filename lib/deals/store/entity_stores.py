@@ -13,7 +13,7 @@ from lib.deals.fields import TERMS
 from lib.deals.models import generated_name
 from lib.deals.store import status
 from lib.deals.store import tables as t
-from lib.deals.store.demand_deals import DemandDeals, check_sync, check_terms, seats_shown, seats_to_sell_to
+from lib.deals.store.demand_deals import DemandDeals, check_sync, check_terms, seats_of, seats_to_sell_to
 from lib.deals.store.entity_store import Dependants, EntityStore, linked_ids, refer
 from lib.deals.store.packages import Packages
 from lib.deals.store.tables import (
@@ -53,7 +53,7 @@ class SupplyPackages(EntityStore):
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
         """Each with its lists, its deals and its (deprecated) packages."""
         ids = [row.id for row in rows]
-        targets = {name: _listed(work, name, ids) for name in LISTS}
+        targets = {name: _list_fields(work, name, ids) for name in LISTS}
         deals = _linked(work, demand_deals, supply_package_deals, "demand_deal_id", ids)
         legacy = _linked(work, packages, package_supply_packages, "package_id", ids)
         return [
@@ -107,7 +107,7 @@ class SupplyPackages(EntityStore):
         """Create a deal for each option, all with the same fee and contact."""
         assert self.deals is not None  # noqa: S101
         options = created["demand_deals_options"]
-        buyers = seats_shown(work, {option["seat"]["id"] for option in options})
+        buyers = seats_of(work, {option["seat"]["id"] for option in options})
         shared = {"is_active": True, "supply_deals": [{"id": package_id}]} | {
             term: created[term] for term in TERMS
         }
@@ -153,7 +153,7 @@ def _check_options(work: Work, created: Fields, problems: Problems) -> None:
     check_terms(created, is_synced, ("create_demand_deals",), problems)
 
 
-def _listed(work: Work, name: str, ids: Sequence[int]) -> dict[int, list[Fields]]:
+def _list_fields(work: Work, name: str, ids: Sequence[int]) -> dict[int, list[Fields]]:
     _, table, links = LISTS[name]
     question = (
         select(links.c.supply_package_id, table.c.id, table.c.name, links.c.is_excluded)
@@ -191,7 +191,7 @@ class Dsps(EntityStore):
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Check that deal sync is not switched off while deals use it."""
         if before is not None and fields.get("supports_deal_sync") is False:
-            _check_unused(work, seats.c.dsp_id == before["id"], "supports_deal_sync", problems)
+            _check_synchronised(work, seats.c.dsp_id == before["id"], "supports_deal_sync", problems)
 
 
 class Seats(EntityStore):
@@ -199,7 +199,7 @@ class Seats(EntityStore):
 
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
         """Each with its DSP."""
-        shown = seats_shown(work, {row.id for row in rows})
+        shown = seats_of(work, {row.id for row in rows})
         return [shown[row.id] for row in rows]
 
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
@@ -211,10 +211,10 @@ class Seats(EntityStore):
         if dsp is None:
             problems.add(("dsp", "id"), f"There is no DSP {chosen}.")
         elif before is not None and not dsp.supports_deal_sync:
-            _check_unused(work, seats.c.id == before["id"], "dsp", problems)
+            _check_synchronised(work, seats.c.id == before["id"], "dsp", problems)
 
 
-def _check_unused(work: Work, at: ColumnElement[bool], field: str, problems: Problems) -> None:
+def _check_synchronised(work: Work, at: ColumnElement[bool], field: str, problems: Problems) -> None:
     """Add a problem that names the synchronised deals of these seats, if there are any."""
     question = (
         select(demand_deals.c.id, demand_deals.c.name)
@@ -240,7 +240,7 @@ DEALS = DemandDeals(
     "demand deal",
     t.demand_deals,
     requests.DemandDealRequest,
-    searched=fields.searched(fields.DEALS),
+    searched=fields.search_fields(fields.DEALS),
 )
 SUPPLY = SupplyPackages(
     "supply_deals",

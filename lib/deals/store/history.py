@@ -80,17 +80,17 @@ def page(work: Work, key: EntityKey, limit: int, offset: int) -> tuple[int, list
     """The number of an entity's changes that the caller may see, and a page of them, latest first."""
     if work.scope.is_limited:
         found = past.without_unseen(work, key, _all(work, key))[::-1]
-        return len(found), [_shown(entry) for entry in found[offset : offset + limit]]
+        return len(found), [_answer_fields(entry) for entry in found[offset : offset + limit]]
     connection, mine = work.connection, _of(key)
     count = connection.execute(select(func.count()).select_from(changes).where(*mine)).scalar_one()
     question = select(changes).where(*mine).order_by(changes.c.id.desc()).limit(limit).offset(offset)
-    return count, [_shown(row._mapping) for row in connection.execute(question)]
+    return count, [_answer_fields(row._mapping) for row in connection.execute(question)]
 
 
 def since(work: Work, key: EntityKey, version: int) -> list[Fields]:
     """The changes of an entity after this version, oldest first, as the caller may see them."""
     found = past.without_unseen(work, key, _all(work, key))
-    return [_shown(entry) for entry in found if entry["version"] > version]
+    return [_answer_fields(entry) for entry in found if entry["version"] > version]
 
 
 def _all(work: Work, key: EntityKey) -> list[Fields]:
@@ -103,7 +103,7 @@ def _of(key: EntityKey) -> tuple[ColumnElement[bool], ...]:
     return changes.c.entity == key[0], changes.c.entity_id == key[1]
 
 
-def _shown(row: Any) -> Fields:
+def _answer_fields(row: Any) -> Fields:
     fields = {name: row[name] for name in ("id", "who", "action", "before", "after")}
     return fields | {"at": moments.write(row["at"])}
 

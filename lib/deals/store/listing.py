@@ -120,7 +120,7 @@ LINKED: dict[str, dict[str, Callable[[Work], ColumnElement[Any]]]] = {
 }
 
 
-def ordered(entity_store: EntityStore, work: Work, name: str) -> ColumnElement[Any]:
+def order_by(entity_store: EntityStore, work: Work, name: str) -> ColumnElement[Any]:
     """The expressions to order by: names ignoring case, other entities by their names."""
     linked = LINKED.get(entity_store.entity, {})
     if name in linked:
@@ -205,7 +205,7 @@ def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Prob
     counted = select(func.count()).select_from(entity_store.table).where(*conditions)
     order: list[Any] = []
     for name, falls in query.ordering:
-        by = ordered(entity_store, work, name)
+        by = order_by(entity_store, work, name)
         order.append(by.desc().nulls_last() if falls else by.asc().nulls_last())
     question = select(ids).where(*conditions).order_by(*order, ids).limit(query.limit).offset(query.offset)
     bodies = entity_store.show(work, [row.id for row in work.rows(question)])

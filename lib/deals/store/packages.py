@@ -9,7 +9,7 @@ from sqlalchemy import Row, select
 
 from lib.deals.models import generated_name
 from lib.deals.store import status
-from lib.deals.store.demand_deals import in_brief, seats_shown, seats_to_sell_to
+from lib.deals.store.demand_deals import in_brief, seats_of, seats_to_sell_to
 from lib.deals.store.entity_store import EntityStore, linked_ids, refer
 from lib.deals.store.tables import demand_deals, package_seats, package_supply_packages, supply_packages
 from lib.deals.store.work import EntityKey, Fields, Work
@@ -27,7 +27,7 @@ class Packages(EntityStore):
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
         """Each with its seats, its supply packages and its deals."""
         ids = [row.id for row in rows]
-        chosen, supply, deals = _chosen(work, ids), _supply(work, ids), _deals(work, ids)
+        chosen, supply, deals = _targets_of(work, ids), _supply(work, ids), _deals(work, ids)
         return [
             {
                 "id": row.id,
@@ -105,10 +105,10 @@ def _deals_of(package_id: int) -> Any:
     return select(demand_deals).where(demand_deals.c.package_id == package_id).order_by(demand_deals.c.id)
 
 
-def _chosen(work: Work, ids: Sequence[int]) -> dict[int, list[Fields]]:
+def _targets_of(work: Work, ids: Sequence[int]) -> dict[int, list[Fields]]:
     links = package_seats.c
     rows = work.rows(select(package_seats).where(links.package_id.in_(ids)).order_by(links.seat_id))
-    buyers = seats_shown(work, {row.seat_id for row in rows})
+    buyers = seats_of(work, {row.seat_id for row in rows})
     found: dict[int, list[Fields]] = defaultdict(list)
     for row in rows:
         seat = buyers[row.seat_id]

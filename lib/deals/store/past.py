@@ -25,7 +25,7 @@ def is_seen(work: Work, key: EntityKey) -> bool:
     if key[0] == "seats":
         return work.scope.has_seat(key[1])
     if key[0] == "demand_deals":
-        return bool(_removed_but_seen(work, [key[1]]))
+        return bool(_visible_removals(work, [key[1]]))
     return _made_by_caller(work, key)
 
 
@@ -34,13 +34,13 @@ def without_unseen(work: Work, key: EntityKey, entries: Sequence[Fields]) -> lis
     if not work.scope.is_limited:
         return [*entries]
     if key[0] == "demand_deals":
-        return _while_seat_was_seen(work, entries)
+        return _while_seat_was_visible(work, entries)
     if key[0] in unseen.PARTS:
         return _without_deals(work, key[0], entries)
     return [*entries]
 
 
-def _while_seat_was_seen(work: Work, entries: Sequence[Fields]) -> list[Fields]:
+def _while_seat_was_visible(work: Work, entries: Sequence[Fields]) -> list[Fields]:
     """A deal's changes while its seat was visible to the caller.
 
     When it came from another seat or went to one, what it was there is left out.
@@ -89,11 +89,11 @@ def _seen_ids(work: Work, field: str, table: Any, entries: Sequence[Fields]) -> 
     ids = {unseen.id_of(one) for side in sides for one in side.get(field) or ()}
     seen = set(work.seen(table, ids))
     if field == "demand_deals":
-        seen |= _removed_but_seen(work, ids - seen - work.named(table, ids).keys())
+        seen |= _visible_removals(work, ids - seen - work.named(table, ids).keys())
     return seen
 
 
-def _removed_but_seen(work: Work, deal_ids: Iterable[int]) -> set[int]:
+def _visible_removals(work: Work, deal_ids: Iterable[int]) -> set[int]:
     """The removed deals whose last seat the caller may see."""
     question = select(changes.c.entity_id, changes.c.before).where(
         changes.c.entity == "demand_deals",

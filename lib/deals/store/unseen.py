@@ -38,14 +38,14 @@ def left_out(work: Work, entity: str, bodies: Sequence[Fields]) -> list[Fields]:
         return [*bodies]
     shown = [dict(body) for body in bodies]
     for field, table in PARTS.get(entity, {}).items():
-        is_seen = _seen(work, table, [one for body in shown for one in body.get(field) or ()])
+        is_seen = _visibility(work, table, [one for body in shown for one in body.get(field) or ()])
         for body in shown:
             if body.get(field) is not None:
                 body[field] = [one for one in body[field] if is_seen(one)]
     return shown
 
 
-def kept(work: Work, entity_store: EntityStore, fields: Fields, before: Fields) -> Fields:
+def keep_hidden_links(work: Work, entity_store: EntityStore, fields: Fields, before: Fields) -> Fields:
     """The request's fields, with hidden links added that the caller can't have meant to remove."""
     if not work.scope.is_limited:
         return fields
@@ -76,12 +76,12 @@ def check_change(work: Work, entity_store: EntityStore, fields: Fields, before: 
 def _hidden(work: Work, entity: str, before: Fields) -> dict[str, list[Fields]]:
     found = {}
     for field, table in PARTS.get(entity, {}).items():
-        is_seen = _seen(work, table, before[field])
+        is_seen = _visibility(work, table, before[field])
         found[field] = [one for one in before[field] if not is_seen(one)]
     return found
 
 
-def _seen(work: Work, table: Table, listed: Sequence[Fields]) -> Callable[[Fields], bool]:
+def _visibility(work: Work, table: Table, listed: Sequence[Fields]) -> Callable[[Fields], bool]:
     ids = work.seen(table, [id_of(one) for one in listed])
     return lambda one: id_of(one) in ids
 

@@ -41,11 +41,11 @@ class Work:
 
     def named(self, table: Table, ids: Collection[int | None]) -> dict[int, str]:
         """Id → name of existing rows."""
-        return self._named(select(table.c.id, table.c.name), table, ids)
+        return self._names(select(table.c.id, table.c.name), table, ids)
 
     def seen(self, table: Table, ids: Collection[int | None]) -> dict[int, str]:
         """Id → name of rows that the caller may see."""
-        return self._named(select(table.c.id, table.c.name).where(*self.scope.seen(table)), table, ids)
+        return self._names(select(table.c.id, table.c.name).where(*self.scope.seen(table)), table, ids)
 
     def insert(self, table: Table, values: Mapping[str, Any]) -> int:
         """A new entity's row, at its first version; returns its id."""
@@ -72,7 +72,7 @@ class Work:
         if others:
             self.connection.execute(insert(table), [{column: entity_id, **other} for other in others])
 
-    def _named(self, question: Select[Any], table: Table, ids: Collection[int | None]) -> dict[int, str]:
+    def _names(self, question: Select[Any], table: Table, ids: Collection[int | None]) -> dict[int, str]:
         wanted = {one for one in ids if one is not None}
         if not wanted:
             return {}

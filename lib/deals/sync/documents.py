@@ -50,15 +50,17 @@ def document(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
         "created": moment(deal.created_at),
         "sellerstatus": SELLER_STATUS[deal.status],
         "origin": side.origin,
-        **_known(seller=side.seller),
+        **_present_fields(seller=side.seller),
         "wseat": [deal.external_id],
-        **_known(adtypes=sorted(types)),
+        **_present_fields(adtypes=sorted(types)),
         "terms": _terms(side, deal, packages),
-        **_known(curation=_known(curator=side.curator, curfeetype=deal.agency_curation_fee_type)),
+        **_present_fields(
+            curation=_present_fields(curator=side.curator, curfeetype=deal.agency_curation_fee_type)
+        ),
     }
 
 
-def archived(told: Document) -> Document:
+def archive_document(told: Document) -> Document:
     """The document that was sent last, of a deal that is gone."""
     return told | {"sellerstatus": ARCHIVED}
 
@@ -76,7 +78,7 @@ def _terms(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
     is_fixed = (deal.price_type or side.usual_price) == "fixed"
     is_cpm = side.price_unit.strip().upper() == "CPM" and _CURRENCY.fullmatch(currency)
     return {
-        **_known(
+        **_present_fields(
             startdate=moment(min(starts)) if starts else None,
             enddate=moment(max(ends)) if ends and None not in ends else None,
             countries=countries(package.geo_targetings for package in packages),
@@ -86,6 +88,6 @@ def _terms(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
     }
 
 
-def _known(**fields: Any) -> Document:
+def _present_fields(**fields: Any) -> Document:
     """The fields with a value; 0 is one."""
     return {name: value for name, value in fields.items() if value not in (None, "", [], {})}

@@ -12,7 +12,7 @@ from lib.deals import documentation
 from lib.deals.admission import Admission
 from lib.deals.answers import page_of
 from lib.deals.queries import DEFAULT_LIMIT, LARGEST_LIMIT
-from lib.deals.routes import JSON, METHODS, body_of, listed, parameters_of, refusing, scope_of
+from lib.deals.routes import JSON, METHODS, body_of, list_page, parameters_of, refusing, scope_of
 from lib.deals.sync.documents import AD_TYPES, ARCHIVED, VERSION
 from lib.deals.sync.models import BUYER_STATUS
 from lib.deals.sync.requests import BuyerSeatRequest
@@ -179,13 +179,13 @@ class _Endpoints:
         """A page of documents."""
         deadline, caller = Deadline(self._seconds), await self._admit(request)
         part = await self._run(lambda: self._sync.page(parameters_of(request), caller, deadline))
-        return _unless_known(request, listed(request, part))
+        return _conditional_response(request, list_page(request, part))
 
     async def get(self, request: Request) -> Response:
         """One document."""
         deadline, caller = Deadline(self._seconds), await self._admit(request)
         deal = request.path_params["id"]
-        return _unless_known(
+        return _conditional_response(
             request,
             await self._run(lambda: self._sync.get(deal, parameters_of(request), caller, deadline)),
         )
@@ -194,7 +194,7 @@ class _Endpoints:
         """What was reported of a deal."""
         deadline, caller = Deadline(self._seconds), await self._admit(request)
         deal = request.path_params["id"]
-        return _unless_known(
+        return _conditional_response(
             request,
             await self._run(lambda: self._sync.status(deal, parameters_of(request), caller, deadline)),
         )
@@ -215,7 +215,7 @@ class _Endpoints:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
 
-def _unless_known(request: Request, body: object) -> Response:
+def _conditional_response(request: Request, body: object) -> Response:
     """The body with its ETag, or 304 where the caller has it already (RFC 9110, 13.1.2)."""
     content = exact.dumps(body)
     etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'

@@ -15,7 +15,7 @@ from sqlalchemy import CompoundSelect, Engine, Row, Select, exists, func, insert
 
 from lib import database
 from lib.deals import queries
-from lib.deals.models import shortened
+from lib.deals.models import shorten
 from lib.deals.queries import ListOffer, ListQuery, Parameters
 from lib.deals.service import ListPart
 from lib.deals.store import status
@@ -41,13 +41,13 @@ def page(work: Work, side: SellingSide, query: ListQuery) -> tuple[int, list[Syn
     count = work.connection.execute(select(func.count()).select_from(pairs)).scalar_one()
     order = (pairs.c.deal_id, pairs.c.seat_id)
     rows = work.rows(select(pairs).order_by(*order).limit(query.limit).offset(query.offset))
-    return count, _shown(work, side, rows)
+    return count, _synced_deals(work, side, rows)
 
 
 def offered_deal(work: Work, side: SellingSide, deal_id: str) -> SyncedDeal | None:
     """The deal of this id, as it is rather than as it was at a seat that it left; None without one."""
     rows = work.rows(select(_pairs(work, deal_id=deal_id).subquery()))
-    synced_deals = _shown(work, side, sorted(rows, key=lambda row: (row.is_gone, row.seat_id))[:1])
+    synced_deals = _synced_deals(work, side, sorted(rows, key=lambda row: (row.is_gone, row.seat_id))[:1])
     return synced_deals[0] if synced_deals else None
 
 
@@ -74,10 +74,10 @@ def _pairs(
     return union_all(there, gone)
 
 
-def _shown(work: Work, side: SellingSide, pairs: Sequence[Row[Any]]) -> list[SyncedDeal]:
+def _synced_deals(work: Work, side: SellingSide, pairs: Sequence[Row[Any]]) -> list[SyncedDeal]:
     """The pairs with their documents, in their order."""
     there = _current(work, side, [pair.number for pair in pairs if not pair.is_gone])
-    gone = _archived(work, [pair.deal_id for pair in pairs if pair.is_gone])
+    gone = _archive(work, [pair.deal_id for pair in pairs if pair.is_gone])
     return [
         gone[pair.deal_id, pair.seat_id] if pair.is_gone else there[pair.deal_id, pair.seat_id]
         for pair in pairs
@@ -119,7 +119,7 @@ def _packages(work: Work, numbers: Sequence[int]) -> dict[int, list[Row[Any]]]:
     return found
 
 
-def _archived(work: Work, deal_ids: Sequence[str]) -> dict[tuple[str, int], SyncedDeal]:
+def _archive(work: Work, deal_ids: Sequence[str]) -> dict[tuple[str, int], SyncedDeal]:
     """What was told last of deals that are gone."""
     rows = work.rows(select(synced_deals).where(_TOLD.deal_id.in_(deal_ids))) if deal_ids else ()
     return {
@@ -128,7 +128,7 @@ def _archived(work: Work, deal_ids: Sequence[str]) -> dict[tuple[str, int], Sync
             row.seat_id,
             row.demand_deal_id,
             row.buyer_seat,
-            documents.archived(row.document),
+            documents.archive_document(row.document),
             is_gone=True,
         )
         for row in rows
@@ -158,7 +158,7 @@ class SyncCaller:
     def who(self) -> str:
         """The token, for the history: `Alder Bidder (token 12)`. No username has a space."""
         number = f" (token {self.token})"
-        return shortened(self.token_name, LONGEST_WHO - len(number)) + number
+        return shorten(self.token_name, LONGEST_WHO - len(number)) + number
 
 
 class DealSync:
@@ -176,7 +176,7 @@ class DealSync:
             problems.check()
             count, synced_deals = page(work, self._side, query)
             if caller.is_dsp:
-                sync_state.fetched(work, synced_deals, caller.who)
+                sync_state.note_fetch(work, synced_deals, caller.who)
             return ListPart(count, query.limit, query.offset, [deal.document for deal in synced_deals])
 
         return self._run(within, caller, deadline, writes=caller.is_dsp)
@@ -185,9 +185,9 @@ class DealSync:
         """The document of a deal."""
 
         def within(work: Work) -> Fields:
-            synced_deal = self._found(work, deal_id, parameters)
+            synced_deal = self._find(work, deal_id, parameters)
             if caller.is_dsp:
-                sync_state.fetched(work, [synced_deal], caller.who)
+                sync_state.note_fetch(work, [synced_deal], caller.who)
             return synced_deal.document
 
         return self._run(within, caller, deadline, writes=caller.is_dsp)
@@ -196,8 +196,8 @@ class DealSync:
         """What the DSP reported last, as a BuyerSeat; its `ext` says when it was fetched and reported."""
 
         def within(work: Work) -> Fields:
-            synced_deal = self._found(work, deal_id, parameters)
-            return _buyer_seat(synced_deal, sync_state.told(work, synced_deal))
+            synced_deal = self._find(work, deal_id, parameters)
+            return _buyer_seat(synced_deal, sync_state.sync_state(work, synced_deal))
 
         return self._run(within, caller, deadline)
 
@@ -207,18 +207,18 @@ class DealSync:
         """Store the status that a DSP reports, and note it in the deal's history if it is another one."""
 
         def within(work: Work) -> None:
-            synced_deal = self._found(work, deal_id, parameters)
+            synced_deal = self._find(work, deal_id, parameters)
             problems = Problems()
             fields = read(BuyerSeatRequest, body, problems)
             status = status_of(fields, deal_id, synced_deal.buyer_seat, problems)
-            before = sync_state.told(work, synced_deal).status
-            sync_state.reported(work, synced_deal, status, caller.who)
+            before = sync_state.sync_state(work, synced_deal).status
+            sync_state.note_status(work, synced_deal, status, caller.who)
             if status != before and not synced_deal.is_gone:
                 _note(work, synced_deal, (before, status), caller.who)
 
         self._run(within, caller, deadline, writes=True)
 
-    def _found(self, work: Work, deal_id: str, parameters: Parameters) -> SyncedDeal:
+    def _find(self, work: Work, deal_id: str, parameters: Parameters) -> SyncedDeal:
         problems = Problems()
         queries.none(parameters, problems)
         synced_deal = offered_deal(work, self._side, deal_id)

@@ -57,19 +57,19 @@ class SyncState:
     status_by: str | None = None
 
 
-def told(work: Work, deal: SyncedDeal) -> SyncState:
+def sync_state(work: Work, deal: SyncedDeal) -> SyncState:
     """What is known of it."""
     found = work.rows(select(synced_deals).where(_COLUMNS.deal_id == deal.deal_id))
     rows = [row for row in found if row.seat_id == deal.seat_id]
-    return _told(rows[0]) if rows else SyncState()
+    return _sync_state(rows[0]) if rows else SyncState()
 
 
-def fetched(work: Work, deals: Sequence[SyncedDeal], who: str) -> None:
+def note_fetch(work: Work, deals: Sequence[SyncedDeal], who: str) -> None:
     """Store that a DSP, with the token `who`, was sent these documents now."""
     _keep(work, deals, {"fetched_at": work.now, "fetched_by": who})
 
 
-def reported(work: Work, deal: SyncedDeal, status: int, who: str) -> None:
+def note_status(work: Work, deal: SyncedDeal, status: int, who: str) -> None:
     """Store the status that a DSP, with the token `who`, reports now."""
     _keep(work, [deal], {"status": status, "status_at": work.now, "status_by": who})
 
@@ -99,5 +99,5 @@ def _own(deal: SyncedDeal) -> Fields:
     }
 
 
-def _told(row: Row[Any]) -> SyncState:
+def _sync_state(row: Row[Any]) -> SyncState:
     return SyncState(row.fetched_at, row.fetched_by, row.status, row.status_at, row.status_by)

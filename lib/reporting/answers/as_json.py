@@ -62,7 +62,7 @@ def decode(body: Mapping[str, Any], split_by: Sequence[str]) -> Audience:
     """
     rows, split = body["rows"] or [], list(split_by)
     total = decode_total(body["total"], len(rows))
-    fields, cells = _aligned(rows, list(total.values))
+    fields, cells = _align(rows, list(total.values))
     values = _numbers_of(fields, [cell["value"] for cell in cells], len(rows))
     confidence = [row.get("confidence_range") for row in rows]
     return Audience(
@@ -126,7 +126,7 @@ def _in_percent(value: Any) -> str | None:
     return text
 
 
-def _aligned(rows: Sequence[Mapping[str, Any]], usual: list[str]) -> tuple[list[str], list[Cell]]:
+def _align(rows: Sequence[Mapping[str, Any]], usual: list[str]) -> tuple[list[str], list[Cell]]:
     """The data fields, and the cells of all rows, each row's in that order."""
     fields = [cell["name"] for cell in rows[0]["data"]] if rows else usual
     cells = [cell for row in rows for cell in row["data"]]

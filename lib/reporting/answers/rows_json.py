@@ -53,7 +53,7 @@ def rows_json(audience: Audience, part: slice) -> bytes:
         texts(opens, cells) if isinstance(cells, pd.Series) else numbers(opens, cells)
         for opens, cells in columns
     ]
-    return joined(piecess, length, last)[len(last) + 1 :].tobytes()
+    return join(piecess, length, last)[len(last) + 1 :].tobytes()
 
 
 def whole(values: npt.NDArray[np.float64]) -> Numbers:
@@ -81,7 +81,7 @@ def texts(before: bytes, values: pd.Series) -> Pieces:
     return Pieces(b"".join(quoted), ends[:-1], places.astype(np.int64))
 
 
-def joined(columns: list[Pieces], length: int, last: bytes) -> memoryview:
+def join(columns: list[Pieces], length: int, last: bytes) -> memoryview:
     """The pieces of the first row, those of the second, and so on, and `last`."""
     order = np.empty(length * len(columns) + 1, np.int32)
     rows = order[:-1].reshape(length, len(columns))

@@ -210,7 +210,7 @@ def _sentence(problem: ErrorDetails) -> str:
     template = _SENTENCES.get(problem["type"])
     if template is None:
         return requirement(problem["type"], problem.get("ctx"))
-    return template.format(**{"input": _shown(problem["input"])} | problem.get("ctx", {}))
+    return template.format(**{"input": _quote(problem["input"])} | problem.get("ctx", {}))
 
 
 def _unknown_field(where: Where) -> str:
@@ -218,5 +218,5 @@ def _unknown_field(where: Where) -> str:
     return f"{UnknownName('field', str(where[-1]), model.model_fields)}"
 
 
-def _shown(value: object) -> str:
+def _quote(value: object) -> str:
     return f"'{value}'" if isinstance(value, str) else str(value)

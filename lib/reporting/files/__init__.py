@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from lib.reporting.files.delimited import written
-from lib.reporting.files.numbers import displayed
+from lib.reporting.files.delimited import cell_texts
+from lib.reporting.files.numbers import display
 from lib.reporting.files.table import TOTAL, TOTAL_OF_ROWS, FileColumn, FileTable
 from lib.reporting.formats import FORMATS, ExportFormat
 from lib.wire.deadline import Deadline
@@ -24,7 +24,7 @@ from lib.wire.deadline import Deadline
 ROWS = 10_000
 
 
-def shown(table: FileTable, export_format: ExportFormat) -> pd.DataFrame:
+def preview_cells(table: FileTable, export_format: ExportFormat) -> pd.DataFrame:
     """The cells of a file's lines as text, the total last; columns by their place.
 
     They come out of the functions that write the file: what quotes or a workbook's cells hold, and numbers
@@ -43,9 +43,9 @@ def _texts(column: FileColumn, table: FileTable, export_format: ExportFormat) ->
     make = FORMATS[export_format].dialect
     dialect = None if make is None else make()
     if dialect is not None:
-        texts = written(column, dialect, table)
+        texts = cell_texts(column, dialect, table)
     else:
-        texts = displayed(column.numbers(), column.decimals) if column.is_number() else column.texts()
+        texts = display(column.numbers(), column.decimals) if column.is_number() else column.texts()
     found: list[str] = texts.to_pylist()
     return found
 
@@ -79,15 +79,15 @@ __all__ = [
     "FileTable",
     "content_disposition",
     "filename",
-    "made",
+    "make_file",
     "media_type",
-    "shown",
+    "preview_cells",
 ]
 
 KEPT_IN_MEMORY = 4 * 1024 * 1024
 
 
-def made(table: FileTable, export_format: ExportFormat, deadline: Deadline | None = None) -> IO[bytes]:
+def make_file(table: FileTable, export_format: ExportFormat, deadline: Deadline | None = None) -> IO[bytes]:
     """The complete file, positioned at its start: in memory if small, else a temporary file.
 
     A reader, however slow, keeps neither the table nor a thread, and its time is not the query's. Raises

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lib.reporting.files.numbers import displayed, exact
+from lib.reporting.files.numbers import display, exact
 from lib.reporting.files.table import FileColumn, FileTable
 from lib.wire.deadline import Deadline
 from lib.wire.spreadsheet import RUNNABLE
@@ -61,7 +61,7 @@ def _lines(piece: FileTable, dialect: TextDialect) -> bytes:
     return b"".join(lines.cast(pa.binary()).to_pylist())
 
 
-def written(column: FileColumn, dialect: TextDialect, table: FileTable) -> pa.StringArray:
+def cell_texts(column: FileColumn, dialect: TextDialect, table: FileTable) -> pa.StringArray:
     """The cells of a column of the table, before the quotes that separate them."""
     if column.is_number():
         return dialect.number(column.numbers(), column.decimals)
@@ -76,7 +76,7 @@ def _text(texts: pa.StringArray, dialect: TextDialect, table: FileTable) -> pa.S
 
 
 def _cells(column: FileColumn, dialect: TextDialect, table: FileTable) -> pa.StringArray:
-    cells = written(column, dialect, table)
+    cells = cell_texts(column, dialect, table)
     return cells if column.is_number() else pc.if_else(_digits(column, cells), cells, dialect.quoted(cells))
 
 
@@ -86,16 +86,16 @@ def _digits(column: FileColumn, texts: pa.StringArray) -> pa.BooleanArray:
     return pc.and_(is_number, column.kind == "int")
 
 
-def _quoted(texts: pa.StringArray) -> pa.StringArray:
+def _quote(texts: pa.StringArray) -> pa.StringArray:
     doubled = pc.replace_substring(texts, '"', '""')
     return pc.binary_join_element_wise('"', doubled, '"', "")
 
 
-def _quoted_where_needed(texts: pa.StringArray) -> pa.StringArray:
-    return pc.if_else(pc.match_substring_regex(texts, r'[\t\r\n"]'), _quoted(texts), texts)
+def _quote_where_needed(texts: pa.StringArray) -> pa.StringArray:
+    return pc.if_else(pc.match_substring_regex(texts, r'[\t\r\n"]'), _quote(texts), texts)
 
 
-def _escaped(texts: pa.StringArray) -> pa.StringArray:
+def _escape(texts: pa.StringArray) -> pa.StringArray:
     for character, escape in (("\\", r"\\"), ("\t", r"\t"), ("\n", r"\n"), ("\r", r"\r")):
         texts = pc.replace_substring(texts, character, escape)
     return texts
@@ -106,8 +106,8 @@ CSV = TextDialect(
     end="\r\n",
     title=lambda column: column.description,
     text=lambda texts: texts,
-    quoted=_quoted,
-    number=displayed,
+    quoted=_quote,
+    number=display,
     empty='""',
 )
 TSV = TextDialect(
@@ -115,15 +115,15 @@ TSV = TextDialect(
     end="\r\n",
     title=lambda column: column.description,
     text=lambda texts: texts,
-    quoted=_quoted_where_needed,
-    number=displayed,
+    quoted=_quote_where_needed,
+    number=display,
     empty='""',
 )
 TSV2 = TextDialect(
     separator="\t",
     end="\n",
     title=lambda column: column.name,
-    text=_escaped,
+    text=_escape,
     quoted=lambda texts: texts,
     number=lambda values, decimals: exact(values),
     empty="",

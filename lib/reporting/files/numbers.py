@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 _EXACT_INTEGERS = 2.0**53
 
 
-def displayed(values: npt.NDArray[np.float64], decimals: int) -> pa.StringArray:
+def display(values: npt.NDArray[np.float64], decimals: int) -> pa.StringArray:
     """With so many decimal places, rounded as Python does it; never "-0.00", never an exponent."""
     if decimals == 0 and np.all(~(np.abs(values) >= _EXACT_INTEGERS)):
         return _integers(np.rint(values), ~np.isnan(values))

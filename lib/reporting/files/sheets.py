@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lib.reporting.files.numbers import displayed
+from lib.reporting.files.numbers import display
 from lib.reporting.files.table import FileColumn, FileTable
 from lib.reporting.formats import SheetLimits
 from lib.wire.deadline import Deadline
@@ -111,6 +111,6 @@ def _check_lengths(what: str, texts: pa.StringArray) -> None:
 def _width(column: FileColumn) -> int:
     """Characters: as wide as the title and the first rows need, within bounds."""
     first = column.part(0, _ROWS_MEASURED)
-    texts = displayed(first.numbers(), first.decimals) if first.is_number() else first.texts()
+    texts = display(first.numbers(), first.decimals) if first.is_number() else first.texts()
     longest = max(len(column.description), pc.max(pc.utf8_length(texts)).as_py() or 0)
     return min(max(longest + 2, _WIDTHS[0]), _WIDTHS[1])

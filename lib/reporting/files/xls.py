@@ -99,9 +99,9 @@ class _Texts(SharedStringTable):  # type: ignore[misc]
         is_wide = bool(packed[2])
         first = 4 if text[:1] > "\uffff" else 1 + is_wide
         self._save_atom(packed[: 3 + first])
-        self._save_splitted(packed[3 + first :], is_wide)
+        self._save_split(packed[3 + first :], is_wide)
 
-    def _save_splitted(self, rest: bytes, is_wide: bool) -> None:
+    def _save_split(self, rest: bytes, is_wide: bool) -> None:
         while len(rest) > (room := _MAX_RECORD - len(self._current_piece)):
             cut = room - room % 2 if is_wide else room
             if is_wide and cut and 0xD8 <= rest[cut - 1] < 0xDC:

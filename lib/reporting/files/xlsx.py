@@ -89,13 +89,13 @@ def _cells_as_xml(
         found = pc.if_else(is_number, as_xml, found)
     if pc.any(pc.not_equal(column.texts, "")).as_py():
         opening = f'" s="{text_style}" t="inlineStr"><is><t xml:space="preserve">'
-        texts = _escaped(column.texts)
+        texts = _escape(column.texts)
         as_xml = pc.binary_join_element_wise(f'<c r="{letters}', rows, opening, texts, "</t></is></c>", "")
         found = pc.if_else(pc.not_equal(column.texts, ""), as_xml, found)
     return found
 
 
-def _escaped(texts: pa.StringArray) -> pa.StringArray:
+def _escape(texts: pa.StringArray) -> pa.StringArray:
     if pc.any(pc.match_substring_regex(texts, _MAYBE_UNHOLDABLE)).as_py():
         held = [_UNHOLDABLE.sub(lambda match: f"_x{ord(match[0]):04X}_", text) for text in texts.to_pylist()]
         texts = pa.array(held, pa.string())

@@ -68,7 +68,7 @@ def number(column: pa.Array, marks: Marks = PLAIN, missing: Missing = None) -> C
         return Cells(column.cast(pa.uint8()).cast(pa.float64()))
     plain = text(column)
     quick = _quick_numbers(plain, marks) if reads_quickly(missing) else None
-    return Cells(quick) if quick is not None else _parsed(_given(plain, marks, missing), marks)
+    return Cells(quick) if quick is not None else _parse(_number_texts(plain, marks, missing), marks)
 
 
 def whole(column: pa.Array, marks: Marks = PLAIN, missing: Missing = None) -> Cells:
@@ -94,7 +94,7 @@ def _whole(texts: pa.Array, marks: Marks, missing: Missing) -> Cells:
     are_digits = reads_quickly(missing) and marks.unit != PERCENT
     if are_digits and pc.all(pc.match_substring_regex(texts, _SHORTEST)).as_py() is not False:
         return Cells(texts)
-    given = _given(texts, marks, missing)
+    given = _number_texts(texts, marks, missing)
     plain = plain_numbers(given, marks) if not marks.are_plain or marks.decimal == "unknown" else given
     kept = pc.if_else(pc.match_substring_regex(plain, _WHOLE), plain, pa.scalar(None, pa.string()))
     bad = _false(pc.or_(kept.is_valid(), given.is_null()))
@@ -152,7 +152,7 @@ def present(column: pa.Array, missing: Missing = None) -> pa.Array:
     return pc.if_else(has_value, 1.0, pa.scalar(None, pa.float64()))
 
 
-def trimmed(column: pa.Array) -> pa.Array:
+def trim(column: pa.Array) -> pa.Array:
     """Text without blanks around it; nothing but blanks is missing."""
     plain = pc.utf8_trim_whitespace(column)
     return pc.if_else(pc.equal(plain, ""), pa.scalar(None, pa.string()), plain)
@@ -160,7 +160,7 @@ def trimmed(column: pa.Array) -> pa.Array:
 
 def _lists(items: pa.Array, lengths: pa.Array) -> pa.Array:
     """Lists of these lengths, with trimmed items and without empty ones."""
-    plain = trimmed(items)
+    plain = trim(items)
     kept = plain.is_valid().to_numpy(zero_copy_only=False)
     counts = lengths.fill_null(0).to_numpy()
     owners = np.repeat(np.arange(len(counts)), counts)
@@ -169,9 +169,9 @@ def _lists(items: pa.Array, lengths: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets), plain.filter(pa.array(kept)), mask=pa.array(left == 0))
 
 
-def _given(plain: pa.Array, marks: Marks, missing: Missing) -> pa.Array:
+def _number_texts(plain: pa.Array, marks: Marks, missing: Missing) -> pa.Array:
     """The texts that should be numbers, trimmed."""
-    given = without_missing(trimmed(plain), missing)
+    given = without_missing(trim(plain), missing)
     return (
         pc.if_else(is_dash(given, marks.unit), pa.scalar(None, pa.string()), given) if marks.unit else given
     )
@@ -190,7 +190,7 @@ def _quick_numbers(plain: pa.Array, marks: Marks) -> pa.Array | None:
     return values if pc.all(pc.is_finite(values)).as_py() is not False else None
 
 
-def _parsed(given: pa.Array, marks: Marks) -> Cells:
+def _parse(given: pa.Array, marks: Marks) -> Cells:
     plain = plain_numbers(given, marks)
     values = _finite(plain.cast(pa.float64()))
     bad = _false(pc.or_(plain.is_valid(), given.is_null()))

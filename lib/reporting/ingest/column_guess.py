@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from lib.reporting.ingest import cells, column_names
 from lib.reporting.ingest.cells import Missing
-from lib.reporting.ingest.numbers import PERCENT, PLAIN, Marks, cleaned, is_ambiguous, notation, plain_numbers
+from lib.reporting.ingest.numbers import PERCENT, PLAIN, Marks, clean, is_ambiguous, notation, plain_numbers
 from lib.reporting.ingest.totals import is_total
 from lib.wire.errors import ImportRefused
 
@@ -139,7 +139,7 @@ def guess_column(
 
 def present_texts(values: pa.Array, missing: Missing) -> pa.Array:
     """The trimmed texts of a column, without those that say that there is no value."""
-    texts = cells.without_missing(cells.trimmed(cells.text(values)), missing)
+    texts = cells.without_missing(cells.trim(cells.text(values)), missing)
     return texts.filter(pc.invert(pc.match_substring_regex(texts, _DASHED).fill_null(True)))
 
 
@@ -225,15 +225,15 @@ def _has_leading_zeros(present: pa.Array) -> bool:
     return bool(pc.any(pc.match_substring_regex(present, "^0[0-9]")).as_py())
 
 
-def written(present: pa.Array) -> Written | None:
+def notation_of(present: pa.Array) -> Written | None:
     """How the numbers of a column are written, from trimmed texts without missing ones; None: no numbers."""
     counted = present.value_counts()
-    texts, counts = cleaned(counted.field("values")), counted.field("counts")
+    texts, counts = clean(counted.field("values")), counted.field("counts")
     total = pc.sum(counts).as_py()
     if not total or not pc.any(pc.match_substring_regex(texts, "[0-9]")).as_py():
         return None
     unit, problem = _unit(texts, counts, total)
-    texts = cleaned(texts, unit)
+    texts = clean(texts, unit)
     point = pc.match_substring_regex(texts, notation(".", (",", " ", "'")))
     comma = pc.match_substring_regex(texts, notation(",", (".", " ", "'")))
     strange = pc.sum(counts.filter(pc.invert(pc.or_(point, comma)))).as_py() or 0
@@ -241,10 +241,10 @@ def written(present: pa.Array) -> Written | None:
         return Written(texts, problem=problem) if problem else None
     if problem:
         return Written(texts, problem=problem)
-    return _told(texts, pc.and_not(point, comma), pc.and_not(comma, point))._replace(unit=unit)
+    return _evidence(texts, pc.and_not(point, comma), pc.and_not(comma, point))._replace(unit=unit)
 
 
-def _told(texts: pa.Array, point: pa.Array, comma: pa.Array) -> Written:
+def _evidence(texts: pa.Array, point: pa.Array, comma: pa.Array) -> Written:
     """Evidence from numbers that certainly have a decimal mark: `point` and `comma` mark where those are."""
     points, commas = (texts.filter(where) for where in (pc.and_(point, _has_mark(texts)), comma))
     either = texts.filter(pc.match_substring_regex(texts, r"^[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}$"))
@@ -336,10 +336,10 @@ def file_marks(
     common = thousands or max(dict.fromkeys(shared), key=shared.count, default=None)
     if common is None and main == ",":
         common = "."
-    return FileMarks(main, common, _completed(found, main, common))
+    return FileMarks(main, common, _complete(found, main, common))
 
 
-def _completed(found: Mapping[str, Marks], main: str, common: str | None) -> dict[str, Marks]:
+def _complete(found: Mapping[str, Marks], main: str, common: str | None) -> dict[str, Marks]:
     """Marks of columns, with the thousands mark of the file where a column shows none."""
     return {
         name: marks if marks.thousands or marks.decimal != main else marks._replace(thousands=common)
@@ -373,7 +373,7 @@ def _question(file: str, name: str, column: Written, told: Mapping[str, Written]
     )
 
 
-def explained(column: Written, marks: Marks) -> str | None:
+def example_of(column: Written, marks: Marks) -> str | None:
     """An example of how a column is read, where that is not as a computer writes it: `12,50 is 12.5`."""
     sample = (column.ambiguous, column.example, *column.texts.slice(0, 1000).to_pylist())
     texts = pa.array([text for text in sample if text], pa.string())

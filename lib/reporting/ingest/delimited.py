@@ -11,7 +11,7 @@ import pyarrow.csv
 
 from lib.reporting.ingest.encodings import (
     UTF_8,
-    encoding_named,
+    find_encoding,
     recognise_encoding,
     shown_encoding,
     utf_8_chunks,
@@ -129,7 +129,7 @@ class Delimited:
                 found = found.keep(found.lines >= self._layout.first_line)
             found = self._decodable(found, ending.refuse)
             if len(found):
-                raw = self._parsed(found, parser, ending)
+                raw = self._parse(found, parser, ending)
                 if len(raw.lines):
                     yield raw
         ending.close()
@@ -150,7 +150,7 @@ class Delimited:
             refuse(Reject(int(records.lines[position]), reason, "", text))
         return records.keep(good)
 
-    def _parsed(self, records: Records, parser: CellParser, ending: Ending) -> RawRows:
+    def _parse(self, records: Records, parser: CellParser, ending: Ending) -> RawRows:
         text, good = records.text(), np.ones(len(records), bool)
         table, misfits = parser.parsed(text)
         good[[misfit.place for misfit in misfits]] = False
@@ -182,7 +182,7 @@ def delimited(
 
     `wanted` are columns that the header names; without a header the columns have these `names`.
     """
-    encoding = encoding_named(encoding) if encoding else recognise_encoding(file.chunks())
+    encoding = find_encoding(encoding) if encoding else recognise_encoding(file.chunks())
     found = layout(file, encoding, delimiter, wanted, header)
     check_width(file.name, found.names)
     return Delimited(file, encoding, found.named(names, file.name))

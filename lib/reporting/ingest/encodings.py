@@ -27,7 +27,7 @@ _INVALID = "\udcff"
 _SAMPLE = 1 << 18
 
 
-def encoding_named(name: str) -> str:
+def find_encoding(name: str) -> str:
     """Python's name of an encoding that a person gave. ImportRefused when there is none of that name."""
     try:
         found = codecs.lookup(name).name
@@ -50,7 +50,7 @@ def recognise_encoding(chunks: Iterable[bytes]) -> str:
     A byte order mark decides; else UTF-8 where that fits, or nearly fits; else a guess.
     """
     for number, chunk in enumerate(chunks):
-        if number == 0 and (marked := _marked(chunk) or _unmarked_utf_16(chunk)):
+        if number == 0 and (marked := _byte_order_mark(chunk) or _unmarked_utf_16(chunk)):
             return marked
         if not chunk.isascii():
             return UTF_8 if _is_mostly_utf_8(chunk) else _guess(chunk)
@@ -89,7 +89,7 @@ def _without_mark(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield chunk.removeprefix(codecs.BOM_UTF8) if number == 0 else chunk
 
 
-def _marked(chunk: bytes) -> str | None:
+def _byte_order_mark(chunk: bytes) -> str | None:
     return next((name for mark, name in _MARKS.items() if chunk.startswith(mark)), None)
 
 

@@ -59,8 +59,8 @@ class _Reading:
     def _run(self) -> None:
         try:
             for rows in self._read(self._refuse):
-                self._put(rows)
-            self._put(None, is_last=True)
+                self._enqueue(rows)
+            self._enqueue(None, is_last=True)
         except _Stopped:
             pass
         except BaseException as error:
@@ -69,9 +69,9 @@ class _Reading:
     def _refuse(self, reject: Reject) -> None:
         self._rejects.append(reject)
         if len(self._rejects) >= _REJECTS:
-            self._put(None)
+            self._enqueue(None)
 
-    def _put(self, rows: RawRows | None, is_last: bool = False) -> None:
+    def _enqueue(self, rows: RawRows | None, is_last: bool = False) -> None:
         self._room.acquire()
         if self._is_stopped:
             raise _Stopped
@@ -121,7 +121,7 @@ def import_files(
         refuse_missing(reader.file.name, reader.columns, job.definition)
     with warehouse.writer(job.project, job.slicer, job.definition, job.mappings, job.mode) as writer:
         if job.mode == "append":
-            _refuse_known(writer.imports, marks)
+            _refuse_imported(writer.imports, marks)
 
         def write(table: pa.Table) -> None:
             writer.write(table)
@@ -216,7 +216,7 @@ def _refuse_totals(normaliser: Normaliser) -> None:
     )
 
 
-def _refuse_known(imports: Iterable[Import], marks: Collection[str]) -> None:
+def _refuse_imported(imports: Iterable[Import], marks: Collection[str]) -> None:
     for earlier in imports:
         for source in earlier.sources:
             if source.digest in marks:

@@ -13,11 +13,11 @@ from lib.reporting.ingest.column_guess import (
     ColumnGuess,
     FileMarks,
     Written,
-    explained,
+    example_of,
     file_marks,
     guess_column,
+    notation_of,
     present_texts,
-    written,
 )
 from lib.reporting.ingest.column_names import is_id, is_version
 from lib.reporting.ingest.files import Reader
@@ -82,7 +82,7 @@ def infer(
     texts = {
         name: found
         for name, values in fields.items()
-        if cells.is_text(values.type) and (found := written(present_texts(values, missing)))
+        if cells.is_text(values.type) and (found := notation_of(present_texts(values, missing)))
     }
     marks = file_marks(
         {name: found for name, found in texts.items() if _counts(name, found)},
@@ -91,7 +91,7 @@ def infer(
         hints.thousands,
     )
     guesses = [
-        _guessed(name, values, texts.get(name), marks, missing).mapped(values, mappings or {})
+        _guess(name, values, texts.get(name), marks, missing).mapped(values, mappings or {})
         for name, values in fields.items()
     ]
     written_as = _reading(reader, marks)
@@ -112,7 +112,7 @@ def _counts(name: str, found: Written) -> bool:
     return not is_version(name) and not (is_id(name) and found.ambiguous)
 
 
-def _guessed(
+def _guess(
     name: str, values: pa.Array, found: Written | None, marks: FileMarks, missing: pa.Array
 ) -> ColumnGuess:
     """A column's role, and how its numbers are read."""
@@ -120,7 +120,7 @@ def _guessed(
     guess = guess_column(name, values, own, missing, found.problem if found else None)
     if found is None or name not in marks.columns or (guess.is_key and guess.options.get("type") != "int"):
         return guess
-    example = explained(found, own)
+    example = example_of(found, own)
     guess = guess._replace(options=guess.options | marks.own(name))
     return guess.noted(example) if example else guess
 

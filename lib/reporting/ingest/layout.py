@@ -77,7 +77,7 @@ def layout(
     """
     sample = _beginning(file)
     told = _told_delimiter(sample, encoding)
-    delimiter = delimiter or told or _recognised(sample, encoding, file)
+    delimiter = delimiter or told or _recognise(sample, encoding, file)
     found = _records(sample, encoding, delimiter)[1 if told else 0 :]
     return table_layout(found, file.name, delimiter, wanted, has_header)
 
@@ -108,10 +108,10 @@ def table_layout(
         start = -1
     if start >= 0:
         names = _names(file, found[start], found[start + 1 :])
-        return TextLayout(delimiter, names, found[start].line + 1, True, _shown(found[:start], delimiter))
+        return TextLayout(delimiter, names, found[start].line + 1, True, _shorten(found[:start], delimiter))
     first = next(position for position, record in enumerate(found) if len(record.cells) == width)
     names = [f"column_{number}" for number in range(1, width + 1)]
-    return TextLayout(delimiter, names, found[first].line, False, _shown(found[:first], delimiter))
+    return TextLayout(delimiter, names, found[first].line, False, _shorten(found[:first], delimiter))
 
 
 def _told_delimiter(sample: bytes, encoding: str) -> str | None:
@@ -121,7 +121,7 @@ def _told_delimiter(sample: bytes, encoding: str) -> str | None:
     return told[1] if told else None
 
 
-def _recognised(sample: bytes, encoding: str, file: DataFile) -> str:
+def _recognise(sample: bytes, encoding: str, file: DataFile) -> str:
     """The mark that splits most of the first records into the same number of cells."""
     scores = {}
     for mark in DELIMITERS.values():
@@ -169,8 +169,8 @@ def _header_position(found: Sequence[Record], width: int, wanted: Collection[str
         if names and names <= set(_plain(record.cells)):
             return position
     wide = [record for record in found if len(record.cells) == width]
-    fullest = max(map(_filled, wide))
-    full = [record for record in wide if _filled(record) >= _FULL * fullest]
+    fullest = max(map(_filled_cells, wide))
+    full = [record for record in wide if _filled_cells(record) >= _FULL * fullest]
     first_row = next((record.line for record in full if _values(record)), found[-1].line + 1)
     for position, record in enumerate(found):
         if record in full and record.line < first_row and not _is_comment(record, found[position + 1 :]):
@@ -184,11 +184,11 @@ def _header_position(found: Sequence[Record], width: int, wanted: Collection[str
 def _is_above_row(record: Record, rest: Sequence[Record], width: int) -> bool:
     """Whether a record has names, perhaps too many or too few, and the next one is a row."""
     is_above = bool(rest) and len(rest[0].cells) == width and _values(rest[0]) > 0
-    has_names = _filled(record) > 1 or len(record.cells) == width
+    has_names = _filled_cells(record) > 1 or len(record.cells) == width
     return is_above and has_names and not _values(record) and not _is_comment(record, rest)
 
 
-def _filled(record: Record) -> int:
+def _filled_cells(record: Record) -> int:
     return sum(bool(cell.strip()) for cell in record.cells)
 
 
@@ -261,11 +261,11 @@ def once_each(names: Sequence[str]) -> list[str]:
     return list(found)
 
 
-def _shown(found: Sequence[Record], delimiter: str) -> list[str]:
+def _shorten(found: Sequence[Record], delimiter: str) -> list[str]:
     return [delimiter.join(record.cells).strip(delimiter)[:_SHOWN] for record in found]
 
 
-def delimiter_named(name: str) -> str:
+def find_delimiter(name: str) -> str:
     r"""The delimiter that a person means by `tab`, `\t` or the character itself. ValueError for others."""
     mark = DELIMITERS.get(name.lower(), "\t" if name == "\\t" else name)
     if len(mark) != 1 or not mark.isascii() or mark in '"\r\n':

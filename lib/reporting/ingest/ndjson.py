@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from lib.reporting.ingest.encodings import (
     UTF_8,
-    encoding_named,
+    find_encoding,
     recognise_encoding,
     shown_encoding,
     utf_8_chunks,
@@ -99,7 +99,7 @@ class Ndjson:
 
 def ndjson(file: DataFile, encoding: str | None = None) -> Ndjson:
     """The reader of an NDJSON file; the encoding is recognised where it is not given."""
-    return Ndjson(file, encoding_named(encoding) if encoding else recognise_encoding(file.chunks()))
+    return Ndjson(file, find_encoding(encoding) if encoding else recognise_encoding(file.chunks()))
 
 
 def flat(row: Row) -> Row:

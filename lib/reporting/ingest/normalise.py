@@ -149,7 +149,7 @@ class _Reasons:
         bad = np.zeros(len(self._nothing), bool)
         for position, (reason, column) in sorted(self._found.items()):
             bad[position] = True
-            shown = self._shown(position, column)
+            shown = self._cell_text(position, column)
             line, text, words = int(self._raw.lines[position]), self._raw.text(position), reason(shown)
             at_end = None if words in LEFT_OUT else self._at_end(position, column)
             refuse(Reject(line, words, shown, text, at_end))
@@ -157,7 +157,7 @@ class _Reasons:
 
     def _without_time(self, position: int, column: str) -> str | None:
         """The kind of a row without a time that is not data wherever it appears."""
-        if self._shown(position, column) == column:
+        if self._cell_text(position, column) == column:
             return HEADER
         cells, filled = self._cells(position)
         if filled and is_total(filled[0]):
@@ -169,7 +169,7 @@ class _Reasons:
         """The kind of a last row: figures without a time are totals, words in place of a time a remark."""
         if column not in self._time_columns:
             return None
-        (cells, filled), time = self._cells(position), self._shown(position, column)
+        (cells, filled), time = self._cells(position), self._cell_text(position, column)
         if not time:
             return TOTAL if filled and all(map(is_value, filled)) else None
         return BELOW if len(filled) <= len(cells) / 2 and not is_value(time) else None
@@ -177,10 +177,10 @@ class _Reasons:
     def _cells(self, position: int) -> tuple[list[str], list[str]]:
         """All cells of a row, the time's first, and those that have a value."""
         names = dict.fromkeys([*self._time_columns, *self._columns])
-        cells = [self._shown(position, name) for name in names]
+        cells = [self._cell_text(position, name) for name in names]
         return cells, [cell for cell in cells if cell]
 
-    def _shown(self, position: int, column: str) -> str:
+    def _cell_text(self, position: int, column: str) -> str:
         cells = self._columns.get(column, self._nothing)
         if self._raw.as_text and pa.types.is_floating(cells.type):
             cells = self._raw.as_text()[column]

@@ -81,7 +81,7 @@ def plain_numbers(texts: pa.Array, marks: Marks) -> pa.Array:
     is_plain = pc.match_substring_regex(texts, pattern)
     if not pc.all(is_plain).as_py():
         odd = pc.invert(is_plain).fill_null(False)
-        texts = pc.replace_with_mask(texts, odd, cleaned(texts.filter(odd), marks.unit))
+        texts = pc.replace_with_mask(texts, odd, clean(texts.filter(odd), marks.unit))
         is_plain = pc.match_substring_regex(texts, pattern)
     if marks.decimal == "unknown":
         is_plain = pc.and_not(is_plain, pc.match_substring_regex(texts, _AMBIGUOUS))
@@ -106,7 +106,7 @@ def notation(decimal: str, thousands: tuple[str | None, ...]) -> str:
     return rf"^[+-]?(?:(?:[0-9]+{''.join(groups)})(?:{point}[0-9]*)?|{point}[0-9]+){_EXPONENT}$"
 
 
-def cleaned(texts: pa.Array, unit: str | None = None) -> pa.Array:
+def clean(texts: pa.Array, unit: str | None = None) -> pa.Array:
     """Texts with one kind of blank, minus and apostrophe, without the unit, and with the minus in front."""
     if not pc.all(pc.string_is_ascii(texts)).as_py():
         for kind, one in ((_ODD_BLANKS, " "), (_MINUSES, "-"), (_APOSTROPHES, "'")):

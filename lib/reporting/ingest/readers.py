@@ -39,7 +39,7 @@ class Parquet:
 
     def __init__(self, file: DataFile) -> None:
         self.file, self.has_header = file, True
-        with self._opened() as content:
+        with self._open() as content:
             schema = content.schema_arrow
             check_width(file.name, schema.names)
             self._roots = schema.names
@@ -58,9 +58,9 @@ class Parquet:
     ) -> Iterator[RawRows]:
         """All rows, in batches. There is nothing that could not be read."""
         names = [name for name in self.columns or () if wanted is None or name in wanted]
-        with self._opened() as content:
+        with self._open() as content:
             first, told, total = 1, 0, content.metadata.num_rows
-            for batch in content.iter_batches(_PARQUET_BATCH_ROWS, columns=self._needed(names)):
+            for batch in content.iter_batches(_PARQUET_BATCH_ROWS, columns=self._needed_columns(names)):
                 table = plain_table(_columns(pa.Table.from_batches([batch])))
                 lines = np.arange(first, first + table.num_rows, dtype=np.int64)
                 yield RawRows(table.select(names), lines, _RowText(table))
@@ -70,7 +70,7 @@ class Parquet:
                     progress(done - told)
                 told = done
 
-    def _needed(self, names: list[str]) -> list[str] | None:
+    def _needed_columns(self, names: list[str]) -> list[str] | None:
         """The columns to read for these; None, all of them, where their names could be taken for others."""
         if len(set(self._roots)) < len(self._roots) or any("." in root for root in self._roots):
             return None
@@ -78,7 +78,7 @@ class Parquet:
         return list(dict.fromkeys(owners[name] for name in names))
 
     @contextmanager
-    def _opened(self) -> Iterator[Any]:
+    def _open(self) -> Iterator[Any]:
         with self.file.opened() as content, tempfile.TemporaryFile() as unpacked:
             seekable = content
             if self.file.compression:

@@ -96,9 +96,9 @@ class _Splitter:
         data = self._rest + piece
         if is_last and data and not data.endswith(b"\n"):
             data += b"\n"
-        spans = self._counted(data)
+        spans = self._fast_spans(data)
         if spans is None or len(data) - spans.end > (0 if is_last else MAX_RECORD):
-            spans = self._scanned(data, is_last)
+            spans = self._scan(data, is_last)
         self._rest = data[spans.end :]
         if len(self._rest) > MAX_LINE:
             raise ImportRefused(too_long(self._line))
@@ -118,7 +118,7 @@ class _Splitter:
         self._line += len(newlines)
         return Records(data[: spans.end], spans.starts, spans.ends, lines, tuple(broken)).without_empty()
 
-    def _counted(self, data: bytes) -> "_Spans | None":
+    def _fast_spans(self, data: bytes) -> "_Spans | None":
         """Where records lie in well-formed text; None if it is not."""
         characters = np.frombuffer(data, np.uint8)
         ends, has_quotes = np.flatnonzero(characters == _NEWLINE) + 1, b'"' in data
@@ -137,7 +137,7 @@ class _Splitter:
         edges = np.array([self._delimiter, _NEWLINE, _QUOTE])
         return bool(np.isin(before, edges).all() and np.isin(after, edges).all())
 
-    def _scanned(self, data: bytes, is_last: bool) -> "_Spans":
+    def _scan(self, data: bytes, is_last: bool) -> "_Spans":
         """Where records lie, read one by one; a line whose quote is never closed is broken, and left out."""
         starts, ends, broken, position = [], [], [], 0
         while (newline := data.find(b"\n", position)) >= 0:

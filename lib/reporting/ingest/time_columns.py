@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from lib.reporting.ingest.cells import Missing, NotPlain
 from lib.reporting.ingest.column_names import sounds_like_clock, sounds_like_time, words
-from lib.reporting.ingest.times import MISSING, Instants, instants, is_coarse, joined, native_instants
+from lib.reporting.ingest.times import MISSING, Instants, instants, is_coarse, join, native_instants
 from lib.reporting.ingest.totals import is_total
 
 Texts: TypeAlias = "pd.Series[str]"
@@ -104,7 +104,7 @@ def read_column(name: str, sample: Sample, missing: Missing, year: int | None) -
             break
     if best is None and year is not None:
         return _yearless((name,), texts, year)
-    return best and best._replace(**_settled(texts, best))
+    return best and best._replace(**_settle(texts, best))
 
 
 def _is_stamp(name: str, texts: Texts) -> bool:
@@ -114,7 +114,7 @@ def _is_stamp(name: str, texts: Texts) -> bool:
 
 def _present(column: pa.Array, missing: Missing) -> float:
     """The share of rows that have a value, totals not counted."""
-    texts = joined([column], None, missing)
+    texts = join([column], None, missing)
     rows = len(texts) - sum(
         is_total(text) for text in texts.unique().drop_null().slice(0, _TESTED).to_pylist()
     )
@@ -145,7 +145,7 @@ def _yearless(columns: tuple[str, ...], texts: Texts, year: int) -> TimeReading 
     return None
 
 
-def _settled(texts: Texts, read: TimeReading) -> dict[str, Any]:
+def _settle(texts: Texts, read: TimeReading) -> dict[str, Any]:
     """The format and why; of month/day and day/month, where both fit, the one with the shorter span."""
     example = f"such as {texts.iloc[0]}"
     if is_coarse(read.format):
@@ -158,7 +158,7 @@ def _settled(texts: Texts, read: TimeReading) -> dict[str, Any]:
     if read.format is None:
         is_number = texts.iloc[0].replace(".", "").isdecimal() and not read.found.is_date.any()
         return {"reason": f"{'a number since 1970' if is_number else 'ISO 8601'}, {example}"}
-    twin = read.format if "." in read.format else _swapped(read.format)
+    twin = read.format if "." in read.format else _swap_day_and_month(read.format)
     other = instants(texts, twin, dt.UTC) if twin != read.format else None
     if other is None or not (other.seconds != MISSING).all() or read.share < 1:
         return {"reason": f"{read.format}, {example}"}
@@ -172,7 +172,7 @@ def _order(format_: str) -> str:
     return "month/day/year" if format_.index("%m") < format_.index("%d") else "day/month/year"
 
 
-def _swapped(format_: str) -> str:
+def _swap_day_and_month(format_: str) -> str:
     """The same with day and month in each other's place, where both are numbers and no year comes first."""
     if not {"%d", "%m"} <= {format_[:2], format_[3:5]}:
         return format_
@@ -246,7 +246,7 @@ def date_parts(columns: Mapping[str, object]) -> dict[str, str]:
 def _different(columns: Sequence[pa.Array], missing: Missing) -> Texts:
     """Up to some thousand different texts, from all over the sample, without missing ones and totals."""
     try:
-        values = joined(columns, None, missing).drop_null().unique()
+        values = join(columns, None, missing).drop_null().unique()
     except NotPlain:
         return pd.Series(dtype="str")
     spread = np.unique(np.linspace(0, max(len(values) - 1, 0), _TESTED).astype(int))

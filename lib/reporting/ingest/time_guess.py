@@ -17,7 +17,7 @@ from lib.reporting.ingest.time_columns import (
     read_column,
     with_clock,
 )
-from lib.reporting.ingest.times import DAY, MISSING, instants, is_coarse, joined
+from lib.reporting.ingest.times import DAY, MISSING, instants, is_coarse, join
 from lib.reporting.ingest.totals import is_total
 
 _SHOWN = 3
@@ -89,7 +89,7 @@ def _guess(read: TimeReading, sample: Sample, lines: Sequence[int], missing: Mis
 
 def _exceptions(read: TimeReading, sample: Sample, lines: Sequence[int], missing: Missing) -> str:
     """The lines whose time can't be read: `, but for line 3,214: 'Total'`."""
-    texts = joined([sample[name] for name in read.columns], read.year, missing)
+    texts = join([sample[name] for name in read.columns], read.year, missing)
     full = f"{read.format} %Y" if read.year else read.format
     values = pd.Series(texts.fill_null("").to_pylist(), dtype="str")
     known = np.array([value == "" or is_total(value) for value in values], bool)

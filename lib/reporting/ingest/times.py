@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from lib.reporting.definition import TimeColumn
 from lib.reporting.definition.reading import hours_zone, time_zone
-from lib.reporting.ingest.cells import Missing, text, trimmed, without_missing
+from lib.reporting.ingest.cells import Missing, text, trim, without_missing
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -56,17 +56,17 @@ def stored_times(
     zone = time_zone(time.timezone) if time.timezone else hours_zone(zone_hours)
     column, found = columns[0], native_instants(columns[0], zone) if len(columns) == 1 else None
     if found is None:
-        column = joined(columns, time.year, absent)
+        column = join(columns, time.year, absent)
         quick = _whole_stamps(column, zone) if time.format is None else None
         found = quick or _texts(column, time.full_format, zone)
     readable = _in_range(found).seconds != MISSING
     missing = column.is_null().to_numpy(zero_copy_only=False)
-    return _cut(found, time.granularity == "day", zone, zone_hours), ~readable & ~missing, missing
+    return _truncate(found, time.granularity == "day", zone, zone_hours), ~readable & ~missing, missing
 
 
-def joined(columns: Sequence[pa.Array], year: int | None = None, absent: Missing = None) -> pa.Array:
+def join(columns: Sequence[pa.Array], year: int | None = None, absent: Missing = None) -> pa.Array:
     """The trimmed texts of columns with blanks between them, and a year last; null if one is missing."""
-    texts = [without_missing(trimmed(_part(column)), absent) for column in columns]
+    texts = [without_missing(trim(_part(column)), absent) for column in columns]
     texts += [pa.scalar(str(year))] if year else []
     return pc.binary_join_element_wise(*texts, " ") if len(texts) > 1 else texts[0]
 
@@ -83,7 +83,7 @@ def _part(column: pa.Array) -> pa.Array:
 def instants(texts: pd.Series, format_: str | None, zone: dt.tzinfo) -> Instants:
     """Times parsed from texts of one format, or (None) of those that need none; from 1900 to 2199."""
     if format_ is not None:
-        return _in_range(_formatted(texts, format_, zone))
+        return _in_range(_parse(texts, format_, zone))
     texts = texts.str.replace(",", ".", regex=False)
     is_date = texts.str.fullmatch(_ISO_DATE).to_numpy(bool)
     is_time = texts.str.fullmatch(_ISO_TIME).to_numpy(bool)
@@ -139,7 +139,7 @@ def is_coarse(format_: str | None) -> bool:
     return bool(codes) and not codes & set("dju")
 
 
-def _formatted(texts: pd.Series, format_: str, zone: dt.tzinfo) -> Instants:
+def _parse(texts: pd.Series, format_: str, zone: dt.tzinfo) -> Instants:
     """Times of one format. A month is its first day, a week its Monday.
 
     The zones of RFC 5322, 4.3, and others that name one offset only, are that offset, whatever the season.
@@ -188,7 +188,7 @@ def _seconds(stamps: pd.Series, zone: dt.tzinfo | None) -> Ints:
     return seconds
 
 
-def _cut(found: Instants, is_daily: bool, zone: dt.tzinfo, zone_hours: int) -> Ints:
+def _truncate(found: Instants, is_daily: bool, zone: dt.tzinfo, zone_hours: int) -> Ints:
     if is_daily:
         own = np.where(found.is_date, found.seconds, found.seconds + zone_hours * HOUR)
         return own // DAY * DAY

@@ -56,7 +56,7 @@ class Moved:
         return self.now - self.before
 
 
-def explained(
+def explain(
     ask: Ask,
     query: AudienceQuery,
     slicer: Slicer,
@@ -74,7 +74,7 @@ def explained(
     about, of, whole = _figure(ask, query, slicer, field, days, fields)
     first = [
         movers.candidate(of, found, whole, found.name in segmented)
-        for found in sides.asked(ask, about, fields)
+        for found in sides.ask_sides(ask, about, fields)
         if len(found.codes) > 1
     ]
     complete = sides.completed(ask, about, [one.sides for one in _strongest(first)])

@@ -103,7 +103,7 @@ class Candidate:
     @property
     def explanation(self) -> Explanation:
         """How well the values explain the difference before any is tested."""
-        return _explained(self, [place for place in self.largest if self._is_large(place)])
+        return _explain(self, [place for place in self.largest if self._is_large(place)])
 
     @property
     def beyond(self) -> Numbers:
@@ -115,7 +115,7 @@ class Candidate:
         kept = [place for place in places if self._is_large(place)]
         kept.sort(key=lambda place: -abs(self.found.whole[place]))
         movers = tuple(map(self._mover, kept[:SHOWN]))
-        explanation = _explained(self, kept)
+        explanation = _explain(self, kept)
         alike = self._alike(spread)
         return Moves(self.sides.name, movers, explanation, self.is_overlapping, self._adds_up, alike)
 
@@ -205,7 +205,7 @@ def rest(one: Candidate) -> float:
     return difference(one.of, one.pair) - float(one.found.whole.sum())
 
 
-def _explained(one: Candidate, places: Sequence[int]) -> Explanation:
+def _explain(one: Candidate, places: Sequence[int]) -> Explanation:
     whole = difference(one.of, one.pair)
     surprising = surprise.surprise(one.of, one.pair)
     return surprise.explanation(one.found.whole, surprising, places, whole)
@@ -222,11 +222,11 @@ def _error(of: Quantity, sides: Sides, pair: Pair, is_overlapping: bool) -> Numb
     for which, side in (("before", sides.before), ("now", sides.now)):
         errors = side.errors_of(codes)
         for name in errors:
-            variance += (_shifted(of, pair, which, errors[name], is_overlapping) - there) ** 2
+            variance += (_shift(of, pair, which, errors[name], is_overlapping) - there) ** 2
     return np.sqrt(variance)
 
 
-def _shifted(of: Quantity, pair: Pair, which: str, error: pd.Series, is_overlapping: bool) -> Numbers:
+def _shift(of: Quantity, pair: Pair, which: str, error: pd.Series, is_overlapping: bool) -> Numbers:
     sums: pd.DataFrame = getattr(pair, which)
     moved = sums.assign(**{str(error.name): sums[error.name].to_numpy() + error.to_numpy()})
     sides = {"before": pair.before, "now": pair.now} | {which: moved}

@@ -40,7 +40,7 @@ def spreads(
     """The standard deviation of each value's movement in noise, and the degrees of freedom of it."""
     if not past.shape[1]:
         return error, np.inf
-    usual, degrees = _moderated(past, volume, float(past.shape[1]) if freedom is None else freedom)
+    usual, degrees = _moderate(past, volume, float(past.shape[1]) if freedom is None else freedom)
     return np.sqrt(usual + error**2), degrees
 
 
@@ -60,7 +60,7 @@ def discoveries(p: Numbers, tested: int | None = None, rate: float = RATE) -> Fl
     return found
 
 
-def _moderated(past: Numbers, volume: Numbers, count: float) -> tuple[Numbers, float]:
+def _moderate(past: Numbers, volume: Numbers, count: float) -> tuple[Numbers, float]:
     """Per value the variance of its usual movement, and how many degrees of freedom it has; the mean square
     of `past` has `count`."""
     own = np.mean(past**2, axis=1)

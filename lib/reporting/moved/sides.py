@@ -105,7 +105,7 @@ class Sides:
         return replace(whole, before=self.before.sums_of(codes), now=self.now.sums_of(codes))
 
 
-def asked(ask: Ask, about: About, names: Sequence[str]) -> list[Sides]:
+def ask_sides(ask: Ask, about: About, names: Sequence[str]) -> list[Sides]:
     """Both sides of each key field, by their largest values."""
     answers = ask([about.top(days, name) for name in names for days in about.days])
     both = zip(names, answers[::2], answers[1::2], strict=True)
@@ -127,9 +127,9 @@ def completed(ask: Ask, about: About, sidess: Sequence[Sides]) -> list[Sides]:
         more = _side(answer, about, about.weight if which == "before" else 1.0)
         known = complete[place]
         if which == "before":
-            complete[place] = replace(known, before=_joined(known.before, more, codes))
+            complete[place] = replace(known, before=_join(known.before, more, codes))
         else:
-            complete[place] = replace(known, now=_joined(known.now, more, codes))
+            complete[place] = replace(known, now=_join(known.now, more, codes))
     return complete
 
 
@@ -164,7 +164,7 @@ def _errors(answer: Audience, about: About, is_sampled: bool) -> pd.DataFrame:
     return (widths / WIDTH).where(answer.values.reindex(columns=leaves).notna(), 0.0)
 
 
-def _joined(side: Side, more: Side, codes: Collection[str]) -> Side:
+def _join(side: Side, more: Side, codes: Collection[str]) -> Side:
     """Adds the values looked up; other values of a segmented key field in the answer are left out."""
     there = [code for code in more.sums.index if code in codes]
     return replace(

@@ -36,7 +36,7 @@ class Explanation:
 def surprise(of: Quantity, pair: Pair) -> Numbers:
     """Per value its part of the divergence; of what is put together from sums, of those of all of them."""
     sums = [Additive(part) for part in _sums(of)]
-    parts = [_diverged(values(part, pair.before), values(part, pair.now)) for part in sums]
+    parts = [_divergence(values(part, pair.before), values(part, pair.now)) for part in sums]
     every: Numbers = np.sum(parts, axis=0)
     return every
 
@@ -66,7 +66,7 @@ def _sums(of: Quantity) -> list[Expression]:
             return [of.expression]
 
 
-def _diverged(before: Numbers, now: Numbers) -> Numbers:
+def _divergence(before: Numbers, now: Numbers) -> Numbers:
     p, q = _shares(before), _shares(now)
     middle = (p + q) / 2
     return 0.5 * (_information(p, middle) + _information(q, middle))

@@ -55,7 +55,7 @@ def _add(mapping: dict[str, str], row: list[str], where: str) -> None:
 def store_mapping(folder: Path, mapping: Mapping[str, str]) -> str:
     """Store a mapping in a slicer's folder; returns the relative path, which contains the digest."""
     content = json.dumps(dict(sorted(mapping.items())), ensure_ascii=False).encode()
-    relative = f"{FOLDER}/{_named(content)}"
+    relative = f"{FOLDER}/{_digest_name(content)}"
     path = folder / relative
     if not path.exists():
         path.parent.mkdir(exist_ok=True)
@@ -74,13 +74,13 @@ def stored_mapping(path: Path) -> dict[str, str]:
         content = path.read_bytes()
     except OSError as error:
         raise _unreadable(path, error.strerror or str(error)) from None
-    if _named(content) != path.name:
+    if _digest_name(content) != path.name:
         raise _unreadable(path, "its bytes are not those that were written")
     mapping: dict[str, str] = json.loads(content)
     return mapping
 
 
-def _named(content: bytes) -> str:
+def _digest_name(content: bytes) -> str:
     return f"{hashlib.sha256(content).hexdigest()[:32]}.json"
 
 

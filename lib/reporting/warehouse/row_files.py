@@ -66,7 +66,7 @@ class RowFiles:
         """Write the remaining rows, and sync all files to disk."""
         self._spill()
         self._wait()
-        closed = self._writers.map(self._closed, list(self._open.values()))
+        closed = self._writers.map(self._close, list(self._open.values()))
         for day, part in zip(list(self._open), closed, strict=True):
             del self._open[day]
             self.parts.setdefault(day, []).append(part)
@@ -114,9 +114,9 @@ class RowFiles:
 
     def _close_oldest(self) -> None:
         day, file = self._open.popitem(last=False)
-        self.parts.setdefault(day, []).append(self._closed(file))
+        self.parts.setdefault(day, []).append(self._close(file))
 
-    def _closed(self, file: "_DayFile") -> StoredPart:
+    def _close(self, file: "_DayFile") -> StoredPart:
         file.close()
         return StoredPart(file.path.name, self._import_id, file.rows, digest_of(file.path))
 

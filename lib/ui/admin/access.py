@@ -16,7 +16,7 @@ from lib.ui.admin.new_person import words
 from lib.ui.kit import components, notes, sign_in
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.straight import straightened
+from lib.ui.kit.straight import straighten
 from lib.wire.errors import TrancheError
 
 NAME, SERVICE, EXPIRY, OPENS = "token_name", "token_service", "token_expiry", "token_opens"
@@ -47,7 +47,7 @@ def draw_token_form(context: PageContext, access: Access, settings: Settings) ->
         if st.session_state[SERVICE] == "reporting":
             st.multiselect(
                 "Opens",
-                offered(context.person, context.clients.slicers),
+                grant_options(context.person, context.clients.slicers),
                 key=OPENS,
                 placeholder="Everything that you can see",
                 width=300,
@@ -70,7 +70,7 @@ def draw_token_form(context: PageContext, access: Access, settings: Settings) ->
         _show(st.session_state[MADE])
 
 
-def offered(person: Person, slicers: tuple[tuple[str, str], ...]) -> list[str]:
+def grant_options(person: Person, slicers: tuple[tuple[str, str], ...]) -> list[str]:
     """The grants to choose from for a token: projects and slicers that the person may see."""
     projects = dict.fromkeys(project for project, _ in slicers if person.may_see(project))
     return [*projects, *(f"{project}/{slicer}" for project, slicer in slicers)]
@@ -143,7 +143,7 @@ NEW = "+"
 def matching(people: Iterable[Person], text: str) -> list[Person]:
     """The people that match every word of `text`, ignoring case."""
     words = text.casefold().split()
-    return [person for person in people if all(word in _searched(person) for word in words)]
+    return [person for person in people if all(word in _search_text(person) for word in words)]
 
 
 def people_table(people: Iterable[Person]) -> pd.DataFrame:
@@ -177,7 +177,7 @@ def draw_people_list(context: PageContext, access: Access) -> None:
         st.button("Add a person", icon=":material/person_add:", key="people_add", on_click=_add)
     listed = matching(access.people.everyone(), text or "")
     st.dataframe(
-        straightened(people_table(listed)),
+        straighten(people_table(listed)),
         key="people",
         hide_index=True,
         column_config={
@@ -210,7 +210,7 @@ def _open(people: list[Person]) -> None:
     st.session_state[OPEN] = people[st.session_state[CLICKED]["row"]].username
 
 
-def _searched(person: Person) -> str:
+def _search_text(person: Person) -> str:
     return "\n".join(
         (person.username, person.name, person.role, person.email or "", person.company)
     ).casefold()
@@ -252,7 +252,7 @@ def draw_log(access: Access) -> None:
         st.info("There are no such entries yet.", icon=":material/history:")
         return
     st.dataframe(
-        straightened(table(entries)),
+        straighten(table(entries)),
         hide_index=True,
         column_config={
             "When": st.column_config.DatetimeColumn(

@@ -46,10 +46,10 @@ def at_start(clients: connect.Clients) -> None:
     """The list on a start page, once after the sign-in, until it is hidden or another screen is opened."""
     if st.session_state.get(AT_START) and _firing(clients):
         block(clients)
-        st.button("Hide alerts", type="tertiary", icon=":material/close:", key="alerts_hide", on_click=left)
+        st.button("Hide alerts", type="tertiary", icon=":material/close:", key="alerts_hide", on_click=forget)
 
 
-def left() -> None:
+def forget() -> None:
     """The start page was left, or the list there is not needed any more."""
     st.session_state.pop(AT_START, None)
 
@@ -74,7 +74,7 @@ def _row(clients: connect.Clients, alert: Alert, place: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(gap=None, width="stretch"):
             name = alert.view_name or f"A view of {about}"
-            st.markdown(f"**{plain(name)}**: {plain(alert_words.watched(alert, numbers))}")
+            st.markdown(f"**{plain(name)}**: {plain(alert_words.condition_text(alert, numbers))}")
             st.caption(plain(f"{alert_words.now(alert, numbers)} · {about}"))
         key = f"alert_{place}_{alert.id}"
         if alert.view_name:
@@ -86,7 +86,7 @@ def _row(clients: connect.Clients, alert: Alert, place: str) -> None:
 
 def _open(alert: Alert) -> None:
     """Ask the view's question of its own slicer; the run after this callback goes to Audience."""
-    left()
+    forget()
     st.session_state[MARK], st.session_state[GOING] = False, True
     slicer_choice.pick(alert.project, alert.slicer)
     question.go(alert.params, (alert.project, alert.slicer))

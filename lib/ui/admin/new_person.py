@@ -146,7 +146,7 @@ class Typed:
     password: str
 
 
-def typed() -> Typed:
+def read_input() -> Typed:
     """The current input."""
     texts = [(st.session_state.get(key) or "").strip() for key in (USERNAME, NAME, EMAIL)]
     return Typed(texts[0].lower(), texts[1], texts[2], st.session_state.get(PASSWORD) or "")
@@ -189,7 +189,7 @@ def draw(access: Access) -> dict[str, str]:
     password is sent while it is typed: the Tab key goes to the button that shows it, inside of the field,
     and a field that is not left sends nothing.
     """
-    found, given = faults(access, typed()), typed()
+    found, given = faults(access, read_input()), read_input()
     is_tried = was_tried()
     values = {USERNAME: given.username, NAME: given.name, EMAIL: given.email, PASSWORD: given.password}
     for key, label, placeholder in (
@@ -207,13 +207,13 @@ def draw(access: Access) -> dict[str, str]:
     return found
 
 
-def named(wrong: Iterable[str], grants: str) -> list[str]:
+def labels_of_errors(wrong: Iterable[str], grants: str) -> list[str]:
     """The labels of the fields with errors; `grants` is the error of the grants, if any."""
     titles = {USERNAME: "User name", NAME: "Name", EMAIL: "E-mail", PASSWORD: "Password"}
     return [titles[key] for key in wrong] + (["May see"] if grants else [])
 
 
-def tried() -> None:
+def note_attempt() -> None:
     """Note a click on Add. A callback."""
     st.session_state[TRIED] = True
 

@@ -5,7 +5,17 @@ from functools import partial
 
 import streamlit as st
 
-from lib.people import ALL_DEALS, NO_DEALS, ROLES, SHORTEST_PASSWORD, DealsGrant, Grant, Person, Role, capped
+from lib.people import (
+    ALL_DEALS,
+    NO_DEALS,
+    ROLES,
+    SHORTEST_PASSWORD,
+    DealsGrant,
+    Grant,
+    Person,
+    Role,
+    cap_grant,
+)
 from lib.tokens.access import Access
 from lib.ui.admin import new_person
 from lib.ui.kit import notes, sign_in
@@ -30,7 +40,7 @@ def sees(person: Person) -> str:
     return ", ".join("everything" if str(g) == "*" else str(g) for g in person.grants) or "nothing yet"
 
 
-def offered(slicers: Iterable[tuple[str, str]], grants: Iterable[Grant] = ()) -> list[str]:
+def grant_options(slicers: Iterable[tuple[str, str]], grants: Iterable[Grant] = ()) -> list[str]:
     """The grants to choose from: everything, projects, slicers, and other grants that the person has."""
     pairs = list(slicers)
     there = ["*", *dict.fromkeys(p for p, _ in pairs), *(f"{p}/{s}" for p, s in pairs)]
@@ -72,15 +82,15 @@ def _add(context: PageContext, access: Access, closed: Closed) -> None:
         "Add", type="primary", key="person_add_sure", on_click=_added,
         args=(context, access, deals, closed),
     )  # fmt: skip
-    fields = new_person.named(wrong, odd)
+    fields = new_person.labels_of_errors(wrong, odd)
     beside([f"Not added. To fix: {', '.join(fields)}."] if fields and new_person.was_tried() else [])
     _problem()
 
 
 def _added(context: PageContext, access: Access, deals: DealsGrant, closed: Closed) -> None:
     """Add the person if there are no errors. A callback, so that a later rerun can't interrupt it."""
-    new_person.tried()
-    given, grants = new_person.typed(), list(st.session_state["person_grants_new"])
+    new_person.note_attempt()
+    given, grants = new_person.read_input(), list(st.session_state["person_grants_new"])
     role: Role = st.session_state["person_role_new"]
     if new_person.faults(access, given) or new_person.grants_fault(grants):
         return
@@ -88,7 +98,7 @@ def _added(context: PageContext, access: Access, deals: DealsGrant, closed: Clos
 
     def add() -> None:
         held = tuple(map(Grant.parse, grants))
-        new = Person(given.username, name, email, role, held, deals=capped(role, deals))
+        new = Person(given.username, name, email, role, held, deals=cap_grant(role, deals))
         access.add(new, given.password, context.person.username)
 
     if _did(add):
@@ -167,10 +177,12 @@ def _new_password(
 
 
 def _repassword(context: PageContext, access: Access, person: Person, password: str, revokes: bool) -> None:
-    access.set_password(person.username, checked(password), context.person.username, revokes_tokens=revokes)
+    access.set_password(
+        person.username, check_password(password), context.person.username, revokes_tokens=revokes
+    )
 
 
-def checked(password: str) -> str:
+def check_password(password: str) -> str:
     """The password; BadRequest if it is too short."""
     if len(password) < SHORTEST_PASSWORD:
         raise BadRequest(f"The password is too short: at least {SHORTEST_PASSWORD} characters")
@@ -194,7 +206,7 @@ def _role(whose: str, role: Role, disabled: bool) -> Role:
 def _grants(context: PageContext, whose: str, role: Role, grants: Iterable[Grant]) -> list[str]:
     return st.multiselect(
         "May see",
-        offered(context.clients.slicers, grants),
+        grant_options(context.clients.slicers, grants),
         default=list(map(str, grants)),
         format_func=lambda text: "Everything" if text == "*" else text,
         key=f"person_grants_{whose}",
@@ -207,7 +219,7 @@ def _deals(context: PageContext, whose: str, role: Role, grant: DealsGrant) -> D
     if role == "admin":
         return ALL_DEALS
     return new_person.draw_deals_grant(
-        context, f"person_deals_{whose}", capped(role, grant), capped(role, ALL_DEALS)
+        context, f"person_deals_{whose}", cap_grant(role, grant), cap_grant(role, ALL_DEALS)
     )
 
 

@@ -50,12 +50,12 @@ def draw(context: PageContext) -> None:
     check_result: CheckResult | None = st.session_state.get(FOUND)
     if check_result is None or time.monotonic() - check_result.at > KEPT_SECONDS:
         with summary, st.spinner("Checking each service", show_time=True):
-            steps = _shown(check(settings), places)
+            steps = _draw_steps(check(settings), places)
         check_result = st.session_state[FOUND] = CheckResult(
             time.monotonic(), datetime.now().astimezone(), steps
         )
     else:
-        _shown(check_result.steps, places)
+        _draw_steps(check_result.steps, places)
     with summary:
         _summary(check_result.steps)
     st.caption(f"Checked at {check_result.clock:%H:%M:%S} (server time)")
@@ -83,7 +83,7 @@ def _summary(steps: tuple[Step, ...]) -> None:
         st.error(_words(steps), icon=":material/error:")
 
 
-def _shown(steps: Iterable[Step], places: Sequence[DeltaGenerator]) -> tuple[Step, ...]:
+def _draw_steps(steps: Iterable[Step], places: Sequence[DeltaGenerator]) -> tuple[Step, ...]:
     """Draw each step as it finishes, grouped by service; returns the steps."""
     drawn: list[Step] = []
     services: list[str] = []

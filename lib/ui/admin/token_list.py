@@ -12,7 +12,7 @@ from lib.tokens.access import Access
 from lib.tokens.models import Token
 from lib.ui.kit import notes, sign_in
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.straight import straightened
+from lib.ui.kit.straight import straighten
 
 
 def key(prefix: str, rows: Iterable[Hashable]) -> str:
@@ -41,7 +41,7 @@ def of(access: Access, person: Person) -> list[Token]:
     return access.store.everything(owner)[::-1]
 
 
-def shown(tokens: Iterable[Token], now: datetime, with_ended: bool) -> list[Token]:
+def visible_tokens(tokens: Iterable[Token], now: datetime, with_ended: bool) -> list[Token]:
     """The valid permanent tokens; or all of them, including expired and temporary ones."""
     return [t for t in tokens if with_ended or (_is_permanent(t) and t.state(now) == "active")]
 
@@ -75,12 +75,12 @@ def draw(access: Access, person: Person) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         revoke = st.container(width="content")
         st.toggle("Include expired and temporary tokens", key=ALL)
-        listed = shown(everything, now, st.session_state[ALL])
+        listed = visible_tokens(everything, now, st.session_state[ALL])
     if not listed:
         none = "There are no active tokens" if any(map(_is_permanent, everything)) else "No tokens yet"
         st.info(f"{none}. A script needs one to call the APIs.", icon=":material/key:")
         return
-    chosen = _chosen(listed, now, person.role == "admin")
+    chosen = _visible_tokens(listed, now, person.role == "admin")
     active = [token for token in chosen if token.state(now) == "active"]
     revoke.button(
         "Revoke",
@@ -94,9 +94,9 @@ def draw(access: Access, person: Person) -> None:
         _ask(access, asked)
 
 
-def _chosen(listed: Sequence[Token], now: datetime, with_owner: bool) -> list[Token]:
+def _visible_tokens(listed: Sequence[Token], now: datetime, with_owner: bool) -> list[Token]:
     event = st.dataframe(
-        straightened(table(listed, now, with_owner)),
+        straighten(table(listed, now, with_owner)),
         key=key("tokens", (token.id for token in listed)),
         on_select="rerun",
         selection_mode="multi-row",
@@ -118,7 +118,7 @@ def _end() -> None:
 
 @st.dialog("Revoke", icon=":material/block:", on_dismiss=_end)
 def _ask(access: Access, tokens: list[Token]) -> None:
-    st.markdown(f"{_counted(tokens)} will stop working at once, permanently:")
+    st.markdown(f"{_count_label(tokens)} will stop working at once, permanently:")
     st.markdown(
         "\n".join(
             f"- **{plain(token.name)}** ({plain(token.service)}), {plain(token.prefix)}…" for token in tokens
@@ -153,5 +153,5 @@ def _is_permanent(token: Token) -> bool:
     return token.kind == "permanent"
 
 
-def _counted(tokens: Sequence[Token]) -> str:
+def _count_label(tokens: Sequence[Token]) -> str:
     return "This token" if len(tokens) == 1 else f"These {len(tokens)} tokens"

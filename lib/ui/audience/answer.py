@@ -38,10 +38,10 @@ def head(focus: Focus, params: Params) -> Json:
     query = focus.over_time()
     ask.ahead(focus.context, [query, *(focus.in_days(query, days) for days in _other_days(focus))])
     now = ask.quickly(focus.context, query)
-    found = compared_answers.asked(focus, query, now)
+    found = compared_answers.fetch_compared(focus, query, now)
     if not headline.is_there(now):
         return _about(focus) | _nothing(headline.no_data(focus), params)
-    values = split_lines.value_lines_asked(focus)
+    values = split_lines.fetch_value_lines(focus)
     notes = date_notes.of(focus).notes
     lines = {name: over_time.lines(_showing(focus, name), now, found) for name in focus.headline}
     other = headline.other_precision(focus, now)

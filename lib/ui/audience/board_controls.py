@@ -87,7 +87,7 @@ def draw_leaderboard_csv(focus: Focus) -> None:
         width=380,
     )
     if name in names:
-        with problems.reported("The file of this leaderboard"):
+        with problems.report_errors("The file of this leaderboard"):
             _files(focus, names[name])
 
 
@@ -121,10 +121,10 @@ def draw(context: PageContext) -> None:
 
 
 def _export(focus: Focus) -> None:
-    menu = export_menu.opened("chart")
+    menu = export_menu.open_menu("chart")
     if menu is None:
         return
-    with menu, problems.reported("The file of these figures"):
+    with menu, problems.report_errors("The file of these figures"):
         now = ask.quickly(focus.context, focus.over_time())
         fields = headline.fields_in_sight(focus)
         export_menu.rows(focus, "chart", now, fields, "Download these rows as CSV")

@@ -86,7 +86,7 @@ def notes(focus: Focus, data: ChartData) -> list[str]:
     return [*filter(None, found), *kind(focus).notes(focus, data)]
 
 
-def counted(answer: Audience, shown: int, numbers: Numbers) -> str:
+def count_label(answer: Audience, shown: int, numbers: Numbers) -> str:
     """How many of an answer's rows are shown; a number of rows in a sample is at least so many."""
     rows = f"{precision.count(answer, numbers)} rows"
     text = f"{numbers.number(shown)} of {rows}" if answer.total.records_found > shown else rows
@@ -130,14 +130,14 @@ def _grid_shortfall(focus: Focus) -> str:
 
 
 def _ask_lines(focus: Focus) -> ChartData:
-    courses = split_lines.asked(focus, split_lines.key_field(focus) or "")
+    courses = split_lines.fetch_courses(focus, split_lines.key_field(focus) or "")
     return ChartData(courses.split, courses.answer, courses=courses)
 
 
 def _draw_lines(focus: Focus, data: ChartData) -> None:
     if data.courses is not None:
         split_lines.draw(focus, data.courses, split_charts.alternative(focus, data.split.keys))
-    st.caption(counted(data.split.answer, len(data.split.answer), focus.numbers), width="content")
+    st.caption(count_label(data.split.answer, len(data.split.answer), focus.numbers), width="content")
 
 
 def _lines_shortfall(focus: Focus) -> str:
@@ -189,7 +189,7 @@ KINDS: dict[Chart, ChartKind] = {
 def _more(focus: Focus, answer: Audience, shown: int, most: int) -> None:
     """Draw the number of rows and a button for more; of a pivot, those of the first level."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(counted(answer, shown, focus.numbers), width="content")
+        st.caption(count_label(answer, shown, focus.numbers), width="content")
         if answer.total.records_found > shown and focus.view.rows < most:
             st.button("Show more", type="tertiary", on_click=_look_more, args=(focus,))
 
@@ -227,24 +227,24 @@ def rollup_split(pivot: Pivot) -> SplitRows:
     that of the first level that is sampled.
     """
     keys = list(pivot.levels[-1].split.keys)
-    answer = reduce(split_levels.with_rows, _alike([_filled(level, keys) for level in pivot.levels]))
+    answer = reduce(split_levels.with_rows, _alike([_fill(level, keys) for level in pivot.levels]))
     starts = [sum(len(level.paths) for level in pivot.levels[:depth]) for depth in range(len(pivot.levels))]
     places = [starts[len(path) - 1] + pivot.rows[path][1] for path in _visible_paths(pivot, ())]
     read = [level.split.answer.precision for level in pivot.levels]
     sampled = next((one for one in read if one is not None and one.is_sampled), read[0])
     ranges = [level.split.answer.total.confidence_range for level in pivot.levels]
     total = replace(answer.total, confidence_range=next(filter(None, ranges), None))
-    audience = replace(split_levels.taken(answer, places), precision=sampled, total=total)
+    audience = replace(split_levels.take(answer, places), precision=sampled, total=total)
     return replace(pivot.levels[0].split, answer=audience, compared=None)
 
 
-def _filled(level: Level, keys: list[str]) -> Audience:
+def _fill(level: Level, keys: list[str]) -> Audience:
     answer = level.split.answer
     frame = answer.descriptions
     return replace(
         answer,
-        names=_widened(answer.names, keys),
-        descriptions=None if frame is None else _widened(frame, keys),
+        names=_widen(answer.names, keys),
+        descriptions=None if frame is None else _widen(frame, keys),
     )
 
 
@@ -265,7 +265,7 @@ def _alike(answers: list[Audience]) -> list[Audience]:
     return answers
 
 
-def _widened(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+def _widen(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return frame.reindex(columns=keys, fill_value=ALL)
 
 

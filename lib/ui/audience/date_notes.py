@@ -141,15 +141,15 @@ def _write(focus: Focus, note: Note | None, day_key: str, text_key: str) -> None
     day, text = st.session_state[day_key], str(st.session_state[text_key])
     context, notes = focus.context, focus.context.clients.view_store.notes
     if note is None:
-        is_done = _attempted(lambda: notes.add(context.project, context.slicer_name, day, text))
+        is_done = _attempt(lambda: notes.add(context.project, context.slicer_name, day, text))
     else:
-        is_done = _attempted(lambda: notes.change(note.id, day, text))
+        is_done = _attempt(lambda: notes.change(note.id, day, text))
     if is_done:
         _close(day_key, text_key)
-        st.session_state[SAID] = _saved(focus, day)
+        st.session_state[SAID] = _saved_text(focus, day)
 
 
-def _saved(focus: Focus, day: date) -> str:
+def _saved_text(focus: Focus, day: date) -> str:
     """The confirmation of a saved note; it says where to look if the day is not on screen."""
     if focus.period[0] <= day <= focus.period[1]:
         return "Saved."
@@ -157,7 +157,7 @@ def _saved(focus: Focus, day: date) -> str:
 
 
 def _delete(context: PageContext, note: Note) -> None:
-    _attempted(lambda: context.clients.view_store.notes.delete(note.id))
+    _attempt(lambda: context.clients.view_store.notes.delete(note.id))
     st.session_state[DELETING] = None
 
 
@@ -172,7 +172,7 @@ def _close(*keys: str) -> None:
         del st.session_state[key]
 
 
-def _attempted(work: Callable[[], object]) -> bool:
+def _attempt(work: Callable[[], object]) -> bool:
     """Run `work` and return whether it worked; an error is shown until the next action."""
     problem = ""
     try:

@@ -145,7 +145,7 @@ def notes(focus: Focus, now: Audience, found: ComparedAnswers | None) -> Iterato
     if 0 < with_data < days:
         yield f"Data on {focus.numbers.number(with_data)} of {focus.numbers.number(days)} days."
     yield from compared_answers.notes(focus, found)
-    yield from precision.never_sent(focus.slicer, focus.field)
+    yield from precision.optional_field_note(focus.slicer, focus.field)
     unread = now.precision.unread if now.precision else ()
     if unread:
         titles = (numbers.title(focus.slicer.data_field(name)) for name in unread)

@@ -40,7 +40,7 @@ def begin(focus: Focus) -> None:
 
 def begin_comparison(focus: Focus, answers: Sequence[tuple[Card, Audience]]) -> None:
     """Start the queries for the days compared that depend on the rows shown."""
-    narrowed = [_only_shown(focus, card, answer) for card, answer in answers if not is_ranked(focus, card)]
+    narrowed = [_query_of_rows(focus, card, answer) for card, answer in answers if not is_ranked(focus, card)]
     ask.ahead(
         focus.context, [focus.in_days(query, days) for query in narrowed for days in _other_days(focus)]
     )
@@ -50,7 +50,7 @@ def rows(focus: Focus, card: Card) -> Audience:
     """The leaderboard's rows on the question's days: the top ones, and those chosen."""
     answer = ask.quickly(focus.context, question(focus, card))
     there = set(answer.names[card.name])
-    missing = tuple(value for value in chosen(focus, card.name) if value not in there)
+    missing = tuple(value for value in chosen_values(focus, card.name) if value not in there)
     if not missing or is_ranked(focus, card):
         return answer
     exact = Filter(name=card.name, value=missing, match="equals")
@@ -61,15 +61,15 @@ def rows(focus: Focus, card: Card) -> Audience:
 
 def board(focus: Focus, card: Card, answer: Audience) -> Board:
     """The leaderboard of these rows, with the same rows on the days compared."""
-    query = question(focus, card) if is_ranked(focus, card) else _only_shown(focus, card, answer)
-    both = compared_answers.asked(focus, query, answer)
+    query = question(focus, card) if is_ranked(focus, card) else _query_of_rows(focus, card, answer)
+    both = compared_answers.fetch_compared(focus, query, answer)
     found = answer.total.records_found
     if not is_ranked(focus, card):
         return Board(card, _split(focus, answer, both, card), _whole(focus, card, answer), found)
     if both is not None:
-        answer, both = _with_vanished(focus, answer, both)
+        answer, both = _add_vanished(focus, answer, both)
     split = _split(focus, answer, both, card)
-    audience = split_levels.taken(answer, _ranked(focus, card, split))
+    audience = split_levels.take(answer, _visible_places(focus, card, split))
     ranked = _split(focus, audience, both, card)
     return Board(card, ranked, _whole(focus, card, answer), max(found, len(answer)), found > RANKED)
 
@@ -101,7 +101,7 @@ def others(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
     return tuple(f for f in query.filters if f.name != name or f.match not in WHOLE)
 
 
-def chosen(focus: Focus, name: str) -> tuple[str, ...]:
+def chosen_values(focus: Focus, name: str) -> tuple[str, ...]:
     """The values of a key field that filters include or exclude, and those drawn as lines."""
     found = [f.value for f in focus.query.filters if f.name == name and f.match in WHOLE]
     drawn = focus.lines[1:] if focus.lines[:1] == (name,) else ()
@@ -123,7 +123,7 @@ def _other_days(focus: Focus) -> list[Days]:
     return [days for days in focus.comparison or () if days != focus.period]
 
 
-def _only_shown(focus: Focus, card: Card, answer: Audience) -> AudienceQuery:
+def _query_of_rows(focus: Focus, card: Card, answer: Audience) -> AudienceQuery:
     """The question about the rows shown, on other days."""
     asked = question(focus, card)
     filter_ = Filter(name=card.name, value=tuple(answer.names[card.name]), match="equals")
@@ -156,7 +156,7 @@ def _split(focus: Focus, answer: Audience, both: ComparedAnswers | None, card: C
     return SplitRows(answer, both, focus.field, focus.slicer, focus.period, today, whole)
 
 
-def _with_vanished(focus: Focus, answer: Audience, both: ComparedAnswers) -> tuple[Audience, ComparedAnswers]:
+def _add_vanished(focus: Focus, answer: Audience, both: ComparedAnswers) -> tuple[Audience, ComparedAnswers]:
     """The rows, with values added that occur on the earlier days only: their volume dropped to zero.
 
     Only for fields that add up, where both answers have every value, each exactly.
@@ -168,15 +168,15 @@ def _with_vanished(focus: Focus, answer: Audience, both: ComparedAnswers) -> tup
         return answer, both
     there = set(map(tuple, answer.names.to_numpy()))
     places = [place for place, row in enumerate(both.before.names.to_numpy()) if tuple(row) not in there]
-    gone = split_levels.without_volume(split_levels.taken(both.before, places))
+    gone = split_levels.without_volume(split_levels.take(both.before, places))
     now = split_levels.with_rows(answer, gone)
     return now, ComparedAnswers(now, both.before, both.now_days, both.before_days)
 
 
-def _ranked(focus: Focus, card: Card, split: SplitRows) -> list[int]:
+def _visible_places(focus: Focus, card: Card, split: SplitRows) -> list[int]:
     """The places of the rows shown: the top ones, then other chosen ones."""
     order = _by_words(card, split) if card.by == "name" else _by_change(focus, card, split)
-    first, wanted = order[:SHOWN], set(chosen(focus, card.name))
+    first, wanted = order[:SHOWN], set(chosen_values(focus, card.name))
     names = split.answer.names[card.name].tolist()
     return [*first, *(place for place in order[SHOWN:] if names[place] in wanted)]
 

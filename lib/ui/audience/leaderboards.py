@@ -48,7 +48,7 @@ def failed_table(focus: Focus, card: Card, why: str) -> Table:
 def _columns(focus: Focus, board: Board) -> list[Column]:
     field, card = focus.field, board.card
     columns = [
-        Column("name", "Name", True, "asc", _sorted(card, "name")),
+        Column("name", "Name", True, "asc", _direction(card, "name")),
         Column("value", numbers.title(field, with_unit=True), False, "desc", _sorted_by_value(focus, card)),
     ]
     if board.split.has_share:
@@ -57,12 +57,12 @@ def _columns(focus: Focus, board: Board) -> list[Column]:
         of = numbers.change_title if focus.view.changes == "percent" else numbers.amount_title
         title = of(field)
         columns.append(
-            Column("change", title, False, "desc", _sorted(card, "change"), _said_of_changes(focus))
+            Column("change", title, False, "desc", _direction(card, "change"), _said_of_changes(focus))
         )
     return columns
 
 
-def _sorted(card: Card, by: By) -> Direction | None:
+def _direction(card: Card, by: By) -> Direction | None:
     return card.direction if card.by == by else None
 
 
@@ -114,14 +114,14 @@ def _change(focus: Focus, changed: Change, value: float) -> Cell:
     if changed.amount is None:
         return Cell(NOTHING)
     percent = focus.numbers.change(changed.ratio)
-    amount = _signed(focus, changed.amount)
+    amount = _change_text(focus, changed.amount)
     before = f"Before: {focus.numbers.full(value - changed.amount, focus.field)}"
     about = " · ".join([before, amount, percent, *([] if changed.is_certain else [VAGUE])])
     shown = percent.removesuffix(" %") if focus.view.changes == "percent" else amount
     return Cell(shown, is_faint=not changed.is_certain, about=about)
 
 
-def _signed(focus: Focus, amount: float) -> str:
+def _change_text(focus: Focus, amount: float) -> str:
     text = focus.numbers.rough(amount) if abs(amount) >= LONGEST else focus.numbers.plain(amount, focus.field)
     return f"+{text}" if amount > 0 and text.strip("0.,") else text
 

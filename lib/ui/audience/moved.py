@@ -33,7 +33,7 @@ def total_sentence(focus: Focus, found: Moved) -> str:
     now, before = (numbers.days(*days) for days in focus.comparison)
     title = numbers.title(focus.field)
     relative = focus.numbers.change(found.difference / abs(found.before) if found.before else None)
-    total = f"{title} {signed(focus, found.difference)} ({relative}), {now} against {before}."
+    total = f"{title} {change_text(focus, found.difference)} ({relative}), {now} against {before}."
     if found.moves or found.alike:
         return total
     considered = f"{focus.numbers.number(found.considered)} values of its key fields"
@@ -56,9 +56,9 @@ def _sentence(focus: Focus, found: Moved, moves: Moves) -> str:
     together = moves.together
     if isinstance(found.kind, Own) or moves.is_overlapping:
         is_one = len(moves.movers) == 1
-        return f"{first}, {signed(focus, together.contribution)}" if is_one else first
+        return f"{first}, {change_text(focus, together.contribution)}" if is_one else first
     share = "" if together.share is None else f" ({focus.numbers.percent(100 * together.share, 0)})"
-    part = f"{signed(focus, together.contribution)} of {signed(focus, found.difference)}"
+    part = f"{change_text(focus, together.contribution)} of {change_text(focus, found.difference)}"
     return f"{first}, {part}{share}{_parts(focus, together)}"
 
 
@@ -89,7 +89,7 @@ def notes(focus: Focus, found: Moved) -> str:
     return " ".join(sentences)
 
 
-def signed(focus: Focus, value: float) -> str:
+def change_text(focus: Focus, value: float) -> str:
     """A signed difference in the field's unit; for percentages, in points."""
     return focus.numbers.signed(value, focus.field)
 
@@ -103,7 +103,7 @@ def _parts(focus: Focus, together: Together) -> str:
     """The contributions of the rows by rate and mix."""
     if together.rate is None or together.mix is None:
         return ""
-    return f": rate {signed(focus, together.rate)}, mix {signed(focus, together.mix)}"
+    return f": rate {change_text(focus, together.rate)}, mix {change_text(focus, together.mix)}"
 
 
 def _held_against(found: Moved) -> str:
@@ -136,7 +136,7 @@ def _compute(focus: Focus) -> Moved:
     days = (focus.comparison.before, focus.comparison.now)
     one = partial(focus.context.reporting.audience, slicer=focus.slicer)
     with ThreadPoolExecutor(AT_ONCE, "moved") as pool:
-        return explain.explained(
+        return explain.explain(
             lambda queries: list(pool.map(one, queries)), focus.query, focus.slicer, focus.field, days, names
         )
 
@@ -201,10 +201,10 @@ def _unit(focus: Focus) -> str:
 
 
 def _row(focus: Focus, found: Moved, moves: Moves, mover: Mover) -> Row:
-    parts = [] if mover.mix is None else [_moved(focus, mover.rate), _moved(focus, mover.mix)]
+    parts = [] if mover.mix is None else [_move_cell(focus, mover.rate), _move_cell(focus, mover.mix)]
     sides = [Cell(focus.numbers.full(value, focus.field)) for value in (mover.before, mover.now)]
     label = Cell(mover_name(mover), about=filter_words.both(mover.code, mover.words))
-    cells = [label, _moved(focus, mover.contribution, _bar(found, mover)), *parts, *sides]
+    cells = [label, _move_cell(focus, mover.contribution, _bar(found, mover)), *parts, *sides]
     return Row(cells, ((moves.name, mover.code),), (_is_asked(focus, moves.name, mover.code),))
 
 
@@ -213,11 +213,11 @@ def _rest(focus: Focus, found: Moved, moves: Moves) -> Row:
     whole = found.difference - sum(mover.contribution for mover in moves.movers)
     has_parts = moves.movers[0].mix is not None
     empty = [Cell(NOTHING)] * (4 if has_parts else 2)
-    return Row([Cell(OTHERS), _moved(focus, whole), *empty], kind="rest")
+    return Row([Cell(OTHERS), _move_cell(focus, whole), *empty], kind="rest")
 
 
-def _moved(focus: Focus, value: float | None, bar: Bar | None = None) -> Cell:
-    return Cell(NOTHING if value is None else signed(focus, value), bar=bar, has_sides=True)
+def _move_cell(focus: Focus, value: float | None, bar: Bar | None = None) -> Cell:
+    return Cell(NOTHING if value is None else change_text(focus, value), bar=bar, has_sides=True)
 
 
 def _bar(found: Moved, mover: Mover) -> Bar | None:
@@ -253,7 +253,7 @@ def draw(context: PageContext) -> None:
         if seen.comparison is None:
             st.caption("No days are compared: choose some beside the dates.")
             return
-        with problems.reported("What moved"):
+        with problems.report_errors("What moved"):
             _draw(seen, taken)
 
 
@@ -274,7 +274,7 @@ def _draw(focus: Focus, taken: DeltaGenerator) -> None:
 
 def _export(focus: Focus, found: Moved) -> None:
     """Draw the values as a download, and a link to Export."""
-    menu = export_menu.opened(BLOCK)
+    menu = export_menu.open_menu(BLOCK)
     if menu is not None:
         with menu:
             text = partial(movers_csv, focus, found)

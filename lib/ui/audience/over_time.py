@@ -12,7 +12,7 @@ from lib.ui.charts import numbers, series, time_chart
 from lib.ui.charts.time_chart import Named
 from lib.ui.charts.value_lines import ValueLine
 from lib.ui.kit import problems
-from lib.ui.kit.straight import straightened
+from lib.ui.kit.straight import straighten
 from lib.ui.query import ask, compared_answers
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
@@ -52,14 +52,14 @@ def draw_table(focus: Focus) -> None:
     popover = st.popover("Table", icon=":material/table_rows:", type="tertiary", key=TWIN, on_change="rerun")
     if not popover.open:
         return
-    with popover, problems.reported("The table"):
+    with popover, problems.report_errors("The table"):
         query = focus.over_time()
         now = ask.quickly(focus.context, query)
-        values = split_lines.value_lines_asked(focus)
-        shown = _named(values) or lines(focus, now, compared_answers.asked(focus, query, now))
+        values = split_lines.fetch_value_lines(focus)
+        shown = _named(values) or lines(focus, now, compared_answers.fetch_compared(focus, query, now))
         writes: dict[Any, Any] = {straight(line.label): _plain(focus) for line in shown}
         st.dataframe(
-            straightened(table(str(focus.grain), shown)).style.format(writes),
+            straighten(table(str(focus.grain), shown)).style.format(writes),
             hide_index=True,
             placeholder=numbers.NOTHING,
             width=TABLE_WIDTH,
@@ -70,7 +70,7 @@ def draw_table(focus: Focus) -> None:
 def table(grain: str, shown: Sequence[Named]) -> pd.DataFrame:
     """A row per bucket of the first line, a column per line; the n-th of each side by side."""
     first = shown[0].series
-    buckets = [series.said(name, part) for name, part in zip(first.names, first.parts, strict=True)]
+    buckets = [series.bucket_text(name, part) for name, part in zip(first.names, first.parts, strict=True)]
     columns: dict[str, Any] = {grain.capitalize(): buckets}
     for line in shown:
         columns[line.label] = pd.Series(line.series.values).reindex(range(len(buckets)))

@@ -7,7 +7,7 @@ from lib.ui.audience.chart_kinds import KINDS, ChartData
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.waiting import awaited
+from lib.ui.kit.waiting import reserve
 from lib.ui.query import ask, drill, export_menu, focus, folds, precision, question, split_rows, values
 from lib.ui.query.focus import Focus
 from lib.ui.query.folds import Folds
@@ -36,8 +36,8 @@ def draw(context: PageContext) -> None:
             export_slot = st.container(width="content")
     if split_focus.query.split_by:
         kind = chart_kinds.kind(split_focus)
-        with problems.reported("The split"):
-            with awaited(HEIGHT, drill.CARDS):
+        with problems.report_errors("The split"):
+            with reserve(HEIGHT, drill.CARDS):
                 data = kind.ask(split_focus)
             remembered = data.pivot.levels if data.pivot is not None else [data]
             for part in remembered:
@@ -50,7 +50,7 @@ def draw(context: PageContext) -> None:
                 kind.draw(split_focus, data)
                 if notes := chart_kinds.notes(split_focus, data):
                     st.caption(" ".join(notes))
-            ask.refined()
+            ask.refine()
 
 
 def _precision(focus: Focus, data: ChartData) -> str:

@@ -32,7 +32,7 @@ def table(focus: Focus, split: SplitRows) -> None:
 def asked_pivot(focus: Focus) -> Pivot:
     """The pivot, from a question per level."""
     more = [focus.slicer.data_field(name) for name in focus.metrics if name != focus.field.name]
-    return Pivot(focus.query, split_levels.asked(focus), focus.view.folds, more, focus.numbers)
+    return Pivot(focus.query, split_levels.fetch_levels(focus), focus.view.folds, more, focus.numbers)
 
 
 def pivot(focus: Focus, pivot: Pivot) -> None:
@@ -78,8 +78,8 @@ def heatmap(focus: Focus, split: SplitRows) -> None:
     }
     down, across = split.keys
     labelled = Grid(
-        across=[filter_words.named(code, described[across]) for code in grid.columns],
-        down=[filter_words.named(code, described[down]) for code in grid.index],
+        across=[filter_words.value_label(code, described[across]) for code in grid.columns],
+        down=[filter_words.value_label(code, described[down]) for code in grid.index],
         values=grid.to_numpy(),
         few=few.reindex(index=grid.index, columns=grid.columns).fillna(value=False).to_numpy(dtype=bool),
     )

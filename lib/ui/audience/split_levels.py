@@ -20,14 +20,14 @@ FRAMES = ("names", "values", "percents", "descriptions", "low", "high", "n_eff",
 Rows = pd.DataFrame | pd.Series
 
 
-def taken(answer: Audience, places: Sequence[int]) -> Audience:
+def take(answer: Audience, places: Sequence[int]) -> Audience:
     """The rows at these places, in this order."""
-    return _mapped(answer, lambda name: _at(getattr(answer, name), places))
+    return _map_changes(answer, lambda name: _at(getattr(answer, name), places))
 
 
 def with_rows(answer: Audience, more: Audience) -> Audience:
     """The rows of both."""
-    return _mapped(answer, lambda name: _both(getattr(answer, name), getattr(more, name)))
+    return _map_changes(answer, lambda name: _both(getattr(answer, name), getattr(more, name)))
 
 
 def without_volume(answer: Audience) -> Audience:
@@ -37,7 +37,7 @@ def without_volume(answer: Audience) -> Audience:
     return replace(answer, **nothing)
 
 
-def _mapped(answer: Audience, change: Callable[[str], Rows | None]) -> Audience:
+def _map_changes(answer: Audience, change: Callable[[str], Rows | None]) -> Audience:
     return replace(answer, **{name: change(name) for name in FRAMES})  # type: ignore[arg-type]
 
 
@@ -81,22 +81,22 @@ class Level:
         return len(self.split.keys)
 
 
-def asked(focus: Focus) -> list[Level]:
+def fetch_levels(focus: Focus) -> list[Level]:
     """The levels of the pivot, from the top down to the deepest one of which a row is open."""
     whole: Values = {}
     levels: list[Level] = []
     for depth in range(1, len(focus.query.split_by) + 1):
-        above = opened(focus, levels[-1].paths) if levels else [()]
+        above = open_rows(focus, levels[-1].paths) if levels else [()]
         if not above:
             break
         query = _question(focus, depth, above)
         answer = ask.quickly(focus.context, query)
         whole = whole or answer.total.values
-        levels.append(_level(focus, query, _rebased(answer, whole), above))
+        levels.append(_level(focus, query, _rebase(answer, whole), above))
     return levels
 
 
-def opened(focus: Focus, rows: Sequence[Path]) -> list[Path]:
+def open_rows(focus: Focus, rows: Sequence[Path]) -> list[Path]:
     """The open ones of these rows; none on the last level."""
     keys = focus.query.split_by
     return [row for row in rows if len(row) < len(keys) and folds.is_open(focus.view.folds, keys, row)]
@@ -149,7 +149,7 @@ def _level(focus: Focus, query: AudienceQuery, answer: Audience, above: Sequence
             found[path[:-1]] += 1
             if found[path[:-1]] <= most:
                 places.append(place)
-    audience = taken(answer, places)
+    audience = take(answer, places)
     both = _before(focus, query, audience)
     today = ask.today(focus.context, focus.query)
     whole = compared_answers.of_whole(focus) if both is not None and above == [()] else None
@@ -171,7 +171,7 @@ def _most(focus: Focus, above: Sequence[Path]) -> int:
 def note(focus: Focus, levels: Sequence[Level]) -> str:
     """That fewer rows than usual are shown below each row, since many are open; empty where they aren't."""
     for upper, lower in pairwise(levels):
-        above = opened(focus, upper.paths)
+        above = open_rows(focus, upper.paths)
         most = _most(focus, above)
         if most < focus.view.rows and any(count > most for count in lower.found.values()):
             number = focus.numbers.number
@@ -192,10 +192,10 @@ def _before(focus: Focus, query: AudienceQuery, audience: Audience) -> ComparedA
         "order_by": (),
         "data_fields": (focus.field.name,),
     }
-    return compared_answers.asked(focus, query.model_copy(update=narrow), audience)
+    return compared_answers.fetch_compared(focus, query.model_copy(update=narrow), audience)
 
 
-def _rebased(answer: Audience, whole: Values) -> Audience:
+def _rebase(answer: Audience, whole: Values) -> Audience:
     """The answer with its shares of the whole: a level below asks about a part of it alone."""
     shares = {
         name: 100 * answer.values[name] / (whole.get(name) or float("nan"))

@@ -19,7 +19,7 @@ from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
 
 
-def value_lines_asked(focus: Focus) -> list[ValueLine]:
+def fetch_value_lines(focus: Focus) -> list[ValueLine]:
     """A line per chosen value, with the line of the days compared; none if no value is chosen."""
     if not focus.lines or focus.grain is None:
         return []
@@ -74,7 +74,7 @@ def _earlier(focus: Focus, answer: Audience | None, value: str, there: Days | No
 
 def _course(focus: Focus, answer: Audience, value: str, period: Days, there: Days | None) -> Series:
     places = [place for place, code in enumerate(answer.names.iloc[:, 1]) if code == value]
-    rows = split_levels.taken(answer, places)
+    rows = split_levels.take(answer, places)
     today = ask.today(focus.context, focus.query)
     return series.over(rows, focus.field.name, focus.grain or "day", period, today, there)
 
@@ -105,7 +105,7 @@ def key_field(focus: Focus) -> str | None:
     return names[0] if names and focus.grain is not None else None
 
 
-def asked(focus: Focus, name: str) -> Courses:
+def fetch_courses(focus: Focus, name: str) -> Courses:
     """The top values of the order, then their courses."""
     changes = {"split_by": (name,), "order_by": split_levels.order(focus, (name,)), "limit": SHOWN}
     query = focus.rows().model_copy(update=changes)

@@ -212,7 +212,7 @@ def _below(pivot: Pivot, above: Path, kept: set[tuple[str, str]]) -> Iterator[Ro
         yield _row(pivot, path, kept)
         if pivot.is_open(path):
             yield from _below(pivot, path, kept)
-    yield from _left(pivot, above)
+    yield from _other_rows(pivot, above)
 
 
 def _row(pivot: Pivot, path: Path, kept: set[tuple[str, str]]) -> Row:
@@ -253,7 +253,7 @@ def _cells(
     return cells
 
 
-def _left(pivot: Pivot, above: Path) -> Iterator[Row]:
+def _other_rows(pivot: Pivot, above: Path) -> Iterator[Row]:
     """Others: a row less those that are shown below it, of the fields that add up."""
     if len(above) >= len(pivot.levels):
         return
@@ -267,7 +267,7 @@ def _left(pivot: Pivot, above: Path) -> Iterator[Row]:
     if level.split.has_share and whole and pivot.front.name in left:
         left[split_table.SHARE] = 100 * left[pivot.front.name] / whole
     others = precision.others(level.split.answer, pivot.figures, split_table.OTHERS, count)
-    changed = _change_left(pivot, above) if pivot.front.name in left else Change(None)
+    changed = _other_change(pivot, above) if pivot.front.name in left else Change(None)
     left |= {split_table.CHANGE: ratio} if (ratio := split_table.in_percent(changed)) is not None else {}
     cells = [
         figure(head, left.get(name), name == split_table.CHANGE and not changed.is_certain)
@@ -297,7 +297,7 @@ def _volumes(pivot: Pivot, above: Path) -> dict[str, float]:
     return {name: max(0.0, value) for name, value in left.items() if value >= 0 or not is_estimate}
 
 
-def _change_left(pivot: Pivot, above: Path) -> Change:
+def _other_change(pivot: Pivot, above: Path) -> Change:
     """The change of the rows below a row that are not shown."""
     below, whole = pivot.levels[len(above)].split.compared, pivot.levels[0].split.whole
     if below is None or whole is None:

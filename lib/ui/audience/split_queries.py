@@ -19,7 +19,7 @@ def both_sides(focus: Focus, answer: Audience) -> ComparedAnswers | None:
     asked = focus.rows()
     shown = [_only(str(name), answer.names[name].unique().tolist()) for name in answer.names]
     narrow = {"filters": (*asked.filters, *shown), "limit": None, "data_fields": (focus.field.name,)}
-    return compared_answers.asked(focus, asked.model_copy(update=narrow), answer)
+    return compared_answers.fetch_compared(focus, asked.model_copy(update=narrow), answer)
 
 
 def grid(seen: Focus) -> Audience:

@@ -125,7 +125,7 @@ def _front(split: SplitRows, changes: Sequence[Change], figures: Numbers) -> Ite
             in_percent(split_rows.total_change(split)),
             [in_percent(changed) for changed in changes],
             in_percent(split_rows.others_change(split)),
-            _signed(figures),
+            _change_format(figures),
             GREY,
             is_change=True,
         )
@@ -172,5 +172,5 @@ def _one_place(figures: Numbers) -> Callable[[Any], str]:
     return lambda value: figures.number(value, 1)
 
 
-def _signed(figures: Numbers) -> Callable[[Any], str]:
+def _change_format(figures: Numbers) -> Callable[[Any], str]:
     return lambda value: figures.change(None if value is None else value / 100).removesuffix(" %")

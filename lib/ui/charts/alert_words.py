@@ -12,7 +12,7 @@ RULES: dict[AlertRule, str] = {
 }
 
 
-def watched(alert: Alert, numbers: Numbers) -> str:
+def condition_text(alert: Alert, numbers: Numbers) -> str:
     """The condition: `Impressions above 100,000`."""
     field = DataField.model_validate(alert.figure)
     if alert.rule == "changed":

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from lib.reporting.models import DataField
 from lib.ui.charts import theme
 from lib.ui.charts.numbers import Numbers
-from lib.ui.charts.theme import ROW, drawn, shortened
+from lib.ui.charts.theme import ROW, plain_text, shorten
 
 HEIGHT, SATURDAY = 130, 5
 
@@ -29,7 +29,7 @@ def day_bars_figure(
             x=list(range(len(days))),
             y=[0.0 if value is None else value for value in values],
             marker={"color": [theme.PART if day.weekday() >= SATURDAY else theme.ACCENT for day in days]},
-            customdata=[theme.drawn(text) for text in texts],
+            customdata=[theme.plain_text(text) for text in texts],
             hovertemplate="%{customdata}<extra></extra>",
         )
     )
@@ -64,7 +64,7 @@ def figure(rows: Bars, field: DataField, numbers: Numbers) -> go.Figure:
     chart = theme.figure(
         len(places) * ROW + 30, numbers.separators, bargap=0.35, clickmode="event+select", dragmode=False
     )
-    texts = [drawn(numbers.full(value, field)) for value in values]
+    texts = [plain_text(numbers.full(value, field)) for value in values]
     chart.add_trace(
         go.Bar(
             x=values,
@@ -72,7 +72,7 @@ def figure(rows: Bars, field: DataField, numbers: Numbers) -> go.Figure:
             orientation="h",
             marker={"color": theme.ACCENT},
             error_x=_errors(rows, values),
-            customdata=list(zip(map(drawn, rows.labels), texts, strict=True)),
+            customdata=list(zip(map(plain_text, rows.labels), texts, strict=True)),
             hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
         )
     )
@@ -85,7 +85,7 @@ def figure(rows: Bars, field: DataField, numbers: Numbers) -> go.Figure:
     chart.update_yaxes(
         tickmode="array",
         tickvals=places,
-        ticktext=shortened(rows.labels),
+        ticktext=shorten(rows.labels),
         range=[len(places) - 0.5, -0.5],
         showgrid=False,
     )

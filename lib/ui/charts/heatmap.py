@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from lib.reporting.models import DataField
 from lib.ui.charts import theme
 from lib.ui.charts.numbers import Numbers, title
-from lib.ui.charts.theme import ROW, drawn, shortened
+from lib.ui.charts.theme import ROW, plain_text, shorten
 
 REACH, ACROSS_FLAT, LABEL_ACROSS = 120, 8, 18
 HATCHES = (-0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75)
@@ -35,7 +35,7 @@ class Grid:
 
 def figure(grid: Grid, field: DataField, numbers: Numbers, ink: str = theme.GREY) -> go.Figure:
     """The cells as colours and figures, under clear squares that take clicks. `ink`: the figures' colour."""
-    texts = [[drawn(numbers.short(value, field)) for value in row] for row in grid.values]
+    texts = [[plain_text(numbers.short(value, field)) for value in row] for row in grid.values]
     height = len(grid.down) * ROW + 90
     chart = theme.figure(height, numbers.separators, clickmode="event+select", dragmode=False)
     chart.update_layout(margin={"r": 56}, hovermode="closest", hoverdistance=REACH)
@@ -48,14 +48,14 @@ def figure(grid: Grid, field: DataField, numbers: Numbers, ink: str = theme.GREY
         range=[-0.5, len(grid.across) - 0.5],
         tickmode="array",
         tickvals=list(range(len(grid.across))),
-        ticktext=shortened(grid.across, LABEL_ACROSS),
+        ticktext=shorten(grid.across, LABEL_ACROSS),
         tickangle=-35 if len(grid.across) > ACROSS_FLAT else 0,
     )
     chart.update_yaxes(
         range=[len(grid.down) - 0.5, -0.5],
         tickmode="array",
         tickvals=list(range(len(grid.down))),
-        ticktext=shortened(grid.down),
+        ticktext=shorten(grid.down),
         showgrid=False,
     )
     return chart
@@ -104,8 +104,8 @@ def _squares(grid: Grid, texts: list[list[str]], field: DataField) -> go.Scatter
         mode="markers",
         marker={"symbol": "square", "size": ROW, "color": theme.CLEAR},
         customdata=[
-            f"{drawn(grid.down[row])} · {drawn(grid.across[column])}<br>"
-            f"{drawn(title(field))}: {texts[row][column]}"
+            f"{plain_text(grid.down[row])} · {plain_text(grid.across[column])}<br>"
+            f"{plain_text(title(field))}: {texts[row][column]}"
             for column, row in places
         ],
         hovertemplate="%{customdata}<extra></extra>",

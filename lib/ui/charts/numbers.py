@@ -52,14 +52,14 @@ class Numbers:
 
     def full(self, value: float | None, field: DataField) -> str:
         """A value with its unit: `$3,874.00`."""
-        return _patterned(self.plain(value, field), field)
+        return _format_pattern(self.plain(value, field), field)
 
     def short(self, value: float | None, field: DataField) -> str:
         """A value with its unit, cut to three figures from a million on: `$12.3 M`."""
         if value is None or not math.isfinite(value) or abs(value) < LONGEST:
             places = 0 if value is not None and abs(value) >= 1000 else field.display_precision
-            return _patterned(self.number(value, places), field)
-        return _patterned(self.rough(value), field)
+            return _format_pattern(self.number(value, places), field)
+        return _format_pattern(self.rough(value), field)
 
     def rough(self, value: float) -> str:
         """A number to three figures: `1.20 M`, `83.4 k`; whole below a thousand."""
@@ -136,7 +136,7 @@ def _plus(value: float, text: str) -> str:
     return f"+{text}" if value > 0 and text.strip("0.,$") else text
 
 
-def _patterned(text: str, field: DataField) -> str:
+def _format_pattern(text: str, field: DataField) -> str:
     pattern = field.display_pattern or ""
     if text == NOTHING or pattern.count("#") != 1:
         return text

@@ -31,7 +31,7 @@ def figure(panels: Sequence[Panel], field: DataField, numbers: Numbers) -> go.Fi
     chart = theme.figure(height, numbers.separators, hovermode="closest", dragmode=False)
     chart.update_layout(margin={"l": 0, "r": 8, "t": 0, "b": FOOT})
     scale = _scale(panels, field)
-    labels = theme.shortened([panel.line.label for panel in panels], LABEL_LENGTH)
+    labels = theme.shorten([panel.line.label for panel in panels], LABEL_LENGTH)
     for place, panel in enumerate(panels):
         _axes(chart, place, len(panels), panel, scale)
         for trace in _traces(panel.line, field, numbers):
@@ -111,7 +111,7 @@ def _title(chart: go.Figure, place: int, label: str, text: str) -> None:
     """The value's name and, below it, its figure."""
     name = _number(place)
     chart.add_annotation(
-        text=f"<b>{label}</b><br>{theme.drawn(text)}",
+        text=f"<b>{label}</b><br>{theme.plain_text(text)}",
         xref=f"x{name} domain",
         yref=f"y{name} domain",
         x=0,

@@ -83,7 +83,7 @@ def over(
     names = axis.names
     places = {name: place for place, name in enumerate(audience.names[time_key_field(grain)])}
     rows = np.array([places.get(name, -1) for name in names])
-    values = _taken(audience.values[field].to_numpy(), rows)
+    values = _take(audience.values[field].to_numpy(), rows)
     if field in audience.percents:
         with_data = {day for text in audience.total.dates for day in _cover(grain, date.fromisoformat(text))}
         values[(rows < 0) & np.isin(names, list(with_data))] = 0.0
@@ -92,8 +92,8 @@ def over(
         names=names,
         starts=axis.starts,
         values=values,
-        low=_taken(audience.low[field].to_numpy(), rows) if sampled and audience.low is not None else None,
-        high=_taken(audience.high[field].to_numpy(), rows) if sampled and audience.high is not None else None,
+        low=_take(audience.low[field].to_numpy(), rows) if sampled and audience.low is not None else None,
+        high=_take(audience.high[field].to_numpy(), rows) if sampled and audience.high is not None else None,
         parts=axis.parts,
     )
 
@@ -127,7 +127,7 @@ def part(grain: Granularity, name: str, period: Days, today: date | None = None)
     return f"{max(there, 0)} of {days} days" if days > 1 else "not over yet"
 
 
-def said(name: str, part: str) -> str:
+def bucket_text(name: str, part: str) -> str:
     """A bucket's name, with how much of it is covered."""
     return f"{name} ({part})" if part else name
 
@@ -152,7 +152,7 @@ def _cover(grain: Granularity, day: date) -> list[str]:
     return buckets(grain, (day, day))
 
 
-def _taken(values: npt.NDArray[np.float64], rows: npt.NDArray[np.int64]) -> Numbers:
+def _take(values: npt.NDArray[np.float64], rows: npt.NDArray[np.int64]) -> Numbers:
     if not len(values):
         return np.full(len(rows), np.nan)
     return np.where(rows >= 0, values[rows], np.nan)

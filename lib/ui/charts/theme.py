@@ -53,12 +53,12 @@ def figure(height: int, separators: str, **layout: Any) -> go.Figure:
     return go.Figure(layout=plain.update(layout))
 
 
-def shortened(labels: Sequence[str], length: int = LABEL_LENGTH) -> list[str]:
+def shorten(labels: Sequence[str], length: int = LABEL_LENGTH) -> list[str]:
     """Labels that fit beside a chart, cut in the middle; what tells one from the others is kept."""
     short = [_middle(label, length) for label in labels]
     times = Counter(short)
     return [
-        drawn(text if times[text] == 1 or label == text else _where_it_differs(label, labels, length))
+        plain_text(text if times[text] == 1 or label == text else _where_it_differs(label, labels, length))
         for label, text in zip(labels, short, strict=True)
     ]
 
@@ -70,7 +70,7 @@ def _middle(text: str, length: int) -> str:
 
 def _where_it_differs(label: str, labels: Sequence[str], length: int) -> str:
     """The beginning of a label, and the part from where it first differs from the one most like it."""
-    place = max((_shared(label, other) for other in labels if other != label), default=0)
+    place = max((_common_length(label, other) for other in labels if other != label), default=0)
     head = length // 3
     room = length - head - 1
     begin = min(place - 2, len(label) - room)
@@ -80,12 +80,12 @@ def _where_it_differs(label: str, labels: Sequence[str], length: int) -> str:
     return f"{label[:head]}…{rest if len(rest) <= room else f'{rest[: room - 1]}…'}"
 
 
-def _shared(label: str, other: str) -> int:
+def _common_length(label: str, other: str) -> int:
     """The length of the beginning that two labels share."""
     pairs = enumerate(zip(label, other, strict=False))
     return next((place for place, (mine, theirs) in pairs if mine != theirs), min(len(label), len(other)))
 
 
-def drawn(text: str) -> str:
+def plain_text(text: str) -> str:
     """Text from outside, escaped: Plotly would interpret HTML in it. It reads in one direction."""
     return html.escape(straight(text), quote=False)

@@ -57,17 +57,17 @@ def spoken(notes: Sequence[Note]) -> str:
     if not notes:
         return ""
     more = f"; and {len(notes) - MOST_SPOKEN} more" if len(notes) > MOST_SPOKEN else ""
-    return f". Noted: {'; '.join(_said(note) for note in notes[:MOST_SPOKEN])}{more}"
+    return f". Noted: {'; '.join(_note_text(note) for note in notes[:MOST_SPOKEN])}{more}"
 
 
-def _said(note: Note) -> str:
+def _note_text(note: Note) -> str:
     return f"{numbers.days(note.day, note.day)}: {note.text}"
 
 
 def _lines(notes: Sequence[Note]) -> Iterator[str]:
     """A bucket's notes in lines that fit into the hover."""
     for note in notes[:MOST_OF_A_BUCKET]:
-        yield from (theme.drawn(line) for line in textwrap.wrap(_said(note), LINE_LENGTH))
+        yield from (theme.plain_text(line) for line in textwrap.wrap(_note_text(note), LINE_LENGTH))
     if len(notes) > MOST_OF_A_BUCKET:
         yield f"and {len(notes) - MOST_OF_A_BUCKET} more"
 
@@ -153,7 +153,7 @@ def line(
             "dash": "dot" if dotted else "solid",
         },
         marker={"size": 5},
-        name=theme.drawn(shown.label),
+        name=theme.plain_text(shown.label),
         customdata=texts,
         hovertemplate="%{customdata}",
         connectgaps=False,
@@ -181,7 +181,7 @@ def partial(shown: Named, field: DataField, numbers: Numbers, color: str | None 
             y=line.values[places],
             mode="markers",
             marker={"size": 7, "symbol": "circle-open", "color": color or theme.ACCENT},
-            name=theme.drawn(shown.label),
+            name=theme.plain_text(shown.label),
             customdata=[texts[place] for place in places],
             hovertemplate="%{customdata}",
         ),
@@ -192,7 +192,7 @@ def _texts(line: Series, field: DataField, numbers: Numbers) -> list[str]:
     """The hover text of each bucket: its value, its name, and how much of it is covered."""
     buckets = zip(line.names, line.parts, line.values, strict=True)
     return [
-        theme.drawn(f"{numbers.full(value, field)}  ({name}{f', {part}' if part else ''})")
+        theme.plain_text(f"{numbers.full(value, field)}  ({name}{f', {part}' if part else ''})")
         for name, part, value in buckets
     ]
 
@@ -247,7 +247,7 @@ def _label(figure: go.Figure, lines: Sequence[Named], times: Series) -> None:
         figure.add_annotation(
             x=at,
             y=value,
-            text=theme.drawn(text),
+            text=theme.plain_text(text),
             showarrow=False,
             xanchor="left",
             xshift=8,

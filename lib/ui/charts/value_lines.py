@@ -51,7 +51,7 @@ def _label(figure: go.Figure, lines: Sequence[ValueLine]) -> None:
         for place, line in enumerate(lines)
         if len(known := np.flatnonzero(~np.isnan(line.now.values)))
     )
-    labels = theme.shortened([line.label for line in lines], LABEL_LENGTH)
+    labels = theme.shorten([line.label for line in lines], LABEL_LENGTH)
     for (value, place), shift in zip(ends, _shifts(lines, [value for value, _ in ends]), strict=True):
         line = lines[place]
         known = np.flatnonzero(~np.isnan(line.now.values))

@@ -50,9 +50,9 @@ def _turn_off() -> None:
     st.session_state[ONLY] = False
 
 
-def marked(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
+def add_health(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
     """The rows with their health, as far as it is known by now."""
-    return [*rows] if not rows or rows[0].entity != DEALS else deal_health.marked(context, rows)
+    return [*rows] if not rows or rows[0].entity != DEALS else deal_health.add_health(context, rows)
 
 
 def follow(context: PageContext, entity: str) -> None:
@@ -81,7 +81,7 @@ def funnel(context: PageContext, key: tuple[str, int]) -> None:
     st.markdown(f"Health: **{plain(one.words)}**")
     numbers = Numbers.of(st.context.locale)
     if one.steps:
-        steps = health.rated(one.steps)
+        steps = health.rates(one.steps)
         columns = {
             f"Last {deal_health.DAYS} days": [numbers.number(value) for _, value, _ in steps],
             "Of the step before": [numbers.percent(share.value) for _, _, share in steps],

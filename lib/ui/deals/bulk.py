@@ -8,8 +8,8 @@ import streamlit as st
 from lib.deals.models import PackageOrDeal
 from lib.ui.deals import catalogue, pages, permission, planned_steps, several, undo, view
 from lib.ui.deals.list_search import ListSearch
-from lib.ui.deals.planned_job import BatchJob, Outcome, ended
-from lib.ui.deals.planned_steps import counted, number
+from lib.ui.deals.planned_job import BatchJob, Outcome, with_full_stop
+from lib.ui.deals.planned_steps import count_label, number
 from lib.ui.deals.rows import KINDS, DealRow, Key
 from lib.ui.deals.several_change import Effect
 from lib.ui.kit.frame import PageContext
@@ -74,7 +74,7 @@ def draw(context: PageContext, search: ListSearch, count: int, list_view: view.L
         )
     several.draw(context, search, count, chosen, is_all)
     if (job := st.session_state.get(JOB)) is not None:
-        title = f"{VERBS[job.is_active][0]} {counted(job.entity, len(job.rows))}"
+        title = f"{VERBS[job.is_active][0]} {count_label(job.entity, len(job.rows))}"
         st.dialog(title, on_dismiss=_close)(_dialog)(context, job)
 
 
@@ -100,7 +100,7 @@ def _ask(context: PageContext, search: ListSearch, is_active: bool, rows: Sequen
         try:
             rows = list(_everything(context, search, is_active))
         except TrancheError as error:
-            rows, reason = [], ended(error.reason)
+            rows, reason = [], with_full_stop(error.reason)
     record = context.clients.bulk_actions.record(VERBS[is_active][1].capitalize())
     job = BulkJob(entity=search.entity, is_active=is_active, rows=rows, record=record)
     if reason:
@@ -110,7 +110,7 @@ def _ask(context: PageContext, search: ListSearch, is_active: bool, rows: Sequen
 
 def _everything(context: PageContext, search: ListSearch, is_active: bool) -> Iterator[DealRow]:
     """All results of the list that the change affects."""
-    for row in pages.named(catalogue.client(context), search, is_active=not is_active):
+    for row in pages.rows_by_name(catalogue.client(context), search, is_active=not is_active):
         if _is_concerned(row, is_active):
             yield row
 
@@ -136,7 +136,7 @@ def _confirm(job: BulkJob) -> None:
         st.markdown(f"Nothing to do: none of them can be {paused}.")
         return
     effect = "They can be bought again." if job.is_active else "They can't be bought until they are resumed."
-    count = counted(job.entity, total)
+    count = count_label(job.entity, total)
     st.markdown(f"**{count}** will be {paused}. {effect}")
     with st.expander("Which"):
         names = [row.name for row in job.rows[:20]]
@@ -147,7 +147,7 @@ def _confirm(job: BulkJob) -> None:
 
 def _result(job: BulkJob) -> None:
     done = sum(not one.reason for one in job.outcomes) - len(job.same)
-    sentence = f"{counted(job.entity, done)} {VERBS[job.is_active][1]}"
+    sentence = f"{count_label(job.entity, done)} {VERBS[job.is_active][1]}"
     if job.same:
         sentence += f", {number(len(job.same))} {'was' if len(job.same) == 1 else 'were'} so already"
     planned_steps.verdict(job, sentence)

@@ -52,7 +52,7 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     problems = edit.problems.still(mine).with_(wrong)
     change_form.draw(context, prefix, key[0], problems)
     if problems:
-        beside([*problems.elsewhere((name,) for name in mine), _not_saved(wrong)])
+        beside([*problems.elsewhere((name,) for name in mine), _errors_text(wrong)])
     if edit.failure:
         st.error(plain(edit.failure), icon=":material/error:")
     is_tried = f"{prefix}_tried" in st.session_state
@@ -76,16 +76,16 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
 
 def is_unsaved(context: PageContext, key: Key) -> bool:
     """Whether this entity has unsaved edits, or values typed that are not added yet."""
-    return bool(unsaved(context, key) or typed.pending(f"{_prefix(key)}target"))
+    return bool(unsaved_edits(context, key) or typed.pending(f"{_prefix(key)}target"))
 
 
-def unsaved(context: PageContext, key: Key) -> Fields:
+def unsaved_edits(context: PageContext, key: Key) -> Fields:
     """The unsaved edits of this entity."""
     prefix = _prefix(key)
     edit: Edit | None = st.session_state.get(prefix)
     if edit is None:
         return {}
-    return edits.changed(edit.base, change_form.read(context, prefix, key[0]))
+    return edits.edited_fields(edit.base, change_form.read(context, prefix, key[0]))
 
 
 def as_draft(context: PageContext, package_id: int) -> Draft:
@@ -102,7 +102,7 @@ def save(context: PageContext, key: Key) -> None:
     edit: Edit | None = st.session_state.get(prefix)
     if edit is None:
         return  # the second click of a double click: the first one has saved it
-    if not unsaved(context, key):
+    if not unsaved_edits(context, key):
         notes.say("No field was changed")
         return
     doubt = change_form.doubt(context, prefix, key[0], edit.base)
@@ -113,7 +113,7 @@ def save(context: PageContext, key: Key) -> None:
     try:
         st.session_state[prefix] = _saved(context, key, edit)
     except TrancheError as error:
-        st.session_state[prefix] = replace(edit, failure=_kept(error))
+        st.session_state[prefix] = replace(edit, failure=_failure_text(error))
     if st.session_state[prefix] is None:
         forget(key)
         catalogue.forget()
@@ -124,7 +124,7 @@ def _saved(context: PageContext, key: Key, edit: Edit) -> Edit | None:
     """None once it is saved; else the edit with its errors, or with somebody else's changes."""
     client, mine = catalogue.client(context), change_form.read(context, _prefix(key), key[0])
     try:
-        client.change(*key, edits.changed(edit.base, mine), edit.etag)
+        client.change(*key, edits.edited_fields(edit.base, mine), edit.etag)
     except Invalid as error:
         return Edit(edit.base, edit.etag, problems=FieldProblems.of(error, mine))
     except Conflict as error:
@@ -144,10 +144,10 @@ def _met(client: Deals, key: Key, edit: Edit, mine: Fields, error: Conflict) -> 
     try:
         latest = client.get(MODELS[key[0]], key[1])
     except TrancheError as gone:
-        return Edit(edit.base, edit.etag, failure=_kept(gone))
+        return Edit(edit.base, edit.etag, failure=_failure_text(gone))
     theirs = edits.of(latest)
-    together, meetings = edits.merged(edit.base, mine, theirs)
-    failure = "" if meetings else _kept(error)
+    together, meetings = edits.merge(edit.base, mine, theirs)
+    failure = "" if meetings else _failure_text(error)
     found = Edit(theirs, latest.etag, tuple(meetings), _by(client, key), failure=failure)
     _start(_prefix(key), key, found, together)
     return found
@@ -171,7 +171,7 @@ def _start(prefix: str, key: Key, edit: Edit, shown: Fields) -> None:
     change_form.fill(prefix, key[0], shown)
 
 
-def _not_saved(wrong: Mapping[Path, str]) -> str:
+def _errors_text(wrong: Mapping[Path, str]) -> str:
     """A sentence that names the fields with errors."""
     if not wrong:
         return "Not saved yet. To fix: the fields marked above."
@@ -199,7 +199,7 @@ def _meeting(meeting: Meeting, by: str, money: Prices) -> str:
     return f"{sentence}; you typed **{plain(facts.value(meeting.field, meeting.mine))}**."
 
 
-def _kept(error: TrancheError) -> str:
+def _failure_text(error: TrancheError) -> str:
     sentence = error.reason.rstrip(".")
     if isinstance(error, Unsupported):
         return f"{sentence}. What you typed is still here."

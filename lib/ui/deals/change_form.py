@@ -38,7 +38,7 @@ from lib.ui.deals.targeting import picker, typed
 from lib.ui.kit.field_problems import FieldProblems, Path, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.problems import reported
+from lib.ui.kit.problems import report_errors
 
 LINKED = {SUPPLY: "demand_deals", DEALS: "supply_deals"}
 PLACED = ("name", "price", *fields.writable(DEALS, fields.SWITCH), *TERMS)
@@ -105,7 +105,7 @@ def wrong(context: PageContext, prefix: str, entity: str, base: Fields) -> dict[
     for name, sentence in inputs.MISSING.items():
         if name in held and base.get(name) is not None and not held[name].strip():
             found[name] = sentence
-    if waiting := typed.unsettled(prefix + TARGET) if entity == SUPPLY else []:
+    if waiting := typed.pending_tasks(prefix + TARGET) if entity == SUPPLY else []:
         found["targeting"] = f"Not added yet. {', '.join(waiting)}."
     return {(name,): sentence for name, sentence in found.items()}
 
@@ -206,7 +206,7 @@ def _draw_guides(
     """
     if not packages:
         return
-    with reported("What wins cost", kept="What you typed is kept."):
+    with report_errors("What wins cost", kept="What you typed is kept."):
         sold_in = report.of_deals(context) or context
         lists = entries(catalogue.lists(context))
         for place, package in enumerate(pages.by_id(context, SupplyPackage, packages[:MOST])):

@@ -19,7 +19,7 @@ from lib.deals.models import (
     Seat,
     SupplyPackage,
     generated_name,
-    shortened,
+    shorten,
 )
 from lib.ui.deals import catalogue, inputs, prices, questions
 from lib.ui.deals.draft import PLAIN, Draft, Terms, Typed, number
@@ -44,8 +44,8 @@ def copy_of(package: SupplyPackage, deals: Sequence[DemandDeal]) -> Draft:
     zone = timezone(offset)
     first = max(start, datetime.now(UTC)).astimezone(zone).replace(microsecond=0, second=0)
     bought = {deal.seat.id: deal for deal in deals if deal.seat is not None and deal.seat.id is not None}
-    shared = _shared(bought.values())
-    name = f"{shortened(package.name or '', LONGEST_NAME - len(COPY))}{COPY}"
+    shared = _common_terms(bought.values())
+    name = f"{shorten(package.name or '', LONGEST_NAME - len(COPY))}{COPY}"
     end = package.end_date and package.end_date.astimezone(zone)
     own = {"name": name, "start_date": first, "end_date": end}
     return Draft(
@@ -78,7 +78,7 @@ def note(deals: Sequence[DemandDeal]) -> str:
     return " ".join(sentences)
 
 
-def _shared(deals: Iterable[DemandDeal]) -> Typed:
+def _common_terms(deals: Iterable[DemandDeal]) -> Typed:
     """The terms that most of the active deals have: only active ones are created with a package."""
     counted = Counter(tuple(_own(deal).items()) for deal in deals if deal.is_active is not False)
     return dict(counted.most_common(1)[0][0]) if counted else _own(DemandDeal())

@@ -90,7 +90,7 @@ def cells(row: DealRow, names: Sequence[str]) -> tuple[ListCell, ...]:
     texts = {
         "name": row.name,
         "status": row.status.capitalize(),
-        "seat": listed(row.seats),
+        "seat": list_text(row.seats),
         "health": row.health[0],
         "price": span(row.prices),
         "deals": str(len(row.others)),
@@ -106,7 +106,7 @@ def cells(row: DealRow, names: Sequence[str]) -> tuple[ListCell, ...]:
     return tuple(ListCell(texts[name], tones.get(name, "")) for name in names)
 
 
-def listed(names: Sequence[str]) -> str:
+def list_text(names: Sequence[str]) -> str:
     """`Ada, Bob and 3 more`."""
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return ", ".join(names[:LISTED]) + more

@@ -20,7 +20,7 @@ from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import Described
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.problems import reported
+from lib.ui.kit.problems import report_errors
 
 DAYS = 30
 NO_RANGE = "range unknown"
@@ -45,15 +45,15 @@ def draw(
     if field is None:
         st.caption("This slicer has no data field for bids or impressions.")
         return
-    with reported("The cost of each target", kept="What you entered is kept."):
+    with report_errors("The cost of each target", kept="What you entered is kept."):
         _draw(context, place, tried, field, descriptions)
 
 
 def _draw(context: PageContext, place: str, tried: Trials, field: DataField, descriptions: Described) -> None:
     filters = (tried.whole.filters, *(trial.filters for trial in tried.each))
     queries = [report.question(context, one, DAYS, (field.name,)) for one in filters]
-    batch = insights.asked(context, place, queries)
-    answers = insights.arrived(batch, place, "the cost of each target")
+    batch = insights.query_batch(context, place, queries)
+    answers = insights.answers_or_progress(batch, place, "the cost of each target")
     if answers is None:
         return
     first, last = report.period(context, queries[0])
@@ -63,7 +63,7 @@ def _draw(context: PageContext, place: str, tried: Trials, field: DataField, des
     _table(cost.costs(tried, answers, field.name), field, descriptions)
     where = f"{plain(context.project)}/{plain(context.slicer_name)}"
     st.caption(f"{numbers.days(first, last)} · From {where} · {precision_of(answers, field)}")
-    for sentence in _not_measured(tried, descriptions):
+    for sentence in _omission_note(tried, descriptions):
         st.caption(f":material/info: {plain(sentence)}")
 
 
@@ -122,7 +122,7 @@ def _table(target_costs: list[TargetCost], field: DataField, descriptions: Descr
     st.table(pd.DataFrame(columns, index=index), border="horizontal", alt="What each target costs or brings")
 
 
-def _not_measured(tried: Trials, descriptions: Described) -> list[str]:
+def _omission_note(tried: Trials, descriptions: Described) -> list[str]:
     """A note on what the table leaves out."""
     names = [name(element, descriptions) for element in tried.unmeasured]
     sentences = [f"Not measured, as this slicer can't tell: {', '.join(names)}."] if names else []

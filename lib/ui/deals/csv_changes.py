@@ -17,7 +17,7 @@ from lib.ui.deals import inputs
 from lib.ui.deals.csv_deals import COLUMNS
 from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.inputs import EMAIL, FEE, FEE_TYPE
-from lib.ui.deals.planned_job import MAY_BE, Outcome, PlannedJob, drop, ended, row_of
+from lib.ui.deals.planned_job import MAY_BE, Outcome, PlannedJob, drop, row_of, with_full_stop
 from lib.ui.deals.rows import Key
 from lib.ui.deals.several_change import END, START, Effect, own_zone, with_dates
 from lib.ui.kit import times
@@ -68,7 +68,7 @@ class CsvChangeJob(PlannedJob):
         try:
             self._read_some(client, time.monotonic() + STEP_SECONDS)
         except TrancheError as error:
-            self.faults = [CsvFault(1, f"The deals can't be read now: {ended(error.reason)}")]
+            self.faults = [CsvFault(1, f"The deals can't be read now: {with_full_stop(error.reason)}")]
             self.phase = "preview"
 
     def _read_some(self, client: Deals, ends: float) -> None:
@@ -112,13 +112,15 @@ class CsvChangeJob(PlannedJob):
             changes = {one.key[1]: one.after for one in some}
             refused = client.change_all(entity, changes, {one.key[1]: one.etag or "" for one in some})
         except TrancheError as error:
-            reason = ended(error.reason) + (MAY_BE if is_open(error) else "")
+            reason = with_full_stop(error.reason) + (MAY_BE if is_open(error) else "")
             if not is_open(error):
                 drop(self.record, [one.key for one in some])
             return [Outcome(one, reason, is_open(error)) for one in some]
         if refused:
             drop(self.record, [one.key for one in some])
-        return [Outcome(one, ended(refused[one.key[1]]) if one.key[1] in refused else "") for one in some]
+        return [
+            Outcome(one, with_full_stop(refused[one.key[1]]) if one.key[1] in refused else "") for one in some
+        ]
 
     def _deal_ids(self) -> dict[str, None]:
         return dict.fromkeys(row["Deal id"] for row in self.lines if row["Deal id"])

@@ -86,7 +86,7 @@ def _form(context: PageContext, changes: CsvChanges) -> None:
 
 def take(context: PageContext, changes: CsvChanges) -> None:
     """Read the file that was chosen. A callback."""
-    chosen = components.taken(st.session_state.get(FILE), LARGEST)
+    chosen = components.chosen_file(st.session_state.get(FILE), LARGEST)
     if chosen is not None:
         changes.name, changes.job, changes.faults, changes.problem = chosen.name, None, (), chosen.problem
         if not chosen.problem:

@@ -120,7 +120,7 @@ def plan(
         if count % PART == 0:
             found.done = count
             yield found
-    found.faults += _repeated(found.entries)
+    found.faults += _duplicates(found.entries)
     if not found.faults:
         yield from _note(client, found)
     found.done = len(rows)
@@ -242,7 +242,7 @@ def _package(
     return None
 
 
-def _repeated(entries: Iterable[CsvDeal]) -> list[CsvFault]:
+def _duplicates(entries: Iterable[CsvDeal]) -> list[CsvFault]:
     """A second row for the same package and seat is a slip."""
     lines: dict[tuple[int | None, int | None], list[int]] = defaultdict(list)
     for one in entries:

@@ -23,7 +23,7 @@ from lib.ui.deals.view import CSV_MENU
 from lib.ui.kit import components, job, notes
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.straight import straightened
+from lib.ui.kit.straight import straighten
 
 Entry = CsvDeal | CsvPackage
 Table = dict[str, list[Any]]
@@ -61,7 +61,7 @@ def draw_faults(faults: Sequence[CsvFault], name: str, outcome: str) -> None:
     count = f"{number(len(faults))} fault{'' if len(faults) == 1 else 's'}"
     st.error(f"{count} in {plain(name)}. {outcome}", icon=":material/error:")
     table = {"Line": [one.line for one in faults], "Fault": [one.text for one in faults]}
-    st.dataframe(straightened(table), hide_index=True, alt="The faults, each with its line")
+    st.dataframe(straighten(table), hide_index=True, alt="The faults, each with its line")
 
 
 def draw_file(
@@ -138,7 +138,7 @@ def _dialog(context: PageContext, upload: CsvUpload) -> None:
         elif creation is not None and creation.is_running:
             job.draw(context, creation, number, lambda: _written(kind, creation))
         elif creation is not None and creation.state == "done":
-            _done(kind, creation)
+            _draw_result(kind, creation)
         else:
             draw_file(
                 FILE.format(kind.key), kind.shape, kind.what, f"{kind.key}.csv",
@@ -153,7 +153,9 @@ def _dialog(context: PageContext, upload: CsvUpload) -> None:
 
 def take(context: PageContext, upload: CsvUpload) -> None:
     """Read the file that was chosen. A callback."""
-    chosen = components.taken(st.session_state.get(FILE.format(upload.kind.key)), upload.kind.shape.largest)
+    chosen = components.chosen_file(
+        st.session_state.get(FILE.format(upload.kind.key)), upload.kind.shape.largest
+    )
     if chosen is not None and (upload.job is None or upload.job.state not in ("open", "left")):
         upload.name, upload.job, upload.problem = chosen.name, None, chosen.problem
         upload.faults, upload.questions = (), None
@@ -171,8 +173,8 @@ def check(context: PageContext, upload: CsvUpload, text: str) -> None:
 
 def _preview(context: PageContext, upload: CsvUpload, creation: CsvJob) -> None:
     kind, entries = upload.kind, creation.entries
-    _failed(kind, creation)
-    frame = straightened(kind.table(context, entries[:SHOWN]))  # type: ignore[arg-type]
+    _draw_failure(kind, creation)
+    frame = straighten(kind.table(context, entries[:SHOWN]))  # type: ignore[arg-type]
     st.dataframe(frame, hide_index=True, alt=f"The {kind.called}s to create")
     if len(entries) > SHOWN:
         st.caption(f"The first {number(SHOWN)} of {number(len(entries))}.")
@@ -186,14 +188,14 @@ def _preview(context: PageContext, upload: CsvUpload, creation: CsvJob) -> None:
     )  # fmt: skip
 
 
-def _failed(kind: CsvKind, creation: CsvJob) -> None:
+def _draw_failure(kind: CsvKind, creation: CsvJob) -> None:
     """Draw why it did not succeed, and what there is now."""
     if creation.state == "undone":
         st.error(f"{plain(creation.reason)} Nothing was created.", icon=":material/error:")
     elif creation.state == "open":
         st.warning(
-            f"{plain(creation.reason)} {plain(_counted(kind, creation))} created; whether this one was is "
-            "unknown. Retry goes on there, and creates none twice.",
+            f"{plain(creation.reason)} {plain(_count_label(kind, creation))} created; whether this one was "
+            "is unknown. Retry goes on there, and creates none twice.",
             icon=":material/warning:",
         )
     elif creation.state == "left":
@@ -206,18 +208,18 @@ def _written(kind: CsvKind, creation: CsvJob) -> None:
     """Let the lists be read again, and say what was created."""
     catalogue.forget()
     if creation.state == "done":
-        notes.say(f"{_counted(kind, creation)} created")
+        notes.say(f"{_count_label(kind, creation)} created")
 
 
-def _counted(kind: CsvKind, creation: CsvJob) -> str:
+def _count_label(kind: CsvKind, creation: CsvJob) -> str:
     return kind.counted(one.entity for one in creation.made)
 
 
-def _done(kind: CsvKind, creation: CsvJob) -> None:
-    st.success(f"{plain(_counted(kind, creation))} created.", icon=":material/check_circle:")
+def _draw_result(kind: CsvKind, creation: CsvJob) -> None:
+    st.success(f"{plain(_count_label(kind, creation))} created.", icon=":material/check_circle:")
     ids = [str((isinstance(one, DemandDeal) and one.deal_id) or one.id) for one in creation.made]
     table = {"Name": [one.name for one in creation.made], "Deal id" if kind.key == "deals" else "Id": ids}
-    st.dataframe(straightened(table), hide_index=True, alt=f"The {kind.called}s that were created")
+    st.dataframe(straighten(table), hide_index=True, alt=f"The {kind.called}s that were created")
     if st.button("Close", key=f"{kind.key}_csv_close"):
         _close(kind)
         st.rerun()

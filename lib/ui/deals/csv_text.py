@@ -9,7 +9,7 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lib.wire.spreadsheet import restored
+from lib.wire.spreadsheet import unescape
 
 MOST_ROWS, LARGEST = 100, 200_000
 DELIMITERS = (",", ";", "\t")
@@ -84,7 +84,7 @@ def read(text: str, shape: CsvShape) -> CsvTable:
     line = 1
     try:
         for record in records:
-            cells = [restored(cell.strip()) for cell in record]
+            cells = [unescape(cell.strip()) for cell in record]
             if not any(cells):
                 pass
             elif titles is None:

@@ -29,7 +29,7 @@ from lib.ui.deals.targeting import picker, words
 from lib.ui.deals.targeting.words import Described
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.problems import reported
+from lib.ui.kit.problems import report_errors
 from lib.ui.query.periods import DAY
 from lib.wire.errors import TrancheError
 
@@ -64,14 +64,14 @@ class RepairJob(PlannedJob):
         effect = Effect(key, self.name(key), rows, before, fields, found.etag, refused, also)
         targets = {name: tuple(one for one in getattr(found, name) if one not in gone) for name in fields}
         self.after[key] = found.model_copy(update=targets)
-        self.removed[key] = ", ".join(one.kind.value(one.target) for one in self._removed(key[1], fields))
+        self.removed[key] = ", ".join(one.kind.value(one.target) for one in self._removals(key[1], fields))
         self.add(found, effect)
 
     def name(self, key: Key) -> str:
         """What the list calls it."""
         return self.names.get(key[1]) or f"Package {key[1]}"
 
-    def _removed(self, package: int, fields: Mapping[str, Any]) -> Iterable[IncludedTarget]:
+    def _removals(self, package: int, fields: Mapping[str, Any]) -> Iterable[IncludedTarget]:
         return (one for one in self.chosen[package] if one.kind.field in fields)
 
 
@@ -144,7 +144,7 @@ def _repair_preview(job: RepairJob, describe: Describe, back: Action) -> None:
             on_click=job.start,
         )  # fmt: skip
         st.button("Back", key="dead_back", on_click=back)
-    planned_steps.table(_repaired(job, describe, {}), "What each package would target")
+    planned_steps.table(_repair_rows(job, describe, {}), "What each package would target")
 
 
 def _result(job: RepairJob, describe: Describe, close: Action) -> None:
@@ -158,10 +158,10 @@ def _result(job: RepairJob, describe: Describe, close: Action) -> None:
             st.button("Preview the rest again", key="dead_again", on_click=_again, args=(job,))
         if saved:
             undo.offer(job.record, close)
-    planned_steps.table(_repaired(job, describe, planned_steps.results(job)), "The result of each change")
+    planned_steps.table(_repair_rows(job, describe, planned_steps.results(job)), "The result of each change")
 
 
-def _repaired(job: RepairJob, describe: Describe, found: Results) -> dict[str, list[str]]:
+def _repair_rows(job: RepairJob, describe: Describe, found: Results) -> dict[str, list[str]]:
     """A row per package: what it loses, and what it targets afterwards."""
     effects = job.effects
     columns = {"Name": [one.name for one in effects]}
@@ -241,7 +241,7 @@ def _close() -> None:
 def _content(context: PageContext, view: DeadView) -> None:
     with st.empty().container():
         if view.repair is not None:
-            draw_dead_repair(context, view.repair, _described(context), partial(_back, view), _close)
+            draw_dead_repair(context, view.repair, _descriptions(context), partial(_back, view), _close)
             return
         days = st.segmented_control(
             "Days without a bid", PERIODS, format_func=lambda one: plain(f"{one} days"), key=PERIOD,
@@ -251,11 +251,11 @@ def _content(context: PageContext, view: DeadView) -> None:
         if field is None:
             st.caption("This slicer has no data field for bids or impressions.")
             return
-        with reported("The dead targets", kept="Nothing was changed."):
-            _searched(context, view, days or USUAL, field)
+        with report_errors("The dead targets", kept="Nothing was changed."):
+            _draw_search(context, view, days or USUAL, field)
 
 
-def _searched(context: PageContext, view: DeadView, days: int, field: DataField) -> None:
+def _draw_search(context: PageContext, view: DeadView, days: int, field: DataField) -> None:
     """Draw what is found; how far the search is until then."""
     period = _exactly(context, days, field)
     span = report.period(context, period)
@@ -276,11 +276,11 @@ def _searched(context: PageContext, view: DeadView, days: int, field: DataField)
     except TrancheError:
         view.forget()
         raise
-    _found(context, view, found, span, field)
+    _draw_list(context, view, found, span, field)
     _notes(context, found, span, before, field)
 
 
-def _found(context: PageContext, view: DeadView, found: DeadFound, span: Days, field: DataField) -> None:
+def _draw_list(context: PageContext, view: DeadView, found: DeadFound, span: Days, field: DataField) -> None:
     """Draw the list, and what can be done about it."""
     rows, what = dead_list.rows(found), plain(numbers.title(field).lower())
     if not found.bids.has_data:
@@ -294,15 +294,15 @@ def _found(context: PageContext, view: DeadView, found: DeadFound, span: Days, f
     packages = len({row.package.id for row in rows})
     more = f"; the first {dead_list.MOST} are listed" if len(rows) > dead_list.MOST else ""
     st.markdown(
-        f"**{_counted(len(rows), 'target')}** of {_counted(packages, 'package')} had no {what}{more}."
+        f"**{_count_label(len(rows), 'target')}** of {_count_label(packages, 'package')} had no {what}{more}."
     )
     why_not = permission.of(context).why_not(SUPPLY, "change")
-    descriptions = _described(context)(dead_list.targeting(one.included for one in found.dead))
+    descriptions = _descriptions(context)(dead_list.targeting(one.included for one in found.dead))
     dead_list.draw(rows, descriptions, ticks=not why_not)
     if why_not:
         st.caption(f":material/lock: {plain(why_not)}.")
         return
-    keys = dead_list.chosen().keys
+    keys = dead_list.current_choice().keys
     chosen = [row for row in rows if row.key in keys]
     st.button(
         f"Preview removal of {number(len(chosen))}" if chosen else "Preview removal", type="primary",
@@ -329,7 +329,7 @@ def _notes(
     days = (span[1] - span[0]).days + 1
     had = f" ({number(found.bids.days)} of {days} days have data)" if 0 < found.bids.days < days else ""
     has = "has" if len(found.packages) == 1 else "have"
-    looked = f"{_counted(len(found.packages), 'package')} that {has} not ended"
+    looked = f"{_count_label(len(found.packages), 'package')} that {has} not ended"
     exact = "Exact" if found.bids.is_exact else "From a sample"
     last = "" if before is None else f" Last days are looked for from {_day(before.start_date)}."
     st.caption(
@@ -364,9 +364,9 @@ def _before(context: PageContext, period: AudienceQuery, first: date) -> Audienc
     return period.model_copy(update={"start_date": start.isoformat(), "end_date": end.isoformat()})
 
 
-def _described(context: PageContext) -> Describe:
+def _descriptions(context: PageContext) -> Describe:
     """Words for the values of a targeting."""
-    return partial(picker.described, context, catalogue.usual_days(context))
+    return partial(picker.describe, context, catalogue.usual_days(context))
 
 
 def _day(text: str) -> str:
@@ -374,5 +374,5 @@ def _day(text: str) -> str:
     return numbers.days(at, at)
 
 
-def _counted(count: int, entity_store: str) -> str:
+def _count_label(count: int, entity_store: str) -> str:
     return f"{number(count)} {entity_store}{'' if count == 1 else 's'}"

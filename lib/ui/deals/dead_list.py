@@ -57,7 +57,7 @@ def rows(found: DeadFound) -> list[DeadRow]:
     return sorted(every, key=lambda row: (row.name.casefold(), row.package.id or 0, row.key))
 
 
-def chosen() -> DeadChosen:
+def current_choice() -> DeadChosen:
     """What is chosen, with clicks applied that no callback has taken yet. A callback itself."""
     before: DeadChosen = st.session_state.get(CHOSEN) or DeadChosen()
     acts, taken = new_acts(st.session_state.get(LIST) or {}, before.taken)
@@ -74,18 +74,18 @@ def chosen() -> DeadChosen:
 
 def choose_none() -> None:
     """Choose nothing."""
-    st.session_state[CHOSEN] = DeadChosen(taken=chosen().taken)
+    st.session_state[CHOSEN] = DeadChosen(taken=current_choice().taken)
 
 
 def draw(dead_rows: list[DeadRow], descriptions: Described, ticks: bool) -> None:
     """Draw the first rows, with boxes where something may be changed."""
-    now = chosen()
+    now = current_choice()
     lines = tuple(
         ListRow(row.key, _cells(row, descriptions), row.key in now.keys) for row in dead_rows[:MOST]
     )
     page = Listing("Dead targets", COLUMNS, lines, len(dead_rows), ticks)
     with st.container(key="dead_table"):
-        listing.draw(LIST, page, now.taken, _taken)
+        listing.draw(LIST, page, now.taken, _take)
 
 
 def targeting(included: Iterable[IncludedTarget]) -> Targeting:
@@ -96,13 +96,13 @@ def targeting(included: Iterable[IncludedTarget]) -> Targeting:
     return Targeting().model_copy(update=fields)
 
 
-def _taken() -> None:
-    chosen()
+def _take() -> None:
+    current_choice()
 
 
 def _cells(row: DeadRow, descriptions: Described) -> tuple[ListCell, ...]:
     one = row.dead.included
-    value = words.named(one.kind.value(one.target), descriptions.get(one.kind.name, {}), {})
+    value = words.value_label(one.kind.value(one.target), descriptions.get(one.kind.name, {}), {})
     return tuple(map(ListCell, (row.name, one.kind.title, value, _last(row.dead))))
 
 

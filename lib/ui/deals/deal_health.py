@@ -112,7 +112,7 @@ def _assessor(context: PageContext) -> Assessor:
     return Assessor(asking)
 
 
-def checked(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | None:
+def check_health(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | None:
     """The health of all deals that are not paused themselves; None where they are more than MOST.
 
     A service that can't search may not return `is_active` either: of its deals all are checked.
@@ -134,7 +134,7 @@ def checked(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths
 
 def _result(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | TrancheError | None:
     try:
-        return checked(client, seats, assess)
+        return check_health(client, seats, assess)
     except TrancheError as error:
         return error
 
@@ -180,7 +180,7 @@ class StoredHealths:
         if not wanted:
             return 0
         client = catalogue.client(self.context)
-        asked = pages.cached(
+        asked = pages.fetch_cached(
             self.context, ("attention", self.pair), lambda: client.list(DemandDeal, limit=1, **wanted).count
         )
         return int(asked)
@@ -246,7 +246,7 @@ def of(context: PageContext) -> StoredHealths | SessionHealth:
     return StoredHealths(context, store, NO_REPORT if found is None else (found.project, found.slicer_name))
 
 
-def marked(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
+def add_health(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
     """The rows of deals with their health."""
     healths = of(context).of([row.id for row in rows])
     return [

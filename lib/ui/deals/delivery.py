@@ -12,8 +12,8 @@ from lib.ui.deals.rows import Key
 from lib.ui.kit import screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.problems import reported
-from lib.ui.kit.straight import straightened
+from lib.ui.kit.problems import report_errors
+from lib.ui.kit.straight import straighten
 from lib.ui.query import ask, focus, link, precision
 
 DAYS, NARROWEST = 30, 120
@@ -22,7 +22,7 @@ KEY_FIELDS = {"demand_deals": report.DEAL, "supply_deals": report.PACKAGE}
 
 def draw(context: PageContext, key: Key) -> None:
     """Draw the figures, the chart, and a link to Audience; or why there is no delivery to show."""
-    with reported("The delivery", kept="Nothing was changed."):
+    with report_errors("The delivery", kept="Nothing was changed."):
         attention.funnel(context, key)
         seen = report.of_deals(context)
         if seen is None:
@@ -89,4 +89,4 @@ def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None
             "Day": list(shown.names),
             numbers.title(field): [numbered.plain(v, field) for v in shown.values],
         }
-        st.dataframe(straightened(columns), hide_index=True, alt=f"{numbers.title(field)} by day")
+        st.dataframe(straighten(columns), hide_index=True, alt=f"{numbers.title(field)} by day")

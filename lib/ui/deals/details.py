@@ -138,7 +138,7 @@ def _question(context: PageContext, package: SupplyPackage) -> None:
 def package_facts(context: PageContext, package: SupplyPackage) -> dict[str, str]:
     """A package's facts, by title."""
     query = catalogue.usual_days(context)
-    descriptions = picker.described(context, query, package)
+    descriptions = picker.describe(context, query, package)
     ways = {"dynamic bidding": package.is_dynamic_bidding, "true price": package.is_true_price_opt_enable}
     return {
         "Media type": (package.media_type or facts.NOTHING).capitalize(),

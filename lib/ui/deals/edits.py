@@ -36,7 +36,7 @@ def of_package(package: SupplyPackage) -> Fields:
         **elements(package),
         "demand_deals": [{"id": one.id} for one in sorted(package.demand_deals, key=lambda one: one.id)],
     }
-    return _known(package, found)
+    return _readable_fields(package, found)
 
 
 def of_deal(deal: DemandDeal) -> Fields:
@@ -49,7 +49,7 @@ def of_deal(deal: DemandDeal) -> Fields:
     }
     if FEE_TYPE in deal.unread:
         del found["agency_curation_fee"]
-    return _known(deal, found)
+    return _readable_fields(deal, found)
 
 
 def of(entity: PackageOrDeal) -> Fields:
@@ -57,16 +57,16 @@ def of(entity: PackageOrDeal) -> Fields:
     return of_package(entity) if isinstance(entity, SupplyPackage) else of_deal(entity)
 
 
-def changed(base: Mapping[str, Any], mine: Mapping[str, Any]) -> Fields:
+def edited_fields(base: Mapping[str, Any], mine: Mapping[str, Any]) -> Fields:
     """The edited fields, the only ones to send; none that `base` does not have."""
     return {name: value for name, value in mine.items() if name in base and not _same(value, base.get(name))}
 
 
-def merged(
+def merge(
     base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> tuple[Fields, list[Meeting]]:
     """The merged fields (my edits, otherwise the current values), and what somebody else changed."""
-    edited = changed(base, mine)
+    edited = edited_fields(base, mine)
     together = {name: edited.get(name, value) if name in edited else value for name, value in theirs.items()}
     meetings = [
         Meeting(name, base.get(name), value, edited.get(name), name in edited)
@@ -81,7 +81,7 @@ def targeting(edited: Mapping[str, Any]) -> Targeting:
     return Targeting.model_validate({name: edited[name] for name in Targeting.model_fields if name in edited})
 
 
-def _known(entity: PackageOrDeal, found: Fields) -> Fields:
+def _readable_fields(entity: PackageOrDeal, found: Fields) -> Fields:
     """The fields without unreadable ones, and without those that the service does not return.
 
     A text, a number or a time that is not told may be set; a switch, a choice or a list may not.

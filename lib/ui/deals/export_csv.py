@@ -98,7 +98,7 @@ def draw(context: PageContext, search: ListSearch, count: int) -> None:
     else:
         _download("Download list", partial(export.make, catalogue.client(context)), search, **look)
     if (open_export := st.session_state.get(EXPORT)) is not None:
-        st.dialog(f"Export {_counted(open_export)}", on_dismiss=_close)(_dialog)(context, open_export)
+        st.dialog(f"Export {_count_label(open_export)}", on_dismiss=_close)(_dialog)(context, open_export)
 
 
 def _download(label: str, data: bytes | Callable[[], bytes], search: ListSearch, **look: Any) -> None:
@@ -125,13 +125,13 @@ def _dialog(context: PageContext, export: CsvExport) -> None:
             st.error(f"The file was not made. {plain(export.problem)}", icon=":material/error:")
         else:
             content = export.content or b""
-            st.success(f"{_counted(export)} in {export.seconds:.1f} s.", icon=":material/check_circle:")
+            st.success(f"{_count_label(export)} in {export.seconds:.1f} s.", icon=":material/check_circle:")
             _download(
                 "Download", content, export.wanted, icon=":material/download:", type="primary",
                 key="deals_export_file",
             )  # fmt: skip
 
 
-def _counted(export: CsvExport) -> str:
+def _count_label(export: CsvExport) -> str:
     word = PLURALS[export.wanted.entity].lower()
     return f"{number(export.total)} {word if export.total != 1 else word[:-1]}"

@@ -81,9 +81,9 @@ def value(field: str, given: Any) -> str:
         case list() | tuple() if field.endswith("_targetings"):
             return _targeting(field, given)
         case list() | tuple():
-            return ", ".join(_named(one) for one in given)
+            return ", ".join(_name_of(one) for one in given)
         case Mapping():
-            return _named(given)
+            return _name_of(given)
         case _:
             return str(given)
 
@@ -110,7 +110,7 @@ def _targeting(field: str, given: Any) -> str:
         return str(given)
 
 
-def _named(one: Any) -> str:
+def _name_of(one: Any) -> str:
     """Another entity by its name, else by its id."""
     found = one if isinstance(one, Mapping) else getattr(one, "__dict__", {})
     return str(found.get("name") or found.get("id") or one)

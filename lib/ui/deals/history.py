@@ -22,8 +22,8 @@ from lib.ui.deals.rows import KINDS, Key
 from lib.ui.kit import sign_in, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.problems import reported
-from lib.ui.kit.straight import straightened
+from lib.ui.kit.problems import report_errors
+from lib.ui.kit.straight import straighten
 from lib.ui.query import focus, precision
 
 PLACE, CHOSEN, CHANGED, LONGEST = "evidence", "evidence_of", "changed", 90
@@ -56,7 +56,7 @@ def draw_evidence(
     if chosen is None:
         insights.forget(PLACE)
         return
-    with reported("The evidence", kept="Nothing was changed."):
+    with report_errors("The evidence", kept="Nothing was changed."):
         _draw(context, key, changes, next(one for one in changes if one.id == chosen))
 
 
@@ -81,11 +81,11 @@ def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], one: 
         return
     matter = _matter(context, key, changes, one, around, hours)
     queries = evidence.questions(base, delivery.KEY_FIELDS[key[0]], key[1], matter.others, around)
-    batch = insights.asked(seen, PLACE, queries)
-    answers = insights.arrived(batch, PLACE, "the evidence")
+    batch = insights.query_batch(seen, PLACE, queries)
+    answers = insights.answers_or_progress(batch, PLACE, "the evidence")
     if answers is None:
         return
-    _found(seen, matter, queries, answers)
+    _draw_entries(seen, matter, queries, answers)
 
 
 def _matter(
@@ -106,20 +106,20 @@ def _matter(
     also = [
         other for other in changes if other is not one and first <= evidence.day_of(other.at, hours) <= last
     ]
-    others = evidence.untouched(entities, linked, changed, first, hours)
+    others = evidence.unchanged_ids(entities, linked, changed, first, hours)
     beside = evidence.changed_with(changed, linked, first, hours)
     days = evidence.change_days(changes, hours)
     return Matter(key, changed, one, also, beside, around, others, days)
 
 
-def _found(
+def _draw_entries(
     context: PageContext, matter: Matter, queries: Sequence[AudienceQuery], answers: Sequence[Audience]
 ) -> None:
     fields = [context.slicer.data_field(name) for name in queries[0].data_fields or ()]
     rows = evidence_file.rows(matter, fields, answers)
     numbers = Numbers.of(st.context.locale)
     st.dataframe(
-        straightened(_table(rows, numbers)), hide_index=True, alt="The figures before and after the change"
+        straighten(_table(rows, numbers)), hide_index=True, alt="The figures before and after the change"
     )
     st.caption(plain(_note(context, matter, answers, fields, numbers)))
     for sentence in _warnings(matter):
@@ -232,10 +232,10 @@ def table(changes: list[EntityChange], money: Prices = USUAL) -> pd.DataFrame:
 
 def draw(context: PageContext, key: Key) -> None:
     """The changes of one package or deal, and the evidence of a chosen one."""
-    with reported("The history", kept="Nothing was changed."):
+    with report_errors("The history", kept="Nothing was changed."):
         changes = catalogue.client(context).history(*key)
         st.dataframe(
-            straightened(table(changes, prices.of(context))),
+            straighten(table(changes, prices.of(context))),
             hide_index=True,
             column_config={
                 "When": st.column_config.DatetimeColumn(

@@ -19,7 +19,7 @@ KEPT, MOMENT_SECONDS, POLL_SECONDS = "insights", 0.2, 1.0
 Key = tuple[object, ...]
 
 
-def asked(context: PageContext, place: str, queries: Sequence[AudienceQuery]) -> QueryBatch:
+def query_batch(context: PageContext, place: str, queries: Sequence[AudienceQuery]) -> QueryBatch:
     """The questions of this place on the screen; those that it asked before are given up."""
     kept: dict[str, tuple[Key, QueryBatch]] = st.session_state.setdefault(KEPT, {})
     key = (context.person.username, *queries)
@@ -32,7 +32,7 @@ def asked(context: PageContext, place: str, queries: Sequence[AudienceQuery]) ->
     return known[1]
 
 
-def arrived(batch: QueryBatch, place: str, what: str) -> list[Audience] | None:
+def answers_or_progress(batch: QueryBatch, place: str, what: str) -> list[Audience] | None:
     """All answers if they come in a moment; else says how far it is, and draws again when they have come.
 
     Where a question failed its error is raised, and this place asks again next time.

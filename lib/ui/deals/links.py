@@ -17,7 +17,7 @@ ENTITY_STORES: dict[type[PackageOrDeal], str] = {SupplyPackage: "Package", Deman
 def choose(context: PageContext, label: str, key: str, model: type[PackageOrDeal]) -> None:
     """A choice of several by id; what is chosen already is offered, known or not."""
     chosen: Sequence[int] = st.session_state[key]
-    titles = offered(context, label, f"{key}_search", model, chosen)
+    titles = options(context, label, f"{key}_search", model, chosen)
     st.multiselect(
         label,
         list(titles),
@@ -29,7 +29,7 @@ def choose(context: PageContext, label: str, key: str, model: type[PackageOrDeal
     )
 
 
-def offered(
+def options(
     context: PageContext,
     label: str,
     key: str,
@@ -47,10 +47,10 @@ def offered(
             placeholder=f"Search among {number} by name, seat, DSP or id", label_visibility="collapsed",
         )  # fmt: skip
         found = pages.some(context, model, " ".join((text or "").split()), OFFERED)
-    return named(context, model, chosen) | {one.id or 0: title(one) for one in found.results}
+    return labels(context, model, chosen) | {one.id or 0: title(one) for one in found.results}
 
 
-def named(context: PageContext, model: type[PackageOrDeal], ids: Sequence[int]) -> dict[int, str]:
+def labels(context: PageContext, model: type[PackageOrDeal], ids: Sequence[int]) -> dict[int, str]:
     """The labels of these in the picker."""
     known = {one.id: title(one) for one in pages.by_id(context, model, ids)}
     return {one: known.get(one) or f"{ENTITY_STORES[model]} {one}" for one in ids}

@@ -59,11 +59,13 @@ class ListSearch:
 
     def of_kind(self, entity: str, does: Abilities) -> "ListSearch":
         """The same search among the other kind."""
-        kept = tuple((name, values) for name, values in self.filters if name in offered(entity, does))
+        kept = tuple(
+            (name, values) for name, values in self.filters if name in available_filters(entity, does)
+        )
         return replace(self, entity=entity, filters=kept, order=NEWEST, page=0)
 
 
-def offered(entity: str, does: Abilities) -> tuple[str, ...]:
+def available_filters(entity: str, does: Abilities) -> tuple[str, ...]:
     """The filters of a list, as far as the service has them."""
     return FILTERS[entity] + (LINKED[entity] if does.finds else ())
 
@@ -86,8 +88,8 @@ def words(text: str) -> Iterator[str]:
     yield from dict.fromkeys(word.casefold() for word in text.split() if len(word) > 2 and ":" not in word)
 
 
-def selected(
+def active_filters(
     filters: Mapping[str, list[str]], entity: str, does: Abilities
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The filters that this list has, of those that are set."""
-    return tuple((name, tuple(filters.get(name) or ())) for name in offered(entity, does))
+    return tuple((name, tuple(filters.get(name) or ())) for name in available_filters(entity, does))

@@ -23,7 +23,7 @@ def of(context: PageContext, text: str) -> tuple[str, ...]:
     service's `meaning`: `france:country:FR`."""
     if context.slicer is slicer_info.NOTHING:
         return ()
-    fields = {kind.name: field for kind in KINDS if (field := _described(context, kind.name)) is not None}
+    fields = {kind.name: field for kind in KINDS if (field := _key_field(context, kind.name)) is not None}
     return tuple(
         f"{word}:{name}:{code}"
         for word in words(text)
@@ -32,7 +32,7 @@ def of(context: PageContext, text: str) -> tuple[str, ...]:
     )
 
 
-def _described(context: PageContext, name: str) -> KeyField | None:
+def _key_field(context: PageContext, name: str) -> KeyField | None:
     """The key field of a kind of targeting, if the report has descriptions for its values."""
     kind = next(one for one in KINDS if one.name == name)
     field = None if kind.is_list else key_field(kind, context.slicer)
@@ -41,7 +41,7 @@ def _described(context: PageContext, name: str) -> KeyField | None:
 
 def _codes(context: PageContext, field: KeyField, word: str) -> Iterator[str]:
     try:
-        found = values.offered(context, catalogue.usual_days(context), field.name, word).described
+        found = values.value_options(context, catalogue.usual_days(context), field.name, word).described
     except TrancheError:
         return
     names = [code for code, words in found.items() if f" {words.casefold()}".find(f" {word}") >= 0 and code]

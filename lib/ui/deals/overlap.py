@@ -19,8 +19,8 @@ from lib.ui.deals.list_search import ListSearch
 from lib.ui.deals.prices import amount
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.problems import reported
-from lib.ui.kit.straight import straightened
+from lib.ui.kit.problems import report_errors
+from lib.ui.kit.straight import straighten
 
 OPEN, PLACE, DAYS, FEWEST = "overlap_of", "overlap", 30, 2
 PACKAGES = "supply_deals"
@@ -67,7 +67,7 @@ def close() -> None:
 
 
 def _content(context: PageContext, ids: tuple[int, ...]) -> None:
-    with reported("The overlap", kept="Nothing was changed."):
+    with report_errors("The overlap", kept="Nothing was changed."):
         known = {one.id: one for one in pages.by_id(context, SupplyPackage, ids[: overlap.MOST])}
         packages = [known[one] for one in ids if one in known]
         field = field_of(context.slicer, (*BIDS, *IMPRESSIONS))
@@ -81,16 +81,16 @@ def _content(context: PageContext, ids: tuple[int, ...]) -> None:
         elif len(packages) < FEWEST:
             st.caption("Choose two packages or more.")
         else:
-            _computed(context, packages, field)
+            _compute(context, packages, field)
 
 
-def _computed(context: PageContext, packages: list[SupplyPackage], field: DataField) -> None:
+def _compute(context: PageContext, packages: list[SupplyPackage], field: DataField) -> None:
     lists = entries(catalogue.lists(context))
     translations = [report_filters(one, context.slicer, lists, one.media_type) for one in packages]
     asked = overlap.questions([one.filters for one in translations])
     queries = [report.question(context, one, DAYS, (field.name,)) for one in asked]
-    batch = insights.asked(context, PLACE, queries)
-    answers = insights.arrived(batch, PLACE, "the overlap")
+    batch = insights.query_batch(context, PLACE, queries)
+    answers = insights.answers_or_progress(batch, PLACE, "the overlap")
     if answers is None:
         return
     days = numbers.days(*report.period(context, queries[0]))
@@ -99,7 +99,7 @@ def _computed(context: PageContext, packages: list[SupplyPackage], field: DataFi
         return
     single, pairs = overlap.overlaps(answers, len(packages), field.name)
     names = [f"{place} · {one.name or one.id}" for place, one in enumerate(packages, 1)]
-    st.dataframe(straightened(matrix(names, single, pairs, field)), width="stretch", height="content")
+    st.dataframe(straighten(matrix(names, single, pairs, field)), width="stretch", height="content")
     st.caption(
         plain(
             f"{numbers.title(field)} of each package, and the share that also matches the package in the "
@@ -173,7 +173,7 @@ def _two_prices(
     words = Numbers.of(st.context.locale)
     rows = [_row(one, names, words) for one in two_pricess]
     titles = ("Seat", "Packages", prices.of(context).title, f"Shared {numbers.title(field).lower()}")
-    st.dataframe(straightened(pd.DataFrame(rows, columns=list(titles))), hide_index=True, width="stretch")
+    st.dataframe(straighten(pd.DataFrame(rows, columns=list(titles))), hide_index=True, width="stretch")
 
 
 def _row(two_prices: TwoPrices, names: list[str], words: Numbers) -> tuple[str, str, str, str]:

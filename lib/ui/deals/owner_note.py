@@ -77,7 +77,7 @@ def save(context: PageContext, number: int) -> None:
     notes.say("Saved")
 
 
-def owned(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
+def add_owners(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
     """The rows of packages with their owners; without them where they can't be read now."""
     try:
         kept = context.clients.package_notes.of([row.id for row in rows])

@@ -32,14 +32,14 @@ class RowsPage:
 def page(context: PageContext, search: ListSearch) -> RowsPage:
     """A page. Where the service fails meanwhile, as it was read before (`trouble`)."""
     client = catalogue.client(context)
-    return cached(context, search, lambda: read(client, search, search.page * PAGE, PAGE))
+    return fetch_cached(context, search, lambda: read(client, search, search.page * PAGE, PAGE))
 
 
 def count(context: PageContext, search: ListSearch) -> int:
     """How many there are."""
     client = catalogue.client(context)
     asked = replace(search, page=0)
-    return cached(
+    return fetch_cached(
         context,
         ("count", asked),
         lambda: client.list(MODELS[search.entity], limit=1, **search.found_by).count,
@@ -51,14 +51,14 @@ def statuses(context: PageContext, search: ListSearch) -> dict[str, int]:
     client = catalogue.client(context)
     others = tuple((name, values) for name, values in search.filters if name != "status")
     asked = replace(search, filters=others, order=NEWEST, page=0)
-    return cached(context, ("statuses", asked), lambda: _statuses(client, asked))
+    return fetch_cached(context, ("statuses", asked), lambda: _statuses(client, asked))
 
 
 def some(context: PageContext, model: type[Any], text: str, limit: int) -> Any:
     """The newest of a kind that a search finds, as a page of the client's."""
     client = catalogue.client(context)
     search = {"search": text} if text else {}
-    return cached(
+    return fetch_cached(
         context,
         ("some", model, text, limit),
         lambda: client.list(model, limit=limit, ordering="-id", **search),
@@ -70,11 +70,13 @@ def by_id(context: PageContext, model: type[Any], ids: Sequence[int]) -> tuple[A
     client, wanted = catalogue.client(context), sorted(set(ids))
     if not wanted:
         return ()
-    found: tuple[Any, ...] = cached(context, ("by_id", model, *wanted), lambda: of_ids(client, model, wanted))
+    found: tuple[Any, ...] = fetch_cached(
+        context, ("by_id", model, *wanted), lambda: of_ids(client, model, wanted)
+    )
     return found
 
 
-def cached(context: PageContext, key: Hashable, fetch: Callable[[], Value]) -> Value:
+def fetch_cached(context: PageContext, key: Hashable, fetch: Callable[[], Value]) -> Value:
     """What was fetched for this lately, else what is fetched now; while that fails, as it was before."""
     value: Value = _cache().get((context.person.username, key), fetch)
     return value
@@ -108,7 +110,7 @@ def everything(client: Deals, search: ListSearch) -> Iterator[DealRow]:
             return
 
 
-def named(client: Deals, search: ListSearch, **more: Any) -> Iterator[DealRow]:
+def rows_by_name(client: Deals, search: ListSearch, **more: Any) -> Iterator[DealRow]:
     """All rows of the list that also have these values, as far as they are known by themselves."""
     for one in client.everything(MODELS[search.entity], ordering="id", **search.found_by, **more):
         yield of_package(one, ()) if isinstance(one, SupplyPackage) else of_deal(one, {})

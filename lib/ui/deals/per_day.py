@@ -14,8 +14,8 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import insights, report
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.problems import reported
-from lib.ui.kit.straight import straightened
+from lib.ui.kit.problems import report_errors
+from lib.ui.kit.straight import straighten
 
 DAYS, HISTORY = 30, 126
 Booked = tuple[datetime | None, datetime | None]
@@ -34,7 +34,7 @@ def draw(context: PageContext, place: str, filters: tuple[Filter, ...], booked: 
     elif forecast.DAY not in {field.name for field in context.slicer.key_fields}:
         st.caption("This slicer can't be split by day.")
     else:
-        with reported("The forecast", kept="What you entered is kept."):
+        with report_errors("The forecast", kept="What you entered is kept."):
             _draw(context, place, filters, booked, fields)
 
 
@@ -42,8 +42,8 @@ def _draw(
     context: PageContext, place: str, filters: tuple[Filter, ...], booked: Booked, fields: list[DataField]
 ) -> None:
     query = report.question(context, filters, HISTORY, tuple(field.name for field in fields), by_day=True)
-    batch = insights.asked(context, place, [query])
-    answers = insights.arrived(batch, place, "the figures per day")
+    batch = insights.query_batch(context, place, [query])
+    answers = insights.answers_or_progress(batch, place, "the figures per day")
     if answers is None:
         return
     (answer,) = answers
@@ -130,4 +130,4 @@ def _chart(place: str, figures: Figures, period: str) -> None:
                 for each, of in figures
             },
         }
-        st.dataframe(straightened(columns), hide_index=True, alt=title)
+        st.dataframe(straighten(columns), hide_index=True, alt=title)

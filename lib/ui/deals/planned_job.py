@@ -72,7 +72,7 @@ class PlannedJob(Job):
             try:
                 found: PackageOrDeal = client.get(key[0], key[1])
             except TrancheError as error:
-                self.effects.append(Effect(key, self.name(key), rows, refused=ended(error.reason)))
+                self.effects.append(Effect(key, self.name(key), rows, refused=with_full_stop(error.reason)))
             else:
                 self.planned(found, key, rows)
             del self.to_read[key]
@@ -96,7 +96,7 @@ class PlannedJob(Job):
         try:
             self.record.add([row_of(one) for one in some])
         except TrancheError as error:
-            self.outcomes.append(Outcome(self.left.pop(0), ended(error.reason)))
+            self.outcomes.append(Outcome(self.left.pop(0), with_full_stop(error.reason)))
             self.phase = "done"
             return
         while some and time.monotonic() < ends:
@@ -203,7 +203,7 @@ class BatchJob(PlannedJob):
             try:
                 self.effects += self._effects(client, keys)
             except TrancheError as error:
-                self.effects += [self._refused(key, ended(error.reason)) for key in keys]
+                self.effects += [self._refusal(key, with_full_stop(error.reason)) for key in keys]
             for key in keys:
                 del self.to_read[key]
         if not self.to_read:
@@ -218,7 +218,7 @@ class BatchJob(PlannedJob):
             changes = [one for one in fresh.values() if one.is_change]
             self.record.add([row_of(one) for one in changes])
         except TrancheError as error:
-            self.outcomes += [Outcome(one, f"{ended(error.reason)} Not sent.") for one in some]
+            self.outcomes += [Outcome(one, f"{with_full_stop(error.reason)} Not sent.") for one in some]
             self.phase = "done"
             return
         results = _send_batch(client, changes)
@@ -237,11 +237,11 @@ class BatchJob(PlannedJob):
         return [
             self.effect(found[key[1]], key)
             if key[1] in found
-            else self._refused(key, "It is not there any more, or you can't see it.")
+            else self._refusal(key, "It is not there any more, or you can't see it.")
             for key in keys
         ]
 
-    def _refused(self, key: Key, reason: str) -> Effect:
+    def _refusal(self, key: Key, reason: str) -> Effect:
         return Effect(key, self.name(key), frozenset({key}), refused=reason)
 
 
@@ -271,7 +271,7 @@ def send(client: Deals, effect: Effect) -> Outcome:
         client.change(*effect.key, effect.after, effect.etag)
     except TrancheError as error:
         may = MAY_BE if is_open(error) else ""
-        return Outcome(effect, f"{ended(error.reason)}{may}", is_open(error))
+        return Outcome(effect, f"{with_full_stop(error.reason)}{may}", is_open(error))
     return Outcome(effect)
 
 
@@ -285,11 +285,11 @@ def _send_batch(client: Deals, changes: Sequence[Effect]) -> dict[Key, Outcome]:
         refused = client.change_each(changes[0].key[0], others) if others else {}
     except TrancheError as error:
         is_unknown = is_open(error)
-        refused = dict.fromkeys(others, f"{ended(error.reason)}{MAY_BE if is_unknown else ''}")
+        refused = dict.fromkeys(others, f"{with_full_stop(error.reason)}{MAY_BE if is_unknown else ''}")
     for one in changes:
         if not one.etag:
             reason = refused.get(one.key[1], "")
-            found[one.key] = Outcome(one, reason and ended(reason), is_unknown)
+            found[one.key] = Outcome(one, reason and with_full_stop(reason), is_unknown)
     return found
 
 
@@ -298,6 +298,6 @@ def _batch(keys: Sequence[Key]) -> list[Key]:
     return [key for key in keys[:TOGETHER] if key[0] == keys[0][0]]
 
 
-def ended(sentence: str) -> str:
+def with_full_stop(sentence: str) -> str:
     """The sentence with one full stop."""
     return f"{sentence.rstrip('.')}."

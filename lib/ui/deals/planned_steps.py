@@ -97,7 +97,7 @@ def summary(job: PlannedJob, changes: str) -> None:
 def changes(effects: Sequence[Effect]) -> str:
     """`3 deals and 1 package`."""
     counts = {entity: sum(one.key[0] == entity for one in effects) for entity in (*KINDS,)[::-1]}
-    return " and ".join(counted(entity, count) for entity, count in counts.items() if count)
+    return " and ".join(count_label(entity, count) for entity, count in counts.items() if count)
 
 
 def others(changes: Sequence[Effect]) -> None:
@@ -112,7 +112,7 @@ def others(changes: Sequence[Effect]) -> None:
     table({"Deal": names, "Package": packages}, "Other deals that change")
 
 
-def counted(entity: str, count: int) -> str:
+def count_label(entity: str, count: int) -> str:
     """`3 deals`."""
     return f"{number(count)} {KINDS[entity].lower()}{'' if count == 1 else 's'}"
 

@@ -46,7 +46,7 @@ def of_deals(context: PageContext) -> PageContext | None:
     return None
 
 
-def wanted(slicer: Slicer) -> tuple[ReportFigure, ...]:
+def report_figures(slicer: Slicer) -> tuple[ReportFigure, ...]:
     """The figures of a targeting: bids, impressions, unique users and average win CPM."""
     users = tuple(f"unique_{source.name}" for source in slicer.audience_sources)
     return (
@@ -85,7 +85,7 @@ def period(context: PageContext, query: AudienceQuery) -> Days:
 
 def figures(context: PageContext, filters: tuple[Filter, ...], days: int) -> Audience:
     """Totals of the panel's data fields for these filters, over the last days."""
-    names = tuple(figure.field.name for figure in wanted(context.slicer) if figure.field is not None)
+    names = tuple(figure.field.name for figure in report_figures(context.slicer) if figure.field is not None)
     return ask.audience(context, question(context, filters, days, names))
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from lib.deals.abilities import Abilities
 from lib.ui.deals import attention, columns, deal_health, view
-from lib.ui.deals.list_search import offered
+from lib.ui.deals.list_search import available_filters
 from lib.ui.deals.view import ALSO, FILTER, FIND, KIND, PLURALS
 from lib.ui.kit import notes, problems
 from lib.ui.kit.frame import PageContext
@@ -48,14 +48,14 @@ def draw(context: PageContext, entity: str, does: Abilities, options: Options) -
         _label(entry, now), icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun"
     )
     if popover.open:
-        with popover, st.container(width=WIDTH), problems.reported("The saved views"):
+        with popover, st.container(width=WIDTH), problems.report_errors("The saved views"):
             _content(context, views, entry, now, does, options)
 
 
 def current(entity: str, does: Abilities) -> dict[str, Any]:
     """The list on screen, as it is stored."""
     state = st.session_state
-    filters = {name: [*(state.get(FILTER.format(name)) or ())] for name in offered(entity, does)}
+    filters = {name: [*(state.get(FILTER.format(name)) or ())] for name in available_filters(entity, does)}
     return {
         "kind": entity,
         "find": state.get(FIND) or "",
@@ -90,7 +90,7 @@ def _content(
         entries.row(LISTS, one, one == entry, opens, (link, *entries.changes(context, LISTS, one)))
     if not views:
         st.caption("Nobody has saved a list for you yet.")
-    entries.kept_here(context.clients.deals_address)
+    entries.note_storage(context.clients.deals_address)
 
 
 def _panel(context: PageContext, one: DealEntry, now: dict[str, Any], options: Options) -> None:
@@ -114,7 +114,7 @@ def go(does: Abilities, options: Options, one: DealEntry) -> None:
     entity = body["kind"] if body["kind"] in PLURALS else "supply_deals"
     state[KIND], state[FIND] = entity, body["find"]
     missing = 0
-    for name in offered(entity, does):
+    for name in available_filters(entity, does):
         wanted = body["filters"].get(name, [])
         state[FILTER.format(name)] = _there(options, name, wanted)
         missing += len(wanted) - len(state[FILTER.format(name)])

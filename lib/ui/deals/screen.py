@@ -37,7 +37,7 @@ from lib.ui.deals.view import OPEN, SAID, opened
 from lib.ui.kit import notes, page_scripts, screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.problems import is_open, older, reported, show
+from lib.ui.kit.problems import is_open, older, report_errors, show
 from lib.wire.errors import NotFound, TrancheError
 
 PROBLEM = "action_problem"
@@ -148,7 +148,7 @@ def draw_gone(context: PageContext, key: Key) -> None:
     text = sentence(context, key)
     st.warning(plain(text), icon=":material/link_off:")
     if key[0] == "demand_deals":
-        _list(change.unsaved(context, key), prices.of(context))
+        _list(change.unsaved_edits(context, key), prices.of(context))
     elif change.is_unsaved(context, key):
         if not state.is_held(context.clients.drafts, catalogue.named_lists(context)):
             _keep(context, key, text)
@@ -202,8 +202,8 @@ def draw_targeting(context: PageContext, entity: PackageOrDeal) -> None:
     """The targeting in words, its days and the cost of its targets."""
     if not isinstance(entity, SupplyPackage):
         return
-    with reported("The targeting", kept="Nothing was changed."):
-        descriptions = picker.described(context, catalogue.usual_days(context), entity)
+    with report_errors("The targeting", kept="Nothing was changed."):
+        descriptions = picker.describe(context, catalogue.usual_days(context), entity)
         lists = entries(catalogue.lists(context))
         st.markdown(plain(words.sentence(entity, None, descriptions)))
         if unread := words.unread(entity):
@@ -251,7 +251,7 @@ def draw_drawer(context: PageContext) -> None:
 
 def _content(context: PageContext, key: Key) -> None:
     """Draw the content, read again on each run of the drawer so that it is current."""
-    with reported(f"{KINDS[key[0]]} {key[1]:d}", "What you typed is kept."):
+    with report_errors(f"{KINDS[key[0]]} {key[1]:d}", "What you typed is kept."):
         try:
             entity = catalogue.client(context).get(change.MODELS[key[0]], key[1])
         except NotFound:
@@ -319,7 +319,7 @@ def _head(context: PageContext, key: Key, entity: PackageOrDeal, does: Abilities
 
 def draw(context: PageContext) -> None:
     """Draw the packages or the deals."""
-    with reported("The deals", kept="Nothing was changed."):
+    with report_errors("The deals", kept="Nothing was changed."):
         does = permission.of(context)
         if does.refuses:
             st.caption(f":material/lock: {plain(does.refuses)}.")

@@ -68,7 +68,7 @@ def of(
     queries = [
         seat_prices.question(base, context.slicer, fields, seat, place.without) for seat in (None, *told)
     ]
-    batch = insights.asked(context, place.key, queries)
+    batch = insights.query_batch(context, place.key, queries)
     if not batch.is_done:
         return SeatGuide({}, "Computing what wins cost in this targeting.", batch)
     try:

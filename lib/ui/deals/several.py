@@ -25,7 +25,7 @@ from lib.ui.deals import (
 from lib.ui.deals.columns import as_text
 from lib.ui.deals.list_search import ListSearch
 from lib.ui.deals.planned_job import PlannedJob
-from lib.ui.deals.planned_steps import Results, became, counted, note
+from lib.ui.deals.planned_steps import Results, became, count_label, note
 from lib.ui.deals.prices import Prices
 from lib.ui.deals.rows import DealRow, Key
 from lib.ui.deals.several_change import END, START, Effect, SeveralWanted
@@ -192,7 +192,7 @@ def draw(
         args=(context, search, None if is_all else list(chosen)),
     )
     if (job := st.session_state.get(JOB)) is not None:
-        title = f"Edit {counted(job.entity, len(job.rows))}"
+        title = f"Edit {count_label(job.entity, len(job.rows))}"
         st.dialog(title, width="large", on_dismiss=_close)(_dialog)(context, job)
 
 
@@ -201,7 +201,7 @@ def _open(context: PageContext, search: ListSearch, rows: list[DealRow] | None) 
     failure = ""
     if rows is None:
         try:
-            rows = list(islice(pages.named(catalogue.client(context), search), MOST))
+            rows = list(islice(pages.rows_by_name(catalogue.client(context), search), MOST))
         except TrancheError as error:
             rows, failure = [], f"{error.reason.rstrip('.')}. Nothing was changed."
     forget()
@@ -216,7 +216,7 @@ def _dialog(context: PageContext, job: SeveralJob) -> None:
             case "form":
                 _form(context, job)
             case "reading" | "writing":
-                planned_steps.run(context, job, partial(_done, job))
+                planned_steps.run(context, job, partial(_choose_failed, job))
             case "preview":
                 _preview(context, job, prices.of(context))
             case "done":
@@ -233,7 +233,7 @@ def _form(context: PageContext, job: SeveralJob) -> None:
     )
 
 
-def _done(job: SeveralJob) -> None:
+def _choose_failed(job: SeveralJob) -> None:
     """Choose what was not saved."""
     view.choose_only({as_text(row.key): row for row in job.still_chosen})
 

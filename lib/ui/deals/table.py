@@ -29,7 +29,7 @@ from lib.ui.deals import (
     undo,
     view,
 )
-from lib.ui.deals.list_search import PAGE, ListSearch, offered, orders, read_order, selected
+from lib.ui.deals.list_search import PAGE, ListSearch, active_filters, available_filters, orders, read_order
 from lib.ui.deals.rows import KINDS
 from lib.ui.deals.view import ALSO, CSV_MENU, FILTER, FIND, KIND, PLURALS, opened
 from lib.ui.kit import listing, notes, screens
@@ -40,7 +40,7 @@ NARROWEST, NARROW = 150, "deals_filters_shown"
 
 def draw(context: PageContext) -> None:
     """Draw the controls, a page of rows, and the actions on chosen rows."""
-    list_view, (search, why_not) = view.current(), _wanted(context)
+    list_view, (search, why_not) = view.current(), _search_bar(context)
     if why_not:
         attention.refuse(why_not)
         attention.follow(context, search.entity)
@@ -49,7 +49,7 @@ def draw(context: PageContext) -> None:
     if search.page and not part.rows:
         search = _first(search)
         part = pages.page(context, search)
-    view.drawn(list_view, part.rows)
+    view.note_rows(list_view, part.rows)
     bar = st.container(horizontal=True, vertical_alignment="center")
     if opened() is None:
         notes.draw()
@@ -59,7 +59,7 @@ def draw(context: PageContext) -> None:
     else:
         _nothing(context, search)
     with bar:
-        st.caption(_counted(context, search, part.count), width="content")
+        st.caption(_count_label(context, search, part.count), width="content")
         with st.container(width="content"):
             attention.follow(context, search.entity)
         st.space("stretch")
@@ -75,7 +75,7 @@ def draw(context: PageContext) -> None:
         bring_in.draw(context)
 
 
-def _wanted(context: PageContext) -> tuple[ListSearch, str]:
+def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
     """Draw the search and the filters, which are in the URL so that a link shows the same list.
 
     Returns what they ask for, and why the list can't be filtered so, if it can't.
@@ -90,7 +90,7 @@ def _wanted(context: PageContext) -> tuple[ListSearch, str]:
             "Search", type="search", live="200ms", key=FIND, bind="query-params", on_change=view.start_over,
             placeholder="Name, seat, DSP, place, contact, deal id", label_visibility="collapsed",
         )  # fmt: skip
-        names = offered(entity, does)
+        names = available_filters(entity, does)
         is_open = _phone_switch(names)
         is_on = attention.switch(entity, view.start_over)
         _choose_columns(entity)
@@ -103,7 +103,7 @@ def _wanted(context: PageContext) -> tuple[ListSearch, str]:
     found = " ".join((text or "").split())
     means = meanings.of(context, found) if does.finds else ()
     only, why_not = attention.filters(context, is_on, order[0])
-    chosen = (*selected(filters, entity, does), *only)
+    chosen = (*active_filters(filters, entity, does), *only)
     return ListSearch(entity, found, means, chosen, order, _page()), why_not
 
 
@@ -176,8 +176,8 @@ def _listing(
 ) -> None:
     does, also = permission.of(context), _also(search.entity)
     names = (*columns.OF[search.entity], *also)
-    rows = attention.marked(context, marked.rows(context, part.rows))
-    rows = owner_note.owned(context, rows) if "owner" in also else rows
+    rows = attention.add_health(context, marked.rows(context, part.rows))
+    rows = owner_note.add_owners(context, rows) if "owner" in also else rows
     title = prices.of(context).title
     ticked = (
         frozenset(row.key for row in part.rows)
@@ -251,7 +251,7 @@ def _show(entity: str) -> None:
     view.start_over()
 
 
-def _counted(context: PageContext, search: ListSearch, count: int) -> str:
+def _count_label(context: PageContext, search: ListSearch, count: int) -> str:
     """`1,149 packages: 800 active · 349 paused`."""
     numbers, word = Numbers.of(st.context.locale), PLURALS[search.entity].lower()
     by_status = pages.statuses(context, search) if count else {}

@@ -13,7 +13,7 @@ from lib.deals.client import sent
 from lib.deals.models import PackageOrDeal
 from lib.ui.deals import catalogue, edits, facts, permission, planned_steps, view
 from lib.ui.deals.planned_job import BatchJob
-from lib.ui.deals.planned_steps import counted, number
+from lib.ui.deals.planned_steps import count_label, number
 from lib.ui.deals.rows import KINDS, Key
 from lib.ui.deals.several_change import Effect
 from lib.ui.kit.frame import PageContext
@@ -150,10 +150,10 @@ def _close() -> None:
     """Close it; what was not put back yet can be undone later. A callback."""
     undo_view: UndoView | None = st.session_state.pop(OPEN, None)
     if undo_view is not None and undo_view.job is not None and undo_view.job.outcomes:
-        _done()
+        _end()
 
 
-def _done() -> None:
+def _end() -> None:
     view.choose_none()
     catalogue.forget()
 
@@ -161,16 +161,16 @@ def _done() -> None:
 def _dialog(context: PageContext, undo_view: UndoView) -> None:
     with st.empty().container():
         if undo_view.begins is not None or undo_view.job is None:
-            _listed(context, undo_view)
+            _draw_actions(context, undo_view)
         elif undo_view.job.phase in ("reading", "writing"):
-            planned_steps.run(context, undo_view.job, _done)
+            planned_steps.run(context, undo_view.job, _end)
         elif undo_view.job.phase == "preview":
             _preview(undo_view, undo_view.job)
         else:
             _result(undo_view, undo_view.job)
 
 
-def _listed(context: PageContext, undo_view: UndoView) -> None:
+def _draw_actions(context: PageContext, undo_view: UndoView) -> None:
     """Draw the actions, latest first; begin the undo that is wanted, if any."""
     try:
         bulk_actions = context.clients.bulk_actions.recent()
@@ -290,4 +290,4 @@ def _show_all(undo_view: UndoView) -> None:
 
 
 def _counts(action: BulkAction) -> str:
-    return " and ".join(counted(entity, count) for entity, count in action.counts.items())
+    return " and ".join(count_label(entity, count) for entity, count in action.counts.items())

@@ -65,7 +65,7 @@ def catch_up() -> ListView:
     for act in acts:
         match act:
             case Ticked(keys, is_ticked):
-                after = _ticked(after, keys, is_ticked)
+                after = _tick(after, keys, is_ticked)
             case Ordered(column, direction):
                 order = f"{'-' if direction == 'desc' else ''}{column}"
             case Opened(key):
@@ -79,7 +79,7 @@ def catch_up() -> ListView:
     return after
 
 
-def drawn(view: ListView, rows: Iterable[DealRow]) -> None:
+def note_rows(view: ListView, rows: Iterable[DealRow]) -> None:
     """Store the rows on screen, so that clicks can be matched by key."""
     shown = {as_text(row.key): row for row in rows}
     ticked = {key: shown.get(key, row) for key, row in view.ticked.items()}
@@ -124,7 +124,7 @@ def turn(to: int) -> Callable[[], None]:
     return turned
 
 
-def _ticked(view: ListView, keys: Iterable[str], is_ticked: bool) -> ListView:
+def _tick(view: ListView, keys: Iterable[str], is_ticked: bool) -> ListView:
     known = {key: view.drawn[key] for key in keys if key in view.drawn}
     if is_ticked:
         return replace(view, ticked={**view.ticked, **known})

@@ -86,11 +86,11 @@ def _deals(draft: Draft, seats: Mapping[int, Seat], deals: Mapping[int, str], pr
         return ["No demand deals: nobody can buy it yet."]
     if draft.deals == "existing":
         names = [plain(deals.get(deal) or f"deal {deal}") for deal in draft.links]
-        return [f"{_counted(len(names), 'existing deal')} linked: {', '.join(names)}."]
+        return [f"{_count_label(len(names), 'existing deal')} linked: {', '.join(names)}."]
     if not draft.seats:
         return ["New deals, for seats *not chosen yet*."]
     lines = [f"- {_seat(seats.get(seat), seat)} {_terms(one, prices)}" for seat, one in draft.seats.items()]
-    head = f"{_counted(len(lines), 'new deal')}, prices in {plain(prices.terms)}"
+    head = f"{_count_label(len(lines), 'new deal')}, prices in {plain(prices.terms)}"
     return [f"{head}:\n" + "\n".join(lines)]
 
 
@@ -132,5 +132,5 @@ def _others(terms: Typed) -> list[str]:
     return [f"{title.lower()}: {words}" for title, words in found.items()]
 
 
-def _counted(number: int, entity_store: str) -> str:
+def _count_label(number: int, entity_store: str) -> str:
     return f"{number} {entity_store}{'' if number == 1 else 's'}"

@@ -18,7 +18,7 @@ from lib.ui.kit import problems, rows
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import Taken
-from lib.ui.kit.straight import straightened
+from lib.ui.kit.straight import straighten
 from lib.ui.query import ask, precision, question
 from lib.ui.query.explored import NOTHING, Explored
 
@@ -83,7 +83,7 @@ def explorer(context: PageContext) -> None:
             linked = question.view(context).explored
             key = _pick(key_shelf, text or "", linked.key)
             data = _pick(data_shelf, text or "", linked.data)
-        chosen = _kept(context, linked, key, data)
+        chosen = _remember(context, linked, key, data)
     with right:
         _answer(context, chosen)
 
@@ -109,7 +109,7 @@ def _pick(shelf: Shelf, text: str, linked: str) -> Picked:
     """Draw the fields that the search finds; the one that is chosen: by a click, the link, or before."""
     matches = fields.matching(shelf.fields, text)
     name = linked or st.session_state.get(shelf.key, shelf.usual)
-    name = fields.chosen(matches, name) if shelf.follows_search else name
+    name = fields.chosen_field(matches, name) if shelf.follows_search else name
     if not matches:
         st.caption(f"None of the {len(shelf.fields)} {plain(shelf.what.lower())}s matches.")
         return Picked(shelf, name, None)
@@ -125,11 +125,11 @@ def _pick(shelf: Shelf, text: str, linked: str) -> Picked:
         turn += 1  # the link changed: the table is made again, with the other field selected
     places = [at for at, other in enumerate(names) if other == name]
     st.dataframe(
-        _marked(straightened(shelf.table(matches)), places),
+        _highlight(straighten(shelf.table(matches)), places),
         height=ROW * (min(shelf.rows, len(matches)) + 1) + 2,
         hide_index=True,
         placeholder="",
-        column_config={shelf.what: _counted(shelf, len(matches))},
+        column_config={shelf.what: _count_label(shelf, len(matches))},
         key=f"{shelf.key}:{text}:{turn}",
         on_select="rerun",
         selection_mode="single-cell",
@@ -139,7 +139,7 @@ def _pick(shelf: Shelf, text: str, linked: str) -> Picked:
     return Picked(shelf, name, ShelfDrawn(text, name, turn))
 
 
-def _kept(context: PageContext, linked: Explored, key: Picked, data: Picked) -> Explored:
+def _remember(context: PageContext, linked: Explored, key: Picked, data: Picked) -> Explored:
     """Put the chosen fields into the link, then remember them: in this order, no click is lost."""
     order = linked.order if (key.name, data.name) == (linked.key, linked.data) else None
     chosen = Explored(key.name, data.name, order)
@@ -153,13 +153,13 @@ def _kept(context: PageContext, linked: Explored, key: Picked, data: Picked) -> 
     return chosen
 
 
-def _marked(table: pd.DataFrame, places: list[int]) -> Styler:
+def _highlight(table: pd.DataFrame, places: list[int]) -> Styler:
     """The table with the chosen row highlighted, if the search finds it."""
     style = f"background-color: {theme.BAND}; font-weight: 600"
     return table.style.apply(lambda _: [style] * table.shape[1], axis=1, subset=(places, slice(None)))
 
 
-def _counted(shelf: Shelf, found: int) -> str:
+def _count_label(shelf: Shelf, found: int) -> str:
     of_all = f" of {len(shelf.fields)}" if found < len(shelf.fields) else ""
     return f"{shelf.what} ({found}{of_all})"
 
@@ -175,7 +175,7 @@ def _answer(context: PageContext, chosen: Explored) -> None:
             top_board.carry(
                 context, question.current(context).model_copy(update={"split_by": (key.name,)}), data.name
             )
-    with problems.reported("The top values"):
+    with problems.report_errors("The top values"):
         query = screen.last_days(context)
         top = top_values.top_values(
             partial(ask.quickly, context), query, context.slicer, key.name, data.name, chosen.order
@@ -186,7 +186,7 @@ def _answer(context: PageContext, chosen: Explored) -> None:
         st.caption(f"{top_values.counted(top, numbers)} · {shown_days} · {sentence}")
         _about(context, key, data, top)
         _table(top, taken)
-        ask.refined()
+        ask.refine()
 
 
 def _about(context: PageContext, key: KeyField, data: DataField, top: TopValues) -> None:
@@ -195,7 +195,7 @@ def _about(context: PageContext, key: KeyField, data: DataField, top: TopValues)
             st.caption(f"**{plain(field.description or field.name)}** {plain(' · '.join(known))}")
     for sentence in (
         *precision.codes(context.slicer, [key.name]),
-        *precision.never_sent(context.slicer, data),
+        *precision.optional_field_note(context.slicer, data),
     ):
         st.caption(plain(sentence))
     if top.order != top.data_field and top.by.name == top.order.name:

@@ -15,10 +15,10 @@ SEGMENTED = "segmented"
 def matching(fields: Sequence[Field], text: str) -> list[Field]:
     """The fields that contain every word of `text`, ignoring case; all fields without a word."""
     words = text.casefold().split()
-    return [field for field in fields if all(word in _searched(field) for word in words)]
+    return [field for field in fields if all(word in _search_text(field) for word in words)]
 
 
-def chosen(matches: Sequence[Field], name: str) -> str:
+def chosen_field(matches: Sequence[Field], name: str) -> str:
     """The field of that name if the search finds it or finds nothing; else the first one found."""
     names = [field.name for field in matches]
     return name if name in names or not names else names[0]
@@ -54,7 +54,7 @@ def _type(field: KeyField | DataField) -> str:
     return f"{plain}, {SEGMENTED}" if field.is_segmented else plain
 
 
-def _searched(field: KeyField | DataField) -> str:
+def _search_text(field: KeyField | DataField) -> str:
     more = (field.formula, field.formula_description) if isinstance(field, DataField) else (field.mapping,)
     texts = (field.name, field.description, field.annotation, _type(field), *more)
     return "\n".join(text for text in texts if text).casefold()

@@ -30,7 +30,7 @@ def catch_up(context: PageContext, explored: Explored) -> tuple[Taken, Explored]
         explored = replace(explored, order=order)
     chosen = [act for act in acts if isinstance(act, Choice)]
     if chosen:
-        carry(context, drill.changed(question.current(context), chosen, context.slicer), explored.data, taken)
+        carry(context, drill.apply(question.current(context), chosen, context.slicer), explored.data, taken)
     elif acts:
         question.follow(context, [(question.current(context), {"explored": explored})], {BOARD: taken})
     return taken, explored

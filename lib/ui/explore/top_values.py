@@ -96,7 +96,7 @@ def frame(top: TopValues) -> pd.DataFrame:
     name, its `share:…` in percent, and `off:…`, how far off it may be in percent, where records were sampled.
     """
     answer = top.answer
-    columns: dict[str, object] = {"value": _described(top)}
+    columns: dict[str, object] = {"value": _descriptions(top)}
     if top.answer.descriptions is not None and top.key_field.mapping:
         columns["id"] = [value or NOTHING for value in top.values]
     for field in top.shown:
@@ -118,7 +118,7 @@ def counted(top: TopValues, numbers: Numbers) -> str:
     return f"{number} value{'' if top.found == 1 else 's'}{shown}"
 
 
-def _described(top: TopValues) -> list[str]:
+def _descriptions(top: TopValues) -> list[str]:
     frame = top.answer.descriptions
     texts = top.values if frame is None else list(frame[top.key_field.name])
     return [text or NOT_SET for text in texts]

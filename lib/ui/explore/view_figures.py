@@ -25,14 +25,14 @@ def draw(context: PageContext) -> None:
     """A card for each of the first views; nothing without views, or where the slicer has no data field."""
     if not context.slicer.data_fields:
         return
-    with problems.reported("The saved views"):
+    with problems.report_errors("The saved views"):
         views = context.clients.view_store.views.of(context.project, context.slicer_name)
         if not views:
             return
         alerts = {alert.view_id: alert for alert in context.clients.view_store.alerts.mine()}
         start = context.clients.view_store.start.get()
         saved_views = first(views, start.id if start else 0, alerts)
-        seen = [_seen(context, view) for view in saved_views]
+        seen = [_view_focus(context, view) for view in saved_views]
         ask.ahead(context, (question(focus) for focus, left_out in seen if not left_out))
         st.subheader("Saved views", anchor=False)
         with st.grid(len(saved_views), min_column_width=NARROWEST, gap="small"):
@@ -40,7 +40,7 @@ def draw(context: PageContext) -> None:
                 _card(view, focus, left_out, alerts.get(view.id))
         if len(views) > len(saved_views):
             st.caption(f"{len(saved_views)} of {len(views)} views. The others are under Views.")
-        ask.refined()
+        ask.refine()
 
 
 def first(views: list[SavedView], start: int, alerts: Mapping[int, Alert]) -> list[SavedView]:
@@ -59,7 +59,7 @@ def question(focus: Focus) -> AudienceQuery:
     return focus.query.model_copy(update={**whole, "data_fields": focus.fields[:FIGURES]})
 
 
-def _seen(context: PageContext, view: SavedView) -> tuple[Focus, list[str]]:
+def _view_focus(context: PageContext, view: SavedView) -> tuple[Focus, list[str]]:
     """The view's question, and a sentence for each part of it that the slicer no longer has."""
     reading = link.from_params(view.params, context.slicer, context.project, context.slicer_name)
     missing = looks.left_out(view.params, context.slicer, context.slicer_name)
@@ -84,7 +84,8 @@ def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | Non
         else:
             _answer(focus)
         if alert is not None and alert.state == "firing":
-            words = f"{alert_words.watched(alert, focus.numbers)} · {alert_words.now(alert, focus.numbers)}"
+            condition = alert_words.condition_text(alert, focus.numbers)
+            words = f"{condition} · {alert_words.now(alert, focus.numbers)}"
             st.markdown(f":small[:material/notifications_active: {plain(words)}]")
 
 
@@ -96,7 +97,7 @@ def _answer(focus: Focus) -> None:
 
 
 def _figures(focus: Focus, answer: Audience) -> None:
-    found = compared_answers.asked(focus, question(focus), answer)
+    found = compared_answers.fetch_compared(focus, question(focus), answer)
     fields = [focus.slicer.data_field(name) for name in focus.fields[:FIGURES]]
     with st.grid(len(fields), min_column_width=NARROWEST_FIGURE, gap="small", wrap=False):
         for field in fields:

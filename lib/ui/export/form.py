@@ -174,7 +174,7 @@ def _data_fields(context: PageContext, query: AudienceQuery) -> tuple[str, ...]:
         format_func=lambda name: names[name],
         filter_mode="contains",
         placeholder=f"All {len(names)}, in the slicer's order",
-        key=f"export_fields:{context.project}/{context.slicer_name}:{link.joined(there)}",
+        key=f"export_fields:{context.project}/{context.slicer_name}:{link.join_texts(there)}",
         persist_state="session",
     )
     return tuple(picked)

@@ -62,7 +62,7 @@ class Preview:
 def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Preview:
     """The preview of the file for `query`. Raises the errors of both calls, and the row limit's."""
     if query.data_filters and slicer.knows("limit"):
-        return _filtered(export, query, slicer)
+        return _filter_rows(export, query, slicer)
     shown = query.data_fields or _usual_fields(query, slicer)
     needed = dict.fromkeys([*shown, *(data_filter.name for data_filter in query.data_filters)])
     limit = READ_TO_FILTER if query.data_filters else FIRST_ROWS
@@ -72,7 +72,7 @@ def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Pre
     is_exact, found = answer.confidence_range is None, answer.total.records_found
     return Preview(
         query,
-        rows=_taken(answer, passing[:FIRST_ROWS], shown),
+        rows=_take(answer, passing[:FIRST_ROWS], shown),
         found=len(passing) if query.data_filters else found,
         is_counted=is_exact and (not query.data_filters or len(answer) >= found),
         is_exact=is_exact,
@@ -81,7 +81,7 @@ def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Pre
     )
 
 
-def _filtered(export: Export, query: ExportQuery, slicer: Slicer) -> Preview:
+def _filter_rows(export: Export, query: ExportQuery, slicer: Slicer) -> Preview:
     """The preview with data filters, from a tsv2 file of the rows that pass them."""
     file = raw_file.read(export, query.model_copy(update={"limit": READ_TO_FILTER}), slicer)
     is_whole = file.rows < READ_TO_FILTER
@@ -160,9 +160,7 @@ def _passing(answer: Audience, query: ExportQuery) -> "np.ndarray[Any, np.dtype[
     return np.flatnonzero(passes)
 
 
-def _taken(
-    answer: Audience, places: "np.ndarray[Any, np.dtype[np.intp]]", shown: tuple[str, ...]
-) -> Audience:
+def _take(answer: Audience, places: "np.ndarray[Any, np.dtype[np.intp]]", shown: tuple[str, ...]) -> Audience:
     def rows(part: pd.DataFrame) -> pd.DataFrame:
         return part.iloc[places].reset_index(drop=True)
 

@@ -39,7 +39,7 @@ class RawFile:
         """The first rows as an Audience with the file's total; missing values if the file has no total."""
         part = self.lines.head(min(count, self.rows))
         keys = [*self.split_by, *(f"{name}{DESCRIPTION}" for name in self.split_by)]
-        texts = part[[key for key in keys if key in part]].map(_unescaped)
+        texts = part[[key for key in keys if key in part]].map(_unescape)
         frame = texts[[title for title in texts if title not in self.split_by]]
         total = self.lines.iloc[-1] if self.has_total else pd.Series("", self.lines.columns)
         return Audience(
@@ -69,7 +69,7 @@ def read(export: Export, query: ExportQuery, slicer: Slicer) -> RawFile:
     return RawFile(lines, query.split_by, bool(query.include_total and query.split_by))
 
 
-def _unescaped(cell: str) -> str:
+def _unescape(cell: str) -> str:
     return re.sub(r"\\.", lambda match: ESCAPES[match[0]], cell)
 
 

@@ -100,7 +100,7 @@ def receipt(ask: Ask, export: Export, question: AudienceQuery, file: Preview, sl
     total = _exact(ask, export, whole, needed, file, slicer).get((), {})
     lines = [_of_total(slicer.data_field(name), screen, total) for name in names]
     if question.split_by:
-        exact = _exact(ask, export, _only_shown(question, screen), needed, file, slicer)
+        exact = _exact(ask, export, _query_of_rows(question, screen), needed, file, slicer)
         lines += _of_rows(
             SplitRows(screen, None, slicer.data_field(names[0]), slicer), names, exact, file.query
         )
@@ -131,7 +131,7 @@ def _of_rows(split: SplitRows, names: Iterable[str], exact: Exact, query: Export
     return lines
 
 
-def _only_shown(question: AudienceQuery, screen: Audience) -> AudienceQuery:
+def _query_of_rows(question: AudienceQuery, screen: Audience) -> AudienceQuery:
     """The question limited to the values of the rows on screen."""
     shown = (
         Filter(name=str(name), value=tuple(screen.names[name].unique()), match="equals")

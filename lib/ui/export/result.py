@@ -146,7 +146,7 @@ RECEIPT = "Receipt: the Audience screen and the file compared"
 def draw(context: PageContext, asked: AudienceQuery, wish: Wish) -> None:
     """Draw preview, download, receipt and request, or why the question can't be exported."""
     query = wish.query
-    with problems.reported("The preview"):
+    with problems.report_errors("The preview"):
         try:
             file = preview.preview(
                 lambda q: context.reporting.audience(q, context.slicer),

@@ -21,7 +21,7 @@ from lib.ui.charts.numbers import NOTHING, Numbers, title
 from lib.ui.export.preview import Preview
 from lib.ui.export.receipt import Receipt, ReceiptLine
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.straight import straightened
+from lib.ui.kit.straight import straighten
 from lib.ui.query import precision
 
 TOKEN, VARIABLE = "<TOKEN>", "TRANCHE_TOKEN"
@@ -74,7 +74,7 @@ NO_TOOLBAR = "<style>.st-key-preview [data-testid=stElementToolbar] { display: n
 
 def preview(file: Preview, table: FileTable) -> None:
     """The first rows of the file, cell by cell as the file has them, and its total."""
-    cells = straightened(files.shown(table, file.query.export_format))
+    cells = straighten(files.preview_cells(table, file.query.export_format))
     is_raw = file.query.export_format == "tsv2"
     with st.container(key="preview"):
         st.html(NO_TOOLBAR)
@@ -111,7 +111,7 @@ def receipt(receipt: Receipt, numbers: Numbers) -> None:
     if not receipt.lines:
         return
     right = st.column_config.TextColumn(alignment="right")
-    table = straightened(receipt_table(receipt, numbers))
+    table = straighten(receipt_table(receipt, numbers))
     st.dataframe(
         table,
         height=HEADER + ROW * min(len(table), MOST_LINES),

@@ -21,7 +21,7 @@ OUTCOMES = {
 }
 
 
-def arrived(installation: connect.Installation, address: str | None) -> Person | None:
+def arrival(installation: connect.Installation, address: str | None) -> Person | None:
     """Who comes from the provider with this page; None if nobody does, or they may not sign in.
 
     Tried once per tab: what was refused is said until the tab is reloaded.

@@ -47,7 +47,7 @@ def draw(key: str, label: str, accept: str, most: int, on_file: Callable[[], Non
     _mount(key=key, data={"label": label, "accept": accept, "most": most}, on_file_change=on_file)
 
 
-def taken(sent: object, most: int) -> ChosenFile | None:
+def chosen_file(sent: object, most: int) -> ChosenFile | None:
     """The file in what the browser sent, whose limits are checked again; None without one."""
     file = sent.get("file") if hasattr(sent, "get") else None
     if not isinstance(file, dict) or not isinstance(file.get("name"), str):

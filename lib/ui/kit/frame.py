@@ -130,7 +130,9 @@ def _without_slicer(context: PageContext) -> NoReturn:
     """Wait for the slicer; then rerun, or show why it can't be loaded."""
     trouble, what = context.trouble, f"The slicer {context.slicer_name} of {context.project}"
     if trouble is None:
-        trouble = slicer_info.awaited(context.person.username, context.project, context.slicer_name).trouble
+        trouble = slicer_info.wait_for_slicer(
+            context.person.username, context.project, context.slicer_name
+        ).trouble
     if trouble is None:
         retry.over(what)
         st.rerun()
@@ -164,7 +166,7 @@ def header(person: Person, mark: Callable[[connect.Clients], None] | None = None
         context = PageContext(person, *picked, slicer_info.NOTHING, clients, is_missing=True)
         sentence.caption(plain(context.freshness))
     else:
-        cached_slicer = slicer_info.opened(clients, person.username, *picked)
+        cached_slicer = slicer_info.open_slicer(clients, person.username, *picked)
         context = PageContext(person, *picked, cached_slicer.slicer, clients, cached_slicer.trouble)
         sentence.caption(plain(context.freshness))
         if cached_slicer.is_awaited:

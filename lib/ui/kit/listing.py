@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from lib.reporting.models import Direction
-from lib.ui.kit.rows import Taken, fresh, straightened
+from lib.ui.kit.rows import Taken, fresh, straighten
 
 FOLDER = Path(__file__).parent
 _mount = st.components.v2.component(
@@ -97,7 +97,7 @@ Act = Opened | Ordered | Ticked
 
 def draw(key: str, listing: Listing, taken: Taken, on_acts: Callable[[], None]) -> None:
     """Draw the page. `taken` is the last act that is already applied to it."""
-    rows = [asdict(row) | {"cells": [straightened(cell) for cell in row.cells]} for row in listing.rows]
+    rows = [asdict(row) | {"cells": [straighten(cell) for cell in row.cells]} for row in listing.rows]
     data = asdict(listing) | {"rows": rows, "taken": list(taken)}
     _mount(key=key, data=data, on_acts_change=on_acts)
 

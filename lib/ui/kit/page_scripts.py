@@ -17,7 +17,7 @@ export default function () {
 )
 
 
-def close_when_chosen() -> None:
+def close_after_choice() -> None:
     """Close the menu after a choice where it covers the page."""
     _CLOSING(key="closing_menu", height=0)
 

@@ -43,7 +43,7 @@ FOR_EVERYBODY = (BadRequest, DealsError, CircuitOpen, StoreUnwritable)
 
 
 @contextmanager
-def reported(what: str, kept: str = "Your question is kept.") -> Iterator[None]:
+def report_errors(what: str, kept: str = "Your question is kept.") -> Iterator[None]:
     """Show an error of the block as a sentence about `what`; `kept` says what was kept."""
     try:
         yield

@@ -191,7 +191,7 @@ def draw(key: str, tables: Sequence[Table], taken: Taken, on_acts: Callable[[], 
     )
 
 
-def straightened(part: Any) -> dict[str, Any]:
+def straighten(part: Any) -> dict[str, Any]:
     """The fields of a part of a table, with its texts as screens show them, but for what comes back."""
     return {
         name: straight(value) if isinstance(value, str) and name not in ("id", "find") else value
@@ -264,8 +264,8 @@ def _lists(told: object) -> Iterator[list[Any]]:
 
 def as_json(table: Table) -> dict[str, Any]:
     """The data for the script: plain texts and numbers."""
-    return straightened(table) | {
-        "card": table.card and straightened(table.card),
-        "columns": [straightened(column) for column in table.columns],
-        "rows": [vars(row) | {"cells": [straightened(cell) for cell in row.cells]} for row in table.rows],
+    return straighten(table) | {
+        "card": table.card and straighten(table.card),
+        "columns": [straighten(column) for column in table.columns],
+        "rows": [vars(row) | {"cells": [straighten(cell) for cell in row.cells]} for row in table.rows],
     }

@@ -88,7 +88,7 @@ def by_company() -> bool:
     """Whether somebody comes from the company's provider, and may sign in; then `person` returns them."""
     if st.session_state.setdefault("logout", None):
         return False
-    person = company.arrived(_installation(), _address())
+    person = company.arrival(_installation(), _address())
     return person is not None and _begin(person.username)
 
 
@@ -173,7 +173,7 @@ def _name_and_password() -> None:
         st.text_input("Password", key=PASSWORD, type="password", autocomplete="current-password")
         if problem := st.session_state.pop(PROBLEM, None):
             st.error(plain(problem), icon=":material/error:")
-        st.form_submit_button("Sign in", type="primary", width="stretch", on_click=_typed)
+        st.form_submit_button("Sign in", type="primary", width="stretch", on_click=_note_typing)
 
 
 def _demo() -> None:
@@ -194,7 +194,7 @@ def _demo() -> None:
             )
 
 
-def _typed() -> None:
+def _note_typing() -> None:
     username, password = st.session_state.get(NAME), st.session_state.get(PASSWORD)
     st.session_state[PASSWORD] = ""
     st.session_state.pop(company.PROBLEM, None)

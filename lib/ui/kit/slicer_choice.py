@@ -53,7 +53,7 @@ def draw(slicers: Sequence[Pair]) -> tuple[Pair, bool]:
     """
     in_order = sorted(slicers, key=lambda pair: pair[0])
     wanted: dict[str, str] = st.session_state.pop(NEXT, {})
-    project, slicer = (wanted.get(part) or _requested(part, slicers) for part in PARTS)
+    project, slicer = (wanted.get(part) or _slicer_of_link(part, slicers) for part in PARTS)
     found = first_of(in_order, project, slicer)
     shown = found or (project or "", slicer or "")
     _remember(shown)
@@ -64,7 +64,7 @@ def draw(slicers: Sequence[Pair]) -> tuple[Pair, bool]:
     return shown, found is None
 
 
-def _requested(part: str, slicers: Sequence[Pair]) -> str | None:
+def _slicer_of_link(part: str, slicers: Sequence[Pair]) -> str | None:
     """The project or slicer of the URL, or else the one picked last.
 
     After a choice a browser may still send the address of a missing slicer: that is passed over, unless the
@@ -101,12 +101,12 @@ def _picker(part: str, options: list[str], value: str, slicers: Sequence[Pair]) 
         placeholder=f"Choose a {part}",
         label_visibility="collapsed",
         width=WIDTHS[part],
-        on_change=_picked,
+        on_change=_pick,
         args=(slicers,),
     )
 
 
-def _picked(slicers: Sequence[Pair]) -> None:
+def _pick(slicers: Sequence[Pair]) -> None:
     """Show what was picked; of another project the slicer of the same name, or else its first."""
     project, slicer = (st.session_state.get(part) for part in PARTS)
     found = first_of(slicers, project, slicer) or first_of(slicers, project, None)

@@ -39,28 +39,28 @@ class CachedSlicer:
     is_awaited: bool = False
 
 
-def opened(clients: Clients, username: str, project: str, name: str) -> CachedSlicer:
+def open_slicer(clients: Clients, username: str, project: str, name: str) -> CachedSlicer:
     """The slicer's current description; if it can't be loaded, the last one with the error.
 
     After a failure the service is left alone for some seconds: everybody would wait for it at every click.
     """
     key = (username, project, name)
-    cached_slicer, now = _kept().get(key, CachedSlicer()), time.monotonic()
-    if key in _asked():
-        return _described(key, 0)
+    cached_slicer, now = _cache().get(key, CachedSlicer()), time.monotonic()
+    if key in _requests():
+        return _describe(key, 0)
     is_fresh = now - cached_slicer.told_at < clients.slicer_seconds
     is_left_alone = now - cached_slicer.failed_at < PAUSE_SECONDS and not retry.is_wanted_since(
         cached_slicer.failed_at
     )
     if is_fresh or is_left_alone:
         return cached_slicer
-    _asked()[key] = _asking(lambda: _answer(clients, cached_slicer, project, name))
-    return _described(key, MOMENT_SECONDS)
+    _requests()[key] = _asking(lambda: _answer(clients, cached_slicer, project, name))
+    return _describe(key, MOMENT_SECONDS)
 
 
-def awaited(username: str, project: str, name: str) -> CachedSlicer:
+def wait_for_slicer(username: str, project: str, name: str) -> CachedSlicer:
     """The same for screens that need it: waits until the request is done."""
-    return _described((username, project, name), None)
+    return _describe((username, project, name), None)
 
 
 def look_out(username: str, project: str, name: str) -> None:
@@ -68,19 +68,19 @@ def look_out(username: str, project: str, name: str) -> None:
     st.fragment(_look, run_every=POLL_SECONDS)((username, project, name))
 
 
-def _described(key: Key, seconds: float | None) -> CachedSlicer:
-    future = _asked().get(key)
+def _describe(key: Key, seconds: float | None) -> CachedSlicer:
+    future = _requests().get(key)
     if future is None:
-        return _kept().get(key, CachedSlicer())
+        return _cache().get(key, CachedSlicer())
     try:
         wait([future], timeout=0 if seconds == 0 else BLINK_SECONDS)
         with nullcontext() if future.done() else st.spinner("Calling the reporting service", show_time=True):
-            cached_slicer = _kept()[key] = future.result(seconds)
+            cached_slicer = _cache()[key] = future.result(seconds)
     except TimeoutError:
-        return replace(_kept().get(key, CachedSlicer()), is_awaited=True)
+        return replace(_cache().get(key, CachedSlicer()), is_awaited=True)
     finally:
         if future.done():
-            _asked().pop(key, None)
+            _requests().pop(key, None)
     return cached_slicer
 
 
@@ -107,16 +107,16 @@ def _answer(clients: Clients, cached_slicer: CachedSlicer, project: str, name: s
 
 
 def _look(key: Key) -> None:
-    future = _asked().get(key)
+    future = _requests().get(key)
     if future is None or future.done():
         st.rerun()
 
 
-def _kept() -> dict[Key, CachedSlicer]:
+def _cache() -> dict[Key, CachedSlicer]:
     kept: dict[Key, CachedSlicer] = st.session_state.setdefault(KNOWN, {})
     return kept
 
 
-def _asked() -> dict[Key, Future[CachedSlicer]]:
+def _requests() -> dict[Key, Future[CachedSlicer]]:
     asked: dict[Key, Future[CachedSlicer]] = st.session_state.setdefault(ASKED, {})
     return asked

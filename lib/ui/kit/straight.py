@@ -8,7 +8,7 @@ import pandas as pd
 from lib.wire.text import TURNING, straight
 
 
-def straightened(table: pd.DataFrame | Mapping[str, Any]) -> pd.DataFrame:
+def straighten(table: pd.DataFrame | Mapping[str, Any]) -> pd.DataFrame:
     """The table with its texts as screens show them (wire/text.py): titles, index and cells."""
     frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(dict(table))
     if not any(TURNING.search(text) for text in _texts(frame)):

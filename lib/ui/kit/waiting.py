@@ -7,7 +7,7 @@ import streamlit as st
 
 
 @contextmanager
-def awaited(height: int, drawn: str) -> Iterator[None]:
+def reserve(height: int, drawn: str) -> Iterator[None]:
     """Reserve a height in pixels for content that is loading for the first time on this screen.
 
     Once the widget with the key `drawn` is there, what was shown before stays, faded, until the new is there.

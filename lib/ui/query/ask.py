@@ -64,7 +64,7 @@ def _first(context: PageContext, query: AudienceQuery, answers: "Answers") -> Au
     return query.model_copy(update=FIRST)
 
 
-def refined() -> None:
+def refine() -> None:
     """Rerun the screen once exact answers have arrived for the estimates that are shown."""
     waited = session_cache.of(ANSWERS, Answers).awaited()
     if waited:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from lib.reporting.models import TIME_KEY_FIELDS, Direction, Slicer
-from lib.ui.query.link import joined, parted
+from lib.ui.query.link import join_texts, split_texts
 
 By = Literal["volume", "value", "change", "name"]
 COLUMNS: tuple[By, ...] = get_args(By)
@@ -34,7 +34,7 @@ def usual(slicer: Slicer) -> tuple[Card, ...]:
 
 def to_text(cards: Iterable[Card]) -> str:
     """The leaderboards as one parameter."""
-    return joined(_item(card) for card in cards)
+    return join_texts(_item(card) for card in cards)
 
 
 def from_text(text: str, slicer: Slicer) -> tuple[Card, ...] | None:
@@ -43,7 +43,7 @@ def from_text(text: str, slicer: Slicer) -> tuple[Card, ...] | None:
         return None
     known = {field.name for field in slicer.key_fields}
     found: dict[str, Card] = {}
-    for item in parted(text):
+    for item in split_texts(text):
         card = _card(item, known)
         if card is not None:
             found.setdefault(card.name, card)
@@ -53,7 +53,7 @@ def from_text(text: str, slicer: Slicer) -> tuple[Card, ...] | None:
 def missing(text: str, slicer: Slicer) -> list[str]:
     """The key fields of such a parameter that the slicer does not have."""
     known = {field.name for field in slicer.key_fields}
-    return [item.partition("!")[0] for item in parted(text) if text and _card(item, known) is None]
+    return [item.partition("!")[0] for item in split_texts(text) if text and _card(item, known) is None]
 
 
 def _rank(name: str) -> int:

@@ -46,7 +46,7 @@ class ComparedAnswers:
         A row that one period does not have had nothing there; where it may just not have come, there is none.
         """
         sides = [
-            _left(total, dict(zip(_keys(rows), of_rows(rows, field.name), strict=True)), shown, rows)
+            _rest(total, dict(zip(_keys(rows), of_rows(rows, field.name), strict=True)), shown, rows)
             for total, rows in zip(whole, (self.now, self.before), strict=True)
         ]
         now, before = sides
@@ -61,7 +61,7 @@ class ComparedAnswers:
         return change(now, before) if _is_ratio(field) else Change(None)
 
 
-def asked(focus: Focus, query: AudienceQuery, whole: Audience) -> ComparedAnswers | None:
+def fetch_compared(focus: Focus, query: AudienceQuery, whole: Audience) -> ComparedAnswers | None:
     """Both sides of a question, given its answer `whole` for the period; None without a comparison."""
     if focus.comparison is None:
         return None
@@ -82,7 +82,9 @@ def whole_query(focus: Focus, filters: tuple[Filter, ...] | None = None) -> Audi
 def of_whole(focus: Focus, filters: tuple[Filter, ...] | None = None) -> ComparedAnswers | None:
     """The totals of the question on both sides, as the headline has them; under `filters` if given."""
     query = whole_query(focus, filters)
-    return None if focus.comparison is None else asked(focus, query, ask.quickly(focus.context, query))
+    return (
+        None if focus.comparison is None else fetch_compared(focus, query, ask.quickly(focus.context, query))
+    )
 
 
 def notes(focus: Focus, found: ComparedAnswers | None) -> Iterator[str]:
@@ -110,7 +112,7 @@ def _with_data(audience: Audience, days: Days) -> int:
     return len(audience.total.dates) or periods.length(days)
 
 
-def _left(
+def _rest(
     total: Estimate, rows: dict[Key, Estimate], shown: Sequence[Key], answer: Audience
 ) -> Estimate | None:
     """A total less the rows shown; an estimate of unknown range where any of them is one.

@@ -27,16 +27,16 @@ FOLLOWED = "followed_pickers"
 def followed_key(name: str, value: object) -> str:
     """The widget key for `value`; it stays the same while the value is the one picked there."""
     counts: dict[str, int] = st.session_state.get(FOLLOWED, {})
-    known = _numbered(name, counts.get(name, 0))
+    known = _number_name(name, counts.get(name, 0))
     if st.session_state.get(known, value) != value:
         counts = {**counts, name: counts.get(name, 0) + 1}
         st.session_state[FOLLOWED] = counts
-        known = _numbered(name, counts[name])
+        known = _number_name(name, counts[name])
     st.session_state[known] = value
     return known
 
 
-def _numbered(name: str, count: int) -> str:
+def _number_name(name: str, count: int) -> str:
     return f"{name}_{count}" if count else name
 
 
@@ -81,8 +81,8 @@ def draw_comparison(context: PageContext) -> None:
     query, view = question.current(context), question.view(context)
     now = ask.today(context, query)
     period = periods.resolved(query.start_date, query.end_date, now)
-    other = periods.compared(view.compare, period, now)
-    pair = other and periods.matched(period, other, context.slicer, now)
+    other = periods.compared_days(view.compare, period, now)
+    pair = other and periods.match_days(period, other, context.slicer, now)
     label = f"vs {numbers.days(*pair.before)}" if pair else "Not compared"
     with st.popover(label, icon=":material/compare_arrows:", key="compare"):
         key = followed_key(COMPARE, _kind(view))
@@ -92,7 +92,7 @@ def draw_comparison(context: PageContext) -> None:
             format_func=lambda kind: KINDS[kind],
             key=key,
             required=True,
-            on_change=_look_compared,
+            on_change=_look_up_compared,
             args=(context, period, key),
             width=380,
         )
@@ -169,8 +169,8 @@ def _ask_dates(context: PageContext, query: AudienceQuery, start: str, end: str)
     st.rerun()
 
 
-def _look_compared(context: PageContext, period: Days, key: str) -> None:
-    before = periods.compared((PREVIOUS,), period, period[1])
+def _look_up_compared(context: PageContext, period: Days, key: str) -> None:
+    before = periods.compared_days((PREVIOUS,), period, period[1])
     kinds = {"none": (), "range": tuple(day.isoformat() for day in before or period)}
     kind = st.session_state[key]
     question.look(context, compare=kinds.get(kind, (kind,)))

@@ -59,9 +59,9 @@ def states(
         elif isinstance(act, Going):
             query, changes = _gone(query, slicer, act)
         else:
-            changes = {**looked_at(view, [act], slicer), **drawn(query, view, [act], slicer)}
-            changes |= folded(query, view, [act])
-            query = changed(query, [act], slicer)
+            changes = {**looked_at(view, [act], slicer), **apply_lines(query, view, [act], slicer)}
+            changes |= apply_folds(query, view, [act])
+            query = apply(query, [act], slicer)
         view = replace(view, **changes)
         yield query, changes
 
@@ -113,12 +113,12 @@ def follow(context: PageContext) -> None:
     st.rerun()
 
 
-def changed(query: AudienceQuery, acts: Iterable[Act], slicer: Slicer) -> AudienceQuery:
+def apply(query: AudienceQuery, acts: Iterable[Act], slicer: Slicer) -> AudienceQuery:
     """The question after these clicks. Clicks that name no field of the slicer are ignored."""
     keys = {field.name for field in slicer.key_fields}
     for act in acts:
         if isinstance(act, Ordering):
-            query = _ordered(query, act, slicer)
+            query = _order(query, act, slicer)
         elif isinstance(act, Opening) and act.table in keys:
             query = query.model_copy(update={"split_by": (act.table,), "order_by": ()})
         elif isinstance(act, Choice) and act.kind in CHANGES:
@@ -143,10 +143,10 @@ def looked_at(view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, A
     return settings | ({"cards": tuple(after.values())} if after != shown else {})
 
 
-def drawn(query: AudienceQuery, view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, Any]:
+def apply_lines(query: AudienceQuery, view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, Any]:
     """The values with their own lines after these clicks, if that changes."""
     keys = {field.name for field in slicer.key_fields}
-    before = after = lines.drawn(query, view.lines)
+    before = after = lines.value_lines(query, view.lines)
     for act in acts:
         if isinstance(act, Choice) and act.kind in DRAWS:
             for name, value in act.values:
@@ -154,7 +154,7 @@ def drawn(query: AudienceQuery, view: View, acts: Iterable[Act], slicer: Slicer)
     return {"lines": after} if after != before else {}
 
 
-def folded(query: AudienceQuery, view: View, acts: Iterable[Act]) -> Mapping[str, Any]:
+def apply_folds(query: AudienceQuery, view: View, acts: Iterable[Act]) -> Mapping[str, Any]:
     """The open rows of the pivot after these clicks, if that changes."""
     after = view.folds
     for act in acts:
@@ -165,7 +165,7 @@ def folded(query: AudienceQuery, view: View, acts: Iterable[Act]) -> Mapping[str
     return {"folds": after} if after != view.folds else {}
 
 
-def _ordered(query: AudienceQuery, act: Ordering, slicer: Slicer) -> AudienceQuery:
+def _order(query: AudienceQuery, act: Ordering, slicer: Slicer) -> AudienceQuery:
     """The question with the split's rows in another order; the order of leaderboards is part of the view."""
     names = set(query.split_by) | {field.name for field in slicer.data_fields}
     if act.table != "split" or act.column not in names:

@@ -87,7 +87,7 @@ def label(entry: SavedEntry, is_changed: bool) -> str:
     return f"{plain(shown)} · changed" if is_changed else plain(shown)
 
 
-def kept_here(address: str) -> None:
+def note_storage(address: str) -> None:
     """Say that the desk keeps them, where the service at this address is a remote one."""
     if address:
         st.caption(REMOTE)

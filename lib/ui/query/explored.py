@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lib.reporting.models import Order, Slicer
-from lib.ui.query.link import joined, parted
+from lib.ui.query.link import join_texts, split_texts
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,12 @@ def to_text(explored: Explored) -> str:
         return ""
     order = explored.order
     by = () if order is None else ("-" * (order.direction == "desc") + order.name,)
-    return joined((explored.key, explored.data, *by))
+    return join_texts((explored.key, explored.data, *by))
 
 
 def from_text(text: str, slicer: Slicer) -> Explored:
     """The state in a URL parameter; the default if the slicer lacks one of the fields."""
-    key, data, by = (*parted(text), "", "")[:3]
+    key, data, by = (*split_texts(text), "", "")[:3]
     keys = {field.name for field in slicer.key_fields}
     fields = {field.name for field in slicer.data_fields}
     if key not in keys or data not in fields:

@@ -145,7 +145,7 @@ def draw(
     The file says on top what was asked and how precise it is. `chart` is how the key of the block's chart
     begins, where it has one; `more` draws what else the block has.
     """
-    if (menu := opened(name)) is None:
+    if (menu := open_menu(name)) is None:
         return
     with menu:
         rows(focus, name, answer, fields, "Download these rows as CSV")
@@ -156,7 +156,7 @@ def draw(
             more()
 
 
-def opened(name: str) -> DeltaGenerator | None:
+def open_menu(name: str) -> DeltaGenerator | None:
     """The popover of a block if it is open; its content is built only then."""
     popover = st.popover(
         "Export", icon=":material/download:", type="tertiary", key=f"{name}_export", on_change="rerun"

@@ -27,12 +27,12 @@ def draw(context: PageContext, prefix: str, name: str) -> None:
     """Draw the list of values of the key field `name`; `prefix` makes its widget keys unique."""
     key = f"{prefix}_board"
     catch_up(context, key, name)
-    with problems.reported("The values"):
+    with problems.report_errors("The values"):
         table = _table(
             context, question.current(context), name, st.session_state.get(_found_by(key, name), "")
         )
         rows.draw(key, [table], question.taken(key), partial(_follow, context, key, name))
-        ask.refined()
+        ask.refine()
 
 
 def catch_up(context: PageContext, key: str, name: str) -> None:
@@ -52,7 +52,7 @@ def _states(context: PageContext, chosen: Iterable[Choice]) -> Iterator[tuple[Au
     """The question after each of these clicks; the view stays."""
     query = question.current(context)
     for act in chosen:
-        query = drill.changed(query, [act], context.slicer)
+        query = drill.apply(query, [act], context.slicer)
         yield query, {}
 
 
@@ -65,13 +65,13 @@ def _found_by(key: str, name: str) -> str:
 
 
 def _table(context: PageContext, query: AudienceQuery, name: str, text: str) -> Table:
-    field, numbers = _measured(context, query), Numbers.of(st.context.locale)
-    answer = ask.quickly(context, _asked(context, query, name, field, values.searching(name, text)))
+    field, numbers = _page_field(context, query), Numbers.of(st.context.locale)
+    answer = ask.quickly(context, _values_query(context, query, name, field, values.searching(name, text)))
     found = dict([*values.matching(context, answer, name, text).items()][:SHOWN])
     figures = _figures(answer, name, field)
     if not text:
         missing = tuple(code for code in filters.values(query, name) if code not in found)[:MOST_CHOSEN]
-        found, figures = _with_chosen(context, query, name, missing, found, figures)
+        found, figures = _add_chosen(context, query, name, missing, found, figures)
     words = filter_words.field(name, context.slicer)
     card = CardHeader(words, _about(answer, field, numbers), text, _message(text, found), is_picker=True)
     columns = [Column("name", "Value", True)]
@@ -80,7 +80,7 @@ def _table(context: PageContext, query: AudienceQuery, name: str, text: str) -> 
     kept, left_out = (set(filters.values(query, name, match)) for match in ("equals", "not equals"))
     drawn = [
         Row(
-            [Cell(label or filter_words.named(code, {}), about=filter_words.both(code, label)),
+            [Cell(label or filter_words.value_label(code, {}), about=filter_words.both(code, label)),
              *_figure(figures.get(code), field, numbers)],
             ((name, code),),
             included=(code in kept,),
@@ -91,7 +91,7 @@ def _table(context: PageContext, query: AudienceQuery, name: str, text: str) -> 
     return Table(name, f"Values of {words}", columns, drawn, verb="Keep", card=card)
 
 
-def _asked(
+def _values_query(
     context: PageContext, query: AudienceQuery, name: str, field: DataField | None, more: tuple[Filter, ...]
 ) -> AudienceQuery:
     """The values under the question's other filters, so that unchosen values stay visible."""
@@ -110,7 +110,7 @@ def _asked(
     )
 
 
-def _with_chosen(
+def _add_chosen(
     context: PageContext,
     query: AudienceQuery,
     name: str,
@@ -122,14 +122,14 @@ def _with_chosen(
     if not missing:
         return found, figures
     exact = Filter(name=name, value=missing, match="equals")
-    field = _measured(context, query)
-    answer = ask.quickly(context, _asked(context, query, name, field, (exact,)))
+    field = _page_field(context, query)
+    answer = ask.quickly(context, _values_query(context, query, name, field, (exact,)))
     descriptions = values.matching(context, answer, name, "")
     more = {code: descriptions.get(code, code) for code in missing}
     return found | more, figures | _figures(answer, name, field)
 
 
-def _measured(context: PageContext, query: AudienceQuery) -> DataField | None:
+def _page_field(context: PageContext, query: AudienceQuery) -> DataField | None:
     """The data field of the page."""
     names = (question.view(context).field, *(query.data_fields or focus.usual_metrics(context.slicer)))
     return next((context.slicer.data_field(found) for found in names if found), None)

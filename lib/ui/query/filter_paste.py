@@ -47,13 +47,13 @@ def draw(context: PageContext, prefix: str, name: str) -> None:
         return
     if not (text or "").strip():
         return
-    with problems.reported("The values", kept="What you pasted is kept."):
-        pasted = checked(context, query, name, text or "")
+    with problems.report_errors("The values", kept="What you pasted is kept."):
+        pasted = check_paste(context, query, name, text or "")
         _say(pasted)
         _ways(context, query, key, name, pasted)
 
 
-def checked(context: PageContext, query: AudienceQuery, name: str, text: str) -> PastedValues:
+def check_paste(context: PageContext, query: AudienceQuery, name: str, text: str) -> PastedValues:
     """The pasted values, looked up in the data of the question's days. Raises the service's errors."""
     lines = [_texts(line) for line in text.splitlines() if line.strip()]
     codes = {one: "" if one == NOT_SET else one for line in lines for one in line}
@@ -131,14 +131,14 @@ def _take(
     context: PageContext, key: str, name: str, wanted: tuple[str, ...], rest: list[str], match: Match
 ) -> None:
     """Add these values to the filter; values that are not added stay in the field."""
-    st.session_state[key] = "\n".join(_quoted(text) for text in rest)
+    st.session_state[key] = "\n".join(_quote(text) for text in rest)
     st.session_state[f"{key}_unknown"] = False
     codes = ["" if value == NOT_SET else value for value in wanted]
     question.ask(filters.gather(question.current(context), name, codes, match))
     st.rerun()
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
 
 

@@ -32,7 +32,7 @@ def field(name: str, slicer: Slicer) -> str:
     return slicer.key_field(name).description or name
 
 
-def named(code: str, descriptions: Mapping[str, str]) -> str:
+def value_label(code: str, descriptions: Mapping[str, str]) -> str:
     """A value as people know it: its description, the code itself, or `(not set)`."""
     return descriptions.get(code) or code or NOT_SET
 
@@ -44,6 +44,6 @@ def both(code: str, description: str | None) -> str:
 
 
 def _matching(filter_: Filter, descriptions: Mapping[str, str], listed: int) -> str:
-    names = [named(code, descriptions) for code in filter_.value]
+    names = [value_label(code, descriptions) for code in filter_.value]
     rest = f" and {len(names) - listed} more" if len(names) > listed else ""
     return f"{rule(filter_.match).words} {', '.join(names[:listed])}{rest}"

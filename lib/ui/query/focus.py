@@ -66,13 +66,13 @@ class Focus:
     def over_time(self) -> AudienceQuery:
         """The question behind headline and time chart."""
         split = () if self.grain is None else (time_key_field(self.grain),)
-        return self._asked(split_by=split, data_fields=self.fields, order_by=())
+        return self._audience_query(split_by=split, data_fields=self.fields, order_by=())
 
     def rows(self) -> AudienceQuery:
         """The question behind the split's table and bars: its top rows."""
         runs_in_time = self.query.split_by[:1] and self.query.split_by[0] in TIME_KEY_FIELDS
         limit = max(self.view.rows, TIMES) if runs_in_time else self.view.rows
-        return self._asked(data_fields=self.fields, order_by=self.order, limit=limit)
+        return self._audience_query(data_fields=self.fields, order_by=self.order, limit=limit)
 
     @property
     def cards(self) -> tuple[Card, ...]:
@@ -82,7 +82,7 @@ class Focus:
     @property
     def lines(self) -> Lines:
         """A key field and its values with their own lines on the chart; empty without any."""
-        return lines.drawn(self.query, self.view.lines) if self.grain is not None else ()
+        return lines.value_lines(self.query, self.view.lines) if self.grain is not None else ()
 
     @property
     def order(self) -> tuple[Order, ...]:
@@ -100,7 +100,7 @@ class Focus:
         start, end = (day.isoformat() for day in days)
         return query.model_copy(update={"start_date": start, "end_date": end})
 
-    def _asked(self, **changes: object) -> AudienceQuery:
+    def _audience_query(self, **changes: object) -> AudienceQuery:
         whole = {"limit": None, "offset": 0, "precision": 1, "include_mappings": 1}
         return self.query.model_copy(update={**whole, **changes})
 
@@ -118,14 +118,14 @@ def of_question(context: PageContext, query: AudienceQuery, view: View) -> Focus
     period = periods.resolved(query.start_date, query.end_date, now)
     there = granularities(context.slicer)
     metrics = query.data_fields or usual_metrics(context.slicer)
-    compared = periods.compared(view.compare, period, now)
+    compared = periods.compared_days(view.compare, period, now)
     return Focus(
         context=context,
         query=query,
         view=view,
         period=period,
         compared=compared,
-        comparison=compared and periods.matched(period, compared, context.slicer, now),
+        comparison=compared and periods.match_days(period, compared, context.slicer, now),
         grain=(view.grain or series.usual_grain(period, there)) if there else None,
         metrics=metrics,
         field=context.slicer.data_field(view.field or metrics[0]),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lib.reporting.models import Slicer
-from lib.ui.query.link import joined, parted
+from lib.ui.query.link import join_texts, split_texts
 
 MOST = 60
 Path = tuple[str, ...]
@@ -60,12 +60,12 @@ def to_text(folds: Folds) -> str:
     if folds == AS_USUAL or not (folds.turned or folds.rule != "first"):
         return ""
     rule = () if folds.rule == "first" else ((folds.rule,),)
-    return joined(map(joined, (*rule, folds.keys, *folds.turned)))
+    return join_texts(map(join_texts, (*rule, folds.keys, *folds.turned)))
 
 
 def from_text(text: str, slicer: Slicer) -> Folds:
     """The folds that a parameter asks for; none where it names a key field that the slicer lacks."""
-    items = [parted(item) for item in parted(text)]
+    items = [split_texts(item) for item in split_texts(text)]
     rules: dict[Path, Rule] = {("all",): "all", ("none",): "none"} if len(items) > 1 else {}
     rule = rules.get(items[0], "first")
     keys, *paths = items[rule != "first" :]

@@ -9,7 +9,7 @@ MOST = len(theme.LINES)
 Lines = tuple[str, ...]
 
 
-def drawn(query: AudienceQuery, chosen: Lines | None) -> Lines:
+def value_lines(query: AudienceQuery, chosen: Lines | None) -> Lines:
     """A key field, then its values: as chosen, or the two to five that one filter includes; else empty."""
     if chosen is not None:
         return chosen

@@ -43,9 +43,9 @@ def to_params(query: AudienceQuery) -> dict[str, str]:
     """The whole question as URL parameters, without default values. Relative dates stay relative."""
     optional = {
         "tz": "" if query.timezone is None else str(query.timezone),
-        "split": joined(query.split_by),
-        "fields": joined(query.data_fields or ()),
-        "order": joined("-" * (o.direction == "desc") + o.name for o in query.order_by),
+        "split": join_texts(query.split_by),
+        "fields": join_texts(query.data_fields or ()),
+        "order": join_texts("-" * (o.direction == "desc") + o.name for o in query.order_by),
         "limit": "" if query.limit is None else str(query.limit),
         "offset": str(query.offset or ""),
         "source": query.audience_key or "",
@@ -73,7 +73,7 @@ def from_params(
     keys = [field.name for field in slicer.key_fields]
     data = [field.name for field in slicer.data_fields]
     start, end = _dates(params, slicer, today or dates.today(slicer.timezone), left_out)
-    split = _known(params.get("split"), keys, "the split by", name, left_out)
+    split = _known_names(params.get("split"), keys, "the split by", name, left_out)
     if len(split) > MOST_SPLITS:
         left_out.append(f"Left out the split by {', '.join(split[MOST_SPLITS:])}: three key fields at most.")
     split = split[:MOST_SPLITS]
@@ -87,11 +87,13 @@ def from_params(
         filters=tuple(_filters(params, keys, name, left_out)),
         split_by=split,
         timezone=_timezone(params, slicer, left_out),
-        data_fields=_known(params.get("fields"), data, "the data field", name, left_out) or None,
+        data_fields=_known_names(params.get("fields"), data, "the data field", name, left_out) or None,
         order_by=orders,
         limit=_number(params, "limit", (0, None), left_out),
         offset=_number(params, "offset", (0, None), left_out) or 0,
-        audience_key=next(iter(_known(params.get("source"), sources, "the source", name, left_out)), None),
+        audience_key=next(
+            iter(_known_names(params.get("source"), sources, "the source", name, left_out)), None
+        ),
         audience_rows_limit=_number(params, "rows", ROWS_LIMITS, left_out) or API_ROWS_LIMIT,
     )
     return Reading(query, left_out)
@@ -107,12 +109,12 @@ def href(page: str, params: Mapping[str, str | list[str]]) -> str:
     return f"{page}?{urlencode(params, doseq=True)}" if params else page
 
 
-def joined(items: Iterable[str]) -> str:
+def join_texts(items: Iterable[str]) -> str:
     """Texts as one parameter."""
     return "~".join(item.replace("%", "%25").replace("~", "%7E") for item in items)
 
 
-def parted(text: str) -> tuple[str, ...]:
+def split_texts(text: str) -> tuple[str, ...]:
     """The texts that `joined` put together."""
     return tuple(item.replace("%7E", "~").replace("%25", "%") for item in text.split("~"))
 
@@ -124,7 +126,7 @@ def _filter_params(filters: Iterable[Filter]) -> dict[str, str]:
         count = 1
         while (name := _filter_name(filter_, count, flags)) in params:
             count += 1
-        params[name] = joined(filter_.value)
+        params[name] = join_texts(filter_.value)
     return params
 
 
@@ -145,7 +147,7 @@ def _filters(params: Mapping[str, str], keys: list[str], name: str, left_out: li
         filters.append(
             Filter(
                 name=field,
-                value=parted(text),
+                value=split_texts(text),
                 match=BY_CODE[code],
                 case_insensitive=bool(case),
                 search_mappings=bool(descriptions),
@@ -175,19 +177,19 @@ def _timezone(params: Mapping[str, str], slicer: Slicer, left_out: list[str]) ->
     return zone
 
 
-def _known(
+def _known_names(
     text: str | None, known: Iterable[str], what: str, slicer_name: str, left_out: list[str]
 ) -> tuple[str, ...]:
     """The names in a parameter that the slicer has, without repeats."""
-    names = dict.fromkeys(parted(text)) if text else {}
+    names = dict.fromkeys(split_texts(text)) if text else {}
     missing = [name for name in names if name not in known]
     left_out += [f"Left out {what} {name}: {slicer_name} has none of that name." for name in missing]
     return tuple(name for name in names if name not in missing)
 
 
 def _orders(text: str | None, known: list[str], slicer_name: str, left_out: list[str]) -> tuple[Order, ...]:
-    falling = {item.removeprefix("-"): item.startswith("-") for item in parted(text)} if text else {}
-    names = _known(joined(falling), known, "the order by", slicer_name, left_out)
+    falling = {item.removeprefix("-"): item.startswith("-") for item in split_texts(text)} if text else {}
+    names = _known_names(join_texts(falling), known, "the order by", slicer_name, left_out)
     return tuple(Order(name=name, direction="desc" if falling[name] else "asc") for name in names)
 
 

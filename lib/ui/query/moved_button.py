@@ -13,8 +13,8 @@ def draw(context: PageContext) -> None:
     query, view = question.current(context), question.view(context)
     now = ask.today(context, query)
     period = periods.resolved(query.start_date, query.end_date, now)
-    other = periods.compared(view.compare, period, now)
-    is_compared = other is not None and periods.matched(period, other, context.slicer, now) is not None
+    other = periods.compared_days(view.compare, period, now)
+    is_compared = other is not None and periods.match_days(period, other, context.slicer, now) is not None
     st.button(
         "Hide what moved" if view.moved else "Show what moved",
         icon=":material/troubleshoot:",

@@ -63,7 +63,7 @@ class Comparison(NamedTuple):
     before: Days
 
 
-def matched(period: Days, before: Days, slicer: Slicer, today: date) -> Comparison | None:
+def match_days(period: Days, before: Days, slicer: Slicer, today: date) -> Comparison | None:
     """The part of two ranges of days that can be compared; None if nothing is left.
 
     Days without data and today, which is not over, have no counterpart. Of two ranges of one length both
@@ -91,7 +91,7 @@ def _within(days: Days, there: Days) -> Days:
     return max(days[0], there[0]), min(days[1], there[1])
 
 
-def compared(compare: tuple[str, ...], period: Days, today: date) -> Days | None:
+def compared_days(compare: tuple[str, ...], period: Days, today: date) -> Days | None:
     """The days to compare a period with: as many before it, the same weekdays, or two date values.
 
     None where nothing is compared, or where the two values are no range.

@@ -34,7 +34,7 @@ def codes(slicer: Slicer, names: Iterable[str]) -> list[str]:
     return [f"{', '.join(coded)} as codes: this service returns no descriptions."] if coded else []
 
 
-def never_sent(slicer: Slicer, field: DataField) -> list[str]:
+def optional_field_note(slicer: Slicer, field: DataField) -> list[str]:
     """A sentence that an optional data field can't be requested."""
     if field.is_optional and not slicer.knows("data_fields"):
         return [f"This service does not return {title(field)}."]

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 Slicers = dict[tuple[str, str], str]
 
 
-def chosen(context: PageContext) -> tuple[Card, ...] | None:
+def chosen_cards(context: PageContext) -> tuple[Card, ...] | None:
     """The choice for this slicer; None without one, or if the database fails (see the log)."""
     known: Slicers = st.session_state.get(REMEMBERED, {})
     about = (context.project, context.slicer_name)
@@ -131,7 +131,7 @@ def arrive(screen: str) -> None:
     """Start drawing the screen of that name, which is also its URL without parameters."""
     if st.session_state.get(SCREEN) != screen:
         st.session_state[SCREEN] = screen
-        st.session_state[KEPT] = replace(_kept(), screen=None)
+        st.session_state[KEPT] = replace(_kept_question(), screen=None)
 
 
 def current(context: PageContext) -> AudienceQuery:
@@ -142,7 +142,7 @@ def current(context: PageContext) -> AudienceQuery:
     The usual question needs no parameters: a URL without any asks it.
     """
     about = (context.project, context.slicer_name)
-    asked = _asked()
+    asked = _params()
     reading = link.from_params(asked, context.slicer, *about)
     is_moved = st.session_state.get(ABOUT, about) != about
     is_carried = asked.get(EXPLORED) == st.session_state.get(EXPLORED_BEFORE)
@@ -159,24 +159,26 @@ def current(context: PageContext) -> AudienceQuery:
     st.session_state[ABOUT], st.session_state[EXPLORED_BEFORE] = about, asked.get(EXPLORED)
     if asked or is_moved:
         looked = views.to_params(views.from_params(asked, context.slicer))
-        _write(params_of(query) | looked if asked else {}, steps=Steps() if is_moved else _kept().steps)
+        _write(
+            params_of(query) | looked if asked else {}, steps=Steps() if is_moved else _kept_question().steps
+        )
     return query
 
 
 def view(context: PageContext) -> View:
     """The current view, with the leaderboards of the link, or else those that the person chose."""
     view = _view(context)
-    return view if view.cards else replace(view, cards=chosen(context))
+    return view if view.cards else replace(view, cards=chosen_cards(context))
 
 
 def _view(context: PageContext) -> View:
     """The view by the parameters alone."""
-    return views.from_params(_asked(), context.slicer)
+    return views.from_params(_params(), context.slicer)
 
 
 def ask(query: AudienceQuery) -> None:
     """Change the question. Call it from a callback, or call `st.rerun` next."""
-    looked = {name: text for name, text in _asked().items() if name in views.PARAMS}
+    looked = {name: text for name, text in _params().items() if name in views.PARAMS}
     _write(params_of(query) | looked)
     st.session_state.pop(LEFT_OUT, None)
 
@@ -200,7 +202,7 @@ def follow(
     for query, changes in states:
         view = replace(view, **changes)
         every.append(params_of(query) | views.to_params(view))
-    steps, left = _kept().steps, _kept().params
+    steps, left = _kept_question().steps, _kept_question().params
     for params in every:
         steps, left = (steps.taken(left) if params != left else steps), params
     _write(left, taken, steps)
@@ -209,19 +211,19 @@ def follow(
 
 def steps() -> Steps:
     """The questions before this one, and those that were undone."""
-    return _kept().steps
+    return _kept_question().steps
 
 
 def undo() -> None:
     """Go one step back. From a callback, followed by `st.rerun`."""
-    kept_question = _kept()
+    kept_question = _kept_question()
     params, steps = kept_question.steps.back(kept_question.params)
     _write(params, steps=steps)
 
 
 def redo() -> None:
     """Repeat the step that was undone last. From a callback, followed by `st.rerun`."""
-    kept_question = _kept()
+    kept_question = _kept_question()
     params, steps = kept_question.steps.forward(kept_question.params)
     _write(params, steps=steps)
 
@@ -254,12 +256,12 @@ def go(params: Params, about: tuple[str, str] | None = None) -> None:
 
 def taken(component: str) -> Taken:
     """The last click of this component that is part of the question."""
-    return _kept().taken.get(component, NOTHING_TAKEN)
+    return _kept_question().taken.get(component, NOTHING_TAKEN)
 
 
 def params() -> dict[str, str]:
     """The question's URL parameters, for links to other screens."""
-    return dict(_kept().params)
+    return dict(_kept_question().params)
 
 
 def left_out() -> list[str]:
@@ -284,13 +286,13 @@ def params_of(query: AudienceQuery) -> dict[str, str]:
     return {name: text for name, text in link.to_params(query).items() if name not in BOUND}
 
 
-def _asked() -> Params:
+def _params() -> Params:
     """The question's parameters, from the session, or from the URL after a link or the browser's Back.
 
     On the way from another screen a URL without parameters stands for the question asked there, and goes on
     to do so when the browser's Back leads to it; a screen opened without any asks the usual question.
     """
-    kept_question, there, screen = _kept(), _in_url(), st.session_state.get(SCREEN)
+    kept_question, there, screen = _kept_question(), _in_url(), st.session_state.get(SCREEN)
     if kept_question.screen == screen and there in kept_question.addresses and not streamlit_compat.is_back():
         return kept_question.params
     meanings: Mapping[str | None, Params] = st.session_state.get(MEANINGS, {})
@@ -309,7 +311,7 @@ def _asked() -> Params:
     return asked
 
 
-def _kept() -> KeptQuestion:
+def _kept_question() -> KeptQuestion:
     kept_question: KeptQuestion = st.session_state.get(KEPT, KeptQuestion())
     return kept_question
 
@@ -329,7 +331,7 @@ def _write(params: Params, taken: Mapping[str, Taken] | None = None, steps: Step
     Without `steps`, another question is one more of them. Where a run breaks off between the two, the next
     one finds an older address, and puts this right.
     """
-    kept_question, there = _kept(), _in_url()
+    kept_question, there = _kept_question(), _in_url()
     if steps is None:
         steps = (
             kept_question.steps

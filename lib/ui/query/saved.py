@@ -37,15 +37,15 @@ def draw_view_alert(context: PageContext, view: SavedView) -> None:
     if problem and number == view.id:
         st.error(plain(problem), icon=":material/error:")
     if alert is not None:
-        _watched(context, view, alert)
+        _draw_alert(context, view, alert)
     if context.slicer.data_fields:
         _form(context, view, alert)
 
 
-def _watched(context: PageContext, view: SavedView, alert: Alert) -> None:
+def _draw_alert(context: PageContext, view: SavedView, alert: Alert) -> None:
     reader = Numbers.of(st.context.locale)
     icon = "notifications_active" if alert.state == "firing" else "notifications"
-    st.markdown(f":material/{icon}: {plain(alert_words.watched(alert, reader))}")
+    st.markdown(f":material/{icon}: {plain(alert_words.condition_text(alert, reader))}")
     st.caption(plain(alert_words.now(alert, reader)))
     st.button("Remove alert", key="view_alert_remove", on_click=_remove, args=(context, view))
 
@@ -107,7 +107,7 @@ def _watch(context: PageContext, view: SavedView, field: str, rule: str, bound: 
     state = st.session_state
     chosen: DataField = context.slicer.data_field(state[field])
     facts = chosen.model_dump(include=FACTS)
-    _told(
+    _attempt(
         view,
         lambda: context.clients.view_store.alerts.watch(
             view.id, chosen.name, facts, state[rule], state[bound]
@@ -116,10 +116,10 @@ def _watch(context: PageContext, view: SavedView, field: str, rule: str, bound: 
 
 
 def _remove(context: PageContext, view: SavedView) -> None:
-    _told(view, lambda: context.clients.view_store.alerts.remove(view.id))
+    _attempt(view, lambda: context.clients.view_store.alerts.remove(view.id))
 
 
-def _told(view: SavedView, work: Callable[[], None]) -> None:
+def _attempt(view: SavedView, work: Callable[[], None]) -> None:
     """Do it; a failure is shown until something else is done."""
     problem = ""
     try:
@@ -230,7 +230,7 @@ def draw(context: PageContext, page: str, is_elsewhere: bool = False) -> None:
         _label(current, whole), icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun"
     )
     if popover.open:
-        with popover, st.container(width=WIDTH), problems.reported("The saved views"):
+        with popover, st.container(width=WIDTH), problems.report_errors("The saved views"):
             _content(context, page, views, current, whole, partial(go, is_elsewhere))
 
 
@@ -248,7 +248,7 @@ def _content(
         draw_saved_details(context, page, chosen, whole)
         return
     if current is not None and dict(current.params) != whole:
-        _changed(context, current, whole, opens)
+        _draw_change(context, current, whole, opens)
     entries.new(VIEWS, "Save this question as", partial(_save, context))
     draw_saved_list(context, views, current, opens)
     if not views:
@@ -265,7 +265,7 @@ def _label(current: SavedView | None, whole: dict[str, str]) -> str:
     return "Views" if current is None else entries.label(current, dict(current.params) != whole)
 
 
-def _changed(context: PageContext, view: SavedView, whole: dict[str, str], opens: Opens) -> None:
+def _draw_change(context: PageContext, view: SavedView, whole: dict[str, str], opens: Opens) -> None:
     """Draw the buttons for an open view whose question has changed on screen."""
     st.markdown(f"**{plain(view.name)}** · changed since saved")
     with st.container(horizontal=True):

@@ -106,7 +106,7 @@ def labels(split: SplitRows) -> pd.DataFrame:
         codes = names[key].tolist()
         words = frame[key].tolist() if frame is not None else codes
         if key in TIME_KEY_FIELDS:
-            columns[key] = [series.said(code, _part(split, key, code)) or NOT_SET for code in codes]
+            columns[key] = [series.bucket_text(code, _part(split, key, code)) or NOT_SET for code in codes]
             continue
         codes_of: dict[str, set[str]] = {}
         for code, text in zip(codes, words, strict=True):

@@ -46,7 +46,7 @@ class Values:
         return f"Search among {numbers.number(self.found)} values" if self.is_counted else "Search all values"
 
 
-def offered(context: PageContext, query: AudienceQuery, name: str, text: str = "") -> Values:
+def value_options(context: PageContext, query: AudienceQuery, name: str, text: str = "") -> Values:
     """A key field's values on the question's days, without its filters; only those with `text`, if given."""
     answer = ask.audience(context, _question(context, query, name, searching(name, text)))
     has_words = precision.has_words(context.slicer, context.slicer.key_field(name))
@@ -66,7 +66,7 @@ def matching(context: PageContext, answer: Audience, name: str, text: str) -> di
     With a description the service finds values whose description is not known here: they are not looked
     through again, though on a segmented key field others come along.
     """
-    found, field = _described(context, answer, name), context.slicer.key_field(name)
+    found, field = _describe(context, answer, name), context.slicer.key_field(name)
     if not text or (answer.descriptions is None and (field.mapping or not field.is_segmented)):
         return found
     kept = text.lower()
@@ -78,14 +78,14 @@ def words(context: PageContext, query: AudienceQuery, name: str, codes: Iterable
 
     Where the service fails there are none: codes will do, and the figures say that it failed.
     """
-    known = _known(context, name)
+    known = _known_values(context, name)
     missing = tuple(code for code in codes if code not in known)
     if missing and context.slicer.key_field(name).mapping and context.slicer.knows("include_mappings"):
         exact = Filter(name=name, value=missing, match="equals")
         answer = ask.soon(context, _question(context, query, name, (exact,)))
         if answer is None:
             return known
-        _described(context, answer, name)
+        _describe(context, answer, name)
     for code in missing:
         known.setdefault(code, code)
     return known
@@ -96,7 +96,7 @@ def known(context: PageContext, query: AudienceQuery, name: str, codes: Iterable
 
     It can't where it does not answer in a moment, or has only looked at a sample of the rows.
     """
-    seen, wanted = _seen(context, name), tuple(codes)
+    seen, wanted = _occurrences(context, name), tuple(codes)
     unseen = tuple(code for code in wanted if code not in seen)
     for start in range(0, len(unseen), OFFERED):
         some = unseen[start : start + OFFERED]
@@ -124,7 +124,7 @@ def looked_up(
         answer = ask.audience(
             context, asked.model_copy(update=all_rows if context.slicer.knows("limit") else {"limit": None})
         )
-        descriptions |= _described(context, answer, name)
+        descriptions |= _describe(context, answer, name)
         is_exact = is_exact and answer.confidence_range is None
     return _meant(wanted, descriptions), is_exact
 
@@ -147,7 +147,7 @@ def _meant(texts: Iterable[str], descriptions: dict[str, str]) -> dict[str, tupl
 def remember(context: PageContext, audience: Audience) -> None:
     """Cache the descriptions in an answer, so that filters on its values need no query for them."""
     for name in map(str, audience.names):
-        _described(context, audience, name)
+        _describe(context, audience, name)
 
 
 def frequent(slicer: Slicer) -> str | None:
@@ -180,21 +180,21 @@ def _question(
     )
 
 
-def _described(context: PageContext, answer: Audience, name: str) -> dict[str, str]:
+def _describe(context: PageContext, answer: Audience, name: str) -> dict[str, str]:
     codes = answer.names[name].tolist()
     frame = answer.descriptions
     texts = frame[name].tolist() if frame is not None and name in frame else codes
     found = dict(zip(codes, texts, strict=True))
-    _known(context, name).update(found)
+    _known_values(context, name).update(found)
     return found
 
 
-def _known(context: PageContext, name: str) -> dict[str, str]:
+def _known_values(context: PageContext, name: str) -> dict[str, str]:
     kept = context.cache(WORDS, dict[tuple[str, str, str], dict[str, str]])
     return kept.setdefault((context.project, context.slicer_name, name), {})
 
 
-def _seen(context: PageContext, name: str) -> dict[str, bool]:
+def _occurrences(context: PageContext, name: str) -> dict[str, bool]:
     """Whether a value occurs in the data, as far as this session has looked it up."""
     kept = context.cache(SEEN, dict[tuple[str, str, str], dict[str, bool]])
     return kept.setdefault((context.project, context.slicer_name, name), {})

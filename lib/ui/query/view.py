@@ -63,14 +63,14 @@ class View:
 def to_params(view: View) -> dict[str, str]:
     """The view as URL parameters, without default values."""
     params = {
-        "compare": "" if view.compare == (PREVIOUS,) else link.joined(view.compare) or NONE,
+        "compare": "" if view.compare == (PREVIOUS,) else link.join_texts(view.compare) or NONE,
         "field": view.field or "",
         "grain": view.grain or "",
         "chart": "" if view.chart == "table" else view.chart,
         "top": "" if view.rows == TOP else str(view.rows),
-        "zoom": link.joined(view.zoom),
+        "zoom": link.join_texts(view.zoom),
         "cards": cards.to_text(view.cards or ()),
-        "lines": "" if view.lines is None else link.joined(view.lines) or NONE,
+        "lines": "" if view.lines is None else link.join_texts(view.lines) or NONE,
         "changes": "" if view.changes == "percent" else view.changes,
         "moved": "1" if view.moved else "",
         "folds": folds.to_text(view.folds),
@@ -102,7 +102,7 @@ def left_out(params: Mapping[str, str], slicer: Slicer, name: str) -> list[str]:
     """A sentence for each field in these parameters that the slicer `name` does not have."""
     keys = {field.name for field in slicer.key_fields}
     data = {field.name for field in slicer.data_fields}
-    field, line = params.get("field"), link.parted(params.get("lines", ""))[0]
+    field, line = params.get("field"), link.split_texts(params.get("lines", ""))[0]
     missing = [
         *([f"the data field {field}"] if field and field not in data else []),
         *(f"the leaderboard of {card}" for card in cards.missing(params.get("cards", ""), slicer)),
@@ -118,7 +118,7 @@ def granularities(slicer: Slicer) -> list[Granularity]:
 
 
 def _compare(text: str) -> tuple[str, ...]:
-    parts = link.parted(text)
+    parts = link.split_texts(text)
     if text == NONE:
         return ()
     return parts if len(parts) == 2 or parts == (WEEKDAYS,) else (PREVIOUS,)
@@ -128,14 +128,14 @@ def _lines(text: str, slicer: Slicer) -> Lines | None:
     """A key field with its values; empty for `none`, None where the slicer has no such key field."""
     if text == NONE:
         return ()
-    name, *values = link.parted(text)
+    name, *values = link.split_texts(text)
     if name not in {field.name for field in slicer.key_fields} or not values:
         return None
     return (name, *dict.fromkeys(values[: lines.MOST]))
 
 
 def _zoom(text: str, slicer: Slicer) -> tuple[str, ...]:
-    start, end, grain = (*link.parted(text), "", "", "")[:3]
+    start, end, grain = (*link.split_texts(text), "", "", "")[:3]
     if not (start and end):
         return ()
     return (start, end, grain) if grain in granularities(slicer) else (start, end)

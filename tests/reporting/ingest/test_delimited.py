@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ingesting import Place, cells, refused
 
-from lib.reporting.ingest.layout import delimiter_named
+from lib.reporting.ingest.layout import find_delimiter
 from lib.reporting.ingest.readers import reader
 from lib.wire.errors import ImportRefused
 
@@ -35,7 +35,7 @@ def test_the_delimiter_can_be_named(place: Place) -> None:
     """A delimiter that is given is used, whatever the text looks like."""
     path = place.file("a.csv", "a,b;c\n1,2;3\n")
     assert cells(path, delimiter=";") == {"a,b": ["1,2"], "c": ["3"]}
-    assert [delimiter_named(name) for name in ("tab", "\\t", "\t", "semicolon", "^")] == [
+    assert [find_delimiter(name) for name in ("tab", "\\t", "\t", "semicolon", "^")] == [
         "\t",
         "\t",
         "\t",
@@ -44,7 +44,7 @@ def test_the_delimiter_can_be_named(place: Place) -> None:
     ]
     for wrong in ("", "ab", '"', "\n", "ä"):
         with pytest.raises(ValueError, match="one character"):
-            delimiter_named(wrong)
+            find_delimiter(wrong)
 
 
 @pytest.mark.parametrize(

@@ -163,8 +163,8 @@ def test_what_is_listed() -> None:
         token(3, kind="temporary"),
         token(4, expires=NOW - dt.timedelta(days=1)),
     ]
-    assert [t.id for t in token_list.shown(tokens, NOW, with_ended=False)] == [1]
-    assert [t.id for t in token_list.shown(tokens, NOW, with_ended=True)] == [1, 2, 3, 4]
+    assert [t.id for t in token_list.visible_tokens(tokens, NOW, with_ended=False)] == [1]
+    assert [t.id for t in token_list.visible_tokens(tokens, NOW, with_ended=True)] == [1, 2, 3, 4]
     frame = token_list.table(
         [token(5, grants=(Grant("demo", "curation"),), last_used=NOW)], NOW, with_owner=True
     )
@@ -180,8 +180,8 @@ def test_what_a_token_may_be_cut_to() -> None:
     """Whole projects that are granted, and slicers; somebody with one slicer alone is offered that."""
     whole = Person("ada", "Ada", None, "viewer", (Grant("demo"),))
     one = Person("bob", "Bob", None, "viewer", (Grant("demo", "curation"),))
-    assert screen.offered(whole, SLICERS) == ["demo", "demo/curation", "demo/delivery"]
-    assert screen.offered(one, SLICERS[:1]) == ["demo/curation"]
+    assert screen.grant_options(whole, SLICERS) == ["demo", "demo/curation", "demo/delivery"]
+    assert screen.grant_options(one, SLICERS[:1]) == ["demo/curation"]
 
 
 def test_how_a_script_uses_it() -> None:
@@ -329,7 +329,7 @@ def test_finding_people() -> None:
 
 def test_what_can_be_granted() -> None:
     """Everything, projects, slicers, and what somebody holds though it is not there."""
-    assert person_drawer.offered(SLICERS, [Grant("gone", "x")]) == [
+    assert person_drawer.grant_options(SLICERS, [Grant("gone", "x")]) == [
         "*",
         "demo",
         "demo/curation",

@@ -178,14 +178,14 @@ def test_many_are_created_together(deals: Deals, monkeypatch: pytest.MonkeyPatch
 
 def test_limits_hold_on_the_server_too() -> None:
     """What a browser sends is checked again: its size, and that it is a text."""
-    assert components.taken({"file": {"name": "a.csv", "text": "x"}}, 1) == components.ChosenFile(
+    assert components.chosen_file({"file": {"name": "a.csv", "text": "x"}}, 1) == components.ChosenFile(
         "a.csv", "x"
     )
-    too_large = components.taken({"file": {"name": "a.csv", "text": "é"}}, 1)
+    too_large = components.chosen_file({"file": {"name": "a.csv", "text": "é"}}, 1)
     assert too_large is not None
     assert (too_large.text, too_large.problem) == ("", "The file is larger than 1 bytes. Split it.")
-    assert components.taken({"file": {"name": 3}}, 1) is None
-    odd = components.taken({"file": {"name": "a.csv", "problem": "<b>"}}, 1)
+    assert components.chosen_file({"file": {"name": 3}}, 1) is None
+    odd = components.chosen_file({"file": {"name": "a.csv", "problem": "<b>"}}, 1)
     assert odd is not None
     assert odd.problem.startswith("The browser could not read the file.")
 

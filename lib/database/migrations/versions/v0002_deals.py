@@ -32,17 +32,17 @@ FLAGS = {"supply_domain_lists": "is_excluded", "supply_app_lists": "is_excluded"
 
 def upgrade() -> None:
     """Make the tables, each after those that it refers to."""
-    _entity("dsps", _given("supports_deal_sync", sa.Boolean), _unique("dsps", "name"))
+    _entity("dsps", _required_column("supports_deal_sync", sa.Boolean), _unique("dsps", "name"))
     _entity(
         "seats",
         sa.Column("external_id", sa.String(200)),
-        _given("dsp_id", KEY),
+        _required_column("dsp_id", KEY),
         _refers("seats", "dsp_id", "dsps", KEEP),
         _unique("seats", "dsp_id", "name"),
         _unique("seats", "dsp_id", "external_id"),
     )
-    _entity("domain_lists", _given("domains", TEXT), _unique("domain_lists", "name"))
-    _entity("app_lists", _given("apps", TEXT), _unique("app_lists", "name"))
+    _entity("domain_lists", _required_column("domains", TEXT), _unique("domain_lists", "name"))
+    _entity("app_lists", _required_column("apps", TEXT), _unique("app_lists", "name"))
     _supply_packages()
     _entity("packages")
     _demand_deals()
@@ -63,13 +63,13 @@ def _supply_packages() -> None:
     kinds = ("browser", "device", "geo", "operating_system", "size")
     _entity(
         "supply_packages",
-        *(_given(name, sa.Boolean) for name in flags),
-        _given("media_type", sa.String(20)),
-        _given("start_date", INSTANT),
-        _given("start_date_offset", sa.Integer),
+        *(_required_column(name, sa.Boolean) for name in flags),
+        _required_column("media_type", sa.String(20)),
+        _required_column("start_date", INSTANT),
+        _required_column("start_date_offset", sa.Integer),
         sa.Column("end_date", INSTANT),
         sa.Column("end_date_offset", sa.Integer),
-        *(_given(f"{kind}_targetings", TEXT) for kind in kinds),
+        *(_required_column(f"{kind}_targetings", TEXT) for kind in kinds),
         sa.CheckConstraint("end_date > start_date", name="ck_supply_packages_dates"),
     )
     op.create_index("ix_supply_packages_start_date", "supply_packages", ["start_date"])
@@ -78,18 +78,18 @@ def _supply_packages() -> None:
 def _demand_deals() -> None:
     op.create_table(
         "deal_ids",
-        _given("deal_id", sa.String(40)),
-        _given("given", INSTANT),
+        _required_column("deal_id", sa.String(40)),
+        _required_column("given", INSTANT),
         sa.PrimaryKeyConstraint("deal_id", name="pk_deal_ids"),
     )
     _entity(
         "demand_deals",
-        _given("deal_id", sa.String(40)),
-        _given("seat_id", KEY),
+        _required_column("deal_id", sa.String(40)),
+        _required_column("seat_id", KEY),
         sa.Column("package_id", KEY),
         sa.Column("price", sa.BigInteger),
-        _given("deal_sync", sa.Boolean),
-        _given("is_active", sa.Boolean),
+        _required_column("deal_sync", sa.Boolean),
+        _required_column("is_active", sa.Boolean),
         sa.Column("agency_curation_fee", sa.BigInteger),
         sa.Column("agency_curation_fee_type", sa.Integer),
         sa.Column("contact_email", sa.String(254)),
@@ -103,11 +103,11 @@ def _demand_deals() -> None:
 
 
 def _link(name: str, left: tuple[str, str, str], right: tuple[str, str, str]) -> None:
-    flags = [_given(FLAGS[name], sa.Boolean)] if name in FLAGS else []
+    flags = [_required_column(FLAGS[name], sa.Boolean)] if name in FLAGS else []
     op.create_table(
         name,
-        _given(left[0], KEY),
-        _given(right[0], KEY),
+        _required_column(left[0], KEY),
+        _required_column(right[0], KEY),
         *flags,
         _refers(name, *left),
         _refers(name, *right),
@@ -119,13 +119,13 @@ def _link(name: str, left: tuple[str, str, str], right: tuple[str, str, str]) ->
 def _records() -> None:
     op.create_table(
         "changes",
-        _given("id", KEY),
-        _given("entity", sa.String(20)),
-        _given("entity_id", KEY),
-        _given("version", sa.Integer),
-        _given("at", INSTANT),
-        _given("who", sa.String(64)),
-        _given("action", sa.String(10)),
+        _required_column("id", KEY),
+        _required_column("entity", sa.String(20)),
+        _required_column("entity_id", KEY),
+        _required_column("version", sa.Integer),
+        _required_column("at", INSTANT),
+        _required_column("who", sa.String(64)),
+        _required_column("action", sa.String(10)),
         sa.Column("before", TEXT),
         sa.Column("after", TEXT),
         sa.PrimaryKeyConstraint("id", name="pk_changes"),
@@ -134,13 +134,13 @@ def _records() -> None:
     op.create_index("ix_changes_entity_entity_id_id", "changes", ["entity", "entity_id", "id"])
     op.create_table(
         "idempotency_keys",
-        _given("owner", sa.String(64)),
-        _given("key", sa.String(255)),
-        _given("entity", sa.String(20)),
-        _given("body", TEXT),
-        _given("answer", TEXT),
-        _given("etag", sa.String(60)),
-        _given("at", INSTANT),
+        _required_column("owner", sa.String(64)),
+        _required_column("key", sa.String(255)),
+        _required_column("entity", sa.String(20)),
+        _required_column("body", TEXT),
+        _required_column("answer", TEXT),
+        _required_column("etag", sa.String(60)),
+        _required_column("at", INSTANT),
         sa.PrimaryKeyConstraint("owner", "key", name="pk_idempotency_keys"),
     )
     op.create_index("ix_idempotency_keys_at", "idempotency_keys", ["at"])
@@ -149,20 +149,20 @@ def _records() -> None:
 def _entity(name: str, *parts: Any) -> None:
     op.create_table(
         name,
-        _given("id", KEY),
-        _given("name", sa.String(500)),
-        _given("folded", TEXT),
+        _required_column("id", KEY),
+        _required_column("name", sa.String(500)),
+        _required_column("folded", TEXT),
         *(part for part in parts if isinstance(part, sa.Column)),
-        _given("version", sa.Integer),
-        _given("created_at", INSTANT),
-        _given("updated_at", INSTANT),
+        _required_column("version", sa.Integer),
+        _required_column("created_at", INSTANT),
+        _required_column("updated_at", INSTANT),
         sa.PrimaryKeyConstraint("id", name=f"pk_{name}"),
         *(part for part in parts if not isinstance(part, sa.Column)),
         sqlite_autoincrement=True,
     )
 
 
-def _given(name: str, kind: Any) -> sa.Column[Any]:
+def _required_column(name: str, kind: Any) -> sa.Column[Any]:
     return sa.Column(name, kind, nullable=False)
 
 

@@ -145,7 +145,7 @@ class Columns:
         field = self._data[name]
         column = self.table[field.source]
         if field.aggregate == "count":
-            return ibis.ifelse(self._given(column).notnull(), 1.0, ibis.null("float64"))
+            return ibis.ifelse(self._without_missing(column).notnull(), 1.0, ibis.null("float64"))
         plain = column.cast("float64")
         if is_plain or not column.type().is_floating():
             return plain
@@ -154,9 +154,9 @@ class Columns:
     def identity(self, name: str) -> ir.StringColumn:
         """The values counted by a distinct count, or the user; an empty text is no value."""
         field = self._data.get(name) or self._users[name]
-        return self._given(self.table[field.source])
+        return self._without_missing(self.table[field.source])
 
-    def _given(self, column: ir.Column) -> ir.Column:
+    def _without_missing(self, column: ir.Column) -> ir.Column:
         return column.nullif("") if column.type().is_string() else column
 
     def _sources(self) -> list[str]:

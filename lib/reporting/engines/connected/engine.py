@@ -90,10 +90,10 @@ class SampledAnswer:
         is_known = self._is_timed and all(name in TIME_KEY_FIELDS for name in split_by)
         sample, missing = None, {}
         if is_known:
-            groups, rows = self._timed()
+            groups, rows = self._sums_by_time()
             total = self._exact(self._hour_sums[1].sum(axis=0)[None, :])
         else:
-            groups, sums, whole = self._estimated()
+            groups, sums, whole = self._estimate()
             rows, total = self._drawn.aggregate(sums), self._drawn.aggregate(whole)
             sample, missing = self._sample(), self._drawn.missing(sums)
             if self._is_timed:
@@ -111,7 +111,7 @@ class SampledAnswer:
             unread=unread,
         )
 
-    def _estimated(self) -> tuple[pd.DataFrame, Numbers, Numbers]:
+    def _estimate(self) -> tuple[pd.DataFrame, Numbers, Numbers]:
         """The groups, the draw's columns per group, and those of all records; see SampleSums."""
         statements, columns = self._asked, self._columns()
         weight = ibis.greatest(1.0, 1.0 / (columns.table[SIZE] * self._plan.tau))
@@ -210,7 +210,7 @@ class SampledAnswer:
         inside = np.isin(hours, statements.live.hours[statements.inside])
         return hours[inside], block[inside]
 
-    def _timed(self) -> tuple[pd.DataFrame, Aggregate]:
+    def _sums_by_time(self) -> tuple[pd.DataFrame, Aggregate]:
         """The groups of a split by time alone, from the sums per hour."""
         hours, sums = self._hour_sums
         split_by = self._question.split_by

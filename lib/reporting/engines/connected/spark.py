@@ -110,16 +110,16 @@ def table_of(opened: Any, parts: SplitResult, name: str) -> ir.Table:
     """
     folder = url_options(parts, OPTIONS, "A Spark").get("folder")
     if folder is None:
-        return _named(opened, name.split("."))
+        return _table(opened, name.split("."))
     if not re.fullmatch(r"[\w-]+", name):
         raise BadRequest(f"A table of Parquet files is named by letters, digits, - and _, not '{name}'")
     try:
-        return _named(opened, [PARQUET, f"{folder.rstrip('/')}/{name}.parquet"])
+        return _table(opened, [PARQUET, f"{folder.rstrip('/')}/{name}.parquet"])
     except TableNotFound:
-        return _named(opened, [PARQUET, f"{folder.rstrip('/')}/{name}"])
+        return _table(opened, [PARQUET, f"{folder.rstrip('/')}/{name}"])
 
 
-def _named(opened: Any, parts: list[str]) -> ir.Table:
+def _table(opened: Any, parts: list[str]) -> ir.Table:
     if len(parts) > MOST_PARTS:
         raise TableNotFound(".".join(parts))
     quoted = ".".join("`" + part.replace("`", "``") + "`" for part in parts)

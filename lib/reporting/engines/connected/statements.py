@@ -162,8 +162,8 @@ class Conditions:
 def _passing(texts: list[str], filter_: Filter) -> list[str]:
     """The texts that pass the test; letters are lowered one by one, as in Arrow."""
     match = rule(filter_.match)
-    lowered = _lowered(texts) if filter_.case_insensitive else texts
-    values = _lowered(list(filter_.value)) if filter_.case_insensitive else list(filter_.value)
+    lowered = _lower(texts) if filter_.case_insensitive else texts
+    values = _lower(list(filter_.value)) if filter_.case_insensitive else list(filter_.value)
     if match.test == "equals":
         known = set(values)
         return [text for text, given in zip(texts, lowered, strict=True) if given in known]
@@ -174,7 +174,7 @@ def _passing(texts: list[str], filter_: Filter) -> list[str]:
     ]
 
 
-def _lowered(texts: list[str]) -> list[str]:
+def _lower(texts: list[str]) -> list[str]:
     found: list[str] = pc.utf8_lower(pa.array(texts, pa.string())).to_pylist()
     return found
 
@@ -318,7 +318,7 @@ class Statements:
             self.question,
             self._period,
             lambda name: self.slicers.values(live, name, self.deadline),
-            self._described,
+            self._descriptions,
         )
 
     def fetch(self, statement: ir.Table, deadline: Deadline | None = None) -> pa.Table:
@@ -344,7 +344,7 @@ class Statements:
             return columns.elements(name)
         return columns.bare_text(name) if is_bare else columns.text(name)
 
-    def _described(self, name: str) -> dict[str, str]:
+    def _descriptions(self, name: str) -> dict[str, str]:
         mappings = {field.name: field.mapping for field in self._stored.definition.key_fields}
         mapping = mappings.get(name)
         return self._stored.mapping(mapping) if mapping else {}

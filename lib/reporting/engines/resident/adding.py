@@ -65,7 +65,7 @@ class Adding:
                 self._add(sums, total, one.keys, one, columns)
             return sums, total
 
-        sums, total = _merged(_in_threads(share, pieces, shares))
+        sums, total = _merge(_in_threads(share, pieces, shares))
         keys, blocks = sums.present()
         check_groups(len(keys), self.max_groups)
         return Summed(keys, blocks, total)
@@ -92,7 +92,7 @@ class Adding:
             return sums, total
 
         works = [(one, place) for (one, _), place in zip(located, places, strict=True)]
-        sums, total = _merged(_in_threads(share, works, shares))
+        sums, total = _merge(_in_threads(share, works, shares))
         return Summed(keys, sums.blocks, total)
 
     def _add(self, sums: GroupSums, total: GroupSums, groups: Keys, one: Located, columns: Columns) -> None:
@@ -130,7 +130,7 @@ def _union(parts: list[Ints], possible: int) -> tuple[Ints, list[Places]]:
     return keys, np.split(places, np.cumsum([len(part) for part in parts])[:-1])
 
 
-def _merged(shares: list[tuple[GroupSums, GroupSums]]) -> tuple[GroupSums, GroupSums]:
+def _merge(shares: list[tuple[GroupSums, GroupSums]]) -> tuple[GroupSums, GroupSums]:
     sums, total = shares[0]
     for other, other_total in shares[1:]:
         sums.merge(other)

@@ -99,7 +99,7 @@ def _build(
 def _say_lost(stored: StoredSlicer, earlier: Earlier, problem: Exception) -> None:
     """An earlier layout that is damaged is put aside; one that somebody else removed needs no message."""
     if isinstance(problem, Damaged) and earlier.layout.folder.exists():
-        say_damaged(stored, problem.reason)
+        log_damage(stored, problem.reason)
         put_aside(earlier.layout.folder)
 
 
@@ -120,13 +120,13 @@ def _is_whole(layout: Path, stored: StoredSlicer) -> bool:
     try:
         Layout(layout)
     except Damaged as damage:
-        say_damaged(stored, damage.reason)
+        log_damage(stored, damage.reason)
         put_aside(layout)
         return False
     return True
 
 
-def say_damaged(stored: StoredSlicer, reason: str) -> None:
+def log_damage(stored: StoredSlicer, reason: str) -> None:
     """For the log: what is damaged, and what happens now."""
     _log.warning(
         "The layout of %s/%s is damaged (%s); it is rebuilt from the rows",

@@ -33,7 +33,7 @@ from lib.reporting.engines.resident.dictionaries import (
 )
 from lib.reporting.engines.resident.earlier import Earlier
 from lib.reporting.engines.resident.layout import Contents, DistinctColumn, Floats, Ints, narrowest, spans
-from lib.reporting.engines.resident.written import CHUNK, Before, CodeWriter, LaneWriter, Local, merged
+from lib.reporting.engines.resident.written import CHUNK, Before, CodeWriter, LaneWriter, Local, merge
 from lib.reporting.measures import RECORDS, additive_atoms
 from lib.reporting.warehouse import StoredSlicer
 
@@ -75,7 +75,7 @@ class IdentityWriter:
         """Turn places in a day into places in all, the missing last, and say how many values there are."""
         before = self._before()
         used = self.codes.used(len(before) + 1)[:-1]
-        known, table, tables = merged(before, used, [found[found != MISSING] for found in self.values])
+        known, table, tables = merge(before, used, [found[found != MISSING] for found in self.values])
         every = [np.append(one, len(known))[: len(own)] for one, own in zip(tables, self.values, strict=True)]
         self.codes.finish(np.append(table, len(known)), every, "uint32")
         known.tofile(self.hashes)
@@ -92,12 +92,12 @@ class IdentityWriter:
         """Write the records by user, those of a user ascending."""
         places = np.fromfile(self.codes.path, np.uint32)
         if self.earlier is not None and self.earlier.is_appended:
-            order = self._inserted(self.earlier, places, values)
+            order = self._insert(self.earlier, places, values)
         else:
             order = _by_place(places, values)
         order.astype(np.uint32, copy=False).tofile(self.stem.with_suffix(".order"))
 
-    def _inserted(self, earlier: Earlier, places: Records, values: int) -> Records:
+    def _insert(self, earlier: Earlier, places: Records, values: int) -> Records:
         """The earlier records by user, and among them the new ones, each behind the others of its user."""
         known = earlier.layout.contents.records
         earlier.check(self.codes.path.name)
@@ -295,12 +295,12 @@ class Builder:
     def _thresholds(self, starts: list[int], sizes: list[float]) -> tuple[Floats, Ints]:
         if self.earlier:
             self.earlier.check("draw.lane", "share.lane")
-        draw = _mapped(self.lanes["draw.lane"].path, "float64", starts[-1])
+        draw = _map_file(self.lanes["draw.lane"].path, "float64", starts[-1])
         return sampling.thresholds([draw[start:end] for start, end in pairwise(starts)], sizes)
 
     def _write_sizes(self, starts: list[int], sizes: list[float]) -> None:
         """The size of each record: its size in the day times that of the day."""
-        share = _mapped(self.lanes["share.lane"].path, "float32", starts[-1])
+        share = _map_file(self.lanes["share.lane"].path, "float32", starts[-1])
         with (self.folder / "size.lane").open("wb") as file:
             for (start, end), size in zip(pairwise(starts), sizes, strict=True):
                 for at in range(start, end, CHUNK):
@@ -313,7 +313,7 @@ class Builder:
         added = [np.array(day.hours) for day, place in zip(self.days, places, strict=True) if place is None]
         before = self.earlier.layout.hours if self.earlier else np.zeros(0, np.int64)
         hours: Ints
-        hours, table, tables = merged(before, self.time.used(len(before)), added)
+        hours, table, tables = merge(before, self.time.used(len(before)), added)
         self.time.finish(table, tables, narrowest(len(hours)))
         return hours
 
@@ -325,7 +325,7 @@ class Builder:
         return found | {name: Sum.of(self.folder / name) for name in ("size.lane", days.DAYS)}
 
 
-def _mapped(path: Path, dtype: str, records: int) -> npt.NDArray[Any]:
+def _map_file(path: Path, dtype: str, records: int) -> npt.NDArray[Any]:
     """A file of the draft, as an array."""
     return np.asarray(np.memmap(path, dtype, "r", shape=(records,))) if records else np.zeros(0, dtype)
 

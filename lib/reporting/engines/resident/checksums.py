@@ -106,7 +106,7 @@ class StoredFile:
 
     def map(self, dtype: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
         """The file's beginning as an array, mapped and read-only; nothing of it is verified by this."""
-        with self._opened() as file:
+        with self._open() as file:
             return np.asarray(np.memmap(file, dtype, "r", shape=shape))
 
     def refresh(self) -> bool:
@@ -127,7 +127,7 @@ class StoredFile:
         numbers = np.arange(len(verified))[blocks]
         unread = numbers if again else np.unique(numbers[~verified[numbers]])
         if len(unread):
-            with self._opened() as file:
+            with self._open() as file:
                 for number in unread.tolist():
                     self._verify(file.fileno(), number)
                     verified[number] = True
@@ -143,7 +143,7 @@ class StoredFile:
         if zlib.crc32(content) != self._crcs[number]:
             raise Damaged(f"{self.path.name} is changed within {BLOCK:,} bytes of {start:,}")
 
-    def _opened(self) -> Any:
+    def _open(self) -> Any:
         try:
             file = self.path.open("rb", buffering=0)
         except OSError as error:

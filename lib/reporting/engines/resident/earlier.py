@@ -77,13 +77,13 @@ class Earlier:
         """Make `path` the first `size` bytes of the earlier file of its name; Damaged if it lacks some."""
         source, known = self.layout.folder / path.name, self.sum_of(path.name)
         known.check_edge(source, size)
-        if size == known.size and self._continued(source, path, size):
+        if size == known.size and self._continue_file(source, path, size):
             return
         with source.open("rb") as read, path.open("wb") as written:
             while part := read.read(min(COPIED, size - written.tell())):
                 written.write(part)
 
-    def _continued(self, source: Path, path: Path, size: int) -> bool:
+    def _continue_file(self, source: Path, path: Path, size: int) -> bool:
         """Whether `path` could be made a name of a file that ends at `size`, which is locked then."""
         try:
             handle = os.open(source, os.O_RDONLY | os.O_CLOEXEC)
@@ -105,7 +105,7 @@ class Earlier:
 def found(stored: StoredSlicer, recipe: str) -> Iterator[Earlier | None]:
     """The layout of another version that shares most records, or None; its locks end with the context."""
     with ExitStack() as locks:
-        shared = (_shared(stored, folder, recipe, locks) for folder in _others(stored.layout_folder))
+        shared = (_shareable(stored, folder, recipe, locks) for folder in _others(stored.layout_folder))
         yield max(filter(None, shared), key=_records, default=None)
 
 
@@ -115,7 +115,7 @@ def _others(target: Path) -> list[Path]:
     return [path for path in sorted(target.parent.iterdir()) if path != target and not path.suffix]
 
 
-def _shared(stored: StoredSlicer, folder: Path, recipe: str, locks: ExitStack) -> Earlier | None:
+def _shareable(stored: StoredSlicer, folder: Path, recipe: str, locks: ExitStack) -> Earlier | None:
     """The layout in a folder, if it was made by the same recipe and shares a day."""
     try:
         layout = Layout(folder)

@@ -8,7 +8,7 @@ import time
 from concurrent.futures import Future, TimeoutError
 from pathlib import Path
 
-from lib.reporting.engines.resident.build import build, put_aside, say_damaged
+from lib.reporting.engines.resident.build import build, log_damage, put_aside
 from lib.reporting.engines.resident.checksums import Damaged, Replaced
 from lib.reporting.engines.resident.layout import Layout
 from lib.reporting.warehouse import StoredSlicer
@@ -60,7 +60,7 @@ class OpenLayouts:
     def replace(self, stored: StoredSlicer, layout: Layout, reason: str) -> None:
         """Put a damaged layout aside, so that the next question builds another."""
         if self.forget(layout) and not layout.is_replaced:
-            say_damaged(stored, reason)
+            log_damage(stored, reason)
             put_aside(layout.folder)
 
     def _verify_when_due(self, stored: StoredSlicer, layout: Layout) -> None:

@@ -248,7 +248,7 @@ class Query:
         places = _Places(keys)
         pieces = chunks(self.layout, self.period, None) if records is None else parts(records, CHUNK)
         for rows in pieces:
-            picked = self._picked(rows)
+            picked = self._pick(rows)
             counting = rows if picked is None else numbers(rows)[picked]
             found, indptr = self.split.keys(counting, None)
             is_plain = not self.split.is_segmented
@@ -264,20 +264,20 @@ class Query:
 
     def _add_up(self, place: int | None, columns: Columns) -> tuple[Ints, list[Floats], list[Floats]]:
         """The keys that occur, and of each block of columns the sums per key and of all records."""
-        adding = Adding(self.split, self._located, self.threads, self.deadline, self.question.max_groups)
+        adding = Adding(self.split, self._locate, self.threads, self.deadline, self.question.max_groups)
         records = self.records_in_range if place is None else self.records_drawn(place)
         summed = adding.summed(columns, lambda size: chunks(self.layout, self.period, place, size), records)
         blocks = summed.blocks or [block[:0] for block in columns(slice(0, 0))]
         return summed.keys, blocks, summed.whole() or [block.sum(axis=0) for block in blocks]
 
-    def _located(self, rows: Rows) -> Located:
+    def _locate(self, rows: Rows) -> Located:
         """The records that pass, and their groups."""
-        picked = self._picked(rows)
+        picked = self._pick(rows)
         if isinstance(rows, np.ndarray) and picked is not None:
             rows, picked = rows[picked], None
         return Located(rows, *self.split.keys(rows, picked))
 
-    def _picked(self, rows: Rows) -> Ints | None:
+    def _pick(self, rows: Rows) -> Ints | None:
         """The places among `rows` of the records that count; None where all do."""
         if not self.conditions:
             return None

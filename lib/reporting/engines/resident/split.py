@@ -61,7 +61,7 @@ class Split:
     @property
     def is_segmented(self) -> bool:
         """Whether a record may belong to several groups."""
-        return any(self._segmented(field) for field in self.fields)
+        return any(self._is_segmented(field) for field in self.fields)
 
     def keys(self, rows: Rows, picked: Ints | None) -> tuple[Keys, Indptr]:
         """The groups of records `rows`, of which only those at `picked` count (None: all of them)."""
@@ -71,7 +71,7 @@ class Split:
         for field, radix in zip(self.fields, self.radices, strict=True):
             found = self._places(field, rows)
             places = (found if picked is None else found[picked]).astype(self.dtype, copy=False)
-            keys = places if keys is None else _joined(keys, radix, places)
+            keys = places if keys is None else _join(keys, radix, places)
         if keys is None:
             keys = np.zeros(count(rows) if picked is None else len(picked), dtype=self.dtype)
         return keys, _indptr(picked, count(rows))
@@ -84,10 +84,10 @@ class Split:
         owner = np.arange(count(rows)) if picked is None else picked
         keys: Keys = np.zeros(len(owner), dtype=self.dtype)
         for field, radix in zip(self.fields, self.radices, strict=True):
-            if self._segmented(field):
+            if self._is_segmented(field):
                 keys, owner = _product(keys, radix, owner, *elements(self.layout, field.name, rows))
             else:
-                keys = _joined(keys, radix, self._places(field, rows)[owner])
+                keys = _join(keys, radix, self._places(field, rows)[owner])
         return keys, _indptr(owner, count(rows))
 
     def keys_of(self, names: pd.DataFrame) -> Ints:
@@ -131,7 +131,7 @@ class Split:
             dtype = pd.CategoricalDtype(pd.Index(pd.array(field.values.take(pa.array(used)), dtype="str")))
         return pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
 
-    def _segmented(self, field: SplitField) -> bool:
+    def _is_segmented(self, field: SplitField) -> bool:
         return field.hours is None and self.layout.contents.keys[field.name].segmented
 
     def _places(self, field: SplitField, rows: Rows) -> npt.NDArray[np.integer[Any]]:
@@ -141,7 +141,7 @@ class Split:
         return codes
 
 
-def _joined(keys: Keys, radix: int, places: npt.NDArray[np.integer[Any]]) -> Keys:
+def _join(keys: Keys, radix: int, places: npt.NDArray[np.integer[Any]]) -> Keys:
     """Each key with the place of one more field; the array `keys` is used up."""
     keys *= keys.dtype.type(radix)
     keys += places.astype(keys.dtype, copy=False)
@@ -154,7 +154,7 @@ def _product(
     """Each key joined with each element of its record: the keys and owners of all combinations."""
     starts = np.cumsum(lengths) - lengths
     counts = lengths[owner]
-    joined = _joined(np.repeat(keys, counts), radix, codes[ranges(starts[owner], counts)])
+    joined = _join(np.repeat(keys, counts), radix, codes[ranges(starts[owner], counts)])
     return joined, np.repeat(owner, counts)
 
 

@@ -94,7 +94,7 @@ class _Needles:
     def __init__(self, block: Bytes, hashes: Hashes) -> None:
         self.length, self.block, self.hashes = block.shape[1], block, hashes
         self.sieve = np.zeros(1 << SIEVE_BITS, dtype=bool)
-        self.sieve[_sieved(hashes)] = True
+        self.sieve[_sieve_places(hashes)] = True
 
     @classmethod
     def of(cls, values: list[bytes]) -> "Iterator[_Needles]":
@@ -127,7 +127,7 @@ class _Hay:
         if windows <= 0:
             return
         hashes = (self.sums[length:] - self.sums[:windows]) * self.inverse[:windows]
-        likely = np.flatnonzero(needles.sieve[_sieved(hashes)])
+        likely = np.flatnonzero(needles.sieve[_sieve_places(hashes)])
         likely = likely[(self.room[likely] >= length) & ~self.found[self.owner[likely]]]
         place = np.searchsorted(needles.hashes, hashes[likely]).clip(max=len(needles.hashes) - 1)
         same = needles.hashes[place] == hashes[likely]
@@ -143,7 +143,7 @@ def _batches(places: npt.NDArray[np.intp], length: int) -> Iterator[npt.NDArray[
     return (places[at : at + size] for at in range(0, len(places), size))
 
 
-def _sieved(hashes: Hashes) -> npt.NDArray[np.intp]:
+def _sieve_places(hashes: Hashes) -> npt.NDArray[np.intp]:
     """The places of hashes in a sieve: their upper bits, which depend on all of a window."""
     return (hashes >> np.uint64(64 - SIEVE_BITS)).astype(np.intp)
 

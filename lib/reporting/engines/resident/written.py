@@ -126,7 +126,7 @@ class CodeWriter:
         return led
 
 
-def merged(before: npt.NDArray[Any], used: npt.NDArray[np.bool_], added: Sequence[npt.NDArray[Any]]) -> Any:
+def merge(before: npt.NDArray[Any], used: npt.NDArray[np.bool_], added: Sequence[npt.NDArray[Any]]) -> Any:
     """All values used or added, ascending; where those of before are (-1: nowhere), and where the added.
 
     Each array is ascending, without repetition.

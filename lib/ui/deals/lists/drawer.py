@@ -15,8 +15,8 @@ from lib.ui.deals import catalogue, permission
 from lib.ui.kit import notes
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.problems import reported, show
-from lib.ui.kit.straight import straightened
+from lib.ui.kit.problems import report_errors, show
+from lib.ui.kit.straight import straighten
 from lib.wire.errors import NotFound, TrancheError
 
 DOMAIN = re.compile(r"([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9-]{2,63}")
@@ -105,7 +105,7 @@ PASTE, NAME, FIND, PROBLEM = "list_paste_{}", "list_name_{}", "list_find", "list
 List = DomainList | AppList
 
 
-def opened() -> tuple[str, int] | None:
+def open_list() -> tuple[str, int] | None:
     """The list that is open, by the URL."""
     match = ADDRESS.fullmatch(st.query_params.get(OPEN, ""))
     return (match[1], int(match[2])) if match else None
@@ -124,7 +124,7 @@ def entries_of(one: List) -> tuple[str, ...]:
 
 def draw(context: PageContext) -> None:
     """Draw the drawer of the open list, if any."""
-    key = opened()
+    key = open_list()
     if key is None:
         return
     try:
@@ -144,7 +144,7 @@ def draw(context: PageContext) -> None:
 
 
 def _content(context: PageContext, key: tuple[str, int]) -> None:
-    with reported("The list", "What you typed is kept."):
+    with report_errors("The list", "What you typed is kept."):
         found = catalogue.client(context).get(KINDS[key[0]], key[1])
         may_change = not permission.of(context).why_not(key[0], "change")
         notes.draw()
@@ -176,7 +176,7 @@ def _entries(context: PageContext, key: tuple[str, int], found: List, may_change
         return
     table = {WORDS[key[0]].capitalize(): shown[:SHOWN]}
     st.dataframe(
-        straightened(table), hide_index=True, height=min(300, 38 + 35 * max(1, len(shown))), alt="Entries"
+        straighten(table), hide_index=True, height=min(300, 38 + 35 * max(1, len(shown))), alt="Entries"
     )
     more = f", the first {numbers.number(SHOWN)} shown" if len(shown) > SHOWN else ""
     st.caption(f"{numbers.number(len(shown))} of {numbers.number(len(everything))} {WORDS[key[0]]}{more}")
@@ -199,7 +199,7 @@ def _paste(context: PageContext, key: tuple[str, int], found: List) -> None:
         f"Add {WORDS[key[0]]}", key=field, height=120, persist_state="session",
         placeholder="Paste entries, one a line or separated by commas",
     )  # fmt: skip
-    pasted = _pasted(key)
+    pasted = _parse_paste(key)
     new = pasted.new(entries_of(found))
     known = len(pasted.entries) - len(new)
     if pasted.broken:
@@ -210,7 +210,7 @@ def _paste(context: PageContext, key: tuple[str, int], found: List) -> None:
             "Why": [one.why for one in pasted.broken],
         }
         st.dataframe(
-            straightened(broken),
+            straighten(broken),
             hide_index=True,
             height=min(250, 38 + 35 * len(pasted.broken)),
             alt="Not readable",
@@ -224,11 +224,11 @@ def _paste(context: PageContext, key: tuple[str, int], found: List) -> None:
     st.button(label, type="primary", key="list_add", on_click=_add, args=(context, key, found))
 
 
-def _counted(some: Sized) -> str:
+def _count_label(some: Sized) -> str:
     return Numbers.of(st.context.locale).number(len(some))
 
 
-def _pasted(key: tuple[str, int]) -> Pasted:
+def _parse_paste(key: tuple[str, int]) -> Pasted:
     """The parsed content of the field."""
     return read(st.session_state.get(PASTE.format(f"{key[0]}-{key[1]}")) or "", KINDS[key[0]])
 
@@ -238,12 +238,12 @@ def _add(context: PageContext, key: tuple[str, int], found: List) -> None:
 
     It reads the field itself: what is pasted is known only once the click has left it.
     """
-    pasted = _pasted(key)
+    pasted = _parse_paste(key)
     new = pasted.new(entries_of(found))
     if not new:
         notes.say("Paste new entries first")
-    elif _changed(
-        context, key, found, {FIELDS[key[0]]: [*entries_of(found), *new]}, f"{_counted(new)} added"
+    elif _change(
+        context, key, found, {FIELDS[key[0]]: [*entries_of(found), *new]}, f"{_count_label(new)} added"
     ):
         st.session_state[PASTE.format(f"{key[0]}-{key[1]}")] = pasted.left
 
@@ -251,7 +251,7 @@ def _add(context: PageContext, key: tuple[str, int], found: List) -> None:
 def _remove(context: PageContext, key: tuple[str, int], found: List, some: tuple[str, ...]) -> None:
     """Remove these entries. A callback."""
     kept = [one for one in entries_of(found) if one not in set(some)]
-    if _changed(context, key, found, {FIELDS[key[0]]: kept}, f"{_counted(some)} removed"):
+    if _change(context, key, found, {FIELDS[key[0]]: kept}, f"{_count_label(some)} removed"):
         st.session_state[FIND] = ""
 
 
@@ -269,10 +269,10 @@ def _rename_it(context: PageContext, key: tuple[str, int], found: List, field: s
     if not name:
         st.session_state[PROBLEM] = "Type a name. Nothing was changed."
     elif name != found.name:
-        _changed(context, key, found, {"name": name}, "Renamed")
+        _change(context, key, found, {"name": name}, "Renamed")
 
 
-def _changed(
+def _change(
     context: PageContext, key: tuple[str, int], found: List, fields: dict[str, Any], done: str
 ) -> bool:
     """Change the list unless somebody else did; errors are shown in the drawer. True if it worked."""

@@ -12,7 +12,7 @@ from lib.ui.deals.lists.drawer import KINDS, OPEN, entries_of
 from lib.ui.kit import listing, notes
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.problems import is_open, reported
+from lib.ui.kit.problems import is_open, report_errors
 from lib.ui.kit.rows import NOTHING_TAKEN, Taken
 from lib.wire.errors import TrancheError
 
@@ -29,7 +29,7 @@ COLUMNS = (
 
 def draw(context: PageContext) -> None:
     """Draw the lists of a kind, and the drawer of the open one."""
-    with reported("The lists", kept="Nothing was changed."):
+    with report_errors("The lists", kept="Nothing was changed."):
         does = permission.of(context)
         if not does.lists:
             st.info("This service has no lists that Tranche can read.", icon=":material/info:")
@@ -51,7 +51,7 @@ def _list(context: PageContext) -> None:
             label_visibility="collapsed",
         )  # fmt: skip
         _new(context, entity)
-    if drawer.opened() is None:
+    if drawer.open_list() is None:
         notes.draw()
     search = {"search": text} if text else {}
     page = catalogue.client(context).list(KINDS[entity], limit=MOST, ordering="name", **search)

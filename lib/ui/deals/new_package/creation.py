@@ -39,14 +39,14 @@ def create(deals: Deals, draft: Draft, seats: Seats, key: str) -> CreatedPackage
     if draft.deals != "new" or not own:
         return CreatedPackage(deals.create(SupplyPackage, draft.package(), key))
     if deals.abilities.why_not("demand_deals", "create"):
-        return _adjusted(deals, deals.create(SupplyPackage, draft.package(), key), own, seats)
+        return _adjust(deals, deals.create(SupplyPackage, draft.package(), key), own, seats)
     shared = {seat: terms for seat, terms in draft.seats.items() if terms.own is None}
     alike = replace(draft, seats=shared, deals="new" if shared else "none")
     package = deals.create(SupplyPackage, alike.package(), key)
-    return _completed(deals, package, own, seats, key)
+    return _complete(deals, package, own, seats, key)
 
 
-def _completed(
+def _complete(
     deals: Deals, package: SupplyPackage, own: Mapping[int, Terms], seats: Seats, key: str
 ) -> CreatedPackage:
     """The package with the deals that have terms of their own."""
@@ -89,7 +89,7 @@ def _given_up(
     raise Undone(why) from error
 
 
-def _adjusted(deals: Deals, package: SupplyPackage, own: Mapping[int, Terms], seats: Seats) -> CreatedPackage:
+def _adjust(deals: Deals, package: SupplyPackage, own: Mapping[int, Terms], seats: Seats) -> CreatedPackage:
     """The package of a service that creates no single deals: those that differ are changed."""
     left: list[str] = []
     wanted = dict(own)

@@ -61,7 +61,7 @@ def _links(context: PageContext, problems: FieldProblems, does: Abilities, close
     chosen = st.session_state.get(state.LINKS, ())
     seats.draw_numbers(
         "Deals to link",
-        links.offered(context, "deals to link", "np_links_search", DemandDeal, chosen, closed),
+        links.options(context, "deals to link", "np_links_search", DemandDeal, chosen, closed),
         state.LINKS,
         "Type a name, a seat or an id",
         takes_ids=not does.lists,

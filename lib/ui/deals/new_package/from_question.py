@@ -15,7 +15,7 @@ from lib.ui.deals.targeting import picker, words
 from lib.ui.kit import screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.problems import reported
+from lib.ui.kit.problems import report_errors
 from lib.ui.query import ask, filter_words, periods, question
 from lib.wire.errors import TrancheError
 
@@ -41,11 +41,11 @@ def draw(context: PageContext) -> None:
     )  # fmt: skip
     if not popover.open:
         return
-    with popover, st.container(width=WIDTH), reported("The new package", kept="Your question is kept."):
+    with popover, st.container(width=WIDTH), report_errors("The new package", kept="Your question is kept."):
         _content(context)
 
 
-def asked(context: PageContext) -> PackageQuestion:
+def package_question(context: PageContext) -> PackageQuestion:
     """The question on screen with fixed days, so that it goes on to show the same."""
     query = question.current(context)
     start, end = periods.resolved(query.start_date, query.end_date, ask.today(context, query))
@@ -60,7 +60,7 @@ def _content(context: PageContext) -> None:
     query = question.current(context)
     found = from_filters(query.filters, context.slicer, entries(catalogue.lists(context)))
     if not found.is_empty:
-        descriptions = {**picker.described(context, query, found.targeting), **_list_names(context)}
+        descriptions = {**picker.describe(context, query, found.targeting), **_list_names(context)}
         st.markdown(f"Targeting: **{plain(_sentence(found, descriptions))}**")
     for one in found.left_out:
         left_out = filter_words.sentence(one.filter, context.slicer)
@@ -83,11 +83,11 @@ def _sentence(from_filters: FromFilters, descriptions: words.Described) -> str:
         if from_filters.targeting == Targeting()
         else [words.sentence(from_filters.targeting, LISTED, descriptions)]
     )
-    parts += [f"{'not ' * one.is_excluded}{_counted(one)}" for one in from_filters.lists]
+    parts += [f"{'not ' * one.is_excluded}{_count_label(one)}" for one in from_filters.lists]
     return " · ".join([*parts, *([from_filters.media_type] if from_filters.media_type else [])])
 
 
-def _counted(one: NewList) -> str:
+def _count_label(one: NewList) -> str:
     word = KINDS[one.kind.name][2]
     return f"{len(one.entries)} {word[:-1] if len(one.entries) == 1 else word}"
 
@@ -99,7 +99,9 @@ def _open(context: PageContext, from_filters: FromFilters) -> None:
         reason for one in from_filters.lists if (reason := does.why_not(KINDS[one.kind.name][0], "create"))
     ]
     if refused:
-        st.caption(f":material/lock: The {_counted(from_filters.lists[0])} need a list. {plain(refused[0])}.")
+        st.caption(
+            f":material/lock: The {_count_label(from_filters.lists[0])} need a list. {plain(refused[0])}."
+        )
         from_filters = replace(from_filters, lists=())
     names = [_name(context, place, one) for place, one in enumerate(from_filters.lists)]
     if state.is_held(context.clients.drafts, catalogue.named_lists(context)):
@@ -114,7 +116,7 @@ def _open(context: PageContext, from_filters: FromFilters) -> None:
     except TrancheError as error:
         st.error(f"{plain(error.reason.rstrip('.'))}. Your question is kept.", icon=":material/error:")
         return
-    state.fill_from(from_filters.with_lists(ids), from_filters.media_type, asked(context))
+    state.fill_from(from_filters.with_lists(ids), from_filters.media_type, package_question(context))
     st.switch_page(screens.NEW_PACKAGE, query_params={})
 
 
@@ -122,7 +124,7 @@ def _name(context: PageContext, place: int, one: NewList) -> str:
     """Draw the field for the name of a list that has to be created."""
     word = KINDS[one.kind.name][2]
     name = st.text_input(
-        f"Name of the new {plain(one.kind.title.lower())}", f"{_counted(one)} of {context.slicer_name}",
+        f"Name of the new {plain(one.kind.title.lower())}", f"{_count_label(one)} of {context.slicer_name}",
         key=f"{POPOVER}_name_{place}", max_chars=LONGEST_NAME,
         help=f"A package is restricted to {word} by a list. No list has exactly these yet",
     )  # fmt: skip

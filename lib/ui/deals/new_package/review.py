@@ -36,7 +36,7 @@ def draw(
 ) -> None:
     """A summary of what will be created, with the button and errors that belong to no field."""
     st.header("What will be created", anchor=False)
-    deals = links.named(context, DemandDeal, draft.links)
+    deals = links.labels(context, DemandDeal, draft.links)
     seats, money = catalogue.seats(context), prices.of(context)
     st.markdown("\n\n".join(sentences(draft, seats, deals, descriptions, marks, money)))
     if problems:
@@ -61,7 +61,7 @@ def draw(
 
 def _why_not(faults: Faults, draft: Draft, context: PageContext, problems: FieldProblems) -> None:
     """The fields that prevent creation; in red after a first try."""
-    fields = [*faults.named(draft.new_deals, catalogue.seats(context)), *typed.unsettled(state.TARGETING)]
+    fields = [*faults.named(draft.new_deals, catalogue.seats(context)), *typed.pending_tasks(state.TARGETING)]
     refused = not fields and bool(problems.found)
     if not fields and not refused:
         return
@@ -118,7 +118,7 @@ def create(context: PageContext) -> None:
     try:
         draft = state.read(catalogue.named_lists(context))
         has_fees = bool(permission.of(context).fees)
-        is_wrong = draft.faults(has_fees).all or typed.unsettled(state.TARGETING)
+        is_wrong = draft.faults(has_fees).all or typed.pending_tasks(state.TARGETING)
         if is_wrong or not all(questions.is_confirmed(one, state.PREFIX) for one in _doubts(context, draft)):
             return
         deals, seats = catalogue.client(context), catalogue.seats(context)
@@ -137,7 +137,7 @@ def _ask(context: PageContext, deals: Deals, draft: Draft, seats: creation.Seats
         state.keep(context.clients.drafts, draft)
     try:
         created = creation.create(deals, draft, seats, kept[state.KEY])
-        kept[state.CREATED] = replace(created, left=(*created.left, *_question_kept(context, created)))
+        kept[state.CREATED] = replace(created, left=(*created.left, *_keep_question(context, created)))
     except TrancheError as error:
         if not is_open(error):
             kept.pop(state.ASKED, None)
@@ -149,11 +149,11 @@ def _ask(context: PageContext, deals: Deals, draft: Draft, seats: creation.Seats
             kept[state.FAILURE] = f"{error.reason.rstrip('.')}. {advice(error, is_once)}"
     else:
         kept.pop(state.ASKED, None)
-        state.created(context.clients.drafts)
+        state.forget_draft(context.clients.drafts)
     catalogue.forget()
 
 
-def _question_kept(context: PageContext, created: CreatedPackage) -> tuple[str, ...]:
+def _keep_question(context: PageContext, created: CreatedPackage) -> tuple[str, ...]:
     """Store the question that the package comes from; a sentence where that failed."""
     package_question, package = state.question(), created.package.id
     if package_question is None or package is None:
@@ -174,7 +174,7 @@ def advice(error: TrancheError, is_once: bool) -> str:
     return f"Nothing was created. {KEPT}"
 
 
-def done(context: PageContext, created: CreatedPackage) -> None:
+def draw_result(context: PageContext, created: CreatedPackage) -> None:
     """The package that was created, what is missing of it, and where to go from here."""
     package = created.package
     count = len(package.demand_deals)

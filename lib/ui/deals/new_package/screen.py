@@ -29,7 +29,7 @@ from lib.ui.deals.targeting import known, picker
 from lib.ui.kit import page_scripts, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.problems import older, reported
+from lib.ui.kit.problems import older, report_errors
 from lib.ui.query import link, precision
 
 PLACE = "form_win_cpm"
@@ -55,7 +55,7 @@ def draw_price_guide(
     elif fields is None:
         st.caption("This slicer has no data field for the win CPM, or none that counts wins.")
     else:
-        with reported("The win CPM", kept="What you entered is kept."):
+        with report_errors("The win CPM", kept="What you entered is kept."):
             _draw_price_guide(context, question, fields, draft, closed)
 
 
@@ -64,8 +64,8 @@ def _draw_price_guide(
 ) -> None:
     read = link.from_params(question.params, context.slicer, context.project, context.slicer_name).query
     query = win_prices.win_question(read, context.slicer, fields)
-    batch = insights.asked(context, PLACE, [query])
-    answers = insights.arrived(batch, PLACE, "the win CPM")
+    batch = insights.query_batch(context, PLACE, [query])
+    answers = insights.answers_or_progress(batch, PLACE, "the win CPM")
     if answers is None:
         return
     (answer,) = answers
@@ -74,11 +74,11 @@ def _draw_price_guide(
     if of is None:
         st.caption(f"Nothing was won in {days}.")
         return
-    _shown(context.slicer, of, query, fields, days)
+    _draw_answers(context.slicer, of, query, fields, days)
     _proposal(of, draft, prices.of(context), closed)
 
 
-def _shown(
+def _draw_answers(
     slicer: Slicer, of: WinPrices, query: AudienceQuery, fields: win_prices.WinFields, days: str
 ) -> None:
     numbers = Numbers.of(st.context.locale)
@@ -106,7 +106,7 @@ def _proposal(of: WinPrices, draft: Draft, money: prices.Prices, closed: bool) -
         st.caption(f"No floor is proposed: prices here are in {plain(money.terms)}, not by CPM.")
         return
     fee = number(draft[FEE]) if has_amount(draft[FEE_TYPE]) else None
-    price = win_prices.proposed(of, draft[FEE_TYPE], fee)
+    price = win_prices.propose_price(of, draft[FEE_TYPE], fee)
     if price is None:
         st.caption("No floor is proposed: the agency fee takes all of it.")
         return
@@ -144,12 +144,12 @@ HEIGHT = 200
 def draw_panel(context: PageContext, translation: Translation) -> None:
     """Ask for both periods, then the table; what the filters leave out is named under it."""
     st.header("Past delivery of this targeting", anchor=False)
-    with reported("The figures", kept="What you entered is kept."):
+    with report_errors("The figures", kept="What you entered is kept."):
         with st.skeleton(height=HEIGHT):
             answers = [report.figures(context, translation.filters, days) for days in DAYS]
         numbers = Numbers.of(st.context.locale)
         st.table(
-            _styled(context.slicer, answers, numbers), border="horizontal", alt="Figures of this targeting"
+            _style(context.slicer, answers, numbers), border="horizontal", alt="Figures of this targeting"
         )
         where = f"{plain(context.project)}/{plain(context.slicer_name)}"
         st.caption(f"From {where} · {_precision(context.slicer, answers, numbers)}")
@@ -161,7 +161,7 @@ def draw_panel(context: PageContext, translation: Translation) -> None:
 
 def table(slicer: Slicer, answers: list[Audience]) -> pd.DataFrame:
     """A row per figure, a column per period; NaN where the slicer has no such data field, or no value."""
-    report_figures = report.wanted(slicer)
+    report_figures = report.report_figures(slicer)
     columns = {
         f"Last {days} days": [
             np.nan if figure.field is None else answer.total.values.get(figure.field.name)
@@ -173,10 +173,10 @@ def table(slicer: Slicer, answers: list[Audience]) -> pd.DataFrame:
     return pd.DataFrame(columns, index=titles, dtype="float64")
 
 
-def _styled(slicer: Slicer, answers: list[Audience], numbers: Numbers) -> Styler:
+def _style(slicer: Slicer, answers: list[Audience], numbers: Numbers) -> Styler:
     """The numbers in words of their fields; they stay numbers, so that they stand to the right."""
     styled = table(slicer, answers).style
-    for figure in report.wanted(slicer):
+    for figure in report.report_figures(slicer):
         styled = styled.format(_words(figure, numbers), subset=pd.IndexSlice[[figure.title], :])
     return styled
 
@@ -187,7 +187,7 @@ def _words(figure: report.ReportFigure, numbers: Numbers) -> Callable[[Any], str
 
 def _precision(slicer: Slicer, answers: list[Audience], numbers: Numbers) -> str:
     """How exact the widest of the figures is."""
-    fields = [figure.field.name for figure in report.wanted(slicer) if figure.field is not None]
+    fields = [figure.field.name for figure in report.report_figures(slicer) if figure.field is not None]
     pairs = [(precision.total_range(answer, name), answer, name) for answer in answers for name in fields]
     if not pairs:
         return "no figures"
@@ -210,12 +210,12 @@ def draw(context: PageContext) -> None:
     created: CreatedPackage | None = st.session_state.get(state.CREATED)
     if created is not None:
         page_scripts.ask_before(False)
-        review.done(context, created)
+        review.draw_result(context, created)
         return
     state.begin(context.clients.drafts)
     with st.container():  # always there, so that what comes and goes moves no other element
         _notes()
-    with reported("The form", kept="What you entered is kept."):
+    with report_errors("The form", kept="What you entered is kept."):
         _draw(context)
     if trouble := catalogue.trouble(context):
         older(trouble, "Seats and lists")
@@ -246,7 +246,7 @@ def _draw(context: PageContext) -> None:
         closed = bool(permission.of(context).why_not("supply_deals", "create"))
         draw_price_guide(context, state.question(), draft, closed)
         query = catalogue.usual_days(context)
-        descriptions = picker.described(context, query, draft.targeting)
+        descriptions = picker.describe(context, query, draft.targeting)
         marks = known.marks(context, query, [draft.targeting], with_unchecked=True)
         review.draw(context, draft, found, problems, descriptions, marks)
         _keep(context, draft)

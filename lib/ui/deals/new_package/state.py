@@ -75,7 +75,7 @@ def discard(drafts: Drafts) -> None:
     clear()
 
 
-def created(drafts: Drafts) -> None:
+def forget_draft(drafts: Drafts) -> None:
     """Keep the draft no longer: its package is there. Left over, it would create the same one at most."""
     try:
         drafts.discard()

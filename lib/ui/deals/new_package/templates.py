@@ -38,7 +38,11 @@ def draw(context: PageContext, draft: Draft) -> None:
         "Templates", icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun"
     )
     if popover.open:
-        with popover, st.container(width=WIDTH), problems.reported("The templates", kept="The form is kept."):
+        with (
+            popover,
+            st.container(width=WIDTH),
+            problems.report_errors("The templates", kept="The form is kept."),
+        ):
             _content(context, draft)
 
 
@@ -79,7 +83,7 @@ def _content(context: PageContext, draft: Draft) -> None:
         entries.row(TEMPLATES, one, False, partial(_open, context), actions)
     if not templates:
         st.caption("Nobody has kept a template for you yet.")
-    entries.kept_here(context.clients.deals_address)
+    entries.note_storage(context.clients.deals_address)
 
 
 def _panel(context: PageContext, one: DealEntry, draft: Draft) -> None:

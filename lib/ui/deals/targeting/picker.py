@@ -12,11 +12,11 @@ from lib.reporting.models import AudienceQuery
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals.targeting import known, typed
 from lib.ui.deals.targeting.typed import SIDES
-from lib.ui.deals.targeting.words import Described, named
+from lib.ui.deals.targeting.words import Described, value_label
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.problems import reported
+from lib.ui.kit.problems import report_errors
 from lib.ui.query import filter_words, values
 
 NARROWEST, WIDTH = 150, 340
@@ -52,13 +52,13 @@ def read(prefix: str, lists: NamedLists) -> Targeting:
     elements: dict[str, list[dict[str, object]]] = {}
     for kind in KINDS:
         for is_excluded in SIDES:
-            for value in _chosen(prefix, kind, is_excluded):
+            for value in _chosen_values(prefix, kind, is_excluded):
                 name = {"name": lists.get(kind.name, {}).get(value)} if kind.is_list else {}
                 elements.setdefault(kind.field, []).append(kind.element(value, is_excluded) | name)
     return Targeting.model_validate(elements)
 
 
-def described(context: PageContext, query: AudienceQuery, targeting: Targeting) -> Described:
+def describe(context: PageContext, query: AudienceQuery, targeting: Targeting) -> Described:
     """Words for the values of a targeting, by kind, as far as the report has them."""
     found: dict[str, Mapping[str, str]] = {}
     for kind in KINDS:
@@ -81,7 +81,7 @@ def draw(
     `lists` names the domain and app lists: `{"domain_list": {"7": "Safe news"}, …}`.
     """
     targeting = read(prefix, lists)
-    words = described(context, query, targeting)
+    words = describe(context, query, targeting)
     marks = known.marks(context, query, [targeting], with_unchecked=True)
     with st.grid("auto", min_column_width=NARROWEST, gap="xsmall"):
         for kind in (kind for kind in KINDS if kind.field in offer.fields):
@@ -110,8 +110,8 @@ def _kind(
         st.caption(plain(chosen))
     beside(typed.waiting(prefix, kind))
     if popover.open:
-        with popover, reported("The values", kept="What you entered is kept."):
-            offered = words if kind.is_list else _offered(context, query, prefix, kind)
+        with popover, report_errors("The values", kept="What you entered is kept."):
+            offered = words if kind.is_list else _options(context, query, prefix, kind)
             with st.container(key=f"{prefix}_{kind.name}_twins"):  # style.css: an open list covers no twin
                 for is_excluded in SIDES:
                     with st.container():
@@ -120,7 +120,7 @@ def _kind(
                         )
 
 
-def _offered(
+def _options(
     context: PageContext, query: AudienceQuery, prefix: str, kind: TargetingKind
 ) -> Mapping[str, str]:
     """The report's values; those found by a search if there are too many to list."""
@@ -130,13 +130,13 @@ def _offered(
             f"The slicer {plain(context.slicer_name)} has no values for it: what you type is not checked."
         )
         return {}
-    found = values.offered(context, query, field.name)
+    found = values.value_options(context, query, field.name)
     if found.has_more:
         text = st.text_input(
             "Search", type="search", live=True, key=f"{prefix}_{kind.name}_search", width=WIDTH,
             placeholder=found.searched(Numbers.of(st.context.locale)), label_visibility="collapsed",
         )  # fmt: skip
-        found = values.offered(context, query, field.name, text or "")
+        found = values.value_options(context, query, field.name, text or "")
     return {code: words for code, words in found.described.items() if code}
 
 
@@ -155,8 +155,8 @@ def _values(
         typed.draw(context, query, place, offered)
     st.multiselect(
         SIDES[is_excluded],
-        list(dict.fromkeys([*typed.held(place), *offered])),
-        format_func=partial(_named, place, offered, marks),
+        list(dict.fromkeys([*typed.picker_values(place), *offered])),
+        format_func=partial(_value_label, place, offered, marks),
         key=typed.key(*place),
         persist_state="session",
         filter_mode="contains",
@@ -169,21 +169,21 @@ def _values(
     )
 
 
-def _named(place: typed.Place, words: Mapping[str, str], marks: Mapping[str, str], value: str) -> str:
+def _value_label(place: typed.Place, words: Mapping[str, str], marks: Mapping[str, str], value: str) -> str:
     """A value by description and code, marked where it is unknown; a list by its name.
 
     A pending one is named as it was typed: the browser sends names, and would type another one.
     """
     kind = place[1]
-    if value in typed.held(place) and value not in typed.chosen(place):
+    if value in typed.picker_values(place) and value not in typed.settled_values(place):
         return value
     if kind.is_list:
-        return _worded(kind, words, value)
+        return _value_text(kind, words, value)
     name = filter_words.both(value, words.get(value))
     return f"{name} ({marks[value]})" if value in marks else name
 
 
-def _worded(kind: TargetingKind, words: Mapping[str, str], value: str) -> str:
+def _value_text(kind: TargetingKind, words: Mapping[str, str], value: str) -> str:
     return words.get(value) or (f"list {value}" if kind.is_list else value)
 
 
@@ -199,12 +199,12 @@ def _in_words(prefix: str, kind: TargetingKind, words: Mapping[str, str], marks:
     """The choice below the button: `US, CA · not MX`; empty without one."""
     sides = []
     for is_excluded in SIDES:
-        chosen = _chosen(prefix, kind, is_excluded)
-        names = [named(value, {value: _worded(kind, words, value)}, marks) for value in chosen]
+        chosen = _chosen_values(prefix, kind, is_excluded)
+        names = [value_label(value, {value: _value_text(kind, words, value)}, marks) for value in chosen]
         if names:
             sides.append(("not " if is_excluded else "") + ", ".join(names))
     return " · ".join(sides)
 
 
-def _chosen(prefix: str, kind: TargetingKind, is_excluded: bool) -> list[str]:
-    return typed.chosen((prefix, kind, is_excluded))
+def _chosen_values(prefix: str, kind: TargetingKind, is_excluded: bool) -> list[str]:
+    return typed.settled_values((prefix, kind, is_excluded))

@@ -16,7 +16,7 @@ from lib.reporting.models import AudienceQuery
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.problems import reported
+from lib.ui.kit.problems import report_errors
 from lib.ui.query import values
 from lib.wire import text
 
@@ -88,16 +88,16 @@ def key(prefix: str, kind: TargetingKind, is_excluded: bool) -> str:
     return f"{prefix}_{kind.name}_{'never' if is_excluded else 'only'}"
 
 
-def held(place: Place) -> list[str]:
+def picker_values(place: Place) -> list[str]:
     """All values that the picker of one side holds."""
     found: list[str] = st.session_state.get(key(*place), [])
     return found
 
 
-def chosen(place: Place) -> list[str]:
+def settled_values(place: Place) -> list[str]:
     """The values of one side, without pending ones."""
     odd = _waiting(place)
-    return [value for value in held(place) if value not in odd]
+    return [value for value in picker_values(place) if value not in odd]
 
 
 def pending(prefix: str) -> Pending:
@@ -110,7 +110,7 @@ def fill(prefix: str, pending: Pending) -> None:
     """Ask about these values, as `pending` returned them."""
     for side, place in _sides(prefix).items():
         odd = pending.get(side, ())
-        st.session_state[key(*place)] = [*held(place), *odd]
+        st.session_state[key(*place)] = [*picker_values(place), *odd]
         _wait(place, odd)
 
 
@@ -119,7 +119,7 @@ def take(place: Place, offered: Mapping[str, str]) -> None:
     kind, state = place[1], st.session_state
     was = state.get(_before(place), [])
     values, odd = list[str](), list[str]()
-    for value in held(place):
+    for value in picker_values(place):
         code = value if value in offered or value in was else exact(value, offered)
         if code is None and kind.is_list and CHECKS["list"].shape.fullmatch(value):
             code = value
@@ -142,7 +142,7 @@ def settle(context: PageContext, query: AudienceQuery, place: Place) -> None:
     for odd in fit:
         if known.get(odd):
             add(place, odd, odd)
-    st.session_state[_before(place)] = chosen(place)
+    st.session_state[_before(place)] = settled_values(place)
 
 
 def draw(context: PageContext, query: AudienceQuery, place: Place, offered: Mapping[str, str]) -> None:
@@ -176,10 +176,10 @@ def _draw(
 
 def add(place: Place, odd: str, value: str) -> None:
     """Choose this value instead of the pending input `odd`; an empty one drops it. A callback."""
-    values = [value if one == odd else one for one in held(place)]
+    values = [value if one == odd else one for one in picker_values(place)]
     _hold(place, list(dict.fromkeys(filter(None, values))))
     _wait(place, [one for one in _waiting(place) if one != odd])
-    st.session_state[_before(place)] = chosen(place)
+    st.session_state[_before(place)] = settled_values(place)
 
 
 def waiting(prefix: str, kind: TargetingKind) -> list[str]:
@@ -187,7 +187,7 @@ def waiting(prefix: str, kind: TargetingKind) -> list[str]:
     return [f"'{odd}' is not added yet." for odd in _of_kind(prefix, kind)]
 
 
-def unsettled(prefix: str) -> list[str]:
+def pending_tasks(prefix: str) -> list[str]:
     """What is to be done about pending input: `Country: add or leave out 'Narnia'`."""
     found = {kind.title: [f"'{odd}'" for odd in _of_kind(prefix, kind)] for kind in KINDS}
     return [f"{title}: add or leave out {', '.join(several)}" for title, several in found.items() if several]
@@ -207,8 +207,8 @@ def _near(
     """Similar codes among the values listed and, if the report has more, those with the same beginning."""
     candidates, field = dict(offered), key_field(kind, context.slicer)
     if field is not None:
-        with reported("Other values", kept="What you typed is kept."):
-            candidates |= values.offered(context, query, field.name, odd[:BEGINNING]).described
+        with report_errors("Other values", kept="What you typed is kept."):
+            candidates |= values.value_options(context, query, field.name, odd[:BEGINNING]).described
     return near(odd, {code: words for code, words in candidates.items() if code})
 
 
@@ -228,7 +228,7 @@ def _waiting(place: Place) -> list[str]:
 
 def _hold(place: Place, values: list[str]) -> None:
     """Set the picker's values; only where they differ, as setting them empties what is being typed."""
-    if values != held(place):
+    if values != picker_values(place):
         st.session_state[key(*place)] = values
 
 

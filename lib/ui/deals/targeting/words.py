@@ -37,16 +37,16 @@ def unread(targeting: Targeting) -> list[str]:
     if not isinstance(targeting, SupplyPackage):
         return []
     kept = {name: part for name, part in targeting.unread.items() if name in Targeting.model_fields}
-    return [_counted(name, len(part) if isinstance(part, list) else None) for name, part in kept.items()]
+    return [_count_label(name, len(part) if isinstance(part, list) else None) for name, part in kept.items()]
 
 
-def named(value: str, words: Mapping[str, str], marks: Mapping[str, str]) -> str:
+def value_label(value: str, words: Mapping[str, str], marks: Mapping[str, str]) -> str:
     """A value in words, with its mark if it has one: `Atlantis (unknown)`."""
     word = words.get(value) or value
     return f"{word} ({marks[value]})" if value in marks else word
 
 
-def _counted(field: str, count: int | None) -> str:
+def _count_label(field: str, count: int | None) -> str:
     called = next(kind.group for kind in KINDS if kind.field == field).lower()
     return f"an unread targeting by {called}" if count is None else f"{called}: {count} unread"
 
@@ -63,7 +63,7 @@ def _part(
     values = [kind.value(target) for target in kind.of(targeting) if target.is_excluded == is_excluded]
     marked: Mapping[str, str] = marks.get(kind.name, {})
     values.sort(key=lambda value: value not in marked)
-    names = [named(value, descriptions.get(kind.name, {}), marked) for value in values]
+    names = [value_label(value, descriptions.get(kind.name, {}), marked) for value in values]
     if not names:
         return ""
     rest = f" and {len(names) - listed} more" if listed is not None and len(names) > listed else ""
