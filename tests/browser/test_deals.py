@@ -103,10 +103,10 @@ def test_two_browsers(selling: Desk, visitor: Visitor) -> None:
     for page, person in ((first, "Manager"), (second, "Admin")):
         open_drawer(page, selling, "demand_deals-3", person)
         page.get_by_role("dialog").get_by_text("Change", exact=True).click()
-        expect(page.get_by_label("Price")).to_have_value("3.25")
+        expect(page.get_by_role("textbox", name="Price")).to_have_value("3.25")
     for page, price in ((first, "3.5"), (second, "4")):
-        page.get_by_label("Price").fill(price)
-        page.get_by_label("Price").press("Enter")
+        page.get_by_role("textbox", name="Price").fill(price)
+        page.get_by_role("textbox", name="Price").press("Enter")
         settled(page)
         page.get_by_role("button", name="Save", exact=True).click()
         settled(page)
@@ -114,7 +114,7 @@ def test_two_browsers(selling: Desk, visitor: Visitor) -> None:
     expect(second.get_by_text("Somebody else has changed this")).to_be_visible()
     expect(second.get_by_text("Price, USD CPM went from 3.25 to 3.50 (manager, ")).to_be_visible()
     expect(second.get_by_text("you typed 4.00.")).to_be_visible()
-    expect(second.get_by_label("Price")).to_have_value("4")
+    expect(second.get_by_role("textbox", name="Price")).to_have_value("4")
     second.get_by_role("button", name="Overwrite their version").click()
     settled(second)
     assert selling.deals.get(DemandDeal, 3).price == Decimal(4)

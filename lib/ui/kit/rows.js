@@ -3,6 +3,7 @@
 const PAGE = 10
 const WORDS = { asc: "ascending", desc: "descending" }
 const CARD_TITLE = 15
+const [SHORTEST_CUT, SHORTEST_TAIL, LONGEST_TAIL] = [18, 7, 14]
 const FIND_MILLISECONDS = 250
 const FOLD_ICON = "M9 5.5 15.5 12 9 18.5Z"
 const LINE_ICON = "M3 17 9 11l4 4 7.6-7.6L22 8.8 13 18l-4-4-4.6 4.4Z"

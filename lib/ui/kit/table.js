@@ -37,10 +37,11 @@ function drawTable(shown, table) {
   }
 }
 
-/** The titles of a card's columns are smaller, and go on in a second line, so that names have room. */
+/** The titles of a card's columns are smaller, and go on in a second line, so that names have room.
+ * An arrow stands in the space beside them: ordering moves nothing. */
 function cardTitle(column) {
   const longest = Math.max(...column.title.split(" ").map((word) => word.length))
-  return Math.ceil((longest + 2) * 0.9) + (column.sorted ? 3 : 0)
+  return longest + 2
 }
 
 /** Columns only grow while a table is there: what changes in a cell moves no other. */
@@ -120,7 +121,8 @@ function drawn(shape) {
 }
 
 function drawCell(node, cell, row, column, place, table) {
-  text(node.querySelector(".value"), cell.text)
+  const isButton = column.is_key && row.kind === "row"
+  isButton ? cutInMiddle(node.querySelector(".value"), cell.text) : text(node.querySelector(".value"), cell.text)
   node.classList.toggle("faint", cell.is_faint)
   node.classList.toggle("bar", Boolean(cell.bar))
   node.classList.toggle("sides", Boolean(cell.bar && cell.has_sides))
@@ -131,7 +133,8 @@ function drawCell(node, cell, row, column, place, table) {
   node.classList.toggle("range", Boolean(cell.bar && cell.bar[2] > cell.bar[1]))
   set(node, "title", cell.about || (column.is_key ? cell.text : null))
   if (column.is_key && table.is_tree) drawFold(node, row, cell)
-  if (!column.is_key || row.kind !== "row") return
+  if (!isButton) return
+  set(node.querySelector(".include"), "aria-label", cell.text)
   set(node.querySelector(".include"), "title", `${table.verb} ${cell.text}`)
   set(node.querySelector(".exclude"), "aria-label", `Leave out ${cell.text}`)
   set(node.querySelector(".exclude"), "title", `Leave out ${cell.text}`)
@@ -139,6 +142,19 @@ function drawCell(node, cell, row, column, place, table) {
   for (const name of table.has_lines ? ["aria-label", "title"] : []) {
     set(node.querySelector(".line"), name, `Draw ${cell.text} as a line`)
   }
+}
+
+/** A long name in two parts, of which the first is cut where there is no room: names often differ at their end. */
+function cutInMiddle(node, value) {
+  if (node.textContent === value) return
+  const word = value.lastIndexOf(" ", value.length - 3) + 1
+  const place = value.length - word <= LONGEST_TAIL ? word : value.length - SHORTEST_TAIL
+  const isLong = value.length > SHORTEST_CUT
+  node.classList.toggle("cut", isLong)
+  if (!isLong) return text(node, value)
+  node.replaceChildren(make("span", {}), make("span", {}))
+  text(node.firstChild, value.slice(0, place))
+  text(node.lastChild, value.slice(place))
 }
 
 function set(node, name, value) {
