@@ -90,8 +90,9 @@ def _seed_deals(settings: Settings, people: People) -> None:
     """Create the deals in the name of a demo person who may; nothing if there is none."""
     known = (people.get(person.username) for person in PEOPLE if person.role != "viewer")
     person = next((person for person in known if person and person.role != "viewer"), None)
+    started = dt.datetime.now(dt.UTC)
     if person and seed(connect.connect(person, settings).deals, _today()):
-        date_back(connect.installation(settings).access.store.engine, _today())
+        date_back(connect.installation(settings).access.store.engine, _today(), started)
 
 
 def _make(warehouse: Warehouse, people: People, rows: int) -> tuple[StoredSlicer, ...]:

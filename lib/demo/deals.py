@@ -67,8 +67,8 @@ def raised_floor(deal: int) -> Decimal:
     return Decimal(str(round(price * stories.FLOORS_RAISED[deal][1], 2)))
 
 
-def date_back(engine: Engine, today: dt.date) -> None:
-    """Let all have been created before the first day of the report, and floors raised on their days."""
+def date_back(engine: Engine, today: dt.date, since: dt.datetime) -> None:
+    """Let what was created `since` date from before the report, and floors raised then from their days."""
     began = _midnight(today - dt.timedelta(days=FIRST_DAY + OLDER), dt.UTC)
     raised = {
         deal: _midnight(today - dt.timedelta(days=days), dt.UTC) + dt.timedelta(hours=9)
@@ -76,13 +76,15 @@ def date_back(engine: Engine, today: dt.date) -> None:
     }
     with engine.begin() as connection:
         for table in (supply_packages, demand_deals):
-            connection.execute(table.update().values(created_at=began, updated_at=began))
-        connection.execute(changes.update().values(at=began))
+            fresh = table.update().where(table.c.created_at >= since)
+            connection.execute(fresh.values(created_at=began, updated_at=began))
+        connection.execute(changes.update().where(changes.c.at >= since).values(at=began))
         for deal, at in raised.items():
             is_raise = (changes.c.entity == demand_deals.name) & (changes.c.entity_id == deal)
-            of = is_raise & (changes.c.action == "changed")
+            of = is_raise & (changes.c.action == "changed") & (changes.c.at == began)
             connection.execute(changes.update().where(of).values(at=at))
-            connection.execute(demand_deals.update().where(demand_deals.c.id == deal).values(updated_at=at))
+            is_fresh = (demand_deals.c.id == deal) & (demand_deals.c.created_at == began)
+            connection.execute(demand_deals.update().where(is_fresh).values(updated_at=at))
 
 
 def _everything(today: dt.date) -> Iterator[Resource]:

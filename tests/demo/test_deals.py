@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import jsonschema
@@ -142,8 +143,9 @@ def test_every_document_is_valid(deals: Deals, tmp_path: Path) -> None:
 
 def test_changes_lie_in_the_past(deals: Deals, tmp_path: Path) -> None:
     """Everything is older than the report but for the raised floors, which were changed on their days."""
+    started = dt.datetime.now(dt.UTC)
     seed(deals, TODAY)
-    date_back(connect.installation(Settings(home=tmp_path, demo=True)).access.store.engine, TODAY)
+    date_back(connect.installation(Settings(home=tmp_path, demo=True)).access.store.engine, TODAY, started)
     for deal in deals.everything(DemandDeal):
         age = FLOORS_RAISED.get(deal.id or 0, (FIRST_DAY + OLDER,))[0]
         assert deal.updated_at is not None and deal.created_at is not None
@@ -151,3 +153,14 @@ def test_changes_lie_in_the_past(deals: Deals, tmp_path: Path) -> None:
         assert (TODAY - deal.created_at.date()).days == FIRST_DAY + OLDER
     raises = [one for one in deals.history("demand_deals", 8) if one.action == "changed"]
     assert [(TODAY - one.at.date()).days for one in raises] == [FLOORS_RAISED[8][0]]
+
+
+def test_an_edit_keeps_its_date(deals: Deals, tmp_path: Path) -> None:
+    """What somebody did before the demo was completed stays when it was done."""
+    seed(deals, TODAY)
+    deals.change(DemandDeal, 8, {"price": Decimal("2.5")})
+    edited = deals.get(DemandDeal, 8)
+    engine = connect.installation(Settings(home=tmp_path, demo=True)).access.store.engine
+    date_back(engine, TODAY, dt.datetime.now(dt.UTC))
+    assert deals.get(DemandDeal, 8).updated_at == edited.updated_at
+    assert deals.history("demand_deals", 8)[0].at.date() == dt.datetime.now(dt.UTC).date()
