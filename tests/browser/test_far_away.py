@@ -73,7 +73,7 @@ def test_a_deal_is_added_to_a_package(distant: Desk, page: Page) -> None:
     drawer.get_by_role("combobox", name="Seats").press_sequentially("Gamma", delay=40)
     page.get_by_role("option").filter(has_text="Gamma").click()
     page.mouse.click(SCREEN["width"] - 100, SCREEN["height"] - 20)
-    retype(page, drawer.get_by_label("Price, USD CPM for Gamma Trading"), "2.05", 150)
+    retype(page, drawer.get_by_label("Price for Gamma Trading"), "2.05", 150)
     drawer.get_by_role("button", name="Add 1 deal").click()
     expect(drawer.get_by_text("1 deal added")).to_be_visible()
     found = distant.deals.list(DemandDeal, supply_deals=2, ordering="id").results

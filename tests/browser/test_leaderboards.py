@@ -77,6 +77,7 @@ def test_by_keyboard(page: Page, country: Locator) -> None:
     page.keyboard.type("fra")
     expect(country.locator("tr.row .include")).to_have_text(["France", "Germany"])
     expect(country.get_by_role("searchbox", name="Find in Country")).to_be_focused()
+    page.wait_for_url(lambda url: "cards=" in url)
     assert asked(page)["cards"].split("~") == ["geo.country!!fra", "campaign_id"]
 
 

@@ -183,7 +183,7 @@ function isOld(store, drawn) {
 
 function draw(page, line, upto) {
   if (line.error) return explain(page, line.error.sentence, line.part, line.error.is_passing)
-  if (line.part in page.problems) page.problems[line.part].hidden = true
+  if (line.part in page.problems) unexplain(page.problems[line.part])
   if (line.part === "head") drawFigures(page, line.head)
   if (line.part === "cards") update(page.cards, { taken: [page.cards.by, upto], tables: line.cards })
   dim(page, page.dimmed.filter((part) => part !== line.part))
@@ -251,6 +251,11 @@ function explain(page, sentence, part, isPassing) {
   clearTimeout(page.retrying)
   const wait = RETRY_MILLISECONDS[Math.min(page.failures++, RETRY_MILLISECONDS.length - 1)]
   if (isPassing) page.retrying = setTimeout(() => page.host.isConnected && again(page), wait)
+}
+
+function unexplain(node) {
+  node.hidden = true
+  node.replaceChildren()
 }
 
 /** Asks once more, with what is shown still there. */
