@@ -1,6 +1,6 @@
 """The facts of a package or a deal: linked entities, the DSP's status, and fields that Tranche can't read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 
 import streamlit as st
@@ -20,6 +20,7 @@ from lib.ui.kit.rows import NOTHING_TAKEN
 from lib.wire import exact
 from lib.wire.errors import NotFound, TrancheError
 
+NO_DEFAULTS: Mapping[str, str] = {}
 UNNAMED = "The DSP can't fetch it yet: the seat has no id at the DSP."
 
 
@@ -111,7 +112,7 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
         if entity.deal_id:
             st.caption("Deal id, for the buyer")
             components.copy_button(entity.deal_id)
-        _facts(deal_facts(entity, prices.of(context)))
+        _facts(deal_facts(entity, prices.of(context), context.clients.usual_terms))
         draw_buyer_side(context, entity)
         _linked(context, "Packages", _packages_of(context, entity), "It is not linked to a package yet.")
     draw_leftovers(entity)
@@ -151,8 +152,10 @@ def package_facts(context: PageContext, package: SupplyPackage) -> dict[str, str
     }
 
 
-def deal_facts(deal: DemandDeal, money: prices.Prices = prices.USUAL) -> dict[str, str]:
-    """A deal's facts, by title."""
+def deal_facts(
+    deal: DemandDeal, money: prices.Prices = prices.USUAL, usual: Mapping[str, str] = NO_DEFAULTS
+) -> dict[str, str]:
+    """A deal's facts, by title; `usual` is what a term means that is not set, by its field."""
     dsp = deal.dsp or (deal.seat.dsp if deal.seat else None)
     return {
         "Seat": seat_of(deal) or facts.NOTHING,
@@ -160,19 +163,21 @@ def deal_facts(deal: DemandDeal, money: prices.Prices = prices.USUAL) -> dict[st
         money.title: amount(deal.price),
         "Deal sync": facts.value("deal_sync", deal.deal_sync),
         "Agency fee": facts.fee(deal, money),
-        **_others(deal),
+        **_others(deal, usual),
         "Created": facts.moment(deal.created_at),
         "Changed": facts.moment(deal.updated_at),
     }
 
 
-def _others(entity: PackageOrDeal) -> dict[str, str]:
+def _others(entity: PackageOrDeal, usual: Mapping[str, str] = NO_DEFAULTS) -> dict[str, str]:
     """The plain fields that are shown nowhere else, by title."""
-    return {
-        facts.title(name): facts.value(name, getattr(entity, name, None))
-        for name in fields.writable(entity.entity)
-        if name not in SHOWN
-    }
+
+    def text(name: str) -> str:
+        given = getattr(entity, name, None)
+        is_usual = given is None and name in usual
+        return f"{facts.value(name, usual[name])} (default)" if is_usual else facts.value(name, given)
+
+    return {facts.title(name): text(name) for name in fields.writable(entity.entity) if name not in SHOWN}
 
 
 def _facts(found: dict[str, str]) -> None:
