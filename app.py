@@ -55,6 +55,7 @@ DESK = Path(__file__).parent / "lib" / "desk.py"
 STYLE = (Path(__file__).parent / "lib/ui/kit/style.css").read_text("utf-8")
 HEAVY = ("pandas", "pyarrow.parquet", "plotly.graph_objects", "scipy.sparse", "captcha.image", "jwt")
 DOWNLOADS = 64  # at the same time: Streamlit makes them, and sends large tables, on the loop's own threads
+REMOTE_THREADS, REMOTE_SHARE = 128, 8  # boards that wait for a remote service, in all and of one person
 DEMO = "This is a demo: it listens on this machine alone; sign in as viewer, manager or admin, password demo."
 
 
@@ -81,6 +82,13 @@ def _may_read(installation: connect.Installation, file: str, cookies: str) -> bo
     return isinstance(media, OwnedMedia) and owner is not None and media.belongs_to(file, owner)
 
 
+def _board_limits(settings: Settings) -> RouteLimits:
+    """As many answers at a time as queries; more where they are waited for while another machine computes."""
+    if settings.base_url:
+        return RouteLimits(REMOTE_THREADS, REMOTE_SHARE, settings.answer_seconds)
+    return RouteLimits(settings.query_threads, settings.query_share, settings.deadline_seconds)
+
+
 def application(settings: Settings) -> ASGIApp:
     """The desk and the APIs in front of it, as one application behind the checks of every request."""
     installation = connect.installation(settings)
@@ -94,12 +102,11 @@ def application(settings: Settings) -> ASGIApp:
         may_read=partial(_may_read, installation),
         origins=settings.origins,
     )
-    limits = RouteLimits(settings.query_threads, settings.query_share, settings.deadline_seconds)
     board = Middleware(
         BoardRoute,
         person_of=installation.cookies.person,
         answers=BoardAnswers(settings),
-        limits=limits,
+        limits=_board_limits(settings),
         origins=settings.origins,
     )
     modules = {audience_board.FILE: audience_board.SCRIPT}

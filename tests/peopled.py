@@ -7,12 +7,14 @@ from typing import Any
 import bcrypt
 import yaml
 
-from lib import database
+from lib import connect, database
 from lib.people import People, Person
 from lib.people.carried import carry_over
+from lib.people.cookies import SignIn
 from lib.people.records import FORMAT, record_of
 
 ROUNDS = 4  # of bcrypt: a cheap hash
+ENDS = 4_000_000_000.0
 
 
 def people_in(home: Path, url: str = "", **options: Any) -> People:
@@ -29,3 +31,10 @@ def write_people(path: Path, people: Iterable[Person], password: str) -> None:
     hashed = bcrypt.hashpw(password.encode(), bcrypt.gensalt(ROUNDS)).decode()
     records = {person.username: record_of(person) | {"password": hashed} for person in people}
     path.write_text(yaml.safe_dump({"format": FORMAT, "usernames": records}, sort_keys=False))
+
+
+def signed_in(installation: connect.Installation, name: str) -> dict[str, str]:
+    """The headers of a browser in which this person is signed in."""
+    installation.sessions.begin(name, ENDS)
+    cookies = installation.cookies
+    return {"Cookie": f"{cookies.session_name}={cookies.session_value(SignIn(name, ENDS))}"}

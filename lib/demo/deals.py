@@ -69,6 +69,7 @@ def raised_floor(deal: int) -> Decimal:
 
 def date_back(engine: Engine, today: dt.date, since: dt.datetime) -> None:
     """Let what was created `since` date from before the report, and floors raised then from their days."""
+    since = since.replace(microsecond=0)  # as times are stored
     began = _midnight(today - dt.timedelta(days=FIRST_DAY + OLDER), dt.UTC)
     raised = {
         deal: _midnight(today - dt.timedelta(days=days), dt.UTC) + dt.timedelta(hours=9)

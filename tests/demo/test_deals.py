@@ -161,6 +161,6 @@ def test_an_edit_keeps_its_date(deals: Deals, tmp_path: Path) -> None:
     deals.change(DemandDeal, 8, {"price": Decimal("2.5")})
     edited = deals.get(DemandDeal, 8)
     engine = connect.installation(Settings(home=tmp_path, demo=True)).access.store.engine
-    date_back(engine, TODAY, dt.datetime.now(dt.UTC))
+    date_back(engine, TODAY, dt.datetime.now(dt.UTC) + dt.timedelta(seconds=1))
     assert deals.get(DemandDeal, 8).updated_at == edited.updated_at
     assert deals.history("demand_deals", 8)[0].at.date() == dt.datetime.now(dt.UTC).date()

@@ -5,12 +5,15 @@ from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
-from conftest import desk_over
+from conftest import PASSWORD, desk_over
+from peopled import people_in, signed_in
 
 from faults import behaviours as do
 from faults.conftest import Desk
 from faults.proxy import Exchange, Over, Proxy, WriteRequest
 from faults.visitor import Visitor
+from lib import connect
+from lib.people import Grant, Person
 
 MANY, DOWNLOADS = 30, 12
 Come = Callable[..., Visitor]
@@ -25,14 +28,18 @@ def address(desk: Desk) -> Iterator[str]:
 
 
 @pytest.fixture
-def come(address: str) -> Iterator[Come]:
-    """Visitors of the desk, signed in as manager, on a page."""
+def come(address: str, desk: Desk) -> Iterator[Come]:
+    """Visitors of the desk, signed in as manager, on a page; its board asks in the name of `who`."""
     visitors: list[Visitor] = []
+    installation = connect.installation(desk.settings)
 
-    def came(page: str = "", query: str = "", name: str | None = "Manager") -> Visitor:
-        visitors.append(Visitor(address, page, query))
+    def came(page: str = "", query: str = "", name: str | None = "Manager", who: str = "manager") -> Visitor:
+        cookie = signed_in(installation, who)["Cookie"] if page == "audience" else ""
+        visitors.append(Visitor(address, page, query, cookie))
         if name is not None:
             visitors[-1].press(name)
+        if page == "audience":
+            assert visitors[-1].asks_for_figures()
         return visitors[-1]
 
     yield came
@@ -98,10 +105,15 @@ def test_a_closed_tab(come: Come, reports: Proxy, let_go: threading.Event) -> No
     assert left.wait(30)
 
 
-def test_many(come: Come, address: str, reports: Proxy, let_go: threading.Event) -> None:
+def test_many(come: Come, address: str, desk: Desk, reports: Proxy, let_go: threading.Event) -> None:
     """Thirty people whose queries hang keep nobody from signing in, from deals, or from other figures."""
     reports.behaviour = do.where(asks_for_more_than_germany, do.held(let_go))
-    waiting = [come("audience", f"project=demo&slicer=delivery&start=-{d}d") for d in range(1, MANY + 1)]
+    waiting = []
+    for days in range(1, MANY + 1):
+        person = Person(f"person-{days}", f"Person {days}", None, "manager", (Grant("demo"),))
+        people_in(desk.settings.home).add(person, PASSWORD)
+        question = f"project=demo&slicer=delivery&start=-{days}d"
+        waiting.append(come("audience", question, who=person.username))
     reports.wait_for(MANY, "/audience")
     page = httpx.get(address)
     assert (page.status_code, "<title>" in page.text) == (200, True)

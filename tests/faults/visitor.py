@@ -1,30 +1,42 @@
-"""A visitor of a desk without a browser: what a browser would send and be sent, over its WebSocket.
+"""A visitor of a desk without a browser: what a browser would send and be sent.
 
-Thirty of them are cheap, where thirty browsers are not.
+Over its WebSocket, and at the route of the board once that is on the page. Thirty of them are cheap, where
+thirty browsers are not.
 """
 
+import json
+import socket
+import threading
+import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from http.client import HTTPConnection, HTTPException
 from typing import Any
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
-WAIT_SECONDS = 60.0
+from lib.front import board_route
+
+WAIT_SECONDS, LOOK_SECONDS = 60.0, 0.1
 TEXTS = {"markdown": "body", "alert": "body", "heading": "body", "metric": "label", "button": "label"}
 
 
 class Visitor:
-    """One session. `said` are the texts that the desk has shown so far."""
+    """One session. `said` are the texts that the desk has shown so far.
 
-    def __init__(self, address: str, page: str = "", query: str = "") -> None:
-        self._page, self._query = page, query
+    `cookie` is the header of a browser in which somebody is signed in; the board is asked with it.
+    """
+
+    def __init__(self, address: str, page: str = "", query: str = "", cookie: str = "") -> None:
+        self._page, self._query, self._cookie = page, query, cookie
+        self._board: _Board | None = None
         self.said: list[str] = []
         self._buttons: dict[str, str] = {}
         self._downloads: dict[str, str] = {}
         self._session = ""
-        host = address.removeprefix("http://").rstrip("/")
+        host = self._host = address.removeprefix("http://").rstrip("/")
         self._stack = ExitStack()
         self._socket = self._stack.enter_context(
             connect(
@@ -41,10 +53,16 @@ class Visitor:
     def close(self) -> None:
         """Leave."""
         self._stack.close()
+        if self._board is not None:
+            self._board.leave()
 
     def sees(self, *texts: str) -> bool:
         """Whether the desk shows all of these, in the end."""
         return self._until(lambda: all(any(text in said for said in self.said) for text in texts))
+
+    def asks_for_figures(self) -> bool:
+        """Whether the board of the page is there and asks, in the end."""
+        return self._until(lambda: self._board is not None)
 
     def press(self, label: str) -> None:
         """Press the button of this label, once it is there."""
@@ -71,11 +89,13 @@ class Visitor:
         self._socket.send(message.SerializeToString())
 
     def _until(self, holds: Callable[[], bool]) -> bool:
-        while not holds():
-            message = ForwardMsg()
-            message.ParseFromString(self._socket.recv(timeout=WAIT_SECONDS))
-            self._hear(message)
-        return True
+        end = time.monotonic() + WAIT_SECONDS
+        while not holds() and time.monotonic() < end:
+            with suppress(TimeoutError):
+                message = ForwardMsg()
+                message.ParseFromString(self._socket.recv(timeout=LOOK_SECONDS))
+                self._hear(message)
+        return holds()
 
     def _hear(self, message: Any) -> None:
         if message.WhichOneof("type") == "new_session":
@@ -91,3 +111,29 @@ class Visitor:
             self._buttons[shown.label] = shown.id
         if kind == "download_button":
             self._downloads[shown.label] = shown.deferred_file_id
+        if kind == "bidi_component" and "params" in shown.json and self._board is None:
+            self._board = _Board(self._host, self._cookie, json.loads(shown.json), self.said)
+
+
+class _Board:
+    """The board of a page, which asks for its figures; their titles are `said` once they are there."""
+
+    def __init__(self, host: str, cookie: str, question: dict[str, Any], said: list[str]) -> None:
+        self._connection = HTTPConnection(host, timeout=WAIT_SECONDS)
+        self._connection.connect()
+        self._socket, self._said = self._connection.sock, said
+        body = json.dumps({name: question[name] for name in ("project", "slicer", "params")})
+        headers = {"Cookie": cookie, "Origin": f"http://{host}"}
+        self._connection.request("POST", board_route.PATH, body, headers)
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def leave(self) -> None:
+        """Hang up, whatever is under way."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def _read(self) -> None:
+        with suppress(OSError, HTTPException):
+            for line in self._connection.getresponse():
+                head = json.loads(line).get("head") or {}
+                self._said.extend(figure["title"] for figure in head.get("figures", ()))

@@ -8,18 +8,17 @@ from typing import Any
 
 import httpx
 import pytest
+from peopled import ENDS, signed_in
 from starlette.responses import PlainTextResponse
 
 from lib import connect
 from lib.front.board_route import A_MINUTE, LONGEST_BODY, PATH, BoardRequest, BoardRoute, RouteLimits
-from lib.people.cookies import SignIn
 from lib.settings import Settings
 from lib.ui.audience.board_answers import BoardAnswers
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned
 from lib.wire.transport import InProcess
 
-ENDS = 4_000_000_000.0
 ORIGIN = "http://desk"
 ASKED = {"project": "demo", "slicer": "delivery"}
 US = ["add", [["geo.country", "US"]]]
@@ -33,13 +32,6 @@ def route(
     beyond = PlainTextResponse("The desk")
     app = BoardRoute(beyond, installation.cookies.person, answers, limits or RouteLimits(4, 2, 30), ())
     return httpx.Client(transport=InProcess(app), base_url=ORIGIN, headers={"Origin": ORIGIN}, timeout=30)
-
-
-def signed_in(installation: connect.Installation, name: str) -> dict[str, str]:
-    """The headers of a browser in which this person is signed in."""
-    installation.sessions.begin(name, ENDS)
-    cookies = installation.cookies
-    return {"Cookie": f"{cookies.session_name}={cookies.session_value(SignIn(name, ENDS))}"}
 
 
 @pytest.fixture(scope="module")
