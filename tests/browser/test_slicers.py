@@ -7,29 +7,12 @@ from playwright.sync_api import Locator, Page, expect
 from browser.conftest import Service, enter, settled
 
 LINK = "slicers?project=demo&slicer=delivery"
-ROW = 33
 Country = Callable[[str], str]
 
 
-def grid(page: Page, place: int) -> Locator:
-    """Key fields, data fields."""
-    return page.get_by_test_id("stDataFrame").nth(place)
-
-
-def click_cell(page: Page, place: int, row: int) -> None:
-    """Click into a row of a table, at its first column.
-
-    The table is a canvas, which knows by the frames drawn while the mouse comes what it comes to.
-    """
-    box = grid(page, place).bounding_box()
-    assert box is not None
-    x = box["x"] + 60
-    y = box["y"] + ROW * (row + 1) + ROW / 2
-    page.mouse.move(x - 5, y)
-    page.mouse.move(x, y)
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    page.mouse.click(x, y)
-    settled(page)
+def row(page: Page, fields: str, name: str) -> Locator:
+    """The row of a field in the list of `Key` or `Data` fields."""
+    return page.get_by_role("grid", name=f"{fields} fields of the slicer").get_by_role("rowheader", name=name)
 
 
 def test_opens_on_an_answer(address: str, page: Page, country: Country) -> None:
@@ -45,13 +28,13 @@ def test_opens_on_an_answer(address: str, page: Page, country: Country) -> None:
 def test_a_field_under_the_cursor(address: str, page: Page) -> None:
     """Clicking a key field shows its top values; arrow keys go on from there."""
     enter(page, f"{address}/{LINK}")
-    click_cell(page, 0, 1)
+    row(page, "Key", "Campaign").click()
     expect(page.get_by_role("heading", name="Campaign by Impressions")).to_be_visible()
     page.keyboard.press("ArrowDown")
     settled(page)
     expect(page.get_by_role("heading", name="Content category by Impressions")).to_be_visible()
     expect(page.get_by_text("can add up to more than 100 %")).to_be_visible()
-    click_cell(page, 1, 3)
+    row(page, "Data", "CTR").click()
     expect(page.get_by_role("heading", name="Content category by CTR")).to_be_visible()
     expect(page.get_by_text("= 100 * clicks / imps")).to_be_visible()
 
@@ -81,7 +64,7 @@ def test_search_without_a_mouse(address: str, page: Page) -> None:
 def test_a_value_as_a_filter(address: str, page: Page, country: Country) -> None:
     """One click on a value carries it to Audience as a filter, with the data field that was looked at."""
     enter(page, f"{address}/{LINK}")
-    click_cell(page, 1, 1)
+    row(page, "Data", "Clicks").click()
     expect(page.get_by_role("heading", name="Country by Clicks")).to_be_visible()
     page.get_by_role("button", name=country("DE"), exact=True).click()
     page.wait_for_url("**/audience?**is.geo.country=DE**")
@@ -94,7 +77,7 @@ def test_a_value_as_a_filter(address: str, page: Page, country: Country) -> None
 def test_the_choice_stays(address: str, page: Page) -> None:
     """Back from another screen, the field that was looked at still is."""
     enter(page, f"{address}/{LINK}")
-    click_cell(page, 0, 1)
+    row(page, "Key", "Campaign").click()
     page.get_by_role("link", name="Export").click()
     settled(page)
     page.get_by_role("link", name="Slicers").click()

@@ -16,7 +16,7 @@ ADA = Person("ada", "Ada", None, "viewer")
 @pytest.mark.parametrize(
     ("slicer", "trouble", "said"),
     [
-        (Slicer(last_date="2026-11-20", timezone=-5), None, "Data to 2026-11-20 · UTC-5 fixed, no DST"),
+        (Slicer(last_date="2026-11-20", timezone=-5), None, "Data to 20 Nov 2026 · UTC-5 fixed, no DST"),
         (Slicer(last_date=None, timezone=1), None, "No data yet · UTC+1 fixed, no DST"),
         (Slicer(timezone=1), None, "UTC+1 fixed, no DST"),
         (NOTHING, None, "The report is still loading"),

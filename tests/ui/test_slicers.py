@@ -87,17 +87,17 @@ def test_choice_follows_the_search() -> None:
     assert fields.chosen_field([], "hour") == "hour"
 
 
-def test_tables_of_fields() -> None:
+def test_rows_of_fields() -> None:
     """A field's row has what it is called in words and in requests, its type, its mapping or formula."""
-    assert fields.key_field_table(KEYS).iloc[[0, 2, 3]].fillna("").to_numpy().tolist() == [
-        ["Country", "text", "country", "geo.country"],
-        ["Hour of day", "number", "", "hour"],
-        ["Content categories", "text, segmented", "", "categories"],
+    assert [fields.row(KEYS[place]) for place in (0, 2, 3)] == [
+        ("Country", "text", "country", "geo.country"),
+        ("Hour of day", "number", "", "hour"),
+        ("Content categories", "text, segmented", "", "categories"),
     ]
-    assert fields.data_field_table(DATA).fillna("").to_numpy().tolist() == [
-        ["Impressions", "whole", "", "imps"],
-        ["CTR", "3 decimals", "100 * clicks / imps", "ctr"],
-        ["cost", "1 decimal", "", "cost"],
+    assert [fields.row(field) for field in DATA] == [
+        ("Impressions", "whole", "", "imps"),
+        ("CTR", "3 decimals", "100 * clicks / imps", "ctr"),
+        ("cost", "1 decimal", "", "cost"),
     ]
 
 
@@ -180,9 +180,10 @@ def screen(home: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     return visit.run().button(key="demo_manager").click().run()
 
 
-def tables(screen: AppTest) -> list[pd.DataFrame]:
-    """Key fields and data fields."""
-    return [table.value for table in screen.dataframe]
+def chosen(screen: AppTest) -> list[str]:
+    """The fields that are chosen in the lists of key fields and data fields."""
+    rows = (row for data in boards.components(screen) if "most_in_sight" in data for row in data["rows"])
+    return [row["cells"][0]["text"] for row in rows if row["is_open"]]
 
 
 def test_opens_on_an_answer(screen: AppTest, rows: pd.DataFrame) -> None:
@@ -196,8 +197,7 @@ def test_opens_on_an_answer(screen: AppTest, rows: pd.DataFrame) -> None:
         "Unique users",
     ]
     assert screen.metric[0].value == f"{rows['imps'].sum():,.0f}"
-    key, data = tables(screen)
-    assert (key.iloc[0, 0], data.iloc[0, 0]) == ("Country", "Impressions")
+    assert chosen(screen) == ["Country", "Impressions"]
     assert len(boards.shown(screen)) == 5
 
 
@@ -214,6 +214,19 @@ def test_searching_shows_a_key_field(screen: AppTest) -> None:
     screen.text_input(key="fields_search").set_value("campaign").run()
     assert any(header.value == "Campaign by Impressions" for header in screen.header)
     assert any("None of the" in caption.value for caption in screen.caption)
+
+
+def test_a_click_on_a_field(screen: AppTest) -> None:
+    """A click on a row of a list chooses its field, whatever was searched before; none is applied twice."""
+    where = "demo/delivery"
+    screen.text_input(key="fields_search").set_value("c").run()
+    boards.click(screen, f"key_field:{where}:list", ["open", "campaign_id"])
+    boards.click(screen, f"data_field:{where}:list", ["open", "clicks"])
+    assert chosen(screen) == ["Campaign", "Clicks"]
+    screen.query_params["explore"] = "geo.country~clicks"
+    assert chosen(screen.run()) == ["Country", "Clicks"]
+    boards.click(screen, f"key_field:{where}:list", ["open", "no field of ours"])
+    assert chosen(screen) == ["Country", "Clicks"]
 
 
 def test_split_in_audience(screen: AppTest) -> None:

@@ -1,34 +1,30 @@
 """A slicer's fields, and the top values of the chosen one, each of which leads to Audience."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import pandas as pd
 import streamlit as st
-from pandas.io.formats.style import Styler
 
 from lib.reporting.models import DataField, KeyField
-from lib.ui.charts import theme
 from lib.ui.charts.numbers import Numbers, days, title
 from lib.ui.explore import fields, screen, top_board, top_values
 from lib.ui.explore.top_values import TopValues
-from lib.ui.kit import problems, rows
+from lib.ui.kit import listing, problems, rows
 from lib.ui.kit.frame import PageContext
+from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, Opened
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.rows import Taken
-from lib.ui.kit.straight import straighten
+from lib.ui.kit.rows import NOTHING_TAKEN, Taken
 from lib.ui.query import ask, precision, question
 from lib.ui.query.explored import NOTHING, Explored
 
-SEARCH, ROW = "fields_search", 33
-NO_TOOLBAR = "<style>.st-key-fields [data-testid=stElementToolbar] { display: none; }</style>"
+SEARCH = "fields_search"
 
 
 @dataclass(frozen=True)
-class Shelf:
-    """A table of fields, one of which is chosen. `key` stores the choice in the session.
+class FieldList:
+    """A list of fields, one of which is chosen. `key` stores the choice in the session; `most` rows are seen.
 
     Whether searching chooses the first field that it finds says `follows_search`: a key field's top values
     are shown while its name is typed, but what is measured changes by a click alone.
@@ -36,29 +32,21 @@ class Shelf:
 
     key: str
     what: str
+    source: str
     fields: Sequence[Any]
     usual: str
-    table: Callable[[Sequence[Any]], pd.DataFrame]
-    rows: int
+    most: int
     follows_search: bool
 
+    @property
+    def list_key(self) -> str:
+        """The key of its component."""
+        return f"{self.key}:list"
 
-@dataclass(frozen=True)
-class ShelfDrawn:
-    """The inputs of a drawn table: the search text, the field chosen, and how often it was recreated."""
-
-    text: str = ""
-    name: str = ""
-    turn: int = 0
-
-
-@dataclass(frozen=True)
-class Picked:
-    """The field chosen of a shelf, and what its table was drawn with (None: not drawn)."""
-
-    shelf: Shelf
-    name: str
-    drawn: ShelfDrawn | None
+    @property
+    def taken_key(self) -> str:
+        """Where the session stores the last click that was applied."""
+        return f"{self.key}:taken"
 
 
 @st.fragment
@@ -77,91 +65,73 @@ def explorer(context: PageContext) -> None:
             live=True,
             label_visibility="collapsed",
         )
-        key_shelf, data_shelf = _shelves(context)
+        linked = question.view(context).explored
+        lists = _lists(context)
         with st.container(key="fields"):
-            st.html(NO_TOOLBAR)
-            linked = question.view(context).explored
-            key = _pick(key_shelf, text or "", linked.key)
-            data = _pick(data_shelf, text or "", linked.data)
-        chosen = _remember(context, linked, key, data)
+            names = [
+                _choose(of, text or "", name)
+                for of, name in zip(lists, (linked.key, linked.data), strict=True)
+            ]
+        chosen = _remember(context, linked, [*zip(lists, names, strict=True)])
     with right:
         _answer(context, chosen)
 
 
-def _shelves(context: PageContext) -> tuple[Shelf, Shelf]:
+def _lists(context: PageContext) -> tuple[FieldList, FieldList]:
     slicer, where = context.slicer, f"{context.project}/{context.slicer_name}"
     first = next(iter(question.first_split(slicer)), slicer.key_fields[0].name)
+    measured = slicer.data_fields[0].name
     return (
-        Shelf(f"key_field:{where}", "Key field", slicer.key_fields, first, fields.key_field_table, 8, True),
-        Shelf(
-            f"data_field:{where}",
-            "Data field",
-            slicer.data_fields,
-            slicer.data_fields[0].name,
-            fields.data_field_table,
-            6,
-            False,
-        ),
+        FieldList(f"key_field:{where}", "Key field", "Mapping", slicer.key_fields, first, 8, True),
+        FieldList(f"data_field:{where}", "Data field", "Formula", slicer.data_fields, measured, 6, False),
     )
 
 
-def _pick(shelf: Shelf, text: str, linked: str) -> Picked:
-    """Draw the fields that the search finds; the one that is chosen: by a click, the link, or before."""
-    matches = fields.matching(shelf.fields, text)
-    name = linked or st.session_state.get(shelf.key, shelf.usual)
-    name = fields.chosen_field(matches, name) if shelf.follows_search else name
+def _choose(of: FieldList, text: str, linked: str) -> str:
+    """Draw the fields that the search finds; returns the one chosen by a click, by the link, or before."""
+    matches = fields.matching(of.fields, text)
+    name = linked or st.session_state.get(of.key, of.usual)
+    name = fields.chosen_field(matches, name) if of.follows_search else name
     if not matches:
-        st.caption(f"None of the {len(shelf.fields)} {plain(shelf.what.lower())}s matches.")
-        return Picked(shelf, name, None)
-    names = [field.name for field in matches]
-    drawn: ShelfDrawn = st.session_state.get(f"{shelf.key}:drawn", ShelfDrawn())
-    turn, before = drawn.turn, drawn.name if drawn.text == text else ""
-    state = st.session_state.get(f"{shelf.key}:{text}:{turn}", {"selection": {"cells": []}})
-    cells = state["selection"]["cells"]
-    clicked = names[cells[0][0]] if cells and cells[0][0] < len(names) else before
-    if clicked != before:
-        name = clicked
-    elif before and name != before:
-        turn += 1  # the link changed: the table is made again, with the other field selected
-    places = [at for at, other in enumerate(names) if other == name]
-    st.dataframe(
-        _highlight(straighten(shelf.table(matches)), places),
-        height=ROW * (min(shelf.rows, len(matches)) + 1) + 2,
-        hide_index=True,
-        placeholder="",
-        column_config={shelf.what: _count_label(shelf, len(matches))},
-        key=f"{shelf.key}:{text}:{turn}",
-        on_select="rerun",
-        selection_mode="single-cell",
-        selection_default={"selection": {"cells": [(at, shelf.what) for at in places]}},
-        alt=f"{shelf.what}s of the slicer: choose one",
+        st.caption(f"None of the {len(of.fields)} {plain(of.what.lower())}s matches.")
+        return name
+    taken = st.session_state.get(of.taken_key, NOTHING_TAKEN)
+    acts, taken = listing.new_acts(st.session_state.get(of.list_key), taken)
+    names = {field.name for field in of.fields}
+    clicked = [act.key for act in acts if isinstance(act, Opened) and act.key in names]
+    name = clicked[-1] if clicked else name
+    st.session_state[of.taken_key] = taken
+    listing.draw(of.list_key, _page(of, matches, name), taken, top_board.follow)
+    return name
+
+
+def _page(of: FieldList, matches: Sequence[Any], name: str) -> Listing:
+    of_all = f" of {len(of.fields)}" if len(matches) < len(of.fields) else ""
+    columns = (
+        ListColumn("field", f"{of.what} ({len(matches)}{of_all})", 11.0),
+        ListColumn("type", "Type", 6.5),
+        ListColumn("source", of.source, 7.5),
+        ListColumn("name", "Name", 8.0),
     )
-    return Picked(shelf, name, ShelfDrawn(text, name, turn))
+    rows = [
+        ListRow(field.name, [ListCell(text) for text in fields.row(field)], is_open=field.name == name)
+        for field in matches
+    ]
+    label = f"{of.what}s of the slicer: choose one"
+    return Listing(label, columns, rows, len(rows), most_in_sight=of.most)
 
 
-def _remember(context: PageContext, linked: Explored, key: Picked, data: Picked) -> Explored:
-    """Put the chosen fields into the link, then remember them: in this order, no click is lost."""
-    order = linked.order if (key.name, data.name) == (linked.key, linked.data) else None
-    chosen = Explored(key.name, data.name, order)
-    if chosen != linked and (
-        linked != NOTHING or (key.name, data.name) != (key.shelf.usual, data.shelf.usual)
-    ):
+def _remember(context: PageContext, linked: Explored, names: Sequence[tuple[FieldList, str]]) -> Explored:
+    """Put the chosen fields into the link, and remember them for the next visit."""
+    (_, key), (_, data) = names
+    order = linked.order if (key, data) == (linked.key, linked.data) else None
+    chosen = Explored(key, data, order)
+    is_usual = all(name == of.usual for of, name in names)
+    if chosen != linked and not (linked == NOTHING and is_usual):
         question.look(context, explored=chosen)
-    for one in (key, data):
-        st.session_state[one.shelf.key] = one.name
-        st.session_state[f"{one.shelf.key}:drawn"] = one.drawn or ShelfDrawn()
+    for of, name in names:
+        st.session_state[of.key] = name
     return chosen
-
-
-def _highlight(table: pd.DataFrame, places: list[int]) -> Styler:
-    """The table with the chosen row highlighted, if the search finds it."""
-    style = f"background-color: {theme.BAND}; font-weight: 600"
-    return table.style.apply(lambda _: [style] * table.shape[1], axis=1, subset=(places, slice(None)))
-
-
-def _count_label(shelf: Shelf, found: int) -> str:
-    of_all = f" of {len(shelf.fields)}" if found < len(shelf.fields) else ""
-    return f"{shelf.what} ({found}{of_all})"
 
 
 def _answer(context: PageContext, chosen: Explored) -> None:

@@ -1,9 +1,7 @@
-"""The fields of a slicer as searchable tables, and the details of one field."""
+"""Search for fields of a slicer, their rows in a list, and the details of one field."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
-
-import pandas as pd
 
 from lib.reporting.models import DataField, KeyField
 
@@ -24,16 +22,10 @@ def chosen_field(matches: Sequence[Field], name: str) -> str:
     return name if name in names or not names else names[0]
 
 
-def key_field_table(fields: Iterable[KeyField]) -> pd.DataFrame:
-    """A row per key field: its label, its name in requests, and its type."""
-    rows = [(f.description or f.name, _type(f), f.mapping, f.name) for f in fields]
-    return pd.DataFrame(rows, columns=["Key field", "Type", "Mapping", "Name"])
-
-
-def data_field_table(fields: Iterable[DataField]) -> pd.DataFrame:
-    """A row per data field: its label, its name in requests, and its formula."""
-    rows = [(f.description or f.name, _type(f), f.formula, f.name) for f in fields]
-    return pd.DataFrame(rows, columns=["Data field", "Type", "Formula", "Name"])
+def row(field: KeyField | DataField) -> tuple[str, str, str, str]:
+    """What a field is called, its type, its mapping or formula, and its name in requests."""
+    source = field.formula if isinstance(field, DataField) else field.mapping
+    return field.description or field.name, _type(field), source or "", field.name
 
 
 def about(field: KeyField | DataField) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from typing import NoReturn, TypeVar
 
 import streamlit as st
@@ -13,7 +14,7 @@ from lib.reporting.client import Reporting
 from lib.reporting.models import Slicer
 from lib.settings import Settings
 from lib.ui import streamlit_compat
-from lib.ui.kit import problems, retry, sign_in, slicer_choice, slicer_info
+from lib.ui.kit import problems, retry, sign_in, slicer_choice, slicer_info, times
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
@@ -101,7 +102,7 @@ class PageContext:
         zone = f"UTC{self.slicer.timezone:+d} fixed, no DST"
         if self.slicer.last_date is None:
             return f"No data yet · {zone}" if "last_date" in self.slicer.model_fields_set else zone
-        return f"Data to {self.slicer.last_date} · {zone}"
+        return f"Data to {times.day(date.fromisoformat(self.slicer.last_date))} · {zone}"
 
 
 def signed_in() -> PageContext:

@@ -49,8 +49,12 @@ function update(list, data) {
   set(list.table, "aria-label", data.label)
   set(list.table, "aria-rowcount", String(data.count))
   list.box.classList.toggle("ticks", data.ticks)
+  list.root.classList.toggle("choices", data.most_in_sight !== null)
+  const isCut = data.rows.length > data.most_in_sight // half a row more shows that there are others below
+  if (data.most_in_sight !== null) list.box.style.setProperty("--most", String(data.most_in_sight + (isCut ? 1.5 : 1)))
   drawHead(list)
   drawRows(list)
+  if (data.most_in_sight !== null) revealOpen(list)
   showWaiting(list)
 }
 
@@ -135,6 +139,18 @@ function drawRow(list, node, row) {
   return node
 }
 
+/** Scroll a list of choices so that the open row is in sight, and let the keyboard begin there. */
+function revealOpen(list) {
+  const open = list.body.querySelector('[aria-current="true"]')
+  if (!open || list.revealed === open.dataset.key) return
+  list.revealed = open.dataset.key
+  for (const row of list.body.children) row.tabIndex = row === open ? 0 : -1
+  const head = list.head.offsetHeight
+  const [top, bottom] = [open.offsetTop - head, open.offsetTop + open.offsetHeight - list.box.clientHeight]
+  if (list.box.scrollTop > top) list.box.scrollTop = top
+  else if (list.box.scrollTop < bottom) list.box.scrollTop = bottom
+}
+
 /** What was clicked and not yet answered lies over what the service said. */
 function showWaiting(list) {
   set(list.box, "aria-busy", String(list.waiting.some(([, kind]) => kind !== "tick")))
@@ -200,7 +216,11 @@ function onKey(list, event) {
   const rows = [...list.body.children]
   const at = rows.indexOf(row)
   const steps = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1, PageDown: at + 10, PageUp: at - 10 }
-  if (event.key in steps) reach(list, rows[Math.max(0, Math.min(rows.length - 1, steps[event.key]))])
+  if (event.key in steps) {
+    const next = rows[Math.max(0, Math.min(rows.length - 1, steps[event.key]))]
+    reach(list, next)
+    if (list.data.most_in_sight !== null && next !== row) act(list, "open", next.dataset.key)
+  }
   else if (event.key === "Enter") act(list, "open", row.dataset.key)
   else if (event.key === " " && list.data.ticks) tick(list, row)
   else return

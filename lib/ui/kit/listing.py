@@ -60,13 +60,18 @@ class ListRow:
 
 @dataclass(frozen=True)
 class Listing:
-    """A page: its name for screen readers, the size of the whole list, and whether rows can be chosen."""
+    """A page: its name for screen readers, the size of the whole list, and whether rows can be chosen.
+
+    With `most_in_sight` it is a list of choices, one of which is open: it scrolls beyond so many rows, arrow
+    keys open as they go, and it stays a table on a phone.
+    """
 
     label: str
     columns: Sequence[ListColumn]
     rows: Sequence[ListRow]
     count: int
     ticks: bool = False
+    most_in_sight: int | None = None
 
 
 @dataclass(frozen=True)

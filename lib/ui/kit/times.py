@@ -30,6 +30,11 @@ FORM = "2026-11-30 or 2026-11-30 09:00"
 PICKED = "_picked"
 
 
+def day(one: date) -> str:
+    """A day in words: `20 Nov 2026`."""
+    return f"{one.day} {one:%b %Y}"
+
+
 def read(text: str) -> datetime | None:
     """The time that is typed, without a zone; None for an empty text. A date alone means midnight.
 
